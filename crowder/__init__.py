@@ -1,0 +1,55 @@
+"""crowder: crowdsourced entity resolution, in the vocabulary of Mazumdar and Saha (AAAI 2017).
+
+n records fall into k unknown clusters. A crowd answers "do these two refer to the same entity?"; similarities w, drawn
+from a density f_g inside clusters and f_r across them, say which pair to ask about next. How many questions will it be?
+
+>>> import crowder as cr
+>>> model = cr.dist2(0.2)                                    # the pair (f_g, f_r)
+>>> round(cr.L(model, 10), 6)                                # chance that a cross pair beats ten inner ones
+0.00384
+>>> data = cr.datasets.synthetic([20, 10, 5], model, rng=7)  # similarities and the clusters they hide
+>>> edge = cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=7)
+>>> node = cr.node_ordering(data.similarity, cr.Truth(data.labels), rng=7)
+>>> cr.ideal_queries([20, 10, 5]) <= min(edge.n_queries, node.n_queries)
+True
+>>> float(edge.recall(data.labels)[-1])
+1.0
+
+Where things live: `densities` and `models` (f_g and f_r), `theory` (L_{g,r}), `orderings` (the two heuristics; `pairs`,
+`knowledge` and `walks` are their engine), `resolution` (what a run leaves behind), `oracles`, `similarity`, `datasets`,
+`experiments`, `enumeration` (all orders of a few pairs), `figures`.
+"""
+
+from crowder import datasets, densities, enumeration, experiments, figures, models, similarity, theory
+from crowder.models import SimilarityModel, dist1, dist2, uniform
+from crowder.oracles import Truth
+from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
+from crowder.resolution import Resolution, ideal_queries, ideal_recall
+from crowder.theory import L, L_symbolic
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EdgeOrdering",
+    "L",
+    "L_symbolic",
+    "NodeOrdering",
+    "Resolution",
+    "SimilarityModel",
+    "Truth",
+    "datasets",
+    "densities",
+    "dist1",
+    "dist2",
+    "edge_ordering",
+    "enumeration",
+    "experiments",
+    "figures",
+    "ideal_queries",
+    "ideal_recall",
+    "models",
+    "node_ordering",
+    "similarity",
+    "theory",
+    "uniform",
+]

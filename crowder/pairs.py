@@ -1,0 +1,226 @@
+"""Candidate pairs: the three forms in which similarities arrive, checked once and brought into one.
+
+A similarity may be a symmetric n x n array, a condensed vector in SciPy's ``pdist`` order, or a ``scipy.sparse``
+matrix whose stored entries are the only candidate pairs. Whatever the form, the pairs come out row by row with
+``i < j``, so that the same seed breaks the same ties in all three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+__all__ = ["Candidates", "candidates", "condensed_to_square"]
+
+#: Two stored values of one pair may differ by this much (rounding in the caller's own sums); the upper one is used.
+SYMMETRY_TOLERANCE = 1e-12
+
+#: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits.
+MOST_RECORDS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidate pairs of n records, checked.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    complete : bool
+        Whether every pair is a candidate.
+    """
+
+    n: int
+    complete: bool
+    _square: np.ndarray | None = None
+    _values: np.ndarray | None = None
+    _codes: np.ndarray | None = None
+
+    def listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """All candidate pairs: similarities (m,), and pairs packed as ``i << 32 | j``, i < j, ascending (m,)."""
+        if self._square is not None:
+            return _upper(self._square)
+        codes = _condensed_codes(self.n) if self._codes is None else self._codes
+        return self._values, codes
+
+    def square(self) -> np.ndarray:
+        """The (n, n) array of a complete similarity."""
+        if not self.complete:
+            raise ValueError("only a complete similarity has a square form")
+        return condensed_to_square(self._values, self.n) if self._square is None else self._square
+
+
+def candidates(similarity) -> Candidates:
+    """Check a similarity and bring its candidate pairs into one form.
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
+        ignored; a stored zero is a candidate.
+
+    Returns
+    -------
+    Candidates
+
+    Raises
+    ------
+    ValueError
+        If the shape is none of these, two values of a pair differ, or a value is NaN or outside [0, 1].
+
+    Notes
+    -----
+    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²).
+
+    Examples
+    --------
+    >>> values, codes = candidates([[1.0, 0.5], [0.5, 1.0]]).listed()
+    >>> values, [divmod(int(code), 2**32) for code in codes]
+    (array([0.5]), [(0, 1)])
+    """
+    if sparse.issparse(similarity):
+        return _from_sparse(similarity)
+    array = np.asarray(similarity)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"similarity must hold real numbers, not dtype {array.dtype}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.ndim == 1:
+        n = _condensed_n(len(array))
+        _check_values(array, n)
+        return Candidates(n, True, _values=array)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(
+            f"similarity must be square, a condensed vector or a scipy.sparse matrix; its shape is {array.shape}"
+        )
+    _check_square(array)
+    return Candidates(len(array), True, _square=array)
+
+
+def condensed_to_square(values: np.ndarray, n: int) -> np.ndarray:
+    """The symmetric (n, n) array, ones on its diagonal, of a condensed vector.
+
+    Examples
+    --------
+    >>> condensed_to_square(np.array([0.5]), 2)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _square(np.ascontiguousarray(values, dtype=np.float64), n)
+
+
+def _condensed_n(m: int) -> int:
+    n = int(np.ceil(np.sqrt(2 * m)))
+    n = max(n, 1)
+    if n * (n - 1) // 2 != m:
+        raise ValueError(f"a condensed similarity has n(n-1)/2 values for some n; {m} is not such a number")
+    return n
+
+
+def _check_values(values: np.ndarray, n: int) -> None:
+    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))  # the negation catches NaN too
+    if len(bad):
+        i, j = divmod(int(_condensed_codes(n)[bad[0]]), 1 << 32)
+        raise ValueError(f"similarity of pair ({i}, {j}) is {values[bad[0]]}, not in [0, 1]")
+
+
+def _check_square(array: np.ndarray) -> None:
+    flat = _first_fault(array, SYMMETRY_TOLERANCE)
+    if flat < 0:
+        return
+    i, j = divmod(flat, len(array))
+    for value, place in ((array[i, j], (i, j)), (array[j, i], (j, i))):
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"similarity of pair {place} is {value}, not in [0, 1]")
+    raise ValueError(f"similarity is not symmetric: {array[i, j]} at ({i}, {j}) but {array[j, i]} at ({j}, {i})")
+
+
+def _from_sparse(matrix) -> Candidates:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"a sparse similarity must be square; its shape is {matrix.shape}")
+    n = matrix.shape[0]
+    if n > MOST_RECORDS:
+        raise ValueError(f"at most {MOST_RECORDS} records, not {n}")
+    coo = matrix.tocoo()
+    if coo.dtype.kind not in "fiub":
+        raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
+    off_diagonal = coo.row != coo.col
+    row = coo.row[off_diagonal].astype(np.int64)
+    col = coo.col[off_diagonal].astype(np.int64)
+    values = coo.data[off_diagonal].astype(np.float64)
+    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))
+    if len(bad):
+        i, j = int(row[bad[0]]), int(col[bad[0]])
+        raise ValueError(f"similarity of pair ({i}, {j}) is {values[bad[0]]}, not in [0, 1]")
+    codes = (np.minimum(row, col) << 32) | np.maximum(row, col)
+    order = np.lexsort((row > col, codes))  # the upper triangle's value first
+    codes, values = codes[order], values[order]
+    first = np.ones(len(codes), dtype=bool)
+    first[1:] = codes[1:] != codes[:-1]
+    twin = np.flatnonzero(~first)
+    differ = twin[np.abs(values[twin] - values[twin - 1]) > SYMMETRY_TOLERANCE]
+    if len(differ):
+        i, j = divmod(int(codes[differ[0]]), 1 << 32)
+        raise ValueError(
+            f"similarity is not symmetric: two values, {values[differ[0] - 1]} and {values[differ[0]]}, "
+            f"are stored for pair ({i}, {j})"
+        )
+    codes, values = codes[first], values[first]
+    return Candidates(n, False, _values=values, _codes=codes)
+
+
+@njit(cache=True)
+def _first_fault(array, tolerance):
+    # Block by block: reading the transpose a column at a time would miss the cache on every value.
+    n = array.shape[0]
+    block = 64
+    for top in range(0, n, block):
+        for left in range(top, n, block):
+            for i in range(top, min(n, top + block)):
+                for j in range(max(i + 1, left), min(n, left + block)):
+                    x, y = array[i, j], array[j, i]
+                    if not (0.0 <= x <= 1.0) or not (0.0 <= y <= 1.0) or not (abs(x - y) <= tolerance):
+                        return i * n + j
+    return -1
+
+
+@njit(cache=True)
+def _upper(array):
+    n = array.shape[0]
+    m = n * (n - 1) // 2
+    values = np.empty(m, np.float64)
+    codes = np.empty(m, np.int64)
+    p = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            values[p] = array[i, j]
+            codes[p] = (i << 32) | j
+            p += 1
+    return values, codes
+
+
+@njit(cache=True)
+def _condensed_codes(n):
+    codes = np.empty(n * (n - 1) // 2, np.int64)
+    p = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            codes[p] = (i << 32) | j
+            p += 1
+    return codes
+
+
+@njit(cache=True)
+def _square(values, n):
+    square = np.empty((n, n), np.float64)
+    p = 0
+    for i in range(n):
+        square[i, i] = 1.0
+        for j in range(i + 1, n):
+            square[i, j] = values[p]
+            square[j, i] = values[p]
+            p += 1
+    return square

@@ -1,0 +1,65 @@
+"""Recall and the ideal run."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crowder as cr
+
+labels_of_a_few = st.lists(st.integers(0, 3), min_size=0, max_size=10)
+
+
+def recall_by_counting(queries, answers, labels):
+    """After each question, the matching pairs inside components, counted one by one."""
+    n = len(labels)
+    component = list(range(n))
+    matching = [(i, j) for i in range(n) for j in range(i + 1, n) if labels[i] == labels[j]]
+    found = [0]
+    for (i, j), same in zip(queries, answers, strict=True):
+        if same:
+            old, new = component[j], component[i]
+            component = [new if c == old else c for c in component]
+        found.append(sum(component[a] == component[b] for a, b in matching))
+    return [f / len(matching) if matching else 1.0 for f in found]
+
+
+@given(labels_of_a_few, st.data())
+@settings(max_examples=100, deadline=None)
+def test_recall_counts_matching_pairs_inside_components(labels, data):
+    """Also when the answers are wrong: any list of pairs and answers will do."""
+    n = len(labels)
+    record = st.integers(0, max(n - 1, 0))
+    pairs = data.draw(st.lists(st.tuples(record, record), max_size=12 if n else 0))
+    answers = data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
+    got = cr.Resolution(pairs, answers, np.zeros(n, int)).recall(labels)
+    assert got == pytest.approx(recall_by_counting(pairs, answers, labels))
+
+
+def test_recall_starts_before_the_first_question_and_ends_at_one():
+    run = cr.edge_ordering([0.9, 0.5, 0.4], cr.Truth([0, 0, 1]), rng=1)
+    # The only match is asked first: nothing before it, all after it, and the non-match adds nothing.
+    assert run.recall([0, 0, 1]).tolist() == [0.0, 1.0, 1.0]
+    assert run.recall(["a", "b", "c"]).tolist() == [1.0, 1.0, 1.0]  # no matching pair to find
+    with pytest.raises(ValueError, match="3 records"):
+        run.recall([0, 0])
+
+
+@given(st.lists(st.integers(1, 6), min_size=0, max_size=5), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_no_run_gains_recall_faster_than_the_ideal(sizes, seed):
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    n, k = len(labels), len(sizes)
+    ideal = cr.ideal_recall(labels)
+    assert len(ideal) - 1 == cr.ideal_queries(sizes) == n - k + k * (k - 1) // 2
+    rng = np.random.default_rng(seed)
+    run = cr.edge_ordering(rng.random((n * (n - 1)) // 2), cr.Truth(labels), rng=rng) if n else None
+    if run is not None:
+        recall = run.recall(labels)
+        assert (recall[: len(ideal)] <= ideal + 1e-12).all()
+
+
+@pytest.mark.parametrize("sizes", [[3, 0], [2.5], [-1, 2], [[1, 2]]])
+def test_sizes_must_be_positive_integers(sizes):
+    with pytest.raises(ValueError, match="positive integers"):
+        cr.ideal_queries(sizes)
