@@ -1,0 +1,91 @@
+"""The text of cora's records: where it is looked for, fetched from, and how it is known to be the right file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous", "cora_records"]
+
+#: The public home of the records, at the commit whose checksum is known.
+CORA_URL = (
+    "https://raw.githubusercontent.com/AI-team-UoA/pyJedAI/08210b42d7dceb5bf910c61c618999545fde8366"
+    "/data/der/coraLarge/cora.csv"
+)
+CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
+
+#: Environment variables: a path to the records; another address to download them from.
+CORA_VARIABLE = "CROWDER_CORA"
+CORA_URL_VARIABLE = "CROWDER_CORA_URL"
+
+
+def cora_records(
+    path: str | os.PathLike | None = None, *, download: bool = False, url: str | None = None
+) -> pd.DataFrame:
+    """The text of cora's records, its checksum verified: one row a record, every field a string, none missing.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file. By default the path in ``CROWDER_CORA``; failing that, with ``download=True``, its public home.
+    download : bool
+        Whether the file may be fetched, by pooch, into the user's cache; fetched once.
+    url : str, optional
+        Another address to fetch it from; by default ``CROWDER_CORA_URL`` or its public home.
+
+    Returns
+    -------
+    DataFrame
+        1,879 rows; columns ``id``, ``label`` and twelve fields, with the stray spaces and punctuation of the source.
+
+    Raises
+    ------
+    FileNotFoundError
+        No file at the path, or neither path nor leave to download.
+    ValueError
+        The checksum does not match.
+    OSError
+        The download failed.
+    """
+    path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
+    if path is None and not download:
+        raise FileNotFoundError(
+            "this needs the text of cora's records, which crowder does not carry: pass records=PATH, set "
+            f"{CORA_VARIABLE} to the path of cora.csv, or pass download=True to fetch it from {CORA_URL}"
+        )
+    if path is None:
+        path = _download(url or os.environ.get(CORA_URL_VARIABLE) or CORA_URL)
+    content = Path(path).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != CORA_SHA256:
+        raise ValueError(
+            f"{path}: the checksum does not match ({len(content)} bytes), so this is not cora.csv, or not all of it: "
+            f"sha256 {found}, expected {CORA_SHA256}"
+        )
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
+
+
+def anonymous(names: Sequence) -> np.ndarray:
+    """Cluster numbers 0, 1, ... in order of first appearance, shape (n,), int64.
+
+    Examples
+    --------
+    >>> anonymous(["b", "a", "b"])
+    array([0, 1, 0])
+    """
+    return pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
+
+
+def _download(url: str) -> str:
+    try:
+        import pooch  # here, since it brings a progress bar that warns in a notebook without widgets
+
+        return pooch.retrieve(url, known_hash=f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"))
+    except OSError as error:
+        raise OSError(f"could not fetch cora from {url}; pass records=PATH or set {CORA_VARIABLE} ({error})") from error

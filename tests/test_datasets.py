@@ -1,0 +1,341 @@
+"""Data sets: drawn, shipped, computed from the text, fetched; and what is said when that cannot be."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pandas as pd
+import pooch
+import pytest
+from scipy.stats import kstest
+
+from crowder import data, datasets, dist1, dist2, similarity
+from crowder.counted import COUNTED, counts
+from crowder.data import __main__ as make
+from crowder.records import CORA_URL_VARIABLE, CORA_VARIABLE, anonymous
+
+SHIPPED = ["jaccard-tokens", "jaccard-qgrams", "levenshtein"]
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch, tmp_path):
+    """What the caller's environment says must not decide a test; and nothing is written to the user's cache."""
+    monkeypatch.delenv(CORA_VARIABLE, raising=False)
+    monkeypatch.delenv(CORA_URL_VARIABLE, raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / project)
+
+
+# --- synthetic -------------------------------------------------------------------------------------------------------
+
+
+def test_synthetic_draws_matches_from_green_and_others_from_red():
+    model = dist2(0.3)
+    found = datasets.synthetic([60, 40], model, rng=5)
+    assert found.labels.tolist() == [0] * 60 + [1] * 40
+    assert found.sizes.tolist() == [60, 40]
+    inside, across = found.condensed[found.matching], found.condensed[~found.matching]
+    assert (len(inside), len(across)) == (60 * 59 // 2 + 40 * 39 // 2, 60 * 40)
+    assert kstest(inside, model.green.cdf).pvalue > 1e-3
+    assert kstest(across, model.red.cdf).pvalue > 1e-3
+    assert inside.min() >= 0.3 and across.max() <= 0.7  # Dist-2's supports
+
+
+def test_synthetic_places_each_draw_where_its_pair_is():
+    class Constant:
+        def __init__(self, value):
+            self.value = value
+
+        def sample(self, size, *, rng):
+            return np.full(size, self.value)
+
+    class Model:
+        green, red = Constant(0.9), Constant(0.1)
+
+    found = datasets.synthetic([2, 1, 2], Model(), rng=0)
+    assert found.similarity.tolist() == [
+        [1.0, 0.9, 0.1, 0.1, 0.1],
+        [0.9, 1.0, 0.1, 0.1, 0.1],
+        [0.1, 0.1, 1.0, 0.1, 0.1],
+        [0.1, 0.1, 0.1, 1.0, 0.9],
+        [0.1, 0.1, 0.1, 0.9, 1.0],
+    ]
+
+
+def test_synthetic_is_the_seed_s():
+    first, again, other = (datasets.synthetic([5, 4], dist1(0.2), rng=seed) for seed in (3, 3, 4))
+    assert first.condensed.tolist() == again.condensed.tolist() != other.condensed.tolist()
+    generator = np.random.default_rng(3)
+    assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() == first.condensed.tolist()
+    assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() != first.condensed.tolist()
+    assert (first.provenance["seed"], first.provenance["sizes"]) == (3, [5, 4])
+
+
+@pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
+def test_synthetic_discretised_values_are_exact_multiples(rule):
+    plain = datasets.synthetic([30, 20], dist1(0.2), rng=1)
+    found = datasets.synthetic([30, 20], dist1(0.2), rng=1, discretize=rule)
+    assert set(found.condensed) <= {k / 10 for k in range(11)}
+    assert found.condensed.tolist() == similarity.discretize(plain.condensed, rule).tolist()
+    halves = datasets.synthetic([30, 20], dist1(0.2), rng=1, discretize=rule, levels=2)
+    assert set(halves.condensed) <= {0.0, 0.5, 1.0}
+
+
+def test_synthetic_shuffled_keeps_sizes_and_model():
+    found = datasets.synthetic([30, 20, 10], dist2(0.4), rng=2, shuffle=True)
+    assert found.labels.tolist() != sorted(found.labels)
+    assert np.bincount(found.labels).tolist() == [30, 20, 10]
+    assert found.condensed[found.matching].min() >= 0.4
+    assert found.condensed[~found.matching].max() <= 0.6
+
+
+@pytest.mark.parametrize(("sizes", "n"), [([], 0), ([1], 1), ([1, 1], 2), (np.array([2, 3]), 5)])
+def test_synthetic_of_few(sizes, n):
+    found = datasets.synthetic(sizes, dist1(0.1), rng=0)
+    assert found.n == n
+    assert found.similarity.shape == (n, n)
+    assert found.sizes.sum() == n
+
+
+@pytest.mark.parametrize("sizes", [[0], [-1], [2.0], [2.5], ["2"], [True], [None], [3, 0]])
+def test_synthetic_bad_sizes(sizes):
+    with pytest.raises(ValueError, match="a cluster size must be a positive whole number, not"):
+        datasets.synthetic(sizes, dist1(0.1), rng=0)
+
+
+def test_synthetic_bad_discretisation():
+    with pytest.raises(ValueError, match="unknown discretisation 'truncate'"):
+        datasets.synthetic([2], dist1(0.1), rng=0, discretize="truncate")
+
+
+def test_dataset_wants_a_label_for_each_record():
+    with pytest.raises(ValueError, match="2 labels go with 1 condensed similarities"):
+        datasets.Dataset("bad", np.zeros(3), [0, 1])
+
+
+def test_square_and_condensed_say_the_same():
+    found = datasets.synthetic([4, 3], dist1(0.1), rng=0)
+    assert (found.similarity == found.similarity.T).all()
+    assert found.similarity[np.triu_indices(7, 1)].tolist() == found.condensed.tolist()
+    same = found.labels[:, None] == found.labels
+    assert same[np.triu_indices(7, 1)].tolist() == found.matching.tolist()
+
+
+# --- disney ----------------------------------------------------------------------------------------------------------
+
+
+def test_disney_is_figure_1():
+    found = datasets.disney()
+    assert found.records["id"].tolist() == ["r1", "r2", "r3", "r4", "r5"]
+    assert found.labels.tolist() == [0, 0, 0, 1, 1]
+    # "disneyland" has 8 trigrams, "disneyland park" the same and 5 more.
+    assert found.similarity[3, 4] == 8 / 13
+    # {disney, world} of {walt, disney, world, resort}.
+    assert datasets.disney("jaccard-tokens").similarity[0, 1] == 2 / 4
+    with pytest.raises(ValueError, match="unknown similarity"):
+        datasets.disney("guess")
+
+
+# --- cora, shipped ---------------------------------------------------------------------------------------------------
+
+
+def test_cora_has_the_known_facts():
+    found = datasets.cora()
+    assert found.n == 1879
+    assert found.similarity.shape == (1879, 1879)
+    assert len(found.sizes) == 191
+    assert found.sizes[0] == 236
+    assert (found.sizes > 1).sum() == 123  # the paper says 124
+    assert len(found.condensed) == 1_764_381  # C(1879, 2): the paper's "1878 nodes" has 1,762,503
+    assert found.matching.sum() == 62_891
+    assert found.records is None
+    assert sorted(set(found.labels)) == list(range(191))
+    assert found.provenance == {
+        "source": "shipped with crowder", "sha256": data.CORA_SHA256, "similarity": "jaccard-tokens",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_values_are_the_computed_ones(name, cora_path, cora_frame):
+    shipped = datasets.cora(name)
+    computed = datasets.cora(name, records=cora_path)
+    assert shipped.condensed.tobytes() == computed.condensed.tobytes()
+    assert shipped.labels.tolist() == computed.labels.tolist()
+    assert computed.records.equals(cora_frame)
+    assert datasets.cora(name, records=cora_frame).condensed.tobytes() == shipped.condensed.tobytes()
+
+
+def test_shipped_file_is_small_and_made_the_same_again(cora_path, tmp_path):
+    assert data.CORA.stat().st_size < 700_000
+    assert make.main(str(cora_path), str(tmp_path / "again.npz")) == data.CORA_SHA256
+    assert (tmp_path / "again.npz").read_bytes() == data.CORA.read_bytes()
+    assert [file.name for file in tmp_path.iterdir()] == ["again.npz"]
+
+
+def test_shipped_file_holds_numbers_only(cora_frame):
+    arrays = data.read()
+    assert list(COUNTED) == SHIPPED
+    assert {array.dtype.kind for array in arrays.values()} == {"i"}
+    assert set(arrays) == {"labels"} | {f"{name}.{part}" for name in SHIPPED for part in ("group", "steps")}
+    written = b" ".join([data.CORA.read_bytes(), *(array.tobytes() for array in arrays.values())]).lower()
+    words = set(re.findall(r"\w{5,}", " ".join(cora_frame["author"] + " " + cora_frame["label"]).lower()))
+    assert not [word for word in words if word.encode() in written]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-1],
+        lambda content: content[:1000] + bytes([content[1000] ^ 1]) + content[1001:],
+        lambda content: b"",
+    ],
+    ids=["half", "one byte short", "one bit", "empty"],
+)
+def test_harmed_file_is_refused(harm, tmp_path, monkeypatch):
+    harmed = tmp_path / "cora.npz"
+    harmed.write_bytes(harm(data.CORA.read_bytes()))
+    with pytest.raises(
+        ValueError, match=r"checksum of cora\.npz does not match \(\d+ bytes\): sha256 \w{64}, expected"
+    ):
+        data.read(harmed)
+    monkeypatch.setattr(data, "CORA", harmed)
+    with pytest.raises(ValueError, match=r"checksum of cora\.npz does not match"):
+        datasets.cora()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_packing_loses_nothing(n, tmp_path):
+    texts = [f"{'ab' * (i % 3)} {i % 4}" for i in range(n)]
+    counted = {name: counts(texts, name) for name in SHIPPED}
+    sha256 = data.pack(tmp_path / "x.npz", np.arange(n), counted)
+    arrays = data.read(tmp_path / "x.npz", sha256)
+    assert arrays["labels"].tolist() == list(range(n))
+    for name in SHIPPED:
+        assert data.values(arrays, name).tolist() == similarity.compute(texts, name).tolist()
+
+
+def test_packing_refuses_what_it_cannot_hold(tmp_path):
+    with pytest.raises(ValueError, match="do not fit 16 bits"):
+        data.pack(tmp_path / "x.npz", [0, 1], {"jaccard-tokens": (np.array([70_000, 1]), np.array([1]))})
+    assert not list(tmp_path.iterdir())
+
+
+# --- cora, from the text ---------------------------------------------------------------------------------------------
+
+
+def test_cora_without_text_says_how_to_get_it():
+    with pytest.raises(FileNotFoundError, match=r"records=PATH, set CROWDER_CORA .* download=True"):
+        datasets.cora("tfidf-cosine")
+    with pytest.raises(FileNotFoundError, match="CROWDER_CORA"):
+        datasets.cora(fields=["title"])
+    with pytest.raises(ValueError, match="unknown similarity 'soundex'; known: jaccard-tokens"):
+        datasets.cora("soundex")
+
+
+def test_cora_takes_the_path_from_the_environment(cora_path, cora_frame, monkeypatch):
+    monkeypatch.setenv(CORA_VARIABLE, str(cora_path))
+    found = datasets.cora("tfidf-cosine")
+    assert found.condensed.tolist() == similarity.tfidf_cosine(cora_frame).tolist()
+    found = datasets.cora(fields=["author", "title"])
+    assert found.condensed.tolist() == similarity.jaccard_tokens(cora_frame[["author", "title"]]).tolist()
+    assert found.provenance["fields"] == ["author", "title"]
+    assert datasets.cora().records is None  # what is shipped needs no text
+
+
+def test_a_path_that_leads_nowhere(monkeypatch, tmp_path):
+    monkeypatch.setenv(CORA_VARIABLE, str(tmp_path / "nowhere.csv"))
+    assert datasets.cora().n == 1879
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
+        datasets.cora("jaro-winkler", download=True)
+    with pytest.raises(FileNotFoundError, match=r"elsewhere\.csv"):
+        datasets.cora(records=tmp_path / "elsewhere.csv")
+
+
+def test_records_cut_short_are_refused(cora_path, tmp_path):
+    short = tmp_path / "cora.csv"
+    short.write_bytes(cora_path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"checksum does not match \(302234 bytes\).* sha256 \w{64}, expected fc5b298"):
+        datasets.cora(records=short)
+
+
+def test_records_are_text_and_complete(cora_frame):
+    assert cora_frame.shape == (1879, 14)
+    assert list(cora_frame.columns[:2]) == ["id", "label"]
+    assert cora_frame["id"].is_unique
+    assert all(isinstance(value, str) for column in cora_frame for value in cora_frame[column])
+
+
+def test_callers_records_need_labels():
+    frame = pd.DataFrame({"title": ["on trees", "of bees"]})
+    with pytest.raises(ValueError, match=r"need a column 'label'; they have \['title'\]"):
+        datasets.cora(records=frame)
+    found = datasets.cora(records=frame.assign(label=["x", "x"]))
+    assert (found.labels.tolist(), found.condensed.tolist()) == ([0, 0], [0.0])
+
+
+def test_anonymous_numbers_follow_appearance_not_the_names():
+    assert anonymous(["z", "a", "z", "m"]).tolist() == [0, 1, 0, 2]
+    assert anonymous([]).tolist() == []
+
+
+# --- cora, fetched ---------------------------------------------------------------------------------------------------
+
+
+class Counting(SimpleHTTPRequestHandler):
+    requests: list[str]
+
+    def do_GET(self):
+        self.requests.append(self.path)
+        super().do_GET()
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A server on this machine only: the folder it serves, its address, the paths asked for."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = type("Handler", (Counting,), {"requests": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield folder, f"http://127.0.0.1:{httpd.server_port}/cora.csv", handler.requests
+        finally:
+            httpd.shutdown()
+            thread.join(10)
+
+
+def test_download_is_checked_and_kept(server, cora_path, cora_frame, monkeypatch):
+    folder, url, requests = server
+    shutil.copyfile(cora_path, folder / "cora.csv")
+    assert datasets.cora_records(download=True, url=url).equals(cora_frame)
+    monkeypatch.setenv(CORA_URL_VARIABLE, url)
+    found = datasets.cora("tfidf-cosine", download=True)
+    assert found.records.equals(cora_frame)
+    assert requests == ["/cora.csv"]  # the second time from the cache
+    datasets.cora(download=True)
+    assert requests == ["/cora.csv"]  # and what is shipped asks nobody
+
+
+def test_download_of_another_file_is_refused(server, tmp_path):
+    folder, url, _ = server
+    (folder / "cora.csv").write_text("id,label\n")
+    with pytest.raises(ValueError, match=r"(?s)hash .*cora\.csv.*does not match.*fc5b298"):
+        datasets.cora_records(download=True, url=url)
+    assert not list((tmp_path / "crowder").iterdir())
+
+
+def test_download_that_fails_says_what_else_to_do(server):
+    _, url, _ = server  # serves an empty folder
+    with pytest.raises(OSError, match=rf"could not fetch cora from {re.escape(url)}; pass records=PATH or set"):
+        datasets.cora_records(download=True, url=url)

@@ -1,0 +1,277 @@
+"""Every similarity function against a reference that follows its definition word for word, pair by pair."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowder import similarity as sim
+from crowder.counted import COUNTED, counts, from_counts
+
+ALPHABET = "abAB é1_-. ,\t\n"
+TEXTS = st.lists(st.text(ALPHABET, max_size=12) | st.text(max_size=6), max_size=7)
+
+
+def tokens(text):
+    return re.findall(r"\w+", text.lower())
+
+
+def characters(text):
+    return " ".join(text.lower().split())
+
+
+def grams(text, q=3):
+    text = characters(text)
+    if not text:
+        return set()
+    return {text[i : i + q] for i in range(len(text) - q + 1)} or {text}
+
+
+def jaccard(a, b):
+    return len(a & b) / len(a | b) if a | b else 0.0
+
+
+def edit_distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def edit(a, b):
+    longest = max(len(a), len(b))
+    return (longest - edit_distance(a, b)) / longest if longest else 0.0
+
+
+def winkler(a, b):
+    if not a or not b:
+        return 0.0
+    reach = max(max(len(a), len(b)) // 2 - 1, 0)
+    taken, left = set(), []
+    for i, x in enumerate(a):
+        for j in range(max(i - reach, 0), min(i + reach + 1, len(b))):
+            if j not in taken and b[j] == x:
+                taken.add(j)
+                left.append(x)
+                break
+    if not left:
+        return 0.0
+    m, right = len(left), [b[j] for j in sorted(taken)]
+    t = sum(x != y for x, y in zip(left, right, strict=True)) // 2
+    jaro = (m / len(a) + m / len(b) + (m - t) / m) / 3
+    prefix = 0
+    while prefix < min(4, len(a), len(b)) and a[prefix] == b[prefix]:
+        prefix += 1
+    return jaro + 0.1 * prefix * (1 - jaro) if jaro > 0.7 else jaro
+
+
+def cosine(bags):
+    n, df = len(bags), Counter(token for bag in bags for token in set(bag))
+    weights = [{v: c * (math.log((1 + n) / (1 + df[v])) + 1) for v, c in Counter(bag).items()} for bag in bags]
+
+    def value(i, j):
+        a, b = weights[i], weights[j]
+        dot = sum(a[v] * b[v] for v in a if v in b)
+        norm = math.sqrt(sum(x * x for x in a.values()) * sum(x * x for x in b.values()))
+        return dot / norm if norm else 0.0
+
+    return value
+
+
+def reference(name, texts):
+    n = len(texts)
+    if name == "tfidf-cosine":
+        value = cosine([tokens(text) for text in texts])
+    else:
+        prepare, pair = {
+            "jaccard-tokens": (lambda text: set(tokens(text)), jaccard),
+            "jaccard-qgrams": (grams, jaccard),
+            "levenshtein": (characters, edit),
+            "jaro-winkler": (characters, winkler),
+        }[name]
+        ready = [prepare(text) for text in texts]
+
+        def value(i, j):
+            return pair(ready[i], ready[j])
+
+    return np.array([value(i, j) for i in range(n) for j in range(i + 1, n)], dtype=float)
+
+
+@pytest.mark.parametrize("name", sim.SIMILARITIES)
+@given(texts=TEXTS)
+def test_agrees_with_its_definition(name, texts):
+    values = sim.compute(texts, name)
+    assert values.dtype == np.float64
+    assert ((values >= 0) & (values <= 1)).all()
+    expected = reference(name, texts)
+    if name in COUNTED:
+        assert values.tolist() == expected.tolist()  # one division: no rounding to allow for
+    else:
+        np.testing.assert_allclose(values, expected, rtol=0, atol=2e-12)
+
+
+@pytest.mark.parametrize("name", sim.SIMILARITIES)
+@given(texts=TEXTS, data=st.data())
+def test_does_not_depend_on_the_order_of_records(name, texts, data):
+    order = data.draw(st.permutations(range(len(texts))))
+    place = {record: k for k, record in enumerate(order)}
+    there, back = sim.compute(texts, name), sim.compute([texts[k] for k in order], name)
+    n = len(texts)
+    index = {pair: k for k, pair in enumerate((i, j) for i in range(n) for j in range(i + 1, n))}
+    for (i, j), k in index.items():
+        assert there[k] == back[index[min(place[i], place[j]), max(place[i], place[j])]]
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected"),
+    [
+        # {walt, disney, world} and {disney, world, park}: 2 of 4. The repeated "world" counts once, case does not.
+        ("jaccard-tokens", ["Walt Disney World", "disney, WORLD world park"], 2 / 4),
+        # "_" and digits are word characters, "-" and "." are not: {a_1, b} and {a_1, c}.
+        ("jaccard-tokens", ["a_1-b", "a_1.c"], 1 / 3),
+        # Accented letters are letters: one token, not two.
+        ("jaccard-tokens", ["Gödel", "gödel"], 1.0),
+        # {abc, bcd} and {bcd, cde}: 1 of 3.
+        ("jaccard-qgrams", ["abcd", "bcde"], 1 / 3),
+        # Grams run over the space, whose width does not matter: {"a b"} both times.
+        ("jaccard-qgrams", ["a  b ", "A\tb"], 1.0),
+        # Shorter than q: the whole text is the gram.
+        ("jaccard-qgrams", ["ab", "AB"], 1.0),
+        ("jaccard-qgrams", ["ab", "abc"], 0.0),
+        # n = 2; "a" stands in both: weight ln(3/3) + 1 = 1; "b" in one: w = ln(3/2) + 1. cos = 1 / sqrt(1 + w²).
+        ("tfidf-cosine", ["a", "a b"], 1 / math.sqrt(1 + (math.log(1.5) + 1) ** 2)),
+        # A bag: "a" twice weighs 2. cos of (1, w) and (2, w) with both tokens in both records, w = 1: 3 / sqrt(2 · 5).
+        ("tfidf-cosine", ["a b", "a a b"], 3 / math.sqrt(10)),
+        # kitten → sitten → sittin → sitting: 3 edits of 7 characters.
+        ("levenshtein", ["kitten", "sitting"], 4 / 7),
+        # Winkler's own examples: m = 6, t = 1, p = 3: J = 17/18, + 0.3/18; m = 4, t = 0, p = 1: J = 37/45, + 0.8/45.
+        ("jaro-winkler", ["MARTHA", "MARHTA"], 17 / 18 + 0.3 / 18),
+        ("jaro-winkler", ["DWAYNE", "DUANE"], 37 / 45 + 0.8 / 45),
+        # J = (1/4 + 1/4 + 1)/3 = 1/2, not above 0.7: the common first letter is no help.
+        ("jaro-winkler", ["axyz", "abcd"], 1 / 2),
+    ],
+)
+def test_by_hand(name, texts, expected):
+    assert sim.compute(texts, name)[0] == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sim.SIMILARITIES)
+def test_nothing_resembles_nothing(name):
+    assert sim.compute(["", " \n", "abc"], name).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", sim.SIMILARITIES)
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_pair_no_value(name, n):
+    assert sim.compute(["abc"] * n, name).shape == (0,)
+
+
+@pytest.mark.parametrize("name", sim.SIMILARITIES)
+def test_many_records_cross_the_blocks(name, monkeypatch):
+    monkeypatch.setattr("crowder.texts.BLOCK", 3)
+    texts = [f"record {i % 4} of {'abcdefgh'[i]}" for i in range(8)]
+    np.testing.assert_allclose(sim.compute(texts, name), reference(name, texts), rtol=0, atol=2e-12)
+
+
+def test_other_lengths_of_gram():
+    assert sim.jaccard_qgrams(["abcd", "bcde"], q=2).tolist() == [2 / 4]  # ab bc cd; bc cd de
+    with pytest.raises(ValueError, match="q must be at least 1"):
+        sim.jaccard_qgrams(["a"], q=0)
+
+
+FRAME = pd.DataFrame(
+    {
+        "id": ["1", "2"],
+        "label": ["same", "same"],
+        "title": ["on trees", "on trees"],
+        "year": ["1992", None],
+    }
+)
+
+
+def test_fields_join_in_column_order_without_id_and_label():
+    assert sim.jaccard_tokens(FRAME).tolist() == [2 / 3]  # on, trees; 1992 in the first only
+    assert sim.jaccard_tokens(FRAME, fields=["title"]).tolist() == [1.0]
+    assert sim.jaccard_tokens(FRAME, fields="title").tolist() == [1.0]
+    assert sim.jaccard_tokens(FRAME, fields=["label", "year"]).tolist() == [1 / 2]
+    assert sim.levenshtein(FRAME).tolist() == [8 / 13]  # "on trees 1992" loses " 1992"
+
+
+def test_missing_is_empty_and_fields_do_not_run_together():
+    frame = pd.DataFrame({"a": ["x", "xy"], "b": ["y", np.nan]})
+    assert sim.jaccard_tokens(frame).tolist() == [0.0]  # {x, y} and {xy}
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, "unknown similarity 'soundex'; known: jaccard-tokens, ", lambda: sim.compute(["a"], "soundex")),
+        (
+            ValueError,
+            r"no such column: \['pages'\]; the records have",
+            lambda: sim.levenshtein(FRAME, fields=["pages"]),
+        ),
+        (ValueError, "no field to compare", lambda: sim.levenshtein(FRAME, fields=[])),
+        (ValueError, "no field to compare", lambda: sim.levenshtein(FRAME[["id", "label"]])),
+        (ValueError, "pass a DataFrame", lambda: sim.levenshtein(["a"], fields=["title"])),
+        (TypeError, "not one text", lambda: sim.levenshtein("abc")),
+        (TypeError, "holds 7, not text", lambda: sim.levenshtein(["a", 7])),
+        (TypeError, "'year' holds 1992, not text", lambda: sim.levenshtein(FRAME.assign(year=1992))),
+        (ValueError, "is not a ratio of counts", lambda: counts(["a"], "tfidf-cosine")),
+        (ValueError, "unknown discretisation 'up'; known: round, floor, ceil", lambda: sim.discretize([0.5], "up")),
+        (ValueError, "levels must be at least 1", lambda: sim.discretize([0.5], "round", 0)),
+    ],
+)
+def test_bad_input_is_named(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_lead_to_the_values(name):
+    texts = ["on trees", "on treees", "", "of bees"]
+    sizes, common = counts(texts, name)
+    assert sizes.dtype.kind == common.dtype.kind == "i"
+    assert from_counts(name, sizes, common).tolist() == sim.compute(texts, name).tolist()
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("round", 0.3), ("floor", 0.2), ("ceil", 0.3)])
+def test_discretize(rule, expected):
+    assert sim.discretize([0.26, 0.0, 1.0], rule).tolist() == [expected, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
+@pytest.mark.parametrize("levels", [1, 3, 10, 100, 1000])
+def test_multiples_stay_where_they_are(rule, levels):
+    multiples = np.arange(levels + 1) / levels
+    assert sim.discretize(multiples, rule, levels).tolist() == multiples.tolist()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1), st.integers(1, 200))
+def test_discretize_moves_no_further_than_a_step(values, levels):
+    values = np.array(values)
+    low, near, high = (sim.discretize(values, rule, levels) for rule in ("floor", "round", "ceil"))
+    assert (low <= values).all() and (values <= high).all()
+    assert ((near == low) | (near == high)).all()
+    assert (high - low <= 1 / levels + 1e-12).all()
+    assert (np.abs(near - values) <= 0.5 / levels + 1e-12).all()
+
+
+def test_all_of_cora(cora_frame):
+    for name in sim.SIMILARITIES:
+        values = sim.compute(cora_frame, name)
+        assert values.shape == (1879 * 1878 // 2,)
+        assert values.min() >= 0 and values.max() == 1
+    some = np.random.default_rng(1).choice(len(cora_frame), 40, replace=False)
+    texts = [" ".join(row) for row in cora_frame.iloc[some].drop(columns=["id", "label"]).itertuples(index=False)]
+    for name in sim.SIMILARITIES:
+        np.testing.assert_allclose(sim.compute(cora_frame.iloc[some], name), reference(name, texts), rtol=0, atol=2e-12)
