@@ -9,7 +9,7 @@ A chapter draws, then hands the result over once::
 
 In a plain Jupyter session this shows the figure and nothing else happens. While the book is built, the environment
 variable ``CROWDER_RESULTS`` names a folder, and the same call also leaves ``fig-dist1.svg``, ``.png``, ``.csv`` and
-``.json`` there. Nothing here knows what is drawn: this module imports nothing of ours.
+``.json`` there. Nothing here knows what is drawn: of ours, this module imports only how a table is printed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
+
+from crowder.printing import markdown_table
 
 __all__ = [
     "BLUE", "GREEN", "GREY", "INK", "MATCH", "NONMATCH", "ORANGE", "PURPLE", "RED", "SKY",
@@ -214,10 +216,10 @@ def table(
     """
     facts = _facts("table", name, caption=caption)
     printed = _columns(frame if shown is None else shown, name)
-    cells = _format(printed, formats or {}, name)
-    right = [pd.api.types.is_numeric_dtype(printed[column]) for column in printed]
+    if unknown := [column for column in formats or {} if column not in printed.columns]:
+        raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
+    markdown = markdown_table(printed, formats or {})
     _save(facts, parameters, csv=_csv(_columns(frame, name)))
-    markdown = _markdown(cells, right)
     _display({"text/markdown": markdown, "text/plain": markdown}, facts)
 
 
@@ -279,37 +281,6 @@ def _render(fig: Figure, kind: str, **options: Any) -> bytes:
 def _csv(frame: pd.DataFrame) -> bytes:
     # Without a float format pandas writes the shortest text that reads back as the same float.
     return frame.to_csv(index=False, lineterminator="\n").encode()
-
-
-def _format(frame: pd.DataFrame, formats: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """Every cell as the text that the page prints."""
-    unknown = [column for column in formats if column not in frame.columns]
-    if unknown:
-        raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
-
-    def text(value: Any, rule: Any) -> str:
-        if pd.api.types.is_scalar(value) and pd.isna(value):
-            return "–"
-        if callable(rule):
-            return str(rule(value))
-        if rule is None and isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
-            return f"{value:,}"
-        if rule is None and isinstance(value, (float, np.floating)):
-            return format(value, ".4g")
-        return str(value) if rule is None else format(value, rule)
-
-    return pd.DataFrame({c: [text(v, formats.get(c)) for v in frame[c]] for c in frame}, dtype=object)
-
-
-def _markdown(cells: pd.DataFrame, right: list[bool]) -> str:
-    """A Markdown table, numbers to the right."""
-    rows = [[str(c) for c in cells], *cells.to_numpy().tolist()]
-    # A bar or a line break inside a cell would end it.
-    rows = [[re.sub(r"(?<!\\)\|", r"\\|", " ".join(cell.split("\n"))) for cell in row] for row in rows]
-    widths = [max(3, *(len(row[j]) for row in rows)) for j in range(len(right))]
-    pad = [[c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)] for row in rows]
-    rule = ["-" * (w - 1) + ":" if r else "-" * w for w, r in zip(widths, right, strict=True)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [pad[0], rule, *pad[1:]])
 
 
 def _folder() -> Path | None:

@@ -1,0 +1,58 @@
+# Two commands: `make book` and `make test`. Each makes .venv from the lock when it is missing or stale.
+
+PROFILE ?= full
+ARGS ?=
+VENV := .venv
+PY := $(VENV)/bin/python
+UV ?= uv
+COMPILE := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --quiet
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.PHONY: book quick test clean lock
+.DELETE_ON_ERROR:
+
+# The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 04 -p seed=7"
+book: $(VENV)/.book
+	$(PY) book/build.py --profile $(PROFILE) $(ARGS)
+
+quick:
+	$(MAKE) book PROFILE=quick
+
+# ARGS reaches pytest: make test ARGS="tests/test_figures.py"
+test: $(VENV)/.test
+	$(PY) -m pytest $(ARGS)
+
+clean:
+	rm -rf _build
+
+# What the versions are is decided here alone. An update: make lock COMPILE_FLAGS=--upgrade
+lock:
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv (python3 -m pip install uv), or UV=/path/to/uv" >&2; exit 1; }
+	$(COMPILE) $(COMPILE_FLAGS) --extra book --output-file requirements.lock
+	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra test --constraint requirements.lock --output-file requirements-test.lock
+
+# The first Python that will do, whatever it is called here; PYTHON=/path/to/python goes before all.
+$(PY):
+	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+		if $$python -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
+		then echo "making $(VENV) with $$($$python --version)"; exec $$python -m venv $(VENV); fi; \
+	done; \
+	echo "This project needs Python 3.11, 3.12 or 3.13 with venv; found: $$(python3 --version 2>&1)." >&2; \
+	echo "On Debian or Ubuntu venv is a package of its own (python3-venv). Another Python: make book PYTHON=/path/to/it" >&2; \
+	exit 1
+
+# The stamps are written last: a set-up that was interrupted starts again.
+$(VENV)/.book: requirements.lock pyproject.toml | $(PY)
+	@echo "installing the packages of requirements.lock (about a minute)"
+	$(PY) -m pip install --quiet --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test: requirements-test.lock pyproject.toml | $(PY)
+	@echo "installing the packages of requirements-test.lock (about a minute)"
+	$(PY) -m pip install --quiet --require-hashes -r requirements-test.lock
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,161 @@
+"""Execute every chapter, then render the book from exactly what was executed.
+
+    python book/build.py                          the whole book, into _build/html
+    python book/build.py --profile quick          with the smaller values of book/profiles.yml
+    python book/build.py --only 04 -p seed=7      one chapter, with a parameter of your own
+    python book/build.py --only 04 --preview      ... and a look at its page alone, in _build/preview
+
+Everything is made under a temporary name and moved when it is complete, so a build that is killed leaves the last good
+results as they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True  # nothing is written among the sources, so this comes before our own modules
+
+# ruff: isort: split
+import execute  # noqa: E402
+import folders  # noqa: E402
+import lift  # noqa: E402
+import render  # noqa: E402
+import surroundings  # noqa: E402
+from chapters import (  # noqa: E402
+    BuildError,
+    Chapter,
+    overrides,
+    parse_assignments,
+    read_chapters,
+    read_profiles,
+    select,
+)
+from manifest import Manifest  # noqa: E402
+from surroundings import ROOT  # noqa: E402
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = _arguments(argv)
+    # A polite kill cleans up like Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        with folders.alone(args.output):
+            return build(args)
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the last complete results are untouched", file=sys.stderr)
+        return 130
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--profile", default="full", help="full (the default), or a name in book/profiles.yml")
+    parser.add_argument("--only", action="append", default=[], nargs="+", metavar="NN", help="execute these chapters")
+    parser.add_argument("-p", action="append", default=[], metavar="name=value", dest="parameters",
+                        help="a parameter, for the selected chapters that have it")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
+                        help="chapters at a time (default: one a core)")  # fmt: skip
+    parser.add_argument("--timeout", type=int, default=900, help="seconds that one cell may run (default: 900)")
+    parser.add_argument("--preview", action="store_true",
+                        help="render only the chapters executed now, into preview/; "
+                             "warnings are shown but do not fail")  # fmt: skip
+    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="where everything goes (default: _build)")
+    args = parser.parse_args(argv)
+    args.only = [name for names in args.only for name in names]
+    args.output = args.output.resolve()
+    if args.jobs < 1 or args.timeout < 1:
+        parser.error("--jobs and --timeout must be at least 1")
+    return args
+
+
+def build(args: argparse.Namespace) -> int:
+    chapters = read_chapters(ROOT)
+    profiles = read_profiles(ROOT, chapters)
+    if args.profile not in profiles:
+        raise BuildError(f"--profile {args.profile}: there are {', '.join(profiles)}")
+    profile = profiles[args.profile]
+    selected = select(chapters, args.only)
+    chosen = overrides(selected, profile, parse_assignments(args.parameters))
+
+    out = args.output
+    executed, results = out / "executed" / args.profile, out / "results" / args.profile
+    executed.mkdir(parents=True, exist_ok=True)
+    results.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".work-", dir=out))
+    try:
+        src = folders.copy_sources(ROOT, work, out / "src")
+        # Fingerprints are of the copy: an edit made while the build runs is not mistaken for what ran.
+        copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
+        env = surroundings.environment(src, out, work, parallel=min(args.jobs, len(selected)))
+        surroundings.find_fonts(env)
+        manifest = Manifest(executed / "manifest.json", args.profile)
+        jobs = []
+        for chapter in manifest.longest_first(selected):
+            folder = work / "results" / chapter.slug
+            folder.mkdir(parents=True)
+            jobs.append({
+                "slug": chapter.slug, "input": str(src / chapter.path), "cwd": str((src / chapter.path).parent),
+                "output": str(work / f"{chapter.slug}.ipynb"), "results": str(folder),
+                "parameters": chosen[chapter.slug], "timeout": args.timeout,
+            })  # fmt: skip
+
+        def publish(job: dict[str, Any], seconds: float) -> None:
+            """Move one chapter's execution into place: results, notebook, and last the entry that vouches for both."""
+            copy, parameters = copies[job["slug"]], job["parameters"]
+            notebook = Path(job["output"])
+            lift.lift(json.loads(notebook.read_text(encoding="utf-8")), copy.slug, "")  # refuse early what cannot show
+            folders.complete_records(Path(job["results"]), copy, args.profile, parameters)
+            manifest.forget(copy.slug)
+            folders.swap(Path(job["results"]), results / copy.slug)
+            notebook.replace(executed / f"{copy.slug}.ipynb")
+            manifest.record(copy, parameters, seconds, executed / f"{copy.slug}.ipynb")
+
+        print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
+        failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
+        if failures:
+            raise BuildError("\n".join(failures))
+        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env) -> int:
+    """Render if every chapter of the page set has a current execution; say so plainly if not."""
+    out, slugs = args.output, {c.slug for c in selected}
+    executed, results = out / "executed" / args.profile, out / "results" / args.profile
+    shown = selected if args.preview else chapters
+    lacking = []
+    for chapter in [c for c in shown if c.slug not in slugs]:
+        values = {chapter.slug: {}}
+        if chapter.exists():
+            values = overrides([chapter], profile, {})
+        if not chapter.exists() or not manifest.is_current(copies[chapter.slug], values[chapter.slug]):
+            lacking.append(chapter.slug)
+    if lacking:
+        print(f"results regenerated in {results}; the book was not rendered, because these chapters have no current "
+              f"execution in profile {args.profile}: {', '.join(lacking)}\n"
+              "(run the build without --only, or see one page with --preview)")  # fmt: skip
+        return 0
+    lift.refuse_shared_names({c.slug: results / c.slug for c in shown})
+    render.place(shown, executed, results, src)
+    render.configure(src, profile=args.profile, keep=selected if args.preview else None)
+    html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
+    render.offer_executed(html, shown, executed)
+    target = out / ("preview" if args.preview else "html")
+    folders.swap(html, target)
+    print(f"the {'page' if args.preview else 'book'} is at {target / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

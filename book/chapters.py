@@ -1,0 +1,225 @@
+"""What the build knows of a chapter before it runs: its file, its parameters, its fingerprint."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class BuildError(Exception):
+    """Something the author of the book must mend; its text is the whole message."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One notebook of the table of contents."""
+
+    slug: str  # "04-synthetic"
+    path: Path  # relative to the project: notebooks/04-synthetic.ipynb
+    root: Path
+
+    def notebook(self) -> dict[str, Any]:
+        try:
+            notebook = json.loads((self.root / self.path).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BuildError(f"{self.slug}: {self.path} is in _toc.yml but does not exist") from None
+        except ValueError as error:
+            raise BuildError(f"{self.slug}: {self.path} is not a notebook ({error})") from None
+        # The format of a notebook allows a cell's source to be one string or a list of lines.
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+        return notebook
+
+    def exists(self) -> bool:
+        return (self.root / self.path).exists()
+
+    def defaults(self) -> dict[str, Any]:
+        """The parameters and their default values, read from the tagged cell without running it."""
+        tagged = [c for c in self.notebook()["cells"] if "parameters" in c.get("metadata", {}).get("tags", [])]
+        if len(tagged) != 1 or tagged[0]["cell_type"] != "code":
+            raise BuildError(f"{self.slug}: needs exactly one code cell tagged 'parameters', has {len(tagged)}")
+        try:
+            statements = ast.parse(tagged[0]["source"]).body
+        except SyntaxError as error:
+            raise BuildError(f"{self.slug}: the parameters cell is not Python: {error}") from None
+        values = {}
+        for statement in statements:
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target = statement.targets[0]
+            elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+                target = statement.target
+            else:
+                continue
+            if not isinstance(target, ast.Name):
+                continue
+            try:
+                values[target.id] = ast.literal_eval(statement.value)
+            except ValueError:
+                raise BuildError(f"{self.slug}: parameter {target.id} must be a literal, so that its type is known "
+                                 "before the chapter runs") from None  # fmt: skip
+        return values
+
+
+def read_chapters(root: Path) -> list[Chapter]:
+    """The notebooks that _toc.yml names, in its order."""
+    try:
+        toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BuildError(f"there is no _toc.yml in {root}") from None
+    files: list[str] = []
+
+    def walk(entry: Any) -> None:
+        if isinstance(entry, dict):
+            if "file" in entry:
+                files.append(entry["file"])
+            for value in entry.values():
+                walk(value)
+        elif isinstance(entry, list):
+            for value in entry:
+                walk(value)
+
+    walk(toc)
+    named = [Path(f).with_suffix(".ipynb") if not f.endswith(".ipynb") else Path(f) for f in files]
+    # A page of the table of contents is a chapter when it stands in notebooks/ or when its notebook is there.
+    chapters = [Chapter(p.stem, p, root) for p in named if p.parts[0] == "notebooks" or (root / p).exists()]
+    listed = {c.path for c in chapters}
+    for stray in sorted((root / "notebooks").glob("*.ipynb")):
+        if stray.relative_to(root) not in listed:
+            raise BuildError(f"{stray.stem}: notebooks/{stray.name} is not in _toc.yml")
+    return chapters
+
+
+def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
+    """The chapters that ``--only`` asks for: by number ("4", "04") or by name."""
+    chosen = []
+    for wanted in only:
+        found = [c for c in chapters if wanted == c.slug or c.slug.split("-")[0].lstrip("0") == wanted.lstrip("0")]
+        if not found:
+            raise BuildError(f"--only {wanted}: no such chapter; there are {', '.join(c.slug for c in chapters)}")
+        chosen += found
+    return [c for c in chapters if c in chosen] if only else chapters
+
+
+def _coerce(value: Any, default: Any) -> Any:
+    """The value in the default's type; TypeError when it has another."""
+    if default is None:  # says nothing about the type
+        return value
+    if isinstance(default, bool) or isinstance(value, bool):
+        if isinstance(default, bool) and isinstance(value, bool):
+            return value
+    elif isinstance(default, float) and isinstance(value, (int, float)):
+        return float(value)
+    elif isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
+        kinds = {type(item) for item in default}
+        # A list of one kind of thing stays so: the first item stands for all.
+        return [_coerce(item, default[0]) for item in value] if len(kinds) == 1 else list(value)
+    elif isinstance(value, type(default)):
+        return value
+    raise TypeError
+
+
+def check_value(chapter: Chapter, name: str, value: Any, defaults: dict[str, Any], origin: str) -> Any:
+    """The value as the chapter will receive it, or a BuildError that says what was expected."""
+    if name not in defaults:
+        raise BuildError(f"{chapter.slug}: {origin} sets {name!r}, which is not a parameter; "
+                         f"it has {', '.join(defaults) or 'none'}")  # fmt: skip
+    try:
+        return _coerce(value, defaults[name])
+    except TypeError:
+        kind = type(defaults[name]).__name__
+        raise BuildError(f"{chapter.slug}: {origin} sets {name} to {value!r}, but its default {defaults[name]!r} "
+                         f"is of type {kind}") from None  # fmt: skip
+
+
+def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, dict[str, Any]]]:
+    """profiles.yml, checked: profile -> chapter -> parameter -> value. "full" is always there and sets nothing."""
+    path = root / "book" / "profiles.yml"
+    profiles = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None) or {}
+    known = {c.slug: c for c in chapters}
+    for profile, settings in profiles.items():
+        for slug, values in (settings or {}).items():
+            if slug not in known:
+                raise BuildError(f"book/profiles.yml: profile {profile} names {slug}, which is no chapter; "
+                                 f"there are {', '.join(known)}")  # fmt: skip
+            if known[slug].exists():
+                defaults = known[slug].defaults()
+                for name, value in (values or {}).items():
+                    values[name] = check_value(known[slug], name, value, defaults, "book/profiles.yml")
+    return {"full": {}} | {profile: settings or {} for profile, settings in profiles.items()}
+
+
+def parse_assignments(assignments: list[str]) -> dict[str, str]:
+    """``-p name=value`` as typed; the value's type is the business of each chapter's default."""
+    values = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise BuildError(f"-p {assignment}: expected name=value")
+        values[name.strip()] = value.strip()
+    return values
+
+
+def _read_literal(text: str, default: Any) -> Any:
+    if isinstance(default, str):
+        return text
+    if isinstance(default, bool) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def overrides(selected: list[Chapter], profile: dict[str, dict], typed: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """For each selected chapter, the values that differ from its defaults."""
+    defaults = {c.slug: c.defaults() for c in selected}
+    for name in typed:
+        if not any(name in values for values in defaults.values()):
+            known = "; ".join(f"{slug} has {', '.join(values) or 'none'}" for slug, values in defaults.items())
+            raise BuildError(f"-p {name}: not a parameter of any selected chapter ({known})")
+    chosen = {}
+    for chapter in selected:
+        has = defaults[chapter.slug]
+        values = dict(profile.get(chapter.slug) or {})
+        for name, text in typed.items():
+            if name in has:
+                values[name] = check_value(chapter, name, _read_literal(text, has[name]), has, "-p")
+        same = {n: list(v) if isinstance(v, tuple) else v for n, v in has.items()}
+        chosen[chapter.slug] = {n: v for n, v in values.items() if v != same[n]}
+    return chosen
+
+
+def versions() -> dict[str, str]:
+    """Python and the packages that can move a result."""
+    try:
+        wanted = importlib.metadata.requires("crowder") or []
+    except importlib.metadata.PackageNotFoundError:
+        wanted = []
+    names = sorted({re.match(r"[\w.-]+", line).group() for line in wanted if "extra ==" not in line})
+    return {"python": sys.version.split()[0]} | {name: importlib.metadata.version(name) for name in names}
+
+
+def fingerprint(chapter: Chapter, parameters: dict[str, Any]) -> str:
+    """One text for everything an execution depends on; another text means it must run again."""
+    cells = [(c["cell_type"], c["source"], c.get("metadata", {})) for c in chapter.notebook()["cells"]]
+    # Where the real records are, and what else the module is told from outside.
+    outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k != "CROWDER_RESULTS"}
+    digest = hashlib.sha256(json.dumps([cells, parameters, versions(), outside], sort_keys=True).encode())
+    inputs = [*(chapter.root / "crowder").rglob("*"), *(chapter.root / "notebooks").rglob("*")]
+    inputs += [p for p in (chapter.root / "book").rglob("*") if p.suffix in (".yml", ".csv", ".json", ".npz")]
+    for path in sorted(inputs):
+        relative = path.relative_to(chapter.root)
+        skipped = {"__pycache__", ".ipynb_checkpoints"} & set(relative.parts) or path.suffix == ".ipynb"
+        if path.is_file() and not skipped and relative != Path("book/profiles.yml"):
+            digest.update(f"{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,235 @@
+"""Run chapters in parallel, each by papermill in a process of its own.
+
+The parent starts ``python book/execute.py`` for a chapter, writes the job as one line of JSON to its standard input and
+reads progress, one line of JSON each, from its standard output. The input stays open as long as the parent lives: when
+it closes, the parent is gone, and the worker ends too (its kernel follows by itself).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from chapters import BuildError
+
+# Marks our lines, should a library print to standard output.
+MARK = "@crowder "
+
+
+# --- the worker --------------------------------------------------------------------------------------------------
+
+
+def _send(**message: Any) -> None:
+    print(MARK + json.dumps(message), flush=True)
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _strip(notebook: Any) -> None:
+    """Remove what differs from run to run though the result is the same."""
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+
+
+def _work(job: dict[str, Any]) -> None:
+    import nbformat
+    import papermill
+    import zmq
+    from nbclient.exceptions import CellTimeoutError
+    from papermill.engines import NBClientEngine, papermill_engines
+    from traitlets.config import Config
+
+    at = 0
+
+    class Engine(NBClientEngine):
+        """papermill's own engine, telling the parent which cell it has reached."""
+
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> Any:
+            start = nb_man.cell_start
+
+            def cell_start(cell: Any, cell_index: int | None = None, **more: Any) -> Any:
+                nonlocal at
+                at = cell_index or 0
+                _send(cell=at, of=len(nb_man.nb.cells))
+                return start(cell, cell_index, **more)
+
+            nb_man.cell_start = cell_start
+            return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
+
+    papermill_engines.register("crowder", Engine)
+    config = Config()
+    if zmq.has("curve"):
+        # A kernel that talks over TCP in the clear warns on every start.
+        config.KernelManager.transport_encryption = "auto"
+    started = time.monotonic()
+    try:
+        notebook = papermill.execute_notebook(
+            job["input"], None, parameters=job["parameters"], engine_name="crowder", cwd=job["cwd"],
+            progress_bar=False, execution_timeout=job["timeout"], request_save_on_cell_execute=False, config=config,
+        )  # fmt: skip
+    except papermill.PapermillExecutionError as error:
+        _send(error=f"{error.ename}: {error.evalue}", cell=error.cell_index, source=error.source,
+              traceback="\n".join(error.traceback))  # fmt: skip
+        return
+    except CellTimeoutError:
+        _send(error=f"the cell ran longer than {job['timeout']} s (see --timeout)", cell=at)
+        return
+    except Exception as error:  # a kernel that died, say: whatever it is belongs to this chapter's message
+        _send(error=f"{type(error).__name__}: {error}", cell=at)
+        return
+    _strip(notebook)
+    nbformat.write(notebook, job["output"])
+    _send(seconds=round(time.monotonic() - started, 2))
+
+
+# --- the parent --------------------------------------------------------------------------------------------------
+
+
+def _describe(job: dict[str, Any], message: dict[str, Any]) -> str:
+    # Count as the author does: from 1, without the cell that the build put in.
+    injected = 1 if job["parameters"] else 0
+    cells = json.loads(Path(job["input"]).read_text(encoding="utf-8"))["cells"]
+    tagged = next(i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", []))
+    index = message.get("cell", 0)
+    if injected and index == tagged + 1:
+        number, source = "with the injected parameters", ""
+    else:
+        index -= injected if index > tagged else 0
+        number, source = f"{index + 1} of {len(cells)}", "".join(cells[index]["source"])
+    shown = "\n".join("      " + line for line in source.strip().splitlines()[:8])
+    return f"{job['slug']}: cell {number} failed: {message['error']}" + (f"\n{shown}" if shown else "")
+
+
+def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, alive: list) -> float:
+    """Run one chapter; return the seconds it took."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    last: dict[str, Any] = {}
+    with log.open("w", encoding="utf-8") as errors:
+        worker = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+            encoding="utf-8", env=env | {"CROWDER_RESULTS": job["results"]},
+            # Ctrl-C is the parent's to handle.
+            start_new_session=True,
+        )  # fmt: skip
+        alive.append(worker)
+        try:
+            worker.stdin.write(json.dumps(job) + "\n")
+            worker.stdin.flush()
+            for line in worker.stdout:
+                if line.startswith(MARK):
+                    last = json.loads(line[len(MARK) :])
+                    if "of" in last:
+                        report(job["slug"], last["cell"], last["of"])
+        except BrokenPipeError:
+            pass  # it ended before it listened; its log says why
+        finally:
+            worker.stdout.close()
+            code = worker.wait()
+            alive.remove(worker)
+    if "seconds" in last:
+        return last["seconds"]
+    if "error" in last:
+        if last.get("traceback"):
+            with log.open("a", encoding="utf-8") as errors:
+                errors.write(last["traceback"] + "\n")
+        raise BuildError(_describe(job, last) + f"\n    more in {log}")
+    raise BuildError(f"{job['slug']}: its process ended with code {code}; more in {log}")
+
+
+class Progress:
+    """A bar for each chapter on a terminal, a few plain lines elsewhere."""
+
+    def __init__(self, slugs: list[str]) -> None:
+        self.tty = sys.stderr.isatty()
+        self.spoken: dict[str, float] = {}
+        self.bars: dict[str, Any] = {}
+        if self.tty:
+            from tqdm import tqdm
+
+            width = max(map(len, slugs), default=0)
+            form = "{desc} {bar:24} {n_fmt:>3}/{total_fmt} cells {elapsed}"
+            for i, slug in enumerate(slugs):
+                self.bars[slug] = tqdm(total=1, desc=slug.ljust(width), position=i, bar_format=form, leave=True)
+
+    def at(self, slug: str, cell: int, total: int) -> None:
+        if self.tty:
+            bar = self.bars[slug]
+            if bar.total != total:
+                bar.reset(total)  # the clock of a waiting chapter starts when it does
+            bar.n = cell
+            bar.refresh()
+        elif time.monotonic() - self.spoken.get(slug, 0) > 15:
+            self.spoken[slug] = time.monotonic()
+            print(f"  {slug}: cell {cell + 1} of {total}", file=sys.stderr, flush=True)
+
+    def end(self, slug: str, seconds: float | None) -> None:
+        if self.tty:
+            if seconds is not None:
+                self.bars[slug].n = self.bars[slug].total
+            self.bars[slug].refresh()
+        else:
+            said = "failed" if seconds is None else f"done in {seconds:.1f} s"
+            print(f"  {slug}: {said}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        for bar in self.bars.values():
+            bar.close()
+
+
+def run_all(
+    jobs: list[dict[str, Any]], parallel: int, env: dict[str, str], logs: Path, publish: Callable[[dict, float], None]
+) -> list[str]:
+    """Run the jobs, `parallel` at a time; call `publish` after each success; return the failures' messages."""
+    progress = Progress([job["slug"] for job in jobs])
+    alive: list[subprocess.Popen] = []
+    failures: dict[str, str] = {}
+    guard = threading.Lock()
+
+    def one(job: dict[str, Any]) -> None:
+        seconds = None
+        try:
+            seconds = _run(job, env, logs / f"{job['slug']}.log", progress.at, alive)
+            with guard:
+                publish(job, seconds)
+        except BuildError as error:
+            failures[job["slug"]] = str(error)
+            seconds = None
+        finally:
+            progress.end(job["slug"], seconds)
+
+    pool = ThreadPoolExecutor(parallel)
+    try:
+        for future in [pool.submit(one, job) for job in jobs]:
+            future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(alive):
+            worker.kill()
+        pool.shutdown(wait=True)
+        progress.close()
+    return [failures[slug] for slug in sorted(failures)]
+
+
+if __name__ == "__main__":
+    _job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _work(_job)
+    # Leave at once: the thread above still waits for the parent, and nothing is left to do.
+    sys.stdout.flush()
+    os._exit(0)

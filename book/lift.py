@@ -1,0 +1,84 @@
+"""From an executed notebook to a page: figures and tables become numbered, captioned and linked to their data.
+
+`crowder.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an output
+becomes the MyST directive that Sphinx numbers and cross-references. The executed notebook itself stays as it ran.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+from chapters import BuildError
+
+# Of colons, because a caption on the fence's own line may hold backticks (roles); longer than any fence within.
+FENCE = ":" * 9
+
+
+def lift(notebook: dict[str, Any], slug: str, results: str) -> dict[str, Any]:
+    """The notebook for Sphinx. `results` is where the chapter's files lie, from the root of the Sphinx sources."""
+    page = copy.deepcopy(notebook)
+    for number, cell in enumerate(page["cells"], start=1):
+        for output in cell.get("outputs", []):
+            facts = output.get("metadata", {}).pop("crowder", None)
+            if facts is None:
+                _refuse(output, slug, number)
+            elif facts["kind"] == "figure":
+                output["data"] = {"text/markdown": _figure(facts, results)}
+            elif facts["kind"] == "table":
+                output["data"] = {"text/markdown": _table(facts, results, "".join(output["data"]["text/markdown"]))}
+    return page
+
+
+def _refuse(output: dict[str, Any], slug: str, number: int) -> None:
+    """What has no place on a page: a picture that nobody describes, a warning that nobody reads."""
+    for mime in output.get("data", {}):
+        if mime.startswith("image/"):
+            raise BuildError(f"{slug}: cell {number} shows an image ({mime}) without caption and alt text; "
+                             "hand the figure to crowder.figures.show")  # fmt: skip
+    if output.get("name") == "stderr":
+        text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
+        raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
+
+
+def _link(facts: dict[str, str], results: str) -> str:
+    return f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
+
+
+def _figure(facts: dict[str, str], results: str) -> str:
+    return "\n".join([
+        f"{FENCE}{{figure}} /{results}/{facts['name']}.svg",
+        f":name: {facts['name']}",
+        f":alt: {json.dumps(facts['alt'], ensure_ascii=False)}",
+        ":class: drawn",
+        "",
+        f"{facts['caption']} {_link(facts, results)}",
+        FENCE,
+    ])  # fmt: skip
+
+
+def _table(facts: dict[str, str], results: str, markdown: str) -> str:
+    return "\n".join([
+        f"{FENCE}{{table}} {facts['caption']} {_link(facts, results)}",
+        f":name: {facts['name']}",
+        "",
+        markdown,
+        FENCE,
+    ])  # fmt: skip
+
+
+def names(results: Path) -> set[str]:
+    """The figures and tables of one chapter, as its results folder has them."""
+    return {path.stem for path in results.glob("*.json")}
+
+
+def refuse_shared_names(results: dict[str, Path]) -> None:
+    """A name is also a label of the whole book: two chapters must not use the same."""
+    owner: dict[str, str] = {}
+    for slug, folder in results.items():
+        for name in sorted(names(folder)):
+            if name in owner:
+                raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; a name belongs to one chapter")
+            owner[name] = slug

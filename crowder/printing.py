@@ -1,0 +1,61 @@
+"""A table as Markdown: numbers formatted and to the right, nothing that would end a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["markdown_table"]
+
+
+def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
+    """Print a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Single, distinct column names; the index is not printed.
+    formats : mapping
+        Column name to a format specification or a function from a value to text.
+
+    Returns
+    -------
+    str
+        Without a rule of its own a column prints integers with a comma between thousands, floats with four significant
+        digits, what is missing as a dash, and anything else as ``str`` has it.
+
+    Examples
+    --------
+    >>> print(markdown_table(pd.DataFrame({"n": [1879, 2], "share": [0.123456, None]}), {}))
+    |     n |  share |
+    | ----: | -----: |
+    | 1,879 | 0.1235 |
+    |     2 |      – |
+    """
+    right = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame]
+    columns = [[_text(value, formats.get(column)) for value in frame[column]] for column in frame]
+    rows = [[str(column) for column in frame], *map(list, zip(*columns, strict=True))]
+    # A bar or a line break inside a cell would end it.
+    rows = [[re.sub(r"(?<!\\)\|", r"\\|", " ".join(cell.split("\n"))) for cell in row] for row in rows]
+    widths = [max(3, *(len(row[j]) for row in rows)) for j in range(len(right))]
+    rows = [[c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)] for row in rows]
+    rule = ["-" * (w - 1) + ":" if r else "-" * w for w, r in zip(widths, right, strict=True)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], rule, *rows[1:]])
+
+
+def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "–"
+    if callable(rule):
+        return str(rule(value))
+    if rule is not None:
+        return format(value, rule)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
+        return f"{value:,}"
+    if isinstance(value, (float, np.floating)):
+        return format(value, ".4g")
+    return str(value)

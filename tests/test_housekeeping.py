@@ -1,0 +1,203 @@
+"""What a stranger relies on: clean notebooks, honest locks, files in step with each other."""
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LOCKS = ["requirements.lock", "requirements-test.lock"]
+
+
+def locked(name):
+    """Package -> the versions that a lock allows (more than one where they differ by Python)."""
+    found = {}
+    for package, version in re.findall(r"^([a-z0-9][a-z0-9.-]*)==(\S+)", (ROOT / name).read_text(), re.MULTILINE):
+        found.setdefault(package, set()).add(version)
+    return found
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def direct(*extras):
+    """Names that pyproject.toml asks for."""
+    wanted = project()["dependencies"] + [d for e in extras for d in project()["optional-dependencies"][e]]
+    return {re.match(r"[\w.-]+", dependency).group().lower() for dependency in wanted}
+
+
+def tracked():
+    """The project's own files: what git has, or what it would take."""
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True
+    )
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in done.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+# --- notebooks ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_is_committed_clean(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) >= (4, 5)
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert "widgets" not in notebook["metadata"] and "papermill" not in notebook["metadata"]
+    identifiers = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(identifiers)) == len(identifiers)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for cell in code:
+        assert cell["outputs"] == [] and cell["execution_count"] is None, cell["id"]
+    # The first code cell is the one that a reader changes.
+    assert [("parameters" in cell["metadata"].get("tags", [])) for cell in code] == [True] + [False] * (len(code) - 1)
+
+
+def test_every_notebook_is_a_chapter():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    listed = [c["file"] for part in toc["parts"] for c in part["chapters"] if c["file"].startswith("notebooks/")]
+    assert listed == [f"notebooks/{path.stem}" for path in NOTEBOOKS]
+
+
+# --- packages -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_has_hashes_and_names_no_host(name):
+    text = (ROOT / name).read_text()
+    assert "://" not in text and "--index" not in text and "--find-links" not in text and "@" not in text
+    entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(entries) > 50
+    for entry in entries:
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+def test_locks_hold_what_the_project_asks_for_and_agree():
+    book, test = locked(LOCKS[0]), locked(LOCKS[1])
+    assert direct("book") <= book.keys()
+    assert direct("book", "test") <= test.keys()
+    assert {name: test.get(name) for name in book} == book
+    # The book's own set stays light: nothing that only tests need.
+    assert not (direct("test") - direct("book")) & book.keys()
+
+
+def test_the_conda_environment_has_the_versions_of_the_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment["name"] == "crowder"
+    pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert "-e ." in pip
+    entries = [entry for entry in environment["dependencies"] if isinstance(entry, str)] + pip
+    renamed = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}
+    pins = {}
+    for entry in entries:
+        name, equals, version = entry.replace("==", "=").partition("=")
+        if equals:
+            pins[renamed.get(name, name)] = version
+    assert pins.pop("python") in ("3.11", "3.12", "3.13")
+    lock = locked(LOCKS[0])
+    assert pins == {name: ", ".join(lock[name]) for name in direct("book")}
+
+
+def test_installed_packages_meet_the_declared_ranges():
+    from importlib.metadata import version
+
+    from packaging.requirements import Requirement
+
+    for dependency in project()["dependencies"]:
+        wanted = Requirement(dependency)
+        assert wanted.specifier.contains(version(wanted.name)), dependency
+
+
+# --- files for people and machines --------------------------------------------------------------------------------
+
+
+def test_no_file_is_large():
+    large = [p.relative_to(ROOT).as_posix() for p in tracked() if p.stat().st_size > 1_500_000]
+    assert large == []
+
+
+def test_no_file_names_a_machine_or_a_package_host():
+    # Put together here so that this file does not hold them itself.
+    forbidden = re.compile("|".join(["py" + r"pi\.org", "python" + r"hosted\.org", "/" + r"work/main", "/" + r"root/"]))
+    named = []
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if forbidden.search(text):
+            named.append(path.relative_to(ROOT).as_posix())
+    assert named == []
+
+
+def test_no_record_of_cora_is_in_the_project():
+    shared = ROOT.parent / "shared" / "data" / "cora.csv"
+    if not shared.exists():
+        pytest.skip("the records are not here to compare with")
+    # Long citations are telling: none of them may stand in any file of ours.
+    lines = [line for line in shared.read_text(encoding="utf-8").splitlines()[1:] if len(line) > 60]
+    pieces = {line[20:60] for line in lines[::50]}
+    for path in tracked():
+        content = path.read_bytes()
+        assert not any(piece.encode() in content for piece in pieces), path
+
+
+def test_the_citation_file_is_complete():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "license"} <= citation.keys()
+    assert citation["version"] == project()["version"]
+    assert citation["license"] == project()["license"] == "MIT"
+    assert "First Heuristics of Crowdsourced Entity Resolution" in citation["references"][0]["title"]
+    assert "MIT License" in (ROOT / "LICENSE").read_text()
+
+
+def test_the_repository_is_named_alike_everywhere():
+    url = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["repository-code"] == url
+
+
+def test_the_workflow_tests_builds_and_publishes():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text())
+    # YAML reads the key `on` as the truth value.
+    triggers = workflow[True]
+    assert set(triggers["workflow_dispatch"]["inputs"]) == {"profile", "only", "parameters"}
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    commands = "\n".join(step.get("run", "") for step in steps)
+    assert "${{" not in commands, "an input inside a command would be run"
+    assert "make test" in commands and "book/build.py" in commands
+    assert any(step.get("uses", "").startswith("actions/deploy-pages") for step in steps)
+    # The pages that it insists on are the pages of the book.
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    for entry in [{"file": toc["root"]}, *(c for part in toc["parts"] for c in part["chapters"])]:
+        assert entry["file"] in commands
+
+
+def test_ci_runs_the_two_commands_of_the_readme():
+    script = (ROOT / ".ci/run").read_text()
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    assert re.search(r"^make book\b", script, re.MULTILINE) and re.search(r"^make test\b", script, re.MULTILINE)
+    assert subprocess.run(["bash", "-n", str(ROOT / ".ci/run")]).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "book/index.md"])
+def test_commands_and_files_that_a_text_names_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for target in re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE):
+        assert target in targets, f"make {target}"
+    if name != "book/index.md":  # there Sphinx checks them
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / link).exists(), link
+    usage = (ROOT / "book/build.py").read_text()
+    for command in re.findall(r"book/build\.py([^\n`]*)", text):
+        for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
+            assert f'"{option}"' in usage, option

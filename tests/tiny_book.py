@@ -1,0 +1,85 @@
+"""A book of two tiny chapters, to build in every way that can go wrong."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FIGURE = """
+import matplotlib.pyplot as plt, pandas as pd
+from crowder import figures
+for letter in "ab":
+    fig, ax = plt.subplots(figsize=(2, 1))
+    ax.plot([0, size])
+    figures.show(fig, f"fig-{letter}", caption=f"To ${size}$, after {{cite:t}}`mazumdar2017first`.",
+                 alt=f'A "line": {letter}.', data=pd.DataFrame({"y": [0, size]}))
+figures.table(pd.DataFrame({"model": ["x|y"], "size": [size]}), "tab-a", caption="Sizes.")
+figures.say(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{size}$.")
+"""
+
+
+def notebook(*cells: str) -> dict:
+    """Cells of Python; one that starts with '#p' is tagged `parameters`, one with '# ' is Markdown."""
+    made = []
+    for i, source in enumerate(cells):
+        cell = {"cell_type": "code", "id": f"cell-{i}", "metadata": {}, "source": source, "outputs": [],
+                "execution_count": None}  # fmt: skip
+        if source.startswith("#p"):
+            cell["metadata"] = {"tags": ["parameters"]}
+        elif source.startswith("# "):
+            cell = {"cell_type": "markdown", "id": f"cell-{i}", "metadata": {}, "source": source}
+        made.append(cell)
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+class TinyBook:
+    """A project in a folder of its own, with the real build and configuration."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.out = root / "_build"
+        shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+        shutil.copy(ROOT / "_config.yml", root)
+        (root / "_toc.yml").write_text(
+            "format: jb-book\nroot: book/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
+            "  - file: notebooks/02-two\n- chapters:\n  - file: book/bibliography\n"
+        )
+        (root / "book" / "index.md").write_text("# Tiny\n\nA book.\n")
+        (root / "crowder").mkdir()
+        (root / "crowder" / "__init__.py").touch()
+        for name in ("figures.py", "printing.py"):
+            shutil.copy(ROOT / "crowder" / name, root / "crowder")
+        (root / "notebooks").mkdir()
+        self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
+        self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")
+        self.profiles("quick: {02-two: {share: 1}}")
+
+    def write(self, slug: str, *cells: str) -> None:
+        (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))
+
+    def profiles(self, text: str) -> None:
+        (self.root / "book" / "profiles.yml").write_text(text)
+
+    def command(self, *options: str) -> list[str]:
+        return [sys.executable, str(self.root / "book" / "build.py"), *options]
+
+    def build(self, *options: str, **env: str) -> subprocess.CompletedProcess:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
+        return subprocess.run(
+            self.command(*options), capture_output=True, text=True, env=clean | env, stdin=subprocess.DEVNULL
+        )
+
+    def page(self, name: str) -> str:
+        return (self.out / "html" / f"{name}.html").read_text()
+
+    def record(self, slug: str, name: str, profile: str = "full") -> dict:
+        return json.loads((self.out / "results" / profile / slug / f"{name}.json").read_text())
+
+    def leftovers(self) -> list[Path]:
+        """What only a build at work may have."""
+        return [*self.out.glob(".work-*"), *self.out.rglob("*.old"), *self.out.rglob("*.part")]
