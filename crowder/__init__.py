@@ -16,7 +16,7 @@ True
 1.0
 
 Where things live: `densities` and `models` (f_g and f_r), `theory` (L_{g,r}), `orderings` (the two heuristics; `pairs`,
-`knowledge` and `walks` are their engine), `resolution` (what a run leaves behind), `oracles`, `similarity`, `datasets`,
+`sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `similarity`, `datasets`,
 `experiments`, `enumeration` (all orders of a few pairs), `figures`.
 """
 

@@ -16,11 +16,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from crowder.knowledge import ASKED, LOW, know_nothing, learn
+from crowder.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, learn, node_ask, node_run, node_walk
 from crowder.oracles import Truth
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
-from crowder.walks import edge_ask, edge_run, edge_walk, node_ask, node_run, node_walk
+from crowder.sorting import edge_walk
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
 

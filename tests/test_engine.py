@@ -1,0 +1,77 @@
+"""The compiled loop: that an edit of it is never hidden by what was compiled before, and what its tables hold."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crowder
+from crowder.engine import ASKED, know_nothing, learn, settled
+
+SOURCES = sorted(Path(crowder.__file__).parent.glob("*.py"))
+
+
+def compiled_functions(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in node.decorator_list):
+            yield node
+
+
+def test_compiled_functions_call_only_compiled_functions_of_their_own_file():
+    """Numba's cache checks the date of the function's own file alone: a callee edited elsewhere would go unnoticed."""
+    trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+    compiled = {f.name for tree in trees.values() for f in compiled_functions(tree)}
+    assert {"learn", "node_run", "edge_walk"} <= compiled  # the search finds what there is
+    for stem, tree in trees.items():
+        own = {f.name for f in compiled_functions(tree)}
+        for function in compiled_functions(tree):
+            called = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+            assert not (called & compiled) - own, f"{stem}.{function.name}"
+
+
+@given(st.integers(2, 9), st.data())
+@settings(max_examples=100, deadline=None)
+def test_knowledge_is_the_closure_of_the_answers(n, data):
+    """After every answer, a pair is settled exactly when the closure of all answers, found by brute force, says so."""
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i + 1, n)]))
+    knowledge, answers = know_nothing(n), 0
+    component, different = list(range(n)), set()  # the brute force: names, and pairs of names
+    for i, j in pairs:
+        known = component[i] == component[j] or frozenset([component[i], component[j]]) in different
+        assert settled(knowledge.component, knowledge.table, i, j) == known
+        if known:
+            continue
+        same = labels[i] == labels[j]
+        knowledge, answers = learn(knowledge, i, j, same), answers + 1
+        if same:
+            old, new = component[j], component[i]
+            component = [new if c == old else c for c in component]
+            different = {frozenset(new if c == old else c for c in pair) for pair in different}
+        else:
+            different.add(frozenset([component[i], component[j]]))
+        assert knowledge.count[ASKED] == answers
+        for a in range(n):
+            for b in range(n):
+                assert (knowledge.component[a] == knowledge.component[b]) == (component[a] == component[b])
+
+
+@pytest.mark.parametrize("clusters", [70, 300])
+def test_merging_components_with_many_known_non_matches(clusters):
+    """Two records a cluster: first all non-matches among the first records, then all matches, heavy with light and
+    light with heavy; nothing may be forgotten when the tables double and the dead keys are dropped."""
+    rng = np.random.default_rng(clusters)
+    knowledge = know_nothing(2 * clusters)
+    for a in range(clusters):
+        for b in range(a):
+            knowledge = learn(knowledge, *((a, b) if rng.random() < 0.5 else (b, a)), False)
+    for a in range(clusters):
+        pair = (a, a + clusters)
+        knowledge = learn(knowledge, *(pair if rng.random() < 0.5 else pair[::-1]), True)
+    for i in range(2 * clusters):
+        for j in range(i):
+            assert settled(knowledge.component, knowledge.table, i, j)
+            assert (knowledge.component[i] == knowledge.component[j]) == (i % clusters == j % clusters)
