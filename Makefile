@@ -11,7 +11,7 @@ COMPILE := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick test clean lock
+.PHONY: book quick test bench clean lock
 .DELETE_ON_ERROR:
 
 # The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 04 -p seed=7"
@@ -24,6 +24,10 @@ quick:
 # ARGS reaches pytest: make test ARGS="tests/test_figures.py"
 test: $(VENV)/.test
 	$(PY) -m pytest $(ARGS)
+
+# Ratios, not times: see benchmarks/orderings.py.
+bench: $(VENV)/.book
+	$(PY) benchmarks/orderings.py
 
 clean:
 	rm -rf _build
