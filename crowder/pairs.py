@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
-__all__ = ["Candidates", "candidates", "condensed_to_square"]
+__all__ = ["Candidates", "candidates"]
 
 #: Two stored values of one pair may differ by this much (rounding in the caller's own sums); the upper one is used.
 SYMMETRY_TOLERANCE = 1e-12
@@ -48,10 +49,10 @@ class Candidates:
         return self._values, codes
 
     def square(self) -> np.ndarray:
-        """The (n, n) array of a complete similarity."""
+        """The (n, n) array of a complete similarity; its diagonal means nothing."""
         if not self.complete:
             raise ValueError("only a complete similarity has a square form")
-        return condensed_to_square(self._values, self.n) if self._square is None else self._square
+        return squareform(self._values, checks=False) if self._square is None else self._square
 
 
 def candidates(similarity) -> Candidates:
@@ -98,18 +99,6 @@ def candidates(similarity) -> Candidates:
         )
     _check_square(array)
     return Candidates(len(array), True, _square=array)
-
-
-def condensed_to_square(values: np.ndarray, n: int) -> np.ndarray:
-    """The symmetric (n, n) array, ones on its diagonal, of a condensed vector.
-
-    Examples
-    --------
-    >>> condensed_to_square(np.array([0.5]), 2)
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
-    return _square(np.ascontiguousarray(values, dtype=np.float64), n)
 
 
 def _condensed_n(m: int) -> int:
@@ -211,16 +200,3 @@ def _condensed_codes(n):
             codes[p] = (i << 32) | j
             p += 1
     return codes
-
-
-@njit(cache=True)
-def _square(values, n):
-    square = np.empty((n, n), np.float64)
-    p = 0
-    for i in range(n):
-        square[i, i] = 1.0
-        for j in range(i + 1, n):
-            square[i, j] = values[p]
-            square[j, i] = values[p]
-            p += 1
-    return square

@@ -94,12 +94,11 @@ def test_the_conda_environment_has_the_versions_of_the_lock():
     pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     assert "-e ." in pip
     entries = [entry for entry in environment["dependencies"] if isinstance(entry, str)] + pip
-    renamed = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}
     pins = {}
     for entry in entries:
         name, equals, version = entry.replace("==", "=").partition("=")
         if equals:
-            pins[renamed.get(name, name)] = version
+            pins[name] = version
     assert pins.pop("python") in ("3.11", "3.12", "3.13")
     lock = locked(LOCKS[0])
     assert pins == {name: ", ".join(lock[name]) for name in direct("book")}
