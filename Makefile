@@ -14,7 +14,7 @@ export PIP_NO_INPUT := 1
 .PHONY: book quick test bench clean lock
 .DELETE_ON_ERROR:
 
-# The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 04 -p seed=7"
+# The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 08 -p seed=7"
 book: $(VENV)/.book
 	$(PY) book/build.py --profile $(PROFILE) $(ARGS)
 

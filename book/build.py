@@ -2,8 +2,8 @@
 
     python book/build.py                          the whole book, into _build/html
     python book/build.py --profile quick          with the smaller values of book/profiles.yml
-    python book/build.py --only 04 -p seed=7      one chapter, with a parameter of your own
-    python book/build.py --only 04 --preview      ... and a look at its page alone, in _build/preview
+    python book/build.py --only 08 -p seed=7      one chapter, with a parameter of your own
+    python book/build.py --only 08 --preview      ... and a look at its page alone, in _build/preview
 
 Everything is made under a temporary name and moved when it is complete, so a build that is killed leaves the last good
 results as they were.
@@ -26,8 +26,10 @@ sys.dont_write_bytecode = True  # nothing is written among the sources, so this 
 # ruff: isort: split
 import execute  # noqa: E402
 import folders  # noqa: E402
+import ledger  # noqa: E402
 import lift  # noqa: E402
 import render  # noqa: E402
+import sources  # noqa: E402
 import surroundings  # noqa: E402
 from chapters import (  # noqa: E402
     BuildError,
@@ -85,6 +87,7 @@ def build(args: argparse.Namespace) -> int:
         raise BuildError(f"--profile {args.profile}: there are {', '.join(profiles)}")
     profile = profiles[args.profile]
     selected = select(chapters, args.only)
+    catalogue = ledger.read_catalogue(ROOT, chapters, only=selected if args.preview else None)
     chosen = overrides(selected, profile, parse_assignments(args.parameters))
 
     out = args.output
@@ -123,13 +126,23 @@ def build(args: argparse.Namespace) -> int:
         print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
         failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
         if failures:
-            raise BuildError("\n".join(failures))
-        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env)
+            raise BuildError("\n".join(failures + _lost(catalogue, failures)))
+        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env) -> int:
+def _lost(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
+    """The claims that have no evidence now, because their chapter did not come to its end."""
+    lines = []
+    for slug in sorted({failure.partition(":")[0] for failure in failures}):
+        names = [name for name, entry in catalogue.items() if entry["chapter"] == slug]
+        if names:
+            lines.append(f"{slug}: not checked in this run: {', '.join(names)}")
+    return lines
+
+
+def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue) -> int:
     """Render if every chapter of the page set has a current execution; say so plainly if not."""
     out, slugs = args.output, {c.slug for c in selected}
     executed, results = out / "executed" / args.profile, out / "results" / args.profile
@@ -141,7 +154,16 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
             values = overrides([chapter], profile, {})
         if not chapter.exists() or not manifest.is_current(copies[chapter.slug], values[chapter.slug]):
             lacking.append(chapter.slug)
+    judged = [c.slug for c in (selected if lacking else shown)]
+    entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
+    moved = ledger.say_moved(entries)
+    if moved and args.parameters:
+        # The verdicts are of the book's own parameters; others may well give others.
+        print("\n".join(["with these parameters:", *moved]), file=sys.stderr)
+    failed = bool(moved and not args.parameters)
     if lacking:
+        if failed:
+            raise BuildError("\n".join(moved))
         print(f"results regenerated in {results}; the book was not rendered, because these chapters have no current "
               f"execution in profile {args.profile}: {', '.join(lacking)}\n"
               "(run the build without --only, or see one page with --preview)")  # fmt: skip
@@ -149,10 +171,22 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     lift.refuse_shared_names({c.slug: results / c.slug for c in shown})
     render.place(shown, executed, results, src)
     render.configure(src, profile=args.profile, keep=selected if args.preview else None)
+    (src / "ledger.json").write_text(json.dumps(entries, ensure_ascii=False, indent=1), encoding="utf-8")
+    (src / "results").mkdir(exist_ok=True)
+    (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     render.offer_executed(html, shown, executed)
-    target = out / ("preview" if args.preview else "html")
+    sources.write(html, ROOT, entries, surroundings.commit())
+    if not args.preview:
+        shutil.copyfile(src / "results" / "ledger.csv", results / "ledger.csv")
+    # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
+    target = out / ("preview" if args.preview else "moved" if failed else "html")
     folders.swap(html, target)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in ledger.tally(entries).items())
+    if counts:
+        print(f"claims: {counts}")
+    if failed:
+        raise BuildError("\n".join([*moved, f"the ledger as it stands now is in {target}"]))
     print(f"the {'page' if args.preview else 'book'} is at {target / 'index.html'}")
     return 0
 

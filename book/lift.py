@@ -1,7 +1,8 @@
 """From an executed notebook to a page: figures and tables become numbered, captioned and linked to their data.
 
 `crowder.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an output
-becomes the MyST directive that Sphinx numbers and cross-references. The executed notebook itself stays as it ran.
+becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the ledger
+(see `verdicts`). The executed notebook itself stays as it ran.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def lift(notebook: dict[str, Any], slug: str, results: str) -> dict[str, Any]:
                 output["data"] = {"text/markdown": _figure(facts, results)}
             elif facts["kind"] == "table":
                 output["data"] = {"text/markdown": _table(facts, results, "".join(output["data"]["text/markdown"]))}
+            elif facts["kind"] == "claim":
+                output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
     return page
 
 

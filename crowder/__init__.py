@@ -20,7 +20,8 @@ Where things live: `densities` and `models` (f_g and f_r), `theory` (L_{g,r}), `
 `experiments`, `enumeration` (all orders of a few pairs), `figures`.
 """
 
-from crowder import datasets, densities, enumeration, experiments, figures, models, similarity, theory
+from crowder import claims, datasets, densities, enumeration, experiments, figures, models, similarity, theory
+from crowder.bounds import edge_bound, node_bound
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
@@ -37,10 +38,12 @@ __all__ = [
     "Resolution",
     "SimilarityModel",
     "Truth",
+    "claims",
     "datasets",
     "densities",
     "dist1",
     "dist2",
+    "edge_bound",
     "edge_ordering",
     "enumeration",
     "experiments",
@@ -48,6 +51,7 @@ __all__ = [
     "ideal_queries",
     "ideal_recall",
     "models",
+    "node_bound",
     "node_ordering",
     "similarity",
     "theory",

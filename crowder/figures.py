@@ -9,27 +9,24 @@ A chapter draws, then hands the result over once::
 
 In a plain Jupyter session this shows the figure and nothing else happens. While the book is built, the environment
 variable ``CROWDER_RESULTS`` names a folder, and the same call also leaves ``fig-dist1.svg``, ``.png``, ``.csv`` and
-``.json`` there. Nothing here knows what is drawn: of ours, this module imports only how a table is printed.
+``.json`` there. Nothing here knows what is drawn.
 """
 
 from __future__ import annotations
 
 import io
-import json
-import os
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from crowder import results
 from crowder.printing import markdown_table
 
 __all__ = [
@@ -86,7 +83,6 @@ MATCH = _style(GREEN, "-", "o", "///")
 #: The paper's "red" pairs: the records belong to different entities.
 NONMATCH = _style(RED, "--", "s", "\\\\\\")
 
-_RESULTS = "CROWDER_RESULTS"
 _SLUG = {"figure": re.compile(r"fig(-[a-z0-9]+)+"), "table": re.compile(r"tab(-[a-z0-9]+)+")}
 _shown: set[str] = set()
 
@@ -171,7 +167,7 @@ def show(
     )
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
-    _display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
+    results.display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
 
 
 def table(
@@ -220,7 +216,7 @@ def table(
         raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
     markdown = markdown_table(printed, formats or {})
     _save(facts, parameters, csv=_csv(_columns(frame, name)))
-    _display({"text/markdown": markdown, "text/plain": markdown}, facts)
+    results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
 
 
 def say(text: str) -> None:
@@ -240,7 +236,7 @@ def say(text: str) -> None:
     text = textwrap.dedent(text).strip()
     if not text:
         raise ValueError("say() was given nothing to say")
-    _display({"text/markdown": text, "text/plain": text}, {"kind": "text"})
+    results.display({"text/markdown": text, "text/plain": text}, {"kind": "text"})
 
 
 def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
@@ -252,7 +248,7 @@ def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{kind} {name}: {what} is empty")
     # Only a build refuses a second showing: a reader at work runs a cell as often as they like.
-    if _folder() is not None and name in _shown:
+    if results.folder() is not None and name in _shown:
         raise ValueError(f"{kind} {name} was shown twice in one run; each name belongs to one {kind}")
     return {"kind": kind, "name": name} | {what: " ".join(text.split()) for what, text in texts.items()}
 
@@ -283,40 +279,13 @@ def _csv(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _folder() -> Path | None:
-    folder = os.environ.get(_RESULTS)
-    return Path(folder) if folder else None
-
-
 def _save(facts: dict[str, str], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
-    """Write name.svg, name.csv, … each to a temporary name, then moved: nobody sees half a file."""
-    folder = _folder()
+    """Write name.svg, name.csv, …, and name.json with caption, alternative text and parameters."""
+    folder = results.folder()
     if folder is None:
         return
     record = facts | ({"parameters": dict(parameters)} if parameters else {})
-    files["json"] = (json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n").encode()
-    folder.mkdir(parents=True, exist_ok=True)
+    files["json"] = results.as_json(record)
     for suffix, content in files.items():
-        temporary = folder / f".{facts['name']}.{suffix}.part"
-        temporary.write_bytes(content)
-        temporary.replace(folder / f"{facts['name']}.{suffix}")
+        results.write(folder / f"{facts['name']}.{suffix}", content)
     _shown.add(facts["name"])
-
-
-def _plain(value: Any) -> Any:
-    """What JSON does not know: numpy's numbers and arrays, and anything else by its text."""
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
-
-
-def _display(bundle: dict[str, str], facts: dict[str, str]) -> None:
-    """Publish to the notebook; outside one, print the plain text."""
-    try:
-        from IPython.core.interactiveshell import InteractiveShell
-        from IPython.display import display
-    except ImportError:  # crowder itself does not need IPython
-        print(bundle["text/plain"])
-        return
-    if not InteractiveShell.initialized():
-        print(bundle["text/plain"])
-        return
-    display(bundle, raw=True, metadata={"crowder": facts})

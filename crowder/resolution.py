@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Resolution", "ideal_queries", "ideal_recall"]
+__all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,25 @@ class Resolution:
         return np.cumsum(gained) / total
 
 
+def cluster_sizes(sizes) -> np.ndarray:
+    """Cluster sizes as an array of integers, checked.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
+    Examples
+    --------
+    >>> cluster_sizes([3, 2])
+    array([3, 2])
+    """
+    sizes = np.asarray(sizes)
+    if sizes.ndim != 1 or (len(sizes) and (sizes.dtype.kind not in "iu" or (sizes < 1).any())):
+        raise ValueError(f"cluster sizes must be positive integers, not {sizes.tolist()}")
+    return sizes.astype(np.int64)
+
+
 def ideal_queries(sizes) -> int:
     """The fewest questions that settle every pair, n - k + C(k, 2): a spanning tree a cluster, one non-match a pair.
 
@@ -126,9 +145,7 @@ def ideal_queries(sizes) -> int:
     >>> ideal_queries([3, 2])  # the Disney records
     4
     """
-    sizes = np.asarray(sizes)
-    if sizes.ndim != 1 or (len(sizes) and (sizes.dtype.kind not in "iu" or (sizes < 1).any())):
-        raise ValueError(f"cluster sizes must be positive integers, not {sizes.tolist()}")
+    sizes = cluster_sizes(sizes)
     k = len(sizes)
     return int(sizes.sum()) - k + k * (k - 1) // 2
 

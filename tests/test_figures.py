@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import crowder.results
 from crowder import figures
 
 FRAME = pd.DataFrame({"x": [0.1, 0.2], "y": [1 / 3, 2.0]})
@@ -28,7 +29,7 @@ def results(tmp_path, monkeypatch):
 def displayed(monkeypatch):
     """What reaches the notebook, as (bundle, metadata) pairs."""
     seen = []
-    monkeypatch.setattr(figures, "_display", lambda bundle, facts: seen.append((bundle, facts)))
+    monkeypatch.setattr(crowder.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     return seen
 
 

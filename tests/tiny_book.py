@@ -43,7 +43,8 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+        not_ours = shutil.ignore_patterns("__pycache__", "*.png", "claims", "ledger.md")
+        shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
         shutil.copy(ROOT / "_config.yml", root)
         (root / "_toc.yml").write_text(
             "format: jb-book\nroot: book/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
@@ -52,7 +53,7 @@ class TinyBook:
         (root / "book" / "index.md").write_text("# Tiny\n\nA book.\n")
         (root / "crowder").mkdir()
         (root / "crowder" / "__init__.py").touch()
-        for name in ("figures.py", "printing.py"):
+        for name in ("claims.py", "evidence.py", "figures.py", "printing.py", "results.py"):
             shutil.copy(ROOT / "crowder" / name, root / "crowder")
         (root / "notebooks").mkdir()
         self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
