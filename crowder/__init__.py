@@ -22,9 +22,12 @@ Where things live: `densities` and `models` (f_g and f_r), `theory` (L_{g,r}), `
 
 from crowder import claims, datasets, densities, enumeration, experiments, figures, models, similarity, theory
 from crowder.bounds import edge_bound, node_bound
+from crowder.counts import expected_queries
+from crowder.journal import Journal
 from crowder.models import SimilarityModel, dist1, dist2, uniform
-from crowder.oracles import Truth
+from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
+from crowder.rationals import expected_queries_exact, expected_queries_symbolic
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L, L_symbolic
 
@@ -32,8 +35,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EdgeOrdering",
+    "Faulty",
+    "Journal",
     "L",
     "L_symbolic",
+    "MajorityVote",
     "NodeOrdering",
     "Resolution",
     "SimilarityModel",
@@ -46,6 +52,9 @@ __all__ = [
     "edge_bound",
     "edge_ordering",
     "enumeration",
+    "expected_queries",
+    "expected_queries_exact",
+    "expected_queries_symbolic",
     "experiments",
     "figures",
     "ideal_queries",

@@ -18,13 +18,15 @@ function                   carries        holds when
 `agreement`                exact          values agree to a stated tolerance
 `bounded`                  exact          no value is beyond its limit, over a stated range
 `simulation`               simulated      no mean is more standard errors off than its limit
+`exceeds`                  simulated      each mean is some standard errors above its floor
 `trend`                    trend          the exponent fitted over at least three decades is the claimed one
 `counterexample`           refuted        the value breaks the printed relation
 `readings`                 unclear        the reading that fits best is the one the page names
 ========================== ============== =================================================================
 
 The verdict is the weakest of what is given; what is given in ``also`` must hold too, but does not weaken it. One
-counterexample refutes. When any piece does not hold the verdict is *not shown*, and the build of the book says so.
+counterexample refutes, and then a corrected statement is due, with evidence of its own. When any piece does not hold
+the verdict is *not shown*, and the build of the book says so.
 """
 
 from __future__ import annotations
@@ -33,22 +35,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from crowder import results
-from crowder.evidence import (
-    Evidence,
-    agreement,
-    argument,
-    bounded,
-    counterexample,
-    identity,
-    readings,
-    simulation,
-    trend,
-)
+from crowder.empirical import exceeds, simulation, trend
+from crowder.evidence import Evidence, agreement, argument, bounded, counterexample, identity, readings
 
 __all__ = [
     "NOT_CHECKED", "NOT_SHOWN", "VERDICTS", "Evidence",
-    "agreement", "argument", "bounded", "counterexample", "identity", "readings", "record", "simulation", "trend",
-    "verdict",
+    "agreement", "argument", "bounded", "counterexample", "exceeds", "identity", "readings", "record", "simulation",
+    "trend", "verdict",
 ]  # fmt: skip
 
 #: From the strongest support to the weakest, then the two that are none.
@@ -57,6 +50,7 @@ NOT_SHOWN = "not shown"
 NOT_CHECKED = "not checked"
 
 _ID = re.compile(r"[BCE]\d\d")
+_recorded: set[str] = set()
 
 
 def verdict(evidence: Sequence[Evidence], also: Iterable[Evidence] = ()) -> str:
@@ -104,7 +98,9 @@ def record(
     Raises
     ------
     ValueError
-        For an identifier of another form, no evidence, or a refuted claim without evidence for its correction.
+        For an identifier of another form, no evidence, a refuted claim without evidence for its correction, a
+        counterexample where it would refute nothing or the correction, or, while the book is built, a claim recorded
+        twice.
 
     Notes
     -----
@@ -123,8 +119,16 @@ def record(
         raise ValueError(f"claim {claim!r}: expected C, E or B and two digits")
     if not evidence:
         raise ValueError(f"{claim}: no evidence was given")
-    if any(piece.kind == "refuted" for piece in evidence) != bool(corrected):
+    refuted = any(piece.kind == "refuted" for piece in evidence)
+    if refuted != bool(corrected):
         raise ValueError(f"{claim}: a counterexample and a corrected statement come together")
+    if corrected_also and not corrected:
+        raise ValueError(f"{claim}: further evidence for a corrected statement that is not there")
+    if any(piece.kind == "refuted" for piece in [*(() if refuted else also), *corrected, *corrected_also]):
+        raise ValueError(f"{claim}: a counterexample stands among the evidence for a claim, and nowhere else")
+    if results.folder() is not None and claim in _recorded:
+        raise ValueError(f"{claim} was recorded twice in one run; it has one place")
+    _recorded.add(claim)
     facts = {
         "kind": "claim",
         "name": claim,

@@ -13,12 +13,15 @@ from numba import njit
 
 __all__ = ["component_numbers", "connected", "log_connected"]
 
+#: A graph that is less likely than this to fall apart counts as connected.
+NEVER = 1e-30
+
 
 def connected(m: int, p: float) -> np.ndarray:
     r"""The probability that the random graph G(a, p) is connected, for a = 1, ..., m.
 
-    Take the last vertex away. The component of the first one then has k of the other n - 1 vertices; it hung on the last
-    vertex by at least one of k edges, and what is left hangs together without it. With q = 1 - p,
+    Take the last vertex away. The component of the first one then has k of the other n - 1 vertices; it hung on the
+    last vertex by at least one of k edges, and what is left hangs together without it. With q = 1 - p,
 
     .. math:: C_n = \sum_{k=1}^{n-1} \binom{n-2}{k-1}\, (1 - q^k)\, q^{k(n-1-k)}\, C_k\, C_{n-k}, \qquad C_1 = 1.
 
@@ -98,7 +101,7 @@ def component_numbers(m: int, p: float, *, sizes=None) -> np.ndarray:
 
     Notes
     -----
-    O(m²).
+    O(m²), and no more than O(m) when the graph is certain to be connected.
 
     Examples
     --------
@@ -109,16 +112,20 @@ def component_numbers(m: int, p: float, *, sizes=None) -> np.ndarray:
     many = np.array([m]) if sizes is None else np.asarray(sizes)
     if (many > m).any() or (many < 1).any():
         raise ValueError(f"graph sizes must be between 1 and m = {m}, not {many.tolist()}")
-    if p in (0.0, 1.0):
-        result = np.zeros((len(many), m))
-        result[np.arange(len(many)), 0 if p == 0 else many - 1] = many if p == 0 else 1.0
-    else:
-        chance, log_factorial = log_connected(m, p), _log_factorials(m)
-        a, rest = np.arange(1, m + 1), many[:, None] - np.arange(1, m + 1)
+    log_q = np.log1p(-p) if p < 1 else -np.inf
+    result = np.zeros((len(many), m))
+    # Disconnected with probability at most the sum of C(m, a) q^(a (m - a)) over a <= m/2, hence of (m q^(m/2))^a.
+    whole = (np.log(many) + many / 2 * log_q < np.log(NEVER)) | (many == 1)
+    result[whole, many[whole] - 1] = 1.0
+    if not whole.all():
+        rows, largest = many[~whole], int(many[~whole].max())
+        a = np.arange(1, largest + 1)
+        rest = rows[:, None] - a
         fits = rest >= 0
         rest = np.where(fits, rest, 0)
-        log_choose = log_factorial[many][:, None] - log_factorial[a] - log_factorial[rest]
-        result = np.where(fits, np.exp(np.where(fits, log_choose + chance + a * rest * np.log1p(-p), -np.inf)), 0.0)
+        chance, log_factorial = log_connected(largest, p), _log_factorials(largest)
+        log_choose = log_factorial[rows][:, None] - log_factorial[a] - log_factorial[rest]
+        result[~whole, :largest] = np.exp(np.where(fits, log_choose + chance + a * rest * log_q, -np.inf))
     return result[0] if sizes is None else result
 
 

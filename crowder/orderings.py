@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from crowder.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, learn, node_ask, node_run, node_walk
-from crowder.oracles import Truth
+from crowder.oracles import Truth, begin
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
 from crowder.sorting import edge_walk
@@ -50,6 +50,10 @@ class Ordering(ABC):
     @abstractmethod
     def _run(self, labels: np.ndarray) -> None:
         """Ask everything that is left, answered by the labels."""
+
+    def _order(self) -> tuple[np.ndarray, ...]:
+        """What beside the similarities decides the questions, so that a journal can tell two runs apart."""
+        return ()
 
     def ask(self) -> tuple[int, int] | None:
         """The next question, or None when every candidate pair is asked or implied.
@@ -101,7 +105,8 @@ class Ordering(ABC):
         Parameters
         ----------
         oracle : callable
-            ``oracle(i, j)`` gives a boolean. A `Truth` is answered inside the compiled loop.
+            ``oracle(i, j)`` gives a boolean. A `Truth` is answered inside the compiled loop. An oracle with a method
+            ``begin`` is told first which ordering asks, and may refuse.
 
         Raises
         ------
@@ -110,9 +115,8 @@ class Ordering(ABC):
         TypeError
             If an answer is not a boolean; the answers before it stand, and `run` can be called again.
         """
+        begin(oracle, self)
         if isinstance(oracle, Truth):
-            if len(oracle) != self.n:
-                raise ValueError(f"the oracle has labels for {len(oracle)} records; the similarity has {self.n}")
             self._run(oracle.labels)
             self._pending = None
         else:
@@ -177,6 +181,9 @@ class EdgeOrdering(Ordering):
 
     def _next(self) -> int:
         return edge_ask(self._walk, self._knowledge)
+
+    def _order(self) -> tuple[np.ndarray, ...]:
+        return (self._walk.codes,)
 
     def _run(self, labels: np.ndarray) -> None:
         self._knowledge = edge_run(self._walk, self._knowledge, labels)
@@ -274,6 +281,9 @@ class NodeOrdering(Ordering):
 
     def _next(self) -> int:
         return node_ask(self._walk, self._knowledge)
+
+    def _order(self) -> tuple[np.ndarray, ...]:
+        return (self._walk.arrivals, self._walk.priority)
 
     def _run(self, labels: np.ndarray) -> None:
         self._knowledge = node_run(self._walk, self._knowledge, labels)

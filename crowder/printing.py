@@ -1,15 +1,17 @@
-"""A table as Markdown: numbers formatted and to the right, nothing that would end a cell."""
+"""Numbers as text, and a table as Markdown: numbers to the right, nothing that would end a cell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import sympy as sp
 
-__all__ = ["markdown_table"]
+__all__ = ["exactly", "markdown_table", "number"]
 
 
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
@@ -58,4 +60,35 @@ def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
         return f"{value:,}"
     if isinstance(value, (float, np.floating)):
         return format(value, ".4g")
+    return str(value)
+
+
+def number(value) -> str:
+    """A number as a reader would write it: at most four digits behind what is small.
+
+    Examples
+    --------
+    >>> number(19833), number(Fraction(2, 3)), number(1_234_567.8)
+    ('19,833', '0.6667', '1,234,568')
+    """
+    if isinstance(value, (int, np.integer)) or (isinstance(value, (Fraction, sp.Integer)) and value == int(value)):
+        return f"{int(value):,}"
+    value = float(value)
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def exactly(value) -> str:
+    """A value as it is, to set beside one that should be the same.
+
+    Examples
+    --------
+    >>> exactly(19833), exactly(Fraction(2, 3)), exactly(sp.Symbol("t") + 1)
+    ('19,833', '2/3', '$t + 1$')
+    """
+    if isinstance(value, sp.Basic) and not value.is_Rational:
+        return f"${sp.latex(value)}$"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.12g}"
+    if isinstance(value, (int, np.integer, sp.Integer)) and not isinstance(value, bool):
+        return f"{int(value):,}"
     return str(value)

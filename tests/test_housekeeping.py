@@ -174,10 +174,24 @@ def test_the_workflow_tests_builds_and_publishes():
     assert "${{" not in commands, "an input inside a command would be run"
     assert "make test" in commands and "book/build.py" in commands
     assert any(step.get("uses", "").startswith("actions/deploy-pages") for step in steps)
-    # The pages that it insists on are the pages of the book.
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    for entry in [{"file": toc["root"]}, *(c for part in toc["parts"] for c in part["chapters"])]:
-        assert entry["file"] in commands
+
+
+def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
+    """A pipeline that publishes an empty folder stays green unless somebody looks."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text())
+    (check,) = [step["run"] for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "The pages are there"]
+    toc = (ROOT / "_toc.yml").read_text()
+    (tmp_path / "_toc.yml").write_text(toc)
+    pages = ["index", "book/index", *re.findall(r"- file: (\S+)", toc)]
+    assert len(pages) > 10
+    for page in pages:
+        path = tmp_path / "_build" / "html" / f"{page}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<html></html>")
+    assert subprocess.run(["bash", "-ec", check], cwd=tmp_path).returncode == 0
+    path.unlink()
+    done = subprocess.run(["bash", "-ec", check], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and f"missing: {page}" in done.stdout
 
 
 def test_ci_runs_the_two_commands_of_the_readme():

@@ -16,7 +16,7 @@ from needing import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-PAGES = ["book/index", *CHAPTERS, "book/bibliography"]
+PAGES = ["book/index", *CHAPTERS, "book/ledger", "book/bibliography"]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {
@@ -163,7 +163,7 @@ def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     # Markup that nobody turned into anything reads like this.
     text = page.locator("article").evaluate(PROSE)
-    for remnant in ("{numref}", "{cite", "{ref}", "{prf:ref}", "{eq}", ":::", "$$"):
+    for remnant in ("{numref}", "{cite", "{ref}", "{prf:ref}", "{eq}", "{claim}", ":::", "$$"):
         assert remnant not in text
 
 

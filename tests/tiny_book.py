@@ -53,7 +53,7 @@ class TinyBook:
         (root / "book" / "index.md").write_text("# Tiny\n\nA book.\n")
         (root / "crowder").mkdir()
         (root / "crowder" / "__init__.py").touch()
-        for name in ("claims.py", "evidence.py", "figures.py", "printing.py", "results.py"):
+        for name in ("claims.py", "empirical.py", "evidence.py", "figures.py", "printing.py", "results.py"):
             shutil.copy(ROOT / "crowder" / name, root / "crowder")
         (root / "notebooks").mkdir()
         self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)

@@ -1,0 +1,80 @@
+"""Counts for large clusters: the limits against series, against each other and against exact counts."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import crowder as cr
+from crowder.limits import edge_limit, giant, node_limit
+
+
+def series(ratio, start):
+    """The same integral in c, with the component sizes of a Poisson branching process summed term by term (Borel)."""
+
+    def at(c):
+        theta = giant(c)
+        a = np.arange(1, 4000)
+        log_borel = a * math.log(c) - math.log(c) - c * a + (a - 1) * np.log(a) - np.cumsum(np.log(a))
+        return (1 - theta) ** 2 + 2 * theta * np.exp(log_borel - ratio * (c - start) * theta * a).sum()
+
+    low = max(start, 1.02)
+    head = integrate.quad(at, start, low, limit=200)[0] if start < 1 else 0.0
+    return ratio * (head + integrate.quad(at, low, 40, limit=200)[0])
+
+
+@pytest.mark.parametrize(("ratio", "start"), [(1, 0), (1 / 3, 0), (0.8, 0), (1, 0.5), (1, 2.5), (0.4, 1.5)])
+def test_the_limit_is_the_series(ratio, start):
+    # Close to c = 1 the series needs more terms than are summed: hence no more than four digits.
+    assert edge_limit(ratio, start) == pytest.approx(series(ratio, start), abs=2e-4)
+
+
+def test_the_part_of_small_components_is_in_closed_form():
+    """∫ (1-θ)² dc = π²/3 - 2: by parts, with c = -ln(1-θ)/θ. For a ratio near 0 giants ask nothing of their own, and
+    the bracket is (1-θ)² + 2θ(1-θ) = 1 - θ², whose integral is 2: by parts, 2∫ θ c dθ = -2∫ ln(1-θ) dθ = 2."""
+    c = np.concatenate([[0, 1], np.linspace(1, 60, 400_001)[1:]])
+    alone = np.array([(1 - giant(x)) ** 2 for x in c])
+    assert np.trapezoid(alone, c) == pytest.approx(math.pi**2 / 3 - 2, abs=1e-6)
+    assert edge_limit(1e-6) / 1e-6 == pytest.approx(2, abs=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1, 0.5])
+def test_exact_counts_tend_to_the_limit(epsilon):
+    """The rest falls like m^(-2/3), the share of the critical window; one extrapolation takes most of it away."""
+    model = cr.uniform() if epsilon is None else cr.dist1(epsilon)
+    ratio = 1.0 if epsilon is None else (1 - epsilon) / (1 + epsilon)
+    for ordering, limit, power in (("edge", edge_limit, 2 / 3), ("node", node_limit, 1)):
+        a, b = ((cr.expected_queries(model, [m, m], ordering, nodes=12) - 2 * (m - 1)) / m for m in (300, 600))
+        assert b + (b - a) / (2**power - 1) == pytest.approx(limit(ratio), rel=2e-3)
+        assert abs(a - limit(ratio)) > abs(b - limit(ratio)) or abs(b - limit(ratio)) < 1e-9
+
+
+def test_dist2_has_a_worst_cluster_size():
+    """Between two clusters of m, with c = mε/(1-ε): what one of m records adds falls exponentially in c."""
+    epsilon = 0.004
+    for c in (1.0, 2.0, 4.0):
+        m = round(c * (1 - epsilon) / epsilon)
+        start = m * epsilon / (1 - epsilon)
+        # Two giants ask one question; the limit leaves it out.
+        edge = cr.expected_queries(cr.dist2(epsilon), [m, m], nodes=12) - 2 * (m - 1) - 1
+        assert edge / m == pytest.approx(edge_limit(1, start), rel=0.02, abs=2e-3)
+        node = cr.expected_queries(cr.dist2(epsilon), [m, m], "node") - 2 * (m - 1)
+        assert node / m == pytest.approx(node_limit(1, start), rel=0.005)
+
+
+def test_the_giant_solves_its_equation():
+    for c in (1.001, 1.5, 3.0, 20.0):
+        assert 1 - giant(c) == pytest.approx(math.exp(-c * giant(c)), rel=1e-9)
+    assert giant(0.0) == giant(1.0) == 0.0
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan")])
+def test_negative_numbers_are_refused(bad):
+    with pytest.raises(ValueError, match="not negative"):
+        giant(bad)
+    for limit in (edge_limit, node_limit):
+        with pytest.raises(ValueError, match="not negative"):
+            limit(bad)
+        with pytest.raises(ValueError, match="not negative"):
+            limit(1.0, bad)
