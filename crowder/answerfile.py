@@ -87,6 +87,7 @@ class AnswerFile:
         )
         self._shut = weakref.finalize(self, _shut, self._db, self._gate, self._reserve, self._process)
         try:
+            self._patiently(self._gate, "PRAGMA journal_mode = OFF")  # nothing is ever written through it
             with self.alone():
                 self._open()
         except BaseException:
@@ -169,7 +170,7 @@ class AnswerFile:
             except OSError as error:
                 self.free_reserve()
                 raise OSError(
-                    f"there is no room for another answer, so the question was not asked; those so far are safe: {error}"
+                    f"no room for another answer, so the question was not asked; those so far are safe: {error}"
                 ) from error
 
     def free_reserve(self) -> None:
@@ -181,6 +182,7 @@ class AnswerFile:
         """Work the log into the file, so that it can be written from its start again."""
         with self.alone():
             busy = self._do("PRAGMA wal_checkpoint(RESTART)")[0][0]
+            self._do(f"PRAGMA user_version = {VERSION}")  # begins the log, which the next answer need not wait for
             self._logged = LOGGED if busy else 0
 
     def close(self) -> None:
@@ -228,7 +230,7 @@ class AnswerFile:
 
 
 def read(path) -> pd.DataFrame:
-    """The answers of a journal, without changing it.
+    """The answers of a journal, without changing it or waiting for those who write.
 
     Parameters
     ----------

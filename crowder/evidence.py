@@ -41,7 +41,7 @@ class Evidence(NamedTuple):
     figure: str
 
 
-def identity(what: str, *differences) -> Evidence:
+def identity(what: str, *differences, shows: str = "") -> Evidence:
     """Symbolic identities: each difference of two sides simplifies to zero.
 
     Parameters
@@ -49,6 +49,8 @@ def identity(what: str, *differences) -> Evidence:
     what : str
     *differences : sympy expression
         At least one.
+    shows : str
+        What the identities come to, for the figure.
 
     Examples
     --------
@@ -58,11 +60,12 @@ def identity(what: str, *differences) -> Evidence:
     """
     some(differences, what)
     left = [difference for difference in map(sp.simplify, differences) if difference != 0]
-    return Evidence("proved", what, not left, f"{many(len(differences), 'identity', 'identities')}, difference 0"
-                    if not left else f"difference ${sp.latex(left[0])}$")  # fmt: skip
+    size = many(len(differences), "identity", "identities")
+    figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
+    return Evidence("proved", what, not left, figure)
 
 
-def argument(what: str, *steps) -> Evidence:
+def argument(what: str, *steps, shows: str = "") -> Evidence:
     """An exact argument in steps, each of them true.
 
     Parameters
@@ -70,6 +73,8 @@ def argument(what: str, *steps) -> Evidence:
     what : str
     *steps : bool or sympy relation
         At least one; a relation that sympy cannot decide does not hold.
+    shows : str
+        What the steps come to, for the figure.
 
     Examples
     --------
@@ -78,7 +83,8 @@ def argument(what: str, *steps) -> Evidence:
     """
     some(steps, what)
     wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
-    figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else many(len(steps), "step", "steps")
+    size = many(len(steps), "step", "steps")
+    figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
     return Evidence("proved", what, not wrong, figure)
 
 
@@ -228,6 +234,10 @@ def many(count: int, one: str, more: str) -> str:
     '1,879 records'
     """
     return f"{count:,} {one if count == 1 else more}"
+
+
+def _with(shows: str, size: str) -> str:
+    return f"{shows} ({size})" if shows else size
 
 
 def _gap(a, b):

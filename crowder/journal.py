@@ -53,6 +53,8 @@ class Journal:
     ----------
     asked : int
         Questions put to the crowd through this object.
+    path : str
+        Where the file is.
 
     Raises
     ------
@@ -109,17 +111,9 @@ class Journal:
         self._paid: dict[tuple[int, int, int], bool] = {}  # answers that are not on disk yet
         self._lock = threading.RLock()
         self._file = AnswerFile(path)
+        self.path = self._file.path
         if run is not None:
-            try:
-                self.begin(run)
-            except BaseException:
-                self.close()
-                raise
-
-    @property
-    def path(self) -> str:
-        """Where the answers are."""
-        return self._file.path
+            self.begin(run)
 
     def begin(self, ordering) -> None:
         """Be told which ordering asks; a ValueError if these are not its answers."""
@@ -146,11 +140,11 @@ class Journal:
         key = (*_pair(i, j), operator.index(number))
         with self._lock:
             try:
-                same, turn = self._file.find(key) or self._obtain(key)
+                same, turn = self._file.find(key) or self._obtain(key, i, j)
             except OSError as error:
                 if key not in self._paid:
                     raise
-                same, turn = self._rescue(key, error)
+                same, turn = self._rescue(key, i, j, error)
             self._paid.pop(key, None)
             if turn is not None:
                 self._check_turn(key, turn)
@@ -160,7 +154,7 @@ class Journal:
     def __call__(self, i: int, j: int) -> bool:
         return self.vote(i, j, 0)
 
-    def _obtain(self, key: tuple[int, int, int]) -> tuple[bool, int | None]:
+    def _obtain(self, key: tuple[int, int, int], i: int, j: int) -> tuple[bool, int | None]:
         with self._file.alone():
             if found := self._file.find(key):  # another process was faster
                 return found
@@ -170,21 +164,21 @@ class Journal:
                 self._file.keep_room()
             with self._file.writing():
                 if key not in self._paid:
-                    self._paid[key] = answer(self._oracle, *key)
+                    self._paid[key] = answer(self._oracle, i, j, key[2])
                     self.asked += 1
                 self._file.put(key, self._paid[key], turn)
             return self._paid[key], turn
 
-    def _rescue(self, key: tuple[int, int, int], error: OSError) -> tuple[bool, int | None]:
+    def _rescue(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[bool, int | None]:
         """Write an answer that has been paid for and could not be written."""
         for make_room in (self._file.free_reserve, self._file.work_in):
             try:
                 make_room()
-                return self._obtain(key)
+                return self._obtain(key, i, j)
             except OSError as again:
                 error = again
         raise OSError(
-            f"The crowd's answer to {key[:2]} is {self._paid[key]}, and could not be written: {error}. "
+            f"The crowd's answer to {(i, j)} is {self._paid[key]}, and could not be written: {error}. "
             "Make room and run again with this same journal; in a new process, give it the answer by Journal.add"
         ) from error
 

@@ -1,4 +1,4 @@
-"""Verdicts: each kind of evidence that holds and that does not, what they add up to, and what a record leaves behind."""
+"""Verdicts: every kind of evidence, holding and not; what it adds up to; what a record leaves behind."""
 
 import json
 import math
@@ -33,12 +33,12 @@ DECADES = np.array([1.0, 10.0, 100.0, 1000.0])
 
 #: kind, evidence that holds, evidence of the same kind that just does not.
 PAIRS = [
-    ("proved", identity("binomial", (x + 1) ** 2 - x**2 - 2 * x - 1), identity("wrong by x", (x + 1) ** 2 - x**2 - x - 1)),
+    ("proved", identity("square", (x + 1) ** 2 - x**2 - 2 * x - 1), identity("wrong", (x + 1) ** 2 - x**2 - x - 1)),
     ("proved", identity("two", x - x, t - t), identity("the second is wrong", x - x, t - x)),
     ("proved", argument("decided", x > 0, True, np.bool_(True)), argument("undecided", x > 0, x > 1)),
     ("proved", argument("true", sp.true), argument("false", sp.true, sp.false)),
     ("exact", agreement("numbers", [1.0, 2.0], [1.0, 2.1], tolerance=0.11), agreement("off", 2.0, 2.1, tolerance=0.09)),
-    ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("a float", 1 / 3, Fraction(1, 3))),
+    ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("rounded", 0.3333, Fraction(1, 3))),
     ("exact", agreement("symbols", 1 / (1 + x), (1 - x) / (1 - x**2)), agreement("other", 1 / (1 + x), 1 - x)),
     ("exact", agreement("share", 101, 100, tolerance=0.011, relative=True),
      agreement("share", 101, 100, tolerance=0.009, relative=True)),
@@ -137,14 +137,19 @@ def test_figures_say_what_was_found():
     assert agreement("w", [Fraction(1, 3)], [Fraction(1, 4)]).figure == "1/3 is not 1/4"
     assert agreement("w", [19833, 1 / 3], [19833, 0.5]).figure == "0.333333333333 is not 0.5"
     assert identity("w", x - x, t - t).figure == "2 identities, difference 0"
-    assert identity("w", x - t).figure == "difference $- t + x$"
+    assert identity("w", x - x, shows="$x = x$").figure == "$x = x$ (1 identity, difference 0)"
+    assert argument("w", True, True, shows="no exception").figure == "no exception (2 steps)"
+    # What would be shown is shown only when it holds.
+    assert argument("w", True, False, shows="no exception").figure == "step 2 of 2 does not hold"
+    assert identity("w", x - t, shows="$x = t$").figure == "difference $- t + x$"
     assert argument("w", True, False, False).figure == "step 2 of 3 does not hold"
     assert bounded("w", [1, 1], [-1, 2]).figure == "1 limit of 2 points not positive"
     assert exceeds("w", [1, 3], 0.1, size=2000).figure == "least of 2 z = 10.0 (2,000 runs, at least 4)"
     # A large mean on the wrong side keeps its sign.
     assert simulation("w", [1.0, 0.0], 0.1, 0.5, size=10).figure.startswith("largest of 2 z = 5.0")
     assert simulation("w", 1.0, 0.0, 2.0, size=10).figure.startswith("z = -inf")
-    assert counterexample("w", value=1879, relation="equal", printed=1878).figure == "printed: equal to 1,878; it is 1,879"
+    slip = counterexample("w", value=1879, relation="equal", printed=1878)
+    assert slip.figure == "printed: equal to 1,878; it is 1,879"
 
 
 PROVED, EXACT, SIMULATED = identity("p", x - x), agreement("e", 1, 1), simulation("s", 1, 1, 1, size=1)
@@ -188,7 +193,7 @@ def test_a_record_is_a_file_and_an_output_that_say_the_same(build, shown):
     [(bundle, facts)] = shown
     assert json.loads((build / "claims" / "C07.json").read_text(encoding="utf-8")) == facts
     assert [file.name for file in (build / "claims").iterdir()] == ["C07.json"]
-    assert (facts["kind"], facts["name"], facts["verdict"], facts["corrected"]) == ("claim", "C07", "refuted", "simulated")
+    assert [facts[key] for key in ("kind", "name", "verdict", "corrected")] == ["claim", "C07", "refuted", "simulated"]
     assert [piece["what"] for piece in facts["evidence"]] == ["r", "e"]
     assert [piece["what"] for piece in facts["corrected_evidence"]] == ["s", "p"]
     assert bundle["text/plain"].startswith("**C07: refuted**") and "Corrected: **simulated**" in bundle["text/plain"]
@@ -221,8 +226,8 @@ def test_outside_a_build_nothing_is_written_and_a_cell_may_run_again(monkeypatch
         (lambda: record(1, EXACT), "claim 1: expected"),
         (lambda: record("C01"), "C01: no evidence"),
         (lambda: record("C01", also=[EXACT]), "C01: no evidence"),
-        (lambda: record("C01", REFUTED), "C01: a counterexample and a corrected statement come together"),
-        (lambda: record("C01", EXACT, corrected=[EXACT]), "C01: a counterexample and a corrected statement come together"),
+        (lambda: record("C01", REFUTED), "a counterexample and a corrected statement come together"),
+        (lambda: record("C01", EXACT, corrected=[EXACT]), "a counterexample and a corrected statement come together"),
         (lambda: record("C01", EXACT, corrected_also=[EXACT]), "C01: further evidence for a corrected statement"),
         # A counterexample that stood among the support would be overlooked; a refuted correction corrects nothing.
         (lambda: record("C01", EXACT, also=[REFUTED]), "C01: a counterexample stands among the evidence"),

@@ -8,7 +8,6 @@ import pytest
 
 import crowder as cr
 from crowder.densities import StepDensity
-from crowder.experiments import mean_interval
 
 TABLE1 = [200] * 2 + [100] * 4 + [50] * 8
 ROWS = [cr.dist1(1 / d) for d in (2, 3, 4, 5, 10, 20)] + [cr.dist2(1 / d) for d in (5, 10, 20)]
@@ -94,7 +93,7 @@ def test_more_nodes_change_nothing(case, ordering):
     assert few == pytest.approx(many, rel=1e-12)
     assert cr.expected_queries(model, sizes, ordering) == pytest.approx(few, rel=1e-10)
     assert cr.expected_queries(model, sizes, ordering, nodes=12) == pytest.approx(few, rel=1e-6)
-    assert cr.ideal_queries(sizes) * (1 - 1e-12) <= few <= sum(sizes) * (sum(sizes) - 1) / 2
+    assert cr.ideal_queries(sizes) * (1 - 1e-12) <= few <= sum(sizes) * (sum(sizes) - 1) / 2 + 1e-9
 
 
 def test_perfect_similarities_ask_the_ideal_count_and_worthless_ones_everything():
@@ -176,11 +175,3 @@ def test_unknown_orderings_are_refused(ordering):
 def test_a_quadrature_needs_nodes(nodes):
     with pytest.raises(ValueError, match="at least 1"):
         cr.expected_queries(cr.uniform(), [2, 1], nodes=nodes)
-
-
-def test_means_of_simulated_runs_lie_where_they_should():
-    """The intervals of `crowder.experiments` cover the exact value: two clusters of 30, 400 runs (seeded)."""
-    model, sizes = cr.dist1(0.25), [30, 30]
-    runs = cr.experiments.repeat(cr.experiments.count_questions, 400, rng=5, sizes=sizes, model=model)
-    _, low, high = mean_interval([run["edge"] for run in runs], confidence=0.9999)
-    assert low < cr.expected_queries(model, sizes) < high

@@ -17,6 +17,17 @@ def test_counting_by_states_equals_going_through_every_order(labels):
     assert orders_by_questions(labels) == dict(counted)
 
 
+@pytest.mark.parametrize("labels", ["aa", "aab", "abc", "aabb", "aaab", "aabbc", "aaabb", "abcde"])
+def test_the_most_questions_of_any_order(labels):
+    """Non-matches first: all of them are asked, and n - k matches after that; no order asks more."""
+    pairs = list(combinations(range(len(labels)), 2))
+    apart = [pair for pair in pairs if labels[pair[0]] != labels[pair[1]]]
+    together = [pair for pair in pairs if pair not in apart]
+    most = len(apart) + len(labels) - len(set(labels))
+    assert len(questions_of_order(apart + together, labels)) == most
+    assert max(orders_by_questions(labels)) == most
+
+
 def test_disney():
     counts = orders_by_questions("aaabb")
     assert sum(counts.values()) == factorial(10)

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.arrivals import expected_queries_in_order
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 
@@ -312,3 +313,76 @@ def test_truth_refuses_what_is_not_a_label_a_record():
         cr.Truth([[0, 1]])
     with pytest.raises(ValueError, match="record 1 is NaN"):
         cr.Truth([0.0, np.nan])
+
+
+# --- what node ordering costs, and what its order of arrival is worth ----------------------------------------------
+
+
+def trap(sizes):
+    """Everybody looks more like every first record of another cluster than like the first of its own."""
+    n, k = sum(sizes), len(sizes)
+    labels, first = np.repeat(np.arange(k), sizes), np.cumsum(sizes) - sizes
+    similarity = np.full((n, n), 1 / (2 * n))
+    similarity[labels[:, None] == labels] = 0
+    similarity[np.ix_(first, first)] = 1  # makes the first records' expected sizes the largest
+    return similarity, cr.Truth(labels)
+
+
+@pytest.mark.parametrize("sizes", [[1], [4], [1, 1, 1], [3, 1], [2, 2], [5, 3, 1, 1], [10, 10, 10], [60, 1, 30, 2]])
+def test_node_ordering_at_its_worst(sizes):
+    """n - k matches, C(k, 2) openings, and k - 1 detours for each of n - k records: nk - k(k+1)/2, less than nk, at most
+    k and at most 2n/k times the ideal. A trap reaches it; the least, the ideal, takes similarities that tell all."""
+    n, k = sum(sizes), len(sizes)
+    similarity, truth = trap(sizes)
+    worst, ideal = cr.node_ordering(similarity, truth, rng=1).n_queries, cr.ideal_queries(sizes)
+    assert worst == n * k - k * (k + 1) // 2 < n * k
+    assert worst <= k * ideal and worst * k <= 2 * n * ideal
+    same = (truth.labels[:, None] == truth.labels).astype(float)
+    assert cr.node_ordering(same, truth, rng=1).n_queries == ideal
+
+
+@given(instances())
+@settings(max_examples=100, deadline=None)
+def test_node_ordering_never_asks_more_than_its_worst_case(instance):
+    values, labels, priority = instance
+    n, k = len(labels), len(set(labels.tolist()))
+    for order in ("expected-size", "random"):
+        asked = cr.node_ordering(values, cr.Truth(labels), ties=priority, order=order, rng=1).n_queries
+        assert asked <= n * k - k * (k + 1) // 2
+
+
+#: (ε/c)|V| + (1/2 - ε/(2c)) n with c = 2 for Dist-1 and 1 for Dist-2; and the variance of a similarity.
+EXPECTED_SIZE = [(cr.dist1(0.3), 2, 1 / 12 - 0.3**2 / 16), (cr.dist2(0.3), 1, 0.7**2 / 12)]
+
+
+@pytest.mark.parametrize(("model", "c", "variance"), EXPECTED_SIZE, ids=["dist1", "dist2"])
+def test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models(model, c, variance):
+    """The paper's mean counts a record as a match of itself; `expected_sizes` leaves it out, which is 1/2 + ε/(2c) less.
+    Between two records the pair of both cancels: 2(n - 2) similarities make the noise."""
+    sizes, n, rng, epsilon = [12, 6, 2], 20, np.random.default_rng(4), 0.3
+    sums = []
+    for _ in range(4000):
+        condensed = cr.datasets.synthetic(sizes, model, rng=rng).condensed
+        sums.append(expected_sizes(candidates(condensed))[[0, 12, 18]])
+    sums = np.array(sums)
+    mean = [epsilon / c * m + (1 / 2 - epsilon / (2 * c)) * n - (1 / 2 + epsilon / (2 * c)) for m in sizes]
+    assert sums.mean(axis=0) == pytest.approx(mean, abs=5 * np.sqrt(19 * variance / 4000))
+    gap = sums[:, 0] - sums[:, 2]
+    assert gap.mean() == pytest.approx(epsilon / c * (12 - 2), abs=5 * np.sqrt(2 * 18 * variance / 4000))
+    assert gap.var() == pytest.approx(2 * 18 * variance, rel=0.12)  # 5 standard errors of a variance
+
+
+def test_the_order_of_arrival_matters():
+    """Table 1's sizes, Dist-1 with ε = 1/4: by expected size some 8% fewer questions than in random order, of which the
+    exact count is 6,254; cluster after cluster, largest first, fewer still."""
+    sizes, model, rng, runs = [200] * 2 + [100] * 4 + [50] * 8, cr.dist1(0.25), np.random.default_rng(2), []
+    for _ in range(6):
+        data = cr.datasets.synthetic(sizes, model, rng=rng)
+        truth = cr.Truth(data.labels)
+        orders = ("expected-size", "random", np.arange(data.n))
+        runs.append([cr.node_ordering(data.similarity, truth, rng=rng, order=order).n_queries for order in orders])
+    by_size, random, in_turn = np.mean(runs, axis=0)
+    assert 0.87 * random < by_size < 0.96 * random
+    assert random == pytest.approx(cr.expected_queries(model, sizes, "node"), rel=0.05)
+    assert in_turn == pytest.approx(expected_queries_in_order(model, np.repeat(range(14), sizes)), rel=0.05)
+    assert in_turn < by_size

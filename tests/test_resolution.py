@@ -1,5 +1,7 @@
 """Recall and the ideal run."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -57,6 +59,37 @@ def test_no_run_gains_recall_faster_than_the_ideal(sizes, seed):
     if run is not None:
         recall = run.recall(labels)
         assert (recall[: len(ideal)] <= ideal + 1e-12).all()
+
+
+def clusterings(n, labels=()):
+    """Every way to cluster n records, as a tuple of labels."""
+    if len(labels) == n:
+        yield labels
+    else:
+        for label in range(max(labels, default=-1) + 2):
+            yield from clusterings(n, (*labels, label))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_no_set_of_questions_settles_all_with_fewer_than_the_ideal(n):
+    """A set of answers settles all when one clustering alone agrees with it: no rule of inference is used here."""
+    pairs = list(combinations(range(n), 2))
+    matching = [[labels[i] == labels[j] for i, j in pairs] for labels in clusterings(n)]
+    for labels, truth in zip(clusterings(n), matching, strict=True):
+        fewest = min(
+            chosen.bit_count()
+            for chosen in range(2 ** len(pairs))
+            if sum(all(a == b or not chosen >> p & 1 for p, (a, b) in enumerate(zip(other, truth, strict=True)))
+                   for other in matching) == 1
+        )  # fmt: skip
+        assert cr.ideal_queries([labels.count(label) for label in set(labels)]) == fewest, labels
+
+
+def test_the_ideal_of_larger_clusters_by_hand():
+    # A path of m - 1 matches through each cluster; one question for each of 4 · 3 / 2 = 6 pairs of clusters.
+    assert cr.ideal_queries([50, 20, 20, 1]) == 49 + 19 + 19 + 0 + 6
+    # Table 1: 1,200 records in 14 clusters, of which the paper prints 1,277 questions.
+    assert cr.ideal_queries([200] * 2 + [100] * 4 + [50] * 8) == 1277
 
 
 @pytest.mark.parametrize("sizes", [[3, 0], [2.5], [-1, 2], [[1, 2]]])
