@@ -63,7 +63,7 @@ class AnswerFile:
 
     Notes
     -----
-    An answer costs an ``fsync``; looking one up, O(log q) reads. Nothing is kept in memory.
+    An answer costs an ``fsync``, looking one up O(log q). Nothing is kept in memory.
 
     Examples
     --------
@@ -81,10 +81,7 @@ class AnswerFile:
         self._reserve = self.path + "-reserve"
         self._logged = LOGGED  # whatever a killed process has left in the log is worked in first
         self._process = os.getpid()
-        self._gate, self._db = (
-            sqlite3.connect(name, timeout=0.2, isolation_level=None, check_same_thread=False)
-            for name in (self.path + "-lock", self.path)
-        )
+        self._db, self._gate = _connect(self.path), _connect(self.path + "-lock")
         self._shut = weakref.finalize(self, _shut, self._db, self._gate, self._reserve, self._process)
         try:
             self._patiently(self._gate, "PRAGMA journal_mode = OFF")  # nothing is ever written through it
@@ -122,10 +119,9 @@ class AnswerFile:
         """What is known of the run."""
         return dict(self._do("SELECT what, value FROM run"))
 
-    def describe(self, run: dict[str, object]) -> None:
+    def describe(self, what: str, value) -> None:
         """Add to what is known of the run; only inside `writing`."""
-        for item in run.items():
-            self._do("INSERT OR IGNORE INTO run VALUES (?, ?)", item)
+        self._do("INSERT OR IGNORE INTO run VALUES (?, ?)", (what, value))
 
     def table(self) -> pd.DataFrame:
         """As `read`."""
@@ -134,6 +130,7 @@ class AnswerFile:
     @contextmanager
     def alone(self):
         """The file for oneself, while others wait; may be nested."""
+        self._check()
         if self._gate.in_transaction:
             yield
             return
@@ -152,7 +149,7 @@ class AnswerFile:
                 yield
                 self._do("COMMIT")
             except BaseException:
-                with suppress(sqlite3.Error):  # SQLite may have rolled back by itself
+                with suppress(sqlite3.Error):  # it may be done already
                     self._db.execute("ROLLBACK")
                 raise
 
@@ -244,10 +241,8 @@ def read(path) -> pd.DataFrame:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no file.
-    ValueError
-        If it holds no answers.
+    FileNotFoundError, ValueError
+        If there is no file; if it holds no answers.
 
     Examples
     --------
@@ -278,6 +273,13 @@ ROWS = "SELECT coalesce(turn, 0), i, j, vote, same FROM answers ORDER BY turn IS
 def _table(rows: list[tuple]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["turn", "i", "j", "vote", "same"], dtype="int64")
     return frame.astype({"same": bool})
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise _told(path, error) from error
 
 
 def _told(path: str, error: sqlite3.Error) -> Exception:

@@ -19,7 +19,7 @@ from crowder.connectivity import component_numbers
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
-__all__ = ["NODES", "ORDERINGS", "checked_ordering", "expected_queries"]
+__all__ = ["NODES", "ORDERINGS", "checked_ordering", "expected_across", "expected_queries"]
 
 ORDERINGS = ("edge", "node")
 
@@ -85,6 +85,20 @@ def expected_queries(
         return float(matches)
     red = _edge_red if ordering == "edge" else _node_red
     return float(matches + sum(red(step, different, many, nodes) for step in _steps(model) if step.red > 0))
+
+
+def expected_across(model: SimilarityModel, m: int, other: int, ordering: str = "edge", *, nodes: int = NODES) -> float:
+    """The expected number of questions across two clusters, of m and of `other` records: a term of the sum over i < j.
+
+    Parameters, cost and errors are those of `expected_queries`.
+
+    Examples
+    --------
+    >>> from crowder.models import uniform
+    >>> round(expected_across(uniform(), 30, 60, "node"), 9)  # without information, twice the product over the sum
+    40.0
+    """
+    return expected_queries(model, [m, other], ordering, nodes=nodes) - (m + other - 2)
 
 
 def checked_ordering(ordering: str) -> str:

@@ -121,11 +121,11 @@ class Journal:
         ours = identity(ordering) | self._text
         with self._lock, self._file.writing():
             theirs = self._file.run()
-            for what, difference in DIFFERENCES.items():
-                if what in ours and what in theirs and ours[what] != theirs[what]:
-                    reason = difference.format(theirs=theirs[what], ours=ours[what])
+            for what, value in ours.items():
+                if theirs.get(what, value) != value:
+                    reason = DIFFERENCES[what].format(theirs=theirs[what], ours=value)
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ELSEWHERE}")
-            self._file.describe(ours)
+                self._file.describe(what, value)
             if self._run is None or self._run() is not ordering:
                 self._turn = 0
                 known = {_pair(i, j) for i, j in ordering.resolution.queries.tolist()}

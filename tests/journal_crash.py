@@ -1,8 +1,6 @@
-"""Forks runs with a journal and kills them: the part of `test_journal` that wants a process of its own.
+"""Forks runs with a journal and kills them: the part of `test_journal` that wants processes of its own.
 
-``python journal_crash.py FOLDER ORDERING SEED KILLS`` resumes one run until it has been killed KILLS times and then has
-ended, and prints as JSON what the crowd was asked, in order, with the number of answers on disk after each death.
-Forking from a process that has imported everything makes a run start at once.
+Forking from a process that has imported everything makes a run start at once, and a hundred deaths take seconds.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ import numpy as np
 
 import crowder as cr
 
-LABELS = np.repeat(np.arange(12), 5)
-SIMILARITY = np.round(np.random.default_rng(3).random(60 * 59 // 2), 1)  # full of ties
+LABELS = np.repeat(np.arange(8), 5)
+SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
 
 
 def ordering(name: str):
@@ -30,7 +28,7 @@ def ordering(name: str):
 class Crowd:
     """Notes each question in a file, unbuffered, before it answers: what it has been asked survives its asker."""
 
-    def __init__(self, folder: Path, pause: float = 0.0) -> None:
+    def __init__(self, folder: Path, pause: float) -> None:
         self.file = os.open(folder / "asked", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self.pause = pause
 
@@ -41,61 +39,109 @@ class Crowd:
         return bool(LABELS[i] == LABELS[j])
 
 
-def asked(folder: Path) -> list[tuple[int, int]]:
+def asked(folder: Path) -> list[list[int]]:
     lines = (folder / "asked").read_text().splitlines() if (folder / "asked").exists() else []
-    return [tuple(sorted(map(int, line.split()))) for line in lines]
+    return [sorted(map(int, line.split())) for line in lines]
 
 
-def run(folder: Path, name: str, pause: float = 0.0) -> None:
-    """A whole run, and its outcome in a file."""
+def known(folder: Path) -> list[list[int]]:
+    """The pairs whose answers are on disk; none before the journal has come into being."""
+    try:
+        return cr.journal.read(folder / "answers.db")[["i", "j"]].to_numpy().tolist()
+    except (FileNotFoundError, ValueError):
+        return []
+
+
+def run(folder: Path, name: str, pause: float) -> None:
+    """A whole run, its outcome in a file."""
     resolution = ordering(name).run(cr.Journal(Crowd(folder, pause), folder / "answers.db"))
     outcome = {"queries": resolution.queries.tolist(), "clusters": resolution.clusters.tolist()}
     (folder / f"outcome-{os.getpid()}").write_text(json.dumps(outcome))
 
 
-def fork(function, *arguments) -> int:
+def start(*arguments) -> int:
     child = os.fork()
     if child:
         return child
     status = 1
     try:
-        function(*arguments)
+        run(*arguments)
         status = 0
     finally:
         os._exit(status)
 
 
-def main(folder: Path, name: str, seed: int, kills: int) -> None:
+def kill(folder: str, name: str, together: str, kills: str, pause: str) -> None:
+    """Keep some processes at one run, kill one of them at random moments, and let the others end.
+
+    Half of the kills come at any time, half when some more questions have been asked, so that the run gets on.
+    """
+    folder, moments = Path(folder), random.Random(7)
     cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=1)  # loads what is compiled, before there are children
     ordering(name).run(lambda i, j: bool(LABELS[i] == LABELS[j]))
-    moments = random.Random(seed)
-    deaths, ended = [], 0
-    while ended == 0:
-        child = fork(run, folder, name)
-        if len(deaths) < kills:
-            time.sleep(moments.uniform(0, 0.02))
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
+    running, deaths, outcomes = [], [], []
+    while len(outcomes) < int(together):
+        while len(running) + len(outcomes) < int(together):
+            running.append(start(folder, name, float(pause)))
+        victim = moments.choice(running)
+        if len(deaths) < int(kills):
+            if moments.random() < 0.5:
+                goal, patience = len(asked(folder)) + moments.randrange(10), time.monotonic() + 2
+                while len(asked(folder)) < goal and time.monotonic() < patience:
+                    time.sleep(0.001)
+            time.sleep(moments.uniform(0, 0.01))
+            os.kill(victim, signal.SIGKILL)
+        running.remove(victim)
+        _, status = os.waitpid(victim, 0)
         if os.WIFSIGNALED(status):
-            known = cr.journal.read(folder / "answers.db") if written(folder) else None
-            pairs = [] if known is None else known[["i", "j"]].to_numpy().tolist()
-            deaths.append({"asked": len(asked(folder)), "known": pairs})
+            deaths.append({"known": known(folder), "asked": len(asked(folder))})
         elif status:
             raise SystemExit(f"a run failed: {status}")
         else:
-            ended = child
-    outcome = json.loads((folder / f"outcome-{ended}").read_text())
-    print(json.dumps({"asked": asked(folder), "deaths": deaths, "outcome": outcome}))
+            outcomes.append(json.loads((folder / f"outcome-{victim}").read_text()))
+    print(json.dumps({"asked": asked(folder), "deaths": deaths, "outcomes": outcomes}))
 
 
-def written(folder: Path) -> bool:
-    """Whether the journal had come into being when its process was killed."""
-    try:
-        cr.journal.read(folder / "answers.db")
-    except (FileNotFoundError, ValueError):
+def limited(folder: str) -> None:
+    """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
+    import resource
+
+    from crowder import answerfile
+
+    answerfile.RESERVE, answerfile.LOGGED = 1 << 15, 2  # like the real ones, but soon at the limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
+    questions = []
+
+    def crowd(i, j):
+        questions.append((i, j))
         return False
-    return True
+
+    def go() -> str:
+        journal = cr.Journal(crowd, Path(folder) / "answers.db")
+        try:
+            return str(cr.edge_ordering(np.full(60 * 59 // 2, 0.5), journal, ties="index").n_queries)
+        except OSError as error:
+            return f"{error}"
+
+    said, count = go(), len(questions)
+    on_disk = len(cr.journal.read(Path(folder) / "answers.db"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    then = go()
+    print(json.dumps({"said": said, "count": count, "on_disk": on_disk, "then": then, "questions": questions}))
+
+
+def unwritable(folder: str) -> None:
+    """What is said in a folder that cannot be written, by a process that root's rights do not help."""
+    if os.geteuid() == 0:
+        os.setuid(65534)
+    said = {}
+    for name in ("new.db", "old.db"):
+        try:
+            cr.Journal(None, Path(folder) / name)
+        except OSError as error:
+            said[name] = str(error)
+    print(json.dumps({"said": said, "read": len(cr.journal.read(Path(folder) / "old.db"))}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    {"kill": kill, "limited": limited, "unwritable": unwritable}[sys.argv[1]](*sys.argv[2:])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from crowder.counts import expected_across
 from crowder.densities import StepDensity
 
 TABLE1 = [200] * 2 + [100] * 4 + [50] * 8
@@ -120,6 +121,12 @@ def test_equal_clusters_are_counted_together_and_order_does_not_matter():
     pairs = [(7, 7)] * 3 + [(3, 3)] + [(7, 3)] * 6
     between = sum(cr.expected_queries(cr.dist1(0.3), pair) - sum(pair) + 2 for pair in pairs)
     assert apart == pytest.approx(27 - 5 + between, rel=1e-12)  # pairs of clusters do not disturb each other
+
+
+@BOTH
+def test_across_two_clusters_is_what_is_left_of_the_matches(ordering):
+    count = cr.expected_queries(cr.dist2(0.1), [9, 4], ordering)
+    assert expected_across(cr.dist2(0.1), 9, 4, ordering) == pytest.approx(count - (9 - 1) - (4 - 1), rel=1e-12)
 
 
 @BOTH

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 
 import crowder as cr
-from crowder.limits import edge_limit, giant, node_limit
+from crowder.limits import edge_limit, giant, linear_bound, matches_above, misleads, node_limit
 
 
 def series(ratio, start):
@@ -64,9 +64,17 @@ def test_dist2_has_a_worst_cluster_size():
 
 
 def test_the_giant_solves_its_equation():
-    for c in (1.001, 1.5, 3.0, 20.0):
+    for c in (1 + 1e-12, 1 + 1e-7, 1.001, 1.5, 3.0, 20.0):
         assert 1 - giant(c) == pytest.approx(math.exp(-c * giant(c)), rel=1e-9)
     assert giant(0.0) == giant(1.0) == 0.0
+
+
+def test_the_limit_is_smooth_where_the_giant_forms():
+    """At a start of 1 giants and critical components appear at once; no digit may be lost there."""
+    values = [edge_limit(1.0, start) for start in (1 - 1e-3, 1 - 1e-9, 1.0, 1 + 1e-9, 1 + 1e-3)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] - values[-1] < 5e-3 and values[1] - values[3] < 1e-7
+    assert values[2] == pytest.approx(0.5815780942, abs=1e-9)  # by mpmath, 30 digits
 
 
 @pytest.mark.parametrize("bad", [-1.0, float("nan")])
@@ -78,3 +86,52 @@ def test_negative_numbers_are_refused(bad):
             limit(bad)
         with pytest.raises(ValueError, match="not negative"):
             limit(1.0, bad)
+
+
+TILTED = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
+
+
+def test_matches_above_all_non_matches():
+    assert matches_above(cr.uniform()) == matches_above(cr.dist1(0.5)) == 0
+    assert matches_above(cr.dist2(0.1)) == pytest.approx(cr.dist2(0.1).hellinger2)  # both are ε/(1-ε)
+    assert matches_above(TILTED) == pytest.approx(0.4)  # 4 times the last tenth
+    apart = cr.SimilarityModel(
+        cr.densities.StepDensity((0, 0.3, 1), (1, 1)), cr.densities.StepDensity((0, 0.6, 1), (1 / 0.6, 0))
+    )
+    assert matches_above(apart) == pytest.approx(0.4)  # edges differ: f_g is 1 on [0.6, 1]
+
+
+def test_what_misleads():
+    for model in (cr.uniform(), cr.dist1(0.5), cr.dist1(0.01), cr.dist2(0.49), TILTED):
+        assert not misleads(model)
+    low, high = (0, 0.5, 1), (2, 0)
+    assert misleads(cr.SimilarityModel.from_steps(low, high, high[::-1]))  # every non-match first
+    assert not misleads(cr.SimilarityModel.from_steps(low, high[::-1], high))
+    # Between ¼ and ½ only non-matches turn up, while half of the matches are still to come below.
+    assert misleads(cr.SimilarityModel.from_steps((0, 0.25, 0.5, 1), (2, 0, 1), (0, 2, 1)))
+
+
+@pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.1), cr.dist2(0.02), TILTED], ids=str)
+@pytest.mark.parametrize("sizes", [[1, 1], [5, 1, 30], [40] * 6, [2] * 50, [200, 3, 3, 90, 1]], ids=str)
+def test_the_bound_without_logarithm(model, sizes):
+    """Pair by pair, as the theorem states it; the exact count is below; and so are the round numbers above it."""
+    n, k = sum(sizes), len(sizes)
+    share = matches_above(model)
+    cap = 1 / share if share else math.inf
+    pairs = [min(a, b, cap) for i, a in enumerate(sizes) for b in sizes[:i]]
+    bound = linear_bound(model, sizes)
+    assert bound == pytest.approx(n - k + 4 * sum(pairs), rel=1e-12)
+    assert cr.expected_queries(model, sizes, nodes=12) <= bound
+    assert bound <= n - k + 2 * n * (k - 1) + 1e-9
+    if model.name == "dist2":
+        assert bound <= n - k + 2 * k * (k - 1) / model.hellinger2 + 1e-9
+
+
+def test_the_bound_needs_its_condition():
+    upside_down = cr.SimilarityModel.from_steps([0, 0.5, 1], [2, 0], [0, 2])
+    with pytest.raises(ValueError, match="do not mislead"):
+        linear_bound(upside_down, [60, 60])
+    # Without it, all 3,600 non-matches are asked about, where the bound would be 118 + 240.
+    assert cr.expected_queries(upside_down, [60, 60]) == pytest.approx(118 + 3600)
+    with pytest.raises(ValueError, match="positive integers"):
+        linear_bound(cr.uniform(), [0, 1])

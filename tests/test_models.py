@@ -1,6 +1,7 @@
 """The similarity models: closed forms against quadrature, samples against the cdf, symbols against numbers."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -90,6 +91,48 @@ def test_closed_forms_of_the_paper(epsilon):
     # The means in the paper's source: 1/2 ± ε/4 and 1/2 ± ε/2.
     assert one.green.mean == pytest.approx(0.5 + epsilon / 4)
     assert two.red.mean == pytest.approx(0.5 - epsilon / 2)
+
+
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 0.001, 0.4999])
+def test_dist1_is_the_closer_one_in_every_reading(epsilon):
+    """f_g from uniform, f_r from uniform, f_g from f_r; and the readings of total variation differ by a factor."""
+    one, two, flat = cr.dist1(epsilon), cr.dist2(epsilon), cr.uniform().green
+    for distance in (hellinger2, total_variation):
+        assert distance(one.green, flat) < distance(two.green, flat)
+        assert distance(one.red, flat) < distance(two.red, flat)
+        assert distance(one.green, one.red) < distance(two.green, two.red)
+    both = np.sqrt(1 + epsilon) + np.sqrt(1 - epsilon)
+    assert hellinger2(one.green, flat) == pytest.approx(1 - both / 2, abs=1e-12)
+    assert hellinger2(two.red, flat) == pytest.approx(1 - np.sqrt(1 - epsilon), abs=1e-12)
+    assert two.total_variation / one.total_variation == pytest.approx(1 / (1 - epsilon))  # below 2
+    # H² of Dist-1 is at most ε², that of Dist-2 at least ε.
+    assert two.hellinger2 / one.hellinger2 >= 1 / epsilon
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_what_the_rules_of_thumb_miss(epsilon):
+    h2 = cr.dist1(epsilon).hellinger2
+    assert epsilon**2 / 2 == pytest.approx(h2 * (1 - h2 / 2), rel=1e-9)
+    assert epsilon == pytest.approx(cr.dist2(epsilon).hellinger2 * (1 - epsilon), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_two_models_are_the_two_edges_of_what_is_possible(epsilon):
+    """H² <= TV <= H sqrt(2 - H²): Dist-2 attains the first, Dist-1 the second."""
+    one, two = cr.dist1(epsilon), cr.dist2(epsilon)
+    assert two.total_variation == pytest.approx(two.hellinger2, rel=1e-12)
+    assert one.total_variation == pytest.approx(np.sqrt(one.hellinger2 * (2 - one.hellinger2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist2(0.2)], ids=["dist1", "dist2"])
+def test_hellinger_of_many_looks_multiplies(model):
+    """Against the definition, over every pattern of steps that m similarities can fall in."""
+    mass = [np.array(d.heights, float) * np.diff(d.edges) for d in (model.green, model.red)]
+    for m in (1, 2, 5):
+        green, red = (np.array([np.prod(pattern) for pattern in product(law, repeat=m)]) for law in mass)
+        h2 = ((np.sqrt(green) - np.sqrt(red)) ** 2).sum() / 2
+        assert 1 - (1 - model.hellinger2) ** m == pytest.approx(h2, rel=1e-12)
+        assert h2 - 1e-12 <= abs(green - red).sum() / 2 <= np.sqrt(h2 * (2 - h2)) + 1e-12
 
 
 @given(step_models())

@@ -330,8 +330,8 @@ def trap(sizes):
 
 @pytest.mark.parametrize("sizes", [[1], [4], [1, 1, 1], [3, 1], [2, 2], [5, 3, 1, 1], [10, 10, 10], [60, 1, 30, 2]])
 def test_node_ordering_at_its_worst(sizes):
-    """n - k matches, C(k, 2) openings, and k - 1 detours for each of n - k records: nk - k(k+1)/2, less than nk, at most
-    k and at most 2n/k times the ideal. A trap reaches it; the least, the ideal, takes similarities that tell all."""
+    """n - k matches, C(k, 2) openings, and k - 1 detours for each of n - k records: nk - k(k+1)/2, less than nk, at
+    most k and at most 2n/k times the ideal. A trap reaches it; the least, the ideal, takes similarities that tell all."""
     n, k = sum(sizes), len(sizes)
     similarity, truth = trap(sizes)
     worst, ideal = cr.node_ordering(similarity, truth, rng=1).n_queries, cr.ideal_queries(sizes)
@@ -357,7 +357,7 @@ EXPECTED_SIZE = [(cr.dist1(0.3), 2, 1 / 12 - 0.3**2 / 16), (cr.dist2(0.3), 1, 0.
 
 @pytest.mark.parametrize(("model", "c", "variance"), EXPECTED_SIZE, ids=["dist1", "dist2"])
 def test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models(model, c, variance):
-    """The paper's mean counts a record as a match of itself; `expected_sizes` leaves it out, which is 1/2 + ε/(2c) less.
+    """The paper's mean counts a record as a match of itself; `expected_sizes` leaves it out, 1/2 + ε/(2c) less.
     Between two records the pair of both cancels: 2(n - 2) similarities make the noise."""
     sizes, n, rng, epsilon = [12, 6, 2], 20, np.random.default_rng(4), 0.3
     sums = []

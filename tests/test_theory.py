@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -112,3 +113,70 @@ def test_monte_carlo(name, t):
     share = (model.red.sample(100_000, rng=rng) >= best).mean()
     exact = cr.L(model, t)
     assert abs(share - exact) <= 4 * np.sqrt(exact * (1 - exact) / 100_000)
+
+
+def by_counting(model, t):
+    """The chance that R is at least the largest of t G's: R's step holds j of them, and is won by one of j + 1."""
+    total, below = 0, 0
+    for (a, b), g, h in zip(itertools.pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
+        here = g * (b - a)
+        total += sum(comb(t, j) * here**j * below ** (t - j) * h * (b - a) / (j + 1) for j in range(t + 1))
+        below += here
+    return total
+
+
+@given(step_models(), st.integers(0, 12))
+@settings(max_examples=80, deadline=None)
+def test_counting_where_each_similarity_falls(model, t):
+    """No integral, and t = 0 included."""
+    assert cr.L(model, t) == pytest.approx(by_counting(model, t), rel=1e-10, abs=1e-13)
+
+
+def test_a_step_s_share_for_every_symbol():
+    b, c, g, h = sp.symbols("b c g h", positive=True)
+    share = step_integral(c, g, h, b, T)
+    assert sp.simplify(share.subs(b, 0)) == 0
+    assert sp.simplify(sp.diff(share, b) - (c + g * b) ** T * h) == 0  # it grows by the integrand
+    assert step_integral(c, 0, h, b, T) == h * b * c**T
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("uniform", 1), ("dist1", Fraction(3, 5)), ("dist2", 0)])
+def test_only_the_top_of_the_scale_counts(name, ratio):
+    """(t + 1) L(t) goes to h/g of the top step; at ε = 1/4 that of Dist-1 is (3/4)/(5/4)."""
+    assert 1001 * cr.L(model_of(name, Fraction(1, 4)), 1000) == pytest.approx(float(ratio), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.25, 0.5])
+def test_simplifications_for_dist1_err_downwards(epsilon):
+    t = np.arange(1, 60)
+    exact = cr.L(cr.dist1(epsilon), t)
+    first, second = (1 - epsilon) / (1 + epsilon) / (t + 1), (1 - 2 * epsilon) / (t + 1)
+    assert (second < first).all() and (first <= exact).all()
+    assert first == pytest.approx(exact / (1 + epsilon * ((1 - epsilon) / 2) ** (t - 1.0)), rel=1e-12)
+    assert second == pytest.approx(first * (1 - 2 * epsilon**2 / (1 - epsilon)), rel=1e-12, abs=1e-15)
+    # What does hold as an upper bound, with equality at t = 1.
+    bound = (1 - epsilon) / (t + 1)
+    assert exact[0] == pytest.approx(bound[0], rel=1e-14) and (exact[1:] < bound[1:]).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.25, 0.49])
+def test_bounds_for_dist2_hold_from_one_on(epsilon):
+    t = np.arange(60)
+    exact, h2 = cr.L(cr.dist2(epsilon), t), epsilon / (1 - epsilon)
+    chain = [base ** (t + 1.0) / (t + 1) for base in (np.exp(-h2), 1 - epsilon, np.exp(-epsilon))]
+    for smaller, larger in itertools.pairwise([exact, *chain]):
+        assert (smaller < larger)[1:].all()
+    assert exact[0] == 1 > chain[-1][0]  # at t = 0 none of them holds
+    # The form that the proof for node ordering writes, with s for s + 1: right at 0, a bound beyond.
+    written = np.exp(-epsilon * t) / (t + 1)
+    assert written[0] == exact[0] and (exact < written)[1:].all()
+
+
+def test_the_same_distances_and_another_integral():
+    quarter = Fraction(1, 4)
+    bottom = cr.SimilarityModel.from_steps([0, quarter, 2 * quarter, 1], [0, 2, 1], [2, 0, 1])
+    top, t = cr.dist2(Fraction(1, 3)), np.arange(1, 30)
+    for model in (bottom, top):
+        assert model.hellinger2 == pytest.approx(0.5) and model.total_variation == pytest.approx(0.5)
+    assert cr.L(top, t) == pytest.approx(0.5 ** (t + 1) / (t + 1))
+    assert cr.L(bottom, t) == pytest.approx((1 - 0.5 ** (t + 1)) / (t + 1))

@@ -1,0 +1,523 @@
+"""Answers that cost money: runs are killed, disks filled, files mixed up, and no answer is lost or paid for twice."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import journal_crash
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+import crowder as cr
+from crowder import answerfile
+from crowder.journal import read
+
+RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
+LABELS = journal_crash.LABELS
+SIMILARITY = journal_crash.SIMILARITY
+UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
+
+
+class Crowd:
+    """Answers by the labels, counts, and may go home after some answers."""
+
+    def __init__(self, labels=LABELS, patience=10**9):
+        self.labels, self.patience, self.asked = labels, patience, []
+
+    def __call__(self, i, j):
+        if len(self.asked) == self.patience:
+            raise InterruptedError("gone home")
+        self.asked.append((i, j))
+        return bool(self.labels[i] == self.labels[j])
+
+
+def program(command, *arguments):
+    """A command of `journal_crash`, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, journal_crash.__file__, command, *map(str, arguments)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def same(one, other):
+    return np.array_equal(one.queries, other.queries) and np.array_equal(one.clusters, other.clusters)
+
+
+# --- interrupted -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", RUNS.values())
+def test_a_journal_changes_nothing_and_a_second_run_asks_nothing(run, tmp_path):
+    crowd = Crowd()
+    plain = run(SIMILARITY, cr.Truth(LABELS), rng=5)
+    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+        assert same(run(SIMILARITY, journal, rng=5), plain)
+        assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()]  # as the ordering put them
+        assert same(run(SIMILARITY, journal, rng=5), plain)  # with the same object
+        assert journal.asked == journal.n_answers == plain.n_queries
+    with cr.Journal(None, str(tmp_path / "answers.db")) as journal:  # nobody is there to ask
+        assert same(run(SIMILARITY, journal, rng=5), plain) and journal.asked == 0
+    assert len(crowd.asked) == plain.n_queries
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.db", "answers.db-lock"]
+
+
+@pytest.mark.parametrize("run", RUNS.values())
+@given(stops=st.lists(st.integers(0, 12), max_size=4), seed=st.integers(0, 99))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_run_interrupted_anywhere_resumes_as_if_it_had_not_been(run, stops, seed):
+    rng = np.random.default_rng(seed)
+    labels, values = rng.integers(0, 3, 8), rng.integers(0, 3, 28) / 2
+    questions = []
+    with tempfile.TemporaryDirectory() as folder:
+        for stop in [*stops, 10**9]:
+            crowd = Crowd(labels, patience=stop)
+            with cr.Journal(crowd, Path(folder) / "answers.db") as journal:
+                try:
+                    got = run(values, journal, rng=seed)
+                except InterruptedError:
+                    got = None
+            questions += crowd.asked
+    assert same(got, run(values, cr.Truth(labels), rng=seed))
+    assert questions == [tuple(pair) for pair in got.queries.tolist()]  # each of them once, in order
+
+
+@UNIX
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(("together", "kills", "pause"), [(1, 40, 0), (2, 25, 0.001)])
+def test_killed_runs_pay_for_no_answer_twice(name, together, kills, pause, tmp_path):
+    """kill -9 at random moments, of one process or of one of two at the same journal.
+
+    A question may be out when its process dies; nobody can know whether it was answered. It is the only one that is put
+    again, and at once. What is on disk at a death is never asked about any more.
+    """
+    told = program("kill", tmp_path, name, together, kills, pause)
+    plain = RUNS[name](SIMILARITY, cr.Truth(LABELS), rng=5)
+    assert len(told["outcomes"]) == together and len(told["deaths"]) >= kills // 3
+    for outcome in told["outcomes"]:
+        assert outcome["queries"] == plain.queries.tolist() and outcome["clusters"] == plain.clusters.tolist()
+    asked = told["asked"]
+    once = [pair for k, pair in enumerate(asked) if k == 0 or pair != asked[k - 1]]
+    assert once == np.sort(plain.queries).tolist()
+    for death in told["deaths"]:
+        before, after = asked[: death["asked"]], asked[death["asked"] :]
+        assert not {tuple(pair) for pair in death["known"]} & {tuple(pair) for pair in after}
+        if together == 1:  # two go on asking while one is examined
+            assert len({tuple(pair) for pair in before}) - len(death["known"]) in (0, 1)  # the one that was out
+    assert len(asked) - plain.n_queries <= len(told["deaths"])
+    with sqlite3.connect(tmp_path / "answers.db") as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    db.close()
+
+
+def test_a_log_torn_by_a_power_cut_costs_only_what_had_not_been_handed_on(tmp_path):
+    """The files as they were while a run was going, the last writes missing or scrambled: a prefix of the answers is
+    left, and the run goes on from there."""
+    few, labels = SIMILARITY[: 20 * 19 // 2], LABELS[::2]  # the fewer questions, the fewer flushes to wait for
+    journal = cr.Journal(Crowd(labels, patience=50), tmp_path / "answers.db")
+    with pytest.raises(InterruptedError):
+        cr.edge_ordering(few, journal, rng=5)
+    log = (tmp_path / "answers.db-wal").read_bytes()
+    plain = cr.edge_ordering(few, cr.Truth(labels), rng=5)
+    rng = np.random.default_rng(1)
+    left = []
+    for length in [0, 31, *rng.integers(0, len(log), 8), len(log)]:
+        for scrambled in (False, True):
+            copy = tmp_path / f"copy-{length}-{scrambled}"
+            copy.mkdir()
+            shutil.copy(tmp_path / "answers.db", copy)
+            rest = rng.bytes(len(log) - length) if scrambled else b""
+            (copy / "answers.db-wal").write_bytes(log[:length] + rest)
+            with cr.Journal(crowd := Crowd(labels), copy / "answers.db") as resumed:
+                left.append(resumed.n_answers)
+                assert same(cr.edge_ordering(few, resumed, rng=5), plain)
+                assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()][left[-1] :]
+    journal.close()
+    assert min(left) == 32 and max(left) == 50  # what has been worked in is not in the log any more
+
+
+def test_answers_are_flushed_before_they_are_handed_on(tmp_path):
+    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+        settings = [journal._file._do(f"PRAGMA {name}") for name in ("journal_mode", "synchronous", "fullfsync")]
+        assert settings == [[("wal",)], [(2,)], [(1,)]]  # 2 is FULL: the log is flushed at every commit
+        journal(0, 1)
+        assert len(read(tmp_path / "answers.db")) == 1  # another connection sees it at once
+
+
+def test_faulty_crowds_and_their_votes_resume_alike(tmp_path):
+    """A vote is kept with its number, and a faulty crowd's number-th answer is what it would have been."""
+
+    def crowd(patience):
+        faulty, plain = cr.Faulty(cr.Truth(LABELS), 0.2, rng=9), Crowd(patience=patience)
+        plain.vote = lambda i, j, number: plain(i, j) is not None and faulty.vote(i, j, number)
+        return plain
+
+    whole = cr.edge_ordering(SIMILARITY, cr.MajorityVote(cr.Faulty(cr.Truth(LABELS), 0.2, rng=9), 3), rng=5)
+    questions = 0
+    for patience in (100, 1, 0, 256, 10**9):
+        group = crowd(patience)
+        with cr.Journal(group, tmp_path / "votes.db") as journal:
+            votes = cr.MajorityVote(journal, 3)
+            try:
+                got = cr.edge_ordering(SIMILARITY, votes, rng=5)
+            except InterruptedError:
+                got = None
+        questions += len(group.asked)
+    assert same(got, whole) and questions == votes.asked == 3 * whole.n_queries
+    assert read(tmp_path / "votes.db")["vote"].value_counts().to_dict() == dict.fromkeys(range(3), whole.n_queries)
+    assert not np.array_equal(whole.clusters, LABELS)  # it did err
+
+
+# --- another run -----------------------------------------------------------------------------------------------------
+
+
+def other_runs():
+    """A run that is not ``edge_ordering(SIMILARITY, ..., rng=5)``, and how its journal is refused."""
+    moved = SIMILARITY.copy()
+    moved[7] = 1 - moved[7] + 0.01
+    i, j = np.triu_indices(40, 1)
+    return {
+        "fewer records": (lambda crowd: cr.edge_ordering(SIMILARITY[: 30 * 29 // 2], crowd, rng=5), "40 records, this"),
+        "other records": (lambda crowd: cr.edge_ordering(moved, crowd, rng=5), "other similarities"),
+        "fewer pairs": (
+            lambda crowd: cr.edge_ordering(
+                sparse.coo_matrix((SIMILARITY[:-1], (i[:-1], j[:-1])), shape=(40, 40)), crowd, rng=5
+            ),
+            "other similarities",
+        ),
+        "node ordering": (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "EdgeOrdering, this run of NodeO"),
+        "another seed": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6), "in another order"),
+        "other ties": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, ties="index"), "in another order"),
+    }
+
+
+@pytest.mark.parametrize("other", other_runs())
+def test_another_runs_journal_is_refused_before_anything_is_asked(other, tmp_path):
+    run, message = other_runs()[other]
+    with pytest.raises(InterruptedError), cr.Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
+        cr.edge_ordering(SIMILARITY, journal, rng=5)
+    crowd = Crowd()
+    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+        with pytest.raises(ValueError, match=f"answers.db is the journal of another run: .*{message}"):
+            run(journal)
+        with pytest.raises(ValueError, match="another run"):
+            run(cr.MajorityVote(journal, 1))  # through whatever wraps it
+        assert crowd.asked == [] and journal.n_answers == 5
+        cr.edge_ordering(SIMILARITY, journal, rng=5)  # its own run goes on
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_arrivals_tell_node_orderings_apart(seed, tmp_path):
+    for number, order in enumerate(["expected-size", "random", np.arange(40)]):
+        with cr.Journal(Crowd(), tmp_path / f"{seed}-{number}.db") as journal:
+            cr.node_ordering(SIMILARITY, journal, rng=seed, order=order)
+    with pytest.raises(ValueError, match="arrivals of its records"):
+        cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-0.db"), rng=seed, order="random")
+    with pytest.raises(ValueError, match="arrivals of its records"):
+        cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-2.db"), rng=seed, order=np.arange(40)[::-1])
+
+
+@pytest.mark.parametrize("run", RUNS.values())
+def test_the_same_run_in_another_form_is_the_same_run(run, tmp_path):
+    """Dense, condensed and sparse similarities put the same questions."""
+    i, j = np.triu_indices(40, 1)
+    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+        first = run(SIMILARITY, journal, rng=5)
+        assert same(run(squareform(SIMILARITY), journal, rng=5), first)
+        assert same(run(sparse.coo_matrix((SIMILARITY, (i, j)), shape=(40, 40)), journal, rng=5), first)
+        assert journal.asked == first.n_queries
+
+
+def test_records_that_are_equally_similar_are_told_apart_by_their_text(tmp_path):
+    one, other = pd.DataFrame({"name": ["a", "b", "c"]}), ["a", "b", "d"]
+    ordering = cr.EdgeOrdering(np.zeros(3), rng=1)
+    cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one).close()
+    cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one.copy()).close()
+    cr.Journal(None, tmp_path / "answers.db", run=ordering).close()  # whoever does not say is believed
+    with pytest.raises(ValueError, match="records read otherwise"):
+        cr.Journal(None, tmp_path / "answers.db", run=ordering, records=other)
+
+
+def by_hand(ordering, journal):
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, journal(*pair))
+    return ordering.resolution
+
+
+def test_driven_by_hand(tmp_path):
+    make = {seed: (lambda seed=seed: cr.EdgeOrdering(SIMILARITY, rng=seed)) for seed in (5, 6)}
+    plain = make[5]().run(cr.Truth(LABELS))
+    path = tmp_path / "answers.db"
+    with cr.Journal(Crowd(patience=30), path, run=(begun := make[5]())) as journal, pytest.raises(InterruptedError):
+        by_hand(begun, journal)
+    with cr.Journal(Crowd(patience=20), path) as journal, pytest.raises(InterruptedError):
+        by_hand(make[5](), journal)  # untold, but the questions come as they came
+    with pytest.raises(ValueError, match="another run"):
+        cr.Journal(None, path, run=make[6]())
+    with pytest.raises(ValueError, match=r"its question 1 was \(\d+, \d+\), this run's is"):
+        by_hand(make[6](), cr.Journal(None, path))  # untold, and seen at the first question
+    with cr.Journal(Crowd(patience=40), path) as journal:
+        with pytest.raises(ValueError, match="say so by run="):
+            by_hand(begun, journal)  # goes on at its thirty-first question; the journal cannot know
+        with pytest.raises(InterruptedError):
+            by_hand(begun, cr.Journal(Crowd(patience=40), path, run=begun))
+    assert begun.n_queries == read(path)["turn"].max() == 90
+    with cr.Journal(crowd := Crowd(), path) as journal:
+        assert same(begun.run(journal), plain) and len(crowd.asked) == plain.n_queries - 90
+
+
+@pytest.mark.parametrize("content", ["text", "another program's", "a later version's", "empty"])
+def test_files_that_are_no_journals(content, tmp_path):
+    path = tmp_path / "answers.db"
+    if content == "text":
+        path.write_text("id,name\n1,Orlando\n" * 1000)
+    elif content == "empty":
+        path.touch()
+        cr.Journal(None, path).close()  # may well become one
+        return
+    else:
+        with sqlite3.connect(path) as db:
+            db.execute("CREATE TABLE answers (x)")
+            db.execute(f"PRAGMA application_id = {answerfile.APPLICATION if 'version' in content else 1}")
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="no journal"):
+        cr.Journal(None, path)
+    assert path.read_bytes() == before
+
+
+# --- disks -----------------------------------------------------------------------------------------------------------
+
+
+@UNIX
+def test_a_full_disk_is_noticed_before_a_question_is_asked(tmp_path):
+    told = program("limited", tmp_path)
+    assert "the question was not asked; those so far are safe" in told["said"]
+    assert 0 < told["count"] == told["on_disk"] < 1770
+    assert told["then"] == "1770" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 1770
+
+
+def test_the_reserve_is_given_up_for_an_answer_that_finds_no_room(tmp_path, monkeypatch):
+    """The disk is full, as far as commits and new files are concerned, until the reserve is gone."""
+    reserve = tmp_path / "answers.db-reserve"
+    crowd = Crowd()
+    with cr.Journal(crowd, tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
+        journal(0, 1)
+        assert reserve.stat().st_size == answerfile.RESERVE
+        do = journal._file._do
+
+        def full(statement, values=()):
+            if statement == "COMMIT" and reserve.exists():
+                raise OSError("database or disk is full")
+            return do(statement, values)
+
+        def no_room(*_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(journal._file, "_do", full)
+        monkeypatch.setattr(answerfile.os, "fsync", no_room)
+        assert journal(0, 2) is True and len(read(tmp_path / "answers.db")) == 2
+        for _ in range(2):
+            with pytest.raises(OSError, match=r"not asked; those so far are safe: .*No space left"):
+                journal(0, 3)
+        assert crowd.asked == [(0, 1), (0, 2)] and not reserve.exists()
+        monkeypatch.undo()
+        assert journal(0, 3) is True and len(crowd.asked) == 3
+
+
+def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
+    crowd = Crowd(np.zeros(40))
+    ordering = cr.EdgeOrdering(np.full(40 * 39 // 2, 0.5), ties="index")
+    with cr.Journal(lambda i, j: crowd(i, j) and False, tmp_path / "answers.db") as journal:
+        pages = journal._file._do("PRAGMA page_count")[0][0]
+        journal._file._do(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(
+            OSError, match=r"answer to \(\d+, \d+\) is False, and could not be written: .*full"
+        ) as error:
+            ordering.run(journal)
+        asked = len(crowd.asked)
+        assert asked == journal.n_answers + 1
+        with pytest.raises(OSError, match="could not be written"):
+            ordering.run(journal)
+        assert len(crowd.asked) == asked  # not asked again
+        answers = read(journal.path)
+        journal._file._do("PRAGMA max_page_count = 1000000")
+        assert ordering.run(journal).n_queries == len(crowd.asked) == len(set(crowd.asked)) == 40 * 39 // 2
+    # In a new process: the answers on disk, and the one that the error told.
+    with cr.Journal(crowd := Crowd(), tmp_path / "new.db") as journal:
+        pair = tuple(map(int, re.search(r"\((\d+), (\d+)\)", str(error.value)).groups()))
+        assert journal.add(answers[["i", "j"]], answers["same"]) + journal.add([pair], [False]) == asked
+        cr.edge_ordering(np.full(40 * 39 // 2, 0.5), journal, ties="index")
+        assert not set(crowd.asked) & {pair, *map(tuple, answers[["i", "j"]].to_numpy().tolist())}
+
+
+@UNIX
+def test_a_folder_that_cannot_be_written():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with cr.Journal(Crowd(), folder / "old.db") as journal:
+            journal(0, 1)
+        (folder / "old.db-lock").chmod(0o444)
+        (folder / "old.db").chmod(0o444)
+        folder.chmod(0o555)
+        told = program("unwritable", folder)
+        folder.chmod(0o755)
+    assert set(told["said"]) == {"new.db", "old.db"} and told["read"] == 1
+    assert all("cannot be used" in said for said in told["said"].values())
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    for path in (tmp_path, tmp_path / "missing" / "answers.db"):
+        with pytest.raises(OSError, match=f"{path} cannot be used"):
+            cr.Journal(None, path)
+    with pytest.raises(FileNotFoundError, match=r"no .*missing\.db"):
+        read(tmp_path / "missing.db")
+    assert not (tmp_path / "missing.db").exists()
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_is_one_question_in_either_order(tmp_path):
+    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+        assert journal(4, 3) is journal(3, 4) is journal(np.int64(4), np.int32(3)) is True
+        assert crowd.asked == [(4, 3)]
+        assert journal.answers().to_dict("list") == {"turn": [1], "i": [3], "j": [4], "vote": [0], "same": [True]}
+        for pair in [(3, 3), (-1, 3)]:
+            with pytest.raises(ValueError, match="no pair of records"):
+                journal(*pair)
+
+
+def test_added_answers_are_used_and_contradictions_refused(tmp_path):
+    plain = cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5)
+    with pytest.raises(InterruptedError), cr.Journal(Crowd(patience=50), tmp_path / "answers.db") as journal:
+        cr.edge_ordering(SIMILARITY, journal, rng=5)
+    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+        batch, same_too = plain.queries[80:140, ::-1], plain.answers[80:140]
+        assert journal.add(batch, same_too) == 60 and journal.add(plain.queries[40:90], plain.answers[40:90]) == 30
+        wrong = ~plain.answers[140:145]
+        for pairs, answers, message in [
+            (
+                np.r_[plain.queries[200:203], plain.queries[:1]],
+                np.r_[plain.answers[200:203], ~plain.answers[:1]],
+                "not",
+            ),
+            (np.r_[batch[:1], plain.queries[140:145]], np.r_[~same_too[:1], wrong], "not"),
+            ([(30, 31), (31, 30)], [True, False], r"\(31, 30\) in .* is True, not False"),
+            ([(0, 40)], [True], r"\(0, 40\) is no pair of the 40 records, 0 to 39"),
+            ([(3, 3)], [True], "no pair of records"),
+            ([(0, 1)], [True, False], "shapes"),
+            ([0, 1], [True, False], "shapes"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                journal.add(pairs, answers)
+        for pairs, answers in [([(0, 1)], ["yes"]), ([(0, 1)], [1]), ([(0.0, 1.0)], [True])]:
+            with pytest.raises(TypeError, match="integers and boolean"):
+                journal.add(pairs, answers)
+        assert journal.add([], []) == 0
+        assert journal.n_answers == 140  # of what was refused, nothing was kept
+        assert same(cr.edge_ordering(SIMILARITY, journal, rng=5), plain)
+        assert crowd.asked == [tuple(pair) for pair in plain.queries[140:].tolist()]
+        table = journal.answers()
+    assert table["turn"].tolist() == [*range(1, 51), *range(51, plain.n_queries - 89), *[0] * 90]
+    assert table.dtypes.astype(str).to_dict() == {**dict.fromkeys(["turn", "i", "j", "vote"], "int64"), "same": "bool"}
+    table.to_csv(tmp_path / "answers.csv", index=False)  # answers that come back from a spreadsheet
+    back = pd.read_csv(tmp_path / "answers.csv")
+    with cr.Journal(None, tmp_path / "other.db") as journal:  # for another ordering of the same records, say
+        assert journal.add(back[["i", "j"]], back["same"], back["vote"]) == plain.n_queries
+
+
+@pytest.mark.parametrize("answer", [1, 0, None, "yes"])
+def test_answers_that_are_no_booleans_are_not_written(answer, tmp_path):
+    with cr.Journal(lambda i, j: answer, tmp_path / "answers.db") as journal:
+        with pytest.raises(TypeError, match=r"\(0, 1\) must be a boolean"):
+            journal(0, 1)
+        assert journal.n_answers == 0 == journal.asked
+
+
+def test_what_a_crowd_raises_comes_through_and_nothing_is_written(tmp_path):
+    def absent(i, j):
+        raise sqlite3.OperationalError("the crowd's own trouble")
+
+    with cr.Journal(absent, tmp_path / "answers.db") as journal:
+        for _ in range(2):
+            with pytest.raises(sqlite3.OperationalError, match="own trouble"):
+                journal(0, 1)
+        assert journal.n_answers == 0
+
+
+# --- several at once -------------------------------------------------------------------------------------------------
+
+
+def test_who_comes_to_an_open_question_waits_for_its_answer(tmp_path):
+    """Two journals on one file, in two threads; both come to (0, 1) while the crowd thinks about it."""
+    thinking, answered, asked = threading.Event(), threading.Event(), []
+
+    def slow(i, j):
+        asked.append((i, j))
+        thinking.set()
+        assert answered.wait(60)
+        return True
+
+    first, second = (cr.Journal(slow, tmp_path / "answers.db") for _ in range(2))
+    threads = [threading.Thread(target=first, args=(0, 1)), threading.Thread(target=second, args=(1, 0))]
+    threads[0].start()
+    assert thinking.wait(60)
+    threads[1].start()
+    threads[1].join(0.5)
+    assert threads[1].is_alive() and read(first.path).empty  # waits; who only reads does not
+    answered.set()
+    for thread in threads:
+        thread.join(60)
+    assert asked == [(0, 1)] and first(0, 1) is second(0, 1) is True
+    assert (first.asked, second.asked) == (1, 0)
+    first.close()
+    second.close()
+
+
+def test_one_journal_in_several_threads_asks_once(tmp_path):
+    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+        threads = [threading.Thread(target=journal, args=(0, 1)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert crowd.asked == [(0, 1)]
+
+
+def test_a_closed_journal_says_so(tmp_path):
+    journal = cr.Journal(Crowd(), tmp_path / "answers.db")
+    journal.close()
+    journal.close()
+    for use in (
+        lambda: journal(0, 1),
+        journal.answers,
+        lambda: journal.n_answers,
+        lambda: journal.add([(0, 1)], [True]),
+    ):
+        with pytest.raises(ValueError, match="has been closed"):
+            use()
+
+
+def test_a_journal_does_not_go_through_a_fork(tmp_path, monkeypatch):
+    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+        with monkeypatch.context() as patch:
+            patch.setattr(answerfile.os, "getpid", lambda: -1)
+            with pytest.raises(RuntimeError, match="open it in the new one"):
+                journal(0, 1)
+        assert journal(0, 1) is True
