@@ -72,23 +72,32 @@ def start(*arguments) -> int:
 
 
 def kill(folder: str, name: str, together: str, kills: str, pause: str) -> None:
-    """Keep some processes at one run, kill one of them at random moments, and let the others end.
+    """One run after the other, until there have been so many deaths."""
+    cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=1)  # loads what is compiled, before there are children
+    ordering(name).run(lambda i, j: bool(LABELS[i] == LABELS[j]))
+    runs, moments = [], random.Random(7)
+    while (left := int(kills) - sum(len(run["deaths"]) for run in runs)) > 0:
+        place = Path(folder) / str(len(runs))
+        place.mkdir()
+        runs.append(killed(place, name, int(together), left, float(pause), moments))
+    print(json.dumps(runs))
+
+
+def killed(folder: Path, name: str, together: int, kills: int, pause: float, moments: random.Random) -> dict:
+    """Keep some processes at one run, kill one of them at random moments, and let them end.
 
     Half of the kills come at any time, half when some more questions have been asked, so that the run gets on.
     """
-    folder, moments = Path(folder), random.Random(7)
-    cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=1)  # loads what is compiled, before there are children
-    ordering(name).run(lambda i, j: bool(LABELS[i] == LABELS[j]))
     running, deaths, outcomes = [], [], []
-    while len(outcomes) < int(together):
-        while len(running) + len(outcomes) < int(together):
-            running.append(start(folder, name, float(pause)))
+    while len(outcomes) < together:
+        while len(running) + len(outcomes) < together:
+            running.append(start(folder, name, pause))
         victim = moments.choice(running)
-        if len(deaths) < int(kills):
+        if len(deaths) < kills:
             if moments.random() < 0.5:
                 goal, patience = len(asked(folder)) + moments.randrange(10), time.monotonic() + 2
                 while len(asked(folder)) < goal and time.monotonic() < patience:
-                    time.sleep(0.001)
+                    time.sleep(0.0005)
             time.sleep(moments.uniform(0, 0.01))
             os.kill(victim, signal.SIGKILL)
         running.remove(victim)
@@ -99,7 +108,7 @@ def kill(folder: str, name: str, together: str, kills: str, pause: str) -> None:
             raise SystemExit(f"a run failed: {status}")
         else:
             outcomes.append(json.loads((folder / f"outcome-{victim}").read_text()))
-    print(json.dumps({"asked": asked(folder), "deaths": deaths, "outcomes": outcomes}))
+    return {"asked": asked(folder), "deaths": deaths, "outcomes": outcomes}
 
 
 def limited(folder: str) -> None:

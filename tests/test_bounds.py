@@ -237,7 +237,7 @@ def restored_edge_bound(model, sizes):
     some = np.arange(1, max(sizes) + 1)
     chance = cr.L(model, some * (some + 1) / 2)
     return n - k + min(
-        comb(k, 2) * s**2 + sum(m * (n - m) * min(1.0, comb(m, s + 1) * at) for m in sizes)
+        comb(k, 2) * s**2 + sum(m * (n - m) * comb(m, s + 1) * at for m in sizes)
         for s, at in zip(some.tolist(), chance, strict=True)
     )
 
@@ -353,12 +353,14 @@ def test_each_of_the_four_numbers_is_sometimes_the_smallest():
     model = cr.dist2(0.2)
     whole, torn = 200, 3
     D = dict(zip((whole, torn), disconnected(model, [whole, torn]), strict=True))
-    assert torn * whole * D[whole] < 1e-9 and D[torn] > 0.3
+    assert torn * whole * D[whole] < 1e-9 and D[torn] > 0.25
     assert cr.edge_bound(model, [1, 1], printed=False) == 1
     assert cr.edge_bound(model, [whole, torn], printed=False) == pytest.approx(201 + torn, abs=1e-6)
     assert cr.edge_bound(model, [torn, whole], printed=False) == pytest.approx(201 + torn, abs=1e-6)
     assert cr.edge_bound(model, [whole, whole], printed=False) == pytest.approx(398 + 1, abs=1e-6)
-    assert cr.edge_bound(BACKWARDS, [5, 4], printed=False) == 7 + 20 == cr.expected_queries(BACKWARDS, [5, 4])
+    # Never whole in time: all pairs, and so many are asked.
+    assert cr.edge_bound(BACKWARDS, [5, 4], printed=False) == 7 + 20
+    assert cr.expected_queries(BACKWARDS, [5, 4]) == pytest.approx(7 + 20, rel=1e-12)
 
 
 def test_the_corrected_edge_bound_holds_on_random_models():
@@ -433,12 +435,12 @@ def test_the_tree_bound_refuses_models_that_are_not_helpful():
     for model in (BACKWARDS, three_steps(Fraction(1, 10))):
         with pytest.raises(ValueError, match="F_g is larger by"):
             edge_tree_bound(model, [3, 2])
-    # and rightly so: 30² questions, 59 would be allowed
-    assert cr.expected_queries(BACKWARDS, [30, 30]) == 58 + 900 > 58 + 2 * 900 / 31
+    # and rightly so: 30² questions about non-matches, where the bound would allow 2 · 30²/31
+    assert cr.expected_queries(BACKWARDS, [30, 30]) == pytest.approx(58 + 900, rel=1e-12)
 
 
 def test_backwards_similarities_cost_a_quarter_of_n_times_the_optimum():
-    """All non-matches first, none of them implied: n²/4 + n - 2, where n - 1 would do. C(n, 2)/(n - 1) = n/2 at most."""
+    """All non-matches first, none of them implied: n²/4 + n - 2, where n - 1 do. At most C(n, 2)/(n - 1) = n/2."""
     for n in (2, 4, 10, 60, 300):
         data = cr.datasets.synthetic([n // 2, n // 2], BACKWARDS, rng=n)
         asked = cr.edge_ordering(data.condensed, cr.Truth(data.labels), rng=n).n_queries
@@ -450,7 +452,8 @@ def test_backwards_similarities_cost_a_quarter_of_n_times_the_optimum():
 def test_without_information_fewer_than_nk_questions():
     for sizes in ([1] * 7, [5, 5], [100] * 10, [250, 3, 2, 1], [20] * 50):
         n, k = sum(sizes), len(sizes)
-        assert cr.expected_queries(cr.uniform(), sizes) <= edge_tree_bound(cr.uniform(), sizes) <= k * (n - 1)
+        tree = edge_tree_bound(cr.uniform(), sizes)
+        assert cr.expected_queries(cr.uniform(), sizes) <= tree * (1 + 1e-12) and tree <= k * (n - 1)
     assert cr.L(cr.uniform(), [0, 1, 9]) == pytest.approx([1, 1 / 2, 1 / 10], rel=1e-14)
 
 

@@ -63,6 +63,16 @@ def test_node_ordering_without_information_is_in_closed_form():
     assert cr.expected_queries(cr.uniform(), sizes, "node") == pytest.approx(sum(sizes) - 5 + between, rel=1e-12)
 
 
+def test_node_ordering_stays_under_its_bounds():
+    """With F_g ≤ F_r at most what no information asks, 2ab/(a+b); always at most min(a, 1/p) + min(b, 1/p), where p is
+    the share of matches above all non-matches: p m matches, on average, come before any of them."""
+    for model, share in ((cr.dist1(0.4), 0), (cr.dist2(0.1), 0.1 / 0.9), (cr.dist2(0.01), 0.01 / 0.99)):
+        cap = 1 / share if share else float("inf")
+        for a, b in ((1, 1), (3, 50), (50, 50), (200, 10), (300, 300)):
+            across = expected_across(model, a, b, "node")
+            assert 1 <= across + 1e-9 and across <= min(2 * a * b / (a + b), min(a, cap) + min(b, cap)) + 1e-9
+
+
 def test_a_lone_record_meets_a_cluster_alike_in_both_orderings():
     """2b/(b+1) questions between one record and b others: only where it stands among the b counts."""
     for b in (1, 2, 10, 300):

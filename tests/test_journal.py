@@ -1,5 +1,6 @@
 """Answers that cost money: runs are killed, disks filled, files mixed up, and no answer is lost or paid for twice."""
 
+import contextlib
 import errno
 import json
 import os
@@ -105,23 +106,24 @@ def test_killed_runs_pay_for_no_answer_twice(name, together, kills, pause, tmp_p
     A question may be out when its process dies; nobody can know whether it was answered. It is the only one that is put
     again, and at once. What is on disk at a death is never asked about any more.
     """
-    told = program("kill", tmp_path, name, together, kills, pause)
     plain = RUNS[name](SIMILARITY, cr.Truth(LABELS), rng=5)
-    assert len(told["outcomes"]) == together and len(told["deaths"]) >= kills // 3
-    for outcome in told["outcomes"]:
-        assert outcome["queries"] == plain.queries.tolist() and outcome["clusters"] == plain.clusters.tolist()
-    asked = told["asked"]
-    once = [pair for k, pair in enumerate(asked) if k == 0 or pair != asked[k - 1]]
-    assert once == np.sort(plain.queries).tolist()
-    for death in told["deaths"]:
-        before, after = asked[: death["asked"]], asked[death["asked"] :]
-        assert not {tuple(pair) for pair in death["known"]} & {tuple(pair) for pair in after}
-        if together == 1:  # two go on asking while one is examined
-            assert len({tuple(pair) for pair in before}) - len(death["known"]) in (0, 1)  # the one that was out
-    assert len(asked) - plain.n_queries <= len(told["deaths"])
-    with sqlite3.connect(tmp_path / "answers.db") as db:
-        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    db.close()
+    runs = program("kill", tmp_path, name, together, kills, pause)
+    assert sum(len(run["deaths"]) for run in runs) == kills
+    for number, run in enumerate(runs):
+        assert len(run["outcomes"]) == together
+        for outcome in run["outcomes"]:
+            assert outcome["queries"] == plain.queries.tolist() and outcome["clusters"] == plain.clusters.tolist()
+        asked = run["asked"]
+        once = [pair for k, pair in enumerate(asked) if k == 0 or pair != asked[k - 1]]
+        assert once == np.sort(plain.queries).tolist()
+        assert len(asked) - plain.n_queries <= len(run["deaths"])
+        for death in run["deaths"]:
+            before, after = ({tuple(pair) for pair in part} for part in np.split(np.array(asked), [death["asked"]]))
+            assert not {tuple(pair) for pair in death["known"]} & after
+            if together == 1:  # two go on asking while one is examined
+                assert len(before) - len(death["known"]) in (0, 1)  # the one that was out
+        with contextlib.closing(sqlite3.connect(tmp_path / str(number) / "answers.db")) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def test_a_log_torn_by_a_power_cut_costs_only_what_had_not_been_handed_on(tmp_path):
@@ -270,6 +272,9 @@ def test_driven_by_hand(tmp_path):
         cr.Journal(None, path, run=make[6]())
     with pytest.raises(ValueError, match=r"its question 1 was \(\d+, \d+\), this run's is"):
         by_hand(make[6](), cr.Journal(None, path))  # untold, and seen at the first question
+    with pytest.raises(ValueError, match="this run's is"):
+        by_hand(cr.EdgeOrdering(1 - SIMILARITY, rng=5), cr.Journal(stranger := Crowd(), path))
+    assert stranger.asked == []
     with cr.Journal(Crowd(patience=40), path) as journal:
         with pytest.raises(ValueError, match="say so by run="):
             by_hand(begun, journal)  # goes on at its thirty-first question; the journal cannot know

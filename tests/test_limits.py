@@ -50,8 +50,24 @@ def test_exact_counts_tend_to_the_limit(epsilon):
         assert abs(a - limit(ratio)) > abs(b - limit(ratio)) or abs(b - limit(ratio)) < 1e-9
 
 
+def test_edge_over_node_tends_to_a_constant():
+    """Not to log(n/k): 1,000 clusters of 1,000 against 1,000 of 10, and the limit, 1.43 to 1.09 over all of Dist-1."""
+    few, many = (
+        cr.expected_queries(cr.dist1(0.1), [m] * 1000, nodes=12)
+        / cr.expected_queries(cr.dist1(0.1), [m] * 1000, "node", nodes=12)
+        for m in (10, 1000)
+    )
+    assert 1 < many / few < 1.2  # the logarithm has grown threefold
+    ratios = [edge_limit((1 - s) / (1 + s)) / node_limit((1 - s) / (1 + s)) for s in (1e-6, 0.1, 0.25, 0.4, 0.5)]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[0] == pytest.approx(1.42864, abs=1e-4) and ratios[-1] == pytest.approx(1.09156, abs=1e-4)
+
+
 def test_dist2_has_a_worst_cluster_size():
-    """Between two clusters of m, with c = mε/(1-ε): what one of m records adds falls exponentially in c."""
+    """Between two clusters of m, with c = mε/(1-ε): c times the limit is a hump, largest near 1 and 0.58 high."""
+    hump = {c: c * edge_limit(1, c) for c in np.arange(0.05, 8, 0.05)}
+    top = max(hump, key=hump.get)
+    assert 0.8 < top < 1.1 and 0.57 < hump[top] < 0.60
     epsilon = 0.004
     for c in (1.0, 2.0, 4.0):
         m = round(c * (1 - epsilon) / epsilon)

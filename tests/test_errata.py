@@ -1,0 +1,309 @@
+"""The small instances of chapter 11, each recomputed from the printed words and from scratch, beside what crowder says.
+
+Errata whose counterexample needs more than that are guarded where their subject is: test_bounds, test_votes.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations, product
+from math import ceil, comb, exp, factorial, log, prod, sqrt
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import crowder as cr
+from crowder.certain import alone, certain_mass
+from crowder.enumeration import orders_by_questions
+from crowder.games import certificate, worst_case
+from crowder.lower import product_tv
+
+F = Fraction
+QUARTER, THIRD = F(1, 4), F(1, 3)
+TABLE1 = [200] * 2 + [100] * 4 + [50] * 8  # Datasets (i), the first three entries
+
+
+def masses(model):
+    """Mass of f_g and of f_r on each step; both densities on the same edges."""
+    assert model.green.edges == model.red.edges
+    widths = [F(b) - F(a) for a, b in pairwise(model.green.edges)]
+    return [(F(g) * b, F(r) * b) for g, r, b in zip(model.green.heights, model.red.heights, widths, strict=True)]
+
+
+def integral(model, t):
+    """∫ F_g^t f_r, step by step."""
+    total, c = F(0), F(0)
+    for g, r in masses(model):
+        total += r * (((c + g) ** (t + 1) - c ** (t + 1)) / (g * (t + 1)) if g else c**t)
+        c += g
+    return total
+
+
+def falling(model, kinds):
+    """Law of the order, from the top down, of independent similarities ('g' or 'r')."""
+    law, cells = Counter(), masses(model)[::-1]
+    for place in product(range(len(cells)), repeat=len(kinds)):
+        chance = prod(cells[c]["gr".index(kind)] for c, kind in zip(place, kinds, strict=True))
+        groups = [[i for i, c in enumerate(place) if c == cell] for cell in range(len(cells))]
+        for parts in product(*map(permutations, groups)) if chance else ():
+            law[sum(parts, ())] += chance / prod(factorial(len(group)) for group in groups)
+    return law
+
+
+def run(labels, order, arrival):
+    """Questions of node ordering, pairs from the top down in `order`."""
+    rank, clusters, asked = {frozenset(pair): i for i, pair in enumerate(order)}, [], 0
+    for v in arrival:
+        for c in sorted(clusters, key=lambda c: min(rank[frozenset((v, u))] for u in c)):
+            asked += 1
+            if labels[c[0]] == labels[v]:
+                c.append(v)
+                break
+        else:
+            clusters.append([v])
+    return asked
+
+
+def partitions(n, largest=None):
+    if n == 0:
+        yield []
+    for m in range(min(n, largest or n), 0, -1):
+        yield from ([m, *rest] for rest in partitions(n - m, m))
+
+
+def sorted_three(model):
+    """Records 0 and 1 match, 2 does not: expected questions when sorted, chance that a red pair wins the last race of a
+    record that matches, chance that 0 comes before 2."""
+    pairs, asked, race, lost, before = [(0, 1), (0, 2), (1, 2)], 0, 0, 0, 0
+    for order, chance in falling(model, "grr").items():
+        top = pairs[order[0]]  # its two records have the largest sums
+        count = run("aab", [pairs[i] for i in order], [*top, 3 - sum(top)])
+        asked += chance * count
+        race += chance * (order[0] != 0)
+        lost += chance * (count == 3)
+        before += chance * (order.index(0) < order.index(2))
+    return asked, lost / race, before
+
+
+def test_three_records_sorted_by_expected_size():
+    """E03, E10: 7/17 is more than L(1) = 3/8; 5/8 is more than a coin; 71/32 is less than 9/4 in random order."""
+    model = cr.dist1(QUARTER)
+    assert sorted_three(model) == (F(71, 32), F(7, 17), F(5, 8))
+    assert integral(model, 1) == F(3, 8) == 1 - F(5, 8)
+    assert cr.expected_queries_exact(model, [2, 1], "node") == F(9, 4)
+    for other in (cr.dist1(F(1, 10)), cr.dist2(THIRD)):
+        assert sorted_three(other)[2] == 1 - integral(other, 1) > F(1, 2)
+
+
+def test_the_sum_in_place_of_the_minimum():
+    """E04: three records have three pairs; two clusters of 30 prove themselves nearly always, Dist-2 with ε = 1/3."""
+    assert 4 / cr.dist1(0.01).hellinger2 > 1000 * comb(3, 2)
+    model, c = cr.dist2(THIRD), [0, F(1)]
+    assert certain_mass(model) == pytest.approx((0.5, 0.5))
+    for m in range(2, 31):  # the chance that G(m, 1/2) is connected
+        c.append(1 - sum(comb(m - 1, b - 1) * c[b] * F(1, 2) ** (b * (m - b)) for b in range(1, m)))
+    left_open = 1 - c[30] ** 2 * (1 - F(1, 2) ** 900)
+    assert comb(60, 2) * left_open < F(1, 1000)
+    assert alone(model, [30, 30]) == pytest.approx(float(1 - left_open), abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", ["a", "aa", "ab", "aab", "abc", "aabb", "aaab", "abcd"])
+def test_what_the_answers_alone_must_settle(labels):
+    """E04, corrected: n - k + C(k, 2) when k is not told, n - k when it is (k ≥ 2)."""
+    n, k = len(labels), len(set(labels))
+    assert certificate(labels) == n - k + comb(k, 2) == cr.ideal_queries(list(Counter(labels).values()))
+    if k > 1:
+        assert certificate(labels, known=True) == n - k
+
+
+def test_two_clusters_of_200_records_need_no_question():
+    """E05: the union bound over all other clusterings; and where the proof does apply, TV stays under 1/√2."""
+    assert sum(comb(200, j) * F(9, 10) ** (j * (200 - j)) for j in range(1, 200)) / 2 < F(1, 10**6)
+    for model in (*map(cr.dist1, (0.05, 0.2, 0.45)), *map(cr.dist2, (0.02, 0.1))):
+        assert product_tv(model, int(1 / (8 * model.hellinger2))) <= 1 / sqrt(2)
+
+
+def test_the_factor_for_dist1_vanishes_and_the_questions_do_not():
+    """E06: three questions at least for two clusters of two; 1 - ε in the place of 1 - 2ε is an upper bound."""
+    assert cr.expected_queries_exact(cr.dist1(F(49, 100)), [2, 2]) == F(688159635283, 200000000000) > 3
+    assert 8 * (1 - 2 * 0.49) * log(2) < 0.12
+    for epsilon, t in product((F(1, 20), QUARTER, F(1, 2)), (1, 2, 9)):
+        first, second = (1 - epsilon) / ((1 + epsilon) * (t + 1)), (1 - 2 * epsilon) / F(t + 1)
+        assert second < first < integral(cr.dist1(epsilon), t) <= (1 - epsilon) / F(t + 1)
+
+
+def test_edge_over_node_ordering_does_not_grow_like_the_logarithm():
+    """E07: from n/k = 10 to 300 the logarithm grows by 2.5, the ratio under Dist-1 by a seventh."""
+    model, ratio = cr.dist1(0.25), {}
+    for m in (10, 300):
+        edge, node = (cr.expected_queries(model, [m, m], ordering) - 2 * m + 2 for ordering in ("edge", "node"))
+        ratio[m] = edge / node
+    assert 1.05 < ratio[300] / ratio[10] < 1.2 < log(300) / log(10) / 2
+    red = [cr.expected_queries(cr.uniform(), [m, m]) - 2 * m + 2 for m in (100, 400)]
+    assert 1.35 < red[0] / 100 < red[1] / 400 < 1.4287  # κ = 1.42864
+
+
+def test_uniform_noise_where_clusters_are_small():
+    """E08: one question at k = n, where ln(n/k) = 0; an empty sum above a negative logarithm; nk is enough."""
+    assert cr.expected_queries_exact(cr.uniform(), [1, 1]) == 1
+    assert sum(1 / (ell - 1) for ell in range(4, 2 + 1)) == 0 > log((2 - 1) / (4 - 2))
+    for sizes in (s for n in range(1, 8) for s in partitions(n)):
+        assert cr.expected_queries_exact(cr.uniform(), sizes) <= sum(sizes) * len(sizes)
+    for sizes, s in product(([1] * 9, [2, 1], [50, 3, 1], [200] * 4), (3, 4, 12)):
+        n, k = sum(sizes), len(sizes)
+        exact = sum(2 * ell / (ell * (ell - 1) + 2) for m in sizes for ell in range(s, m + 1))
+        assert exact <= 2 * k * log(1 + n / (k * (s - 2)))
+
+
+@pytest.mark.parametrize(("k", "m", "epsilon"), [(7, 21, F(49, 100)), (10, 100, F(2, 5))])
+def test_the_step_for_node_ordering_under_dist1(k, m, epsilon):
+    """E09: a record costs more than (1-ε)k there; the sum stays below nk(1-ε²)."""
+    s = ceil(m * (1 - epsilon))
+    assert (k - 1) * m * integral(cr.dist1(epsilon), s) > (1 - epsilon) * k
+    assert cr.node_bound(cr.dist1(epsilon), [m] * k) - k * m <= k * k * m * (1 - float(epsilon) ** 2)
+
+
+def test_hellinger_distance_does_not_decide():
+    """E11: L(1) is 3/8 and 1/8, and edge ordering asks 1327 and 235, at the same distances."""
+    low = cr.SimilarityModel.from_steps([0, QUARTER, F(1, 2), 1], green=[0, 2, 1], red=[2, 0, 1])
+    top = cr.dist2(THIRD)
+    assert [v for m in (low, top) for v in (m.hellinger2, m.total_variation)] == pytest.approx([0.5] * 4)
+    assert integral(low, 1) == F(3, 8) and integral(top, 1) == F(1, 8)
+    assert cr.expected_queries(low, [20] * 10) > 5 * cr.expected_queries(top, [20] * 10)
+
+
+def test_all_the_evidence_asks_far_less_than_nk():
+    """E12: by the number of similarities above 1/2, Dist-1 with ε = 1/2, ten clusters of 100."""
+    data, rng = cr.datasets.synthetic([100] * 10, cr.dist1(0.5), rng=5), np.random.default_rng(5)
+    clusters, asked = [], 0
+    votes = np.where(data.similarity >= 0.5, 1, -1)
+    for v in rng.permutation(1000):
+        for c in sorted(clusters, key=lambda c: -votes[v, c].sum()):
+            asked += 1
+            if data.labels[c[0]] == data.labels[v]:
+                c.append(v)
+                break
+        else:
+            clusters.append([v])
+    assert 1000 - 10 + comb(10, 2) <= asked < 1300 < cr.expected_queries(cr.dist1(0.5), [100] * 10, "node") / 2
+
+
+def test_fewer_clusters_than_records_by_order_is_not_few_enough():
+    """E13: along k = n/√ln n the ratio of the bounds rises, along n/ln² n it falls."""
+    n, epsilon = np.array([1e3, 1e6, 1e9, 1e12]), 0.2
+
+    def ratio(k):
+        return 1 / k + k * np.log(n) / (epsilon * n)
+
+    assert (np.diff(ratio(n / np.sqrt(np.log(n)))) > 0).all() and (np.diff(ratio(n / np.log(n) ** 2)) < 0).all()
+
+
+def test_a_run_may_ask_more_than_the_bound_on_the_mean():
+    """E16: similarities that Dist-2 with ε = 2/5 can produce, non-matches on top: five questions, over 38/9."""
+    labels, model = [0, 0, 1, 1], cr.dist2(F(2, 5))
+    W = np.where(np.equal.outer(labels, labels), 0.45, 0.55)
+    assert model.green.pdf(0.45) > 0 and model.red.pdf(0.55) > 0
+    bound = 4 - 2 + sum(min(1, 2 * integral(model, s)) for s in (0, 1)) * 2
+    assert cr.node_ordering(W, cr.Truth(labels), order=[0, 2, 1, 3], rng=0).n_queries == 5 > bound
+    assert cr.expected_queries(model, [2, 2], "node") <= bound
+
+
+def test_the_closed_form_for_dist2_begins_at_one():
+    """E17, E18: at ε = 1/4, L(0) = 1 against 2/3 and e^(-1/4); L(1) = 2/9 against e^(-1/4)/2, which is a bound."""
+    model = cr.dist2(QUARTER)
+    assert integral(model, 0) == 1 == cr.L(model, 0) > exp(-0.25) > F(2, 3)
+    assert [integral(model, t) for t in (1, 2)] == [F(2, 3) ** 2 / 2, F(2, 3) ** 3 / 3]
+    assert integral(model, 1) == F(2, 9)
+    for epsilon, s in product((F(1, 40), QUARTER, F(19, 40)), (0, 1, 5, 40)):
+        assert integral(cr.dist2(epsilon), s) <= exp(-epsilon * s) / (s + 1) * (1 + 1e-15)
+
+
+def test_one_variable_with_two_names():
+    """E19: to the letter, ∫ (∫_0^r dy) dx = r; what is meant is 1/2, the chance that one of two is the larger."""
+    r, x, y = sp.symbols("r x y", positive=True)
+    assert sp.integrate(sp.integrate(1, (y, 0, r)), (x, 0, 1)) == r
+    assert sp.integrate(sp.integrate(1, (y, 0, x)), (x, 0, 1)) == sp.Rational(1, 2)
+    assert cr.L(cr.uniform(), 1) == 0.5
+    first = sum(chance for order, chance in falling(cr.dist1(QUARTER), "gggr").items() if order[0] == 3)
+    assert first == integral(cr.dist1(QUARTER), 3) == F(159, 1024)
+
+
+def test_the_maximum_is_over_the_placed_records():
+    """E20: a cluster of three, one of it placed: L(1) = 1/2, not L(2) = 1/3."""
+    law = falling(cr.uniform(), "ggr")
+    assert sum(chance for order, chance in law.items() if order.index(2) < order.index(0)) == F(1, 2)
+    assert sum(chance for order, chance in law.items() if order[0] == 2) == F(1, 3)
+    assert cr.L(cr.uniform(), [1, 2]) == pytest.approx([1 / 2, 1 / 3])
+
+
+def test_dist1_is_half_of_epsilon_from_uniform():
+    """E21: f_g = 1 ∓ ε: half the integral of ε is ε/2. Dist-2 misses a mass of ε."""
+    flat = cr.uniform().green
+    for epsilon in (F(1, 10), QUARTER, F(2, 5)):
+        for model, expected in ((cr.dist1(epsilon), epsilon / 2), (cr.dist2(epsilon), epsilon)):
+            for density in (model.green, model.red):
+                assert cr.densities.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
+
+
+def test_dist1_is_a_pair_of_densities_at_one_half():
+    """E22: the first row of Table 1."""
+    model = cr.dist1(F(1, 2))
+    assert sum(g for g, _ in masses(model)) == sum(r for _, r in masses(model)) == 1
+    assert model.hellinger2 == pytest.approx(1 - sqrt(3 / 4), abs=1e-15)
+
+
+@pytest.mark.parametrize("sizes", [s for n in range(1, 6) for s in partitions(n)], ids=str)
+def test_at_most_k_times_the_ideal(sizes):
+    """E23: the worst case of node ordering, by trying; k times the ideal exceeds nk - C(k+1, 2) by k(k-1)²/2."""
+    n, k = sum(sizes), len(sizes)
+    labels = [i for i, m in enumerate(sizes) for _ in range(m)]
+    pairs = sorted(combinations(range(n), 2), key=lambda pair: labels[pair[0]] == labels[pair[1]])
+    worst = max(run(labels, pairs, arrival) for arrival in permutations(range(n)))
+    assert worst == worst_case(n, k) == n * k - comb(k + 1, 2)
+    assert 2 * (k * cr.ideal_queries(sizes) - worst) == k * (k - 1) ** 2
+
+
+def test_two_against_one_is_seven_thirds():
+    """E24: of the three orders of the pairs' first, two ask two questions, one three; Theorem 2 says 10."""
+    assert orders_by_questions("aab") == {2: 4, 3: 2}
+    assert cr.expected_queries_exact(cr.uniform(), [2, 1]) == F(7, 3)
+    assert cr.edge_bound(cr.uniform(), [2, 1]) == pytest.approx(10)
+
+
+def test_five_places():
+    """E25: three of one entity and two of another; between 4 and 9 questions."""
+    assert Counter(cr.datasets.disney().labels.tolist()) == {0: 3, 1: 2}
+    counts = orders_by_questions("aaabb")
+    assert (min(counts), max(counts)) == (4, 9)
+
+
+def test_the_first_three_entries_are_1200_records_in_14_clusters():
+    """E26: and 1,277, the smallest number in Table 1, is the fewest questions that they allow."""
+    assert (sum(TABLE1), len(TABLE1), cr.ideal_queries(TABLE1)) == (1200, 14, 1277)
+    assert sum(TABLE1) + 2 * 30 + 2 * 20 == 1300 > 1200
+
+
+@pytest.mark.parametrize("epsilon", [1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 20])
+def test_edge_ordering_is_higher_in_expectation_under_dist1(epsilon):
+    """E27: in all six rows of Table 1, although the first prints 4,460 under 4,475."""
+    edge, node = (cr.expected_queries(cr.dist1(epsilon), TABLE1, ordering) for ordering in ("edge", "node"))
+    assert edge > node
+
+
+def test_cora_has_1879_records():
+    """E28, E30: 1,764,381 pairs; 1,688 matches and 18,145 pairs of clusters make the fewest questions."""
+    cora = cr.datasets.cora()
+    sizes = np.unique(cora.labels, return_counts=True)[1]
+    assert len(cora.condensed) == comb(1879, 2) == 1764381 != comb(1878, 2) == 1762503
+    assert (len(sizes), sizes.max(), (sizes > 1).sum()) == (191, 236, 123)
+    assert (1879 - 191, comb(191, 2)) == (1688, 18145) and 1688 < (21099 - 4000) / 2
+    assert cr.ideal_queries(sizes) == 19833
+
+
+def test_recall_within_4000_questions_on_cora():
+    """E29: edge ordering is past 0.996, node ordering by expected size is not (Jaccard similarity of words)."""
+    cora = cr.datasets.cora()
+    truth = cr.Truth(cora.labels)
+    edge, node = (order(cora.similarity, truth, rng=1).recall(cora.labels)[4000]
+                  for order in (cr.edge_ordering, cr.node_ordering))  # fmt: skip
+    assert edge > 0.996 > 0.95 > node
