@@ -4,7 +4,7 @@
 nothing that has reached the log, a power cut nothing whose commit has returned. A rollback journal takes four times as
 long for an answer, and a kill meanwhile takes the answer back.
 
-*A reserve.* Half a megabyte is set aside beside the file before a question is asked. If the disk has become full when
+*A reserve.* A megabyte is set aside beside the file before a question is asked. If the disk has become full when
 the answer comes, the reserve makes room for it.
 
 *A lock for all that writes.* An SQLite transaction on an empty file of its own holds it, so it ends with the process.
@@ -28,9 +28,9 @@ __all__ = ["AnswerFile", "read"]
 APPLICATION, VERSION = 0x63726F77, 1
 
 #: Bytes set aside on the disk.
-RESERVE = 1 << 19
+RESERVE = 1 << 20
 
-#: Answers after which the log is worked into the file, so that the log stays smaller than the reserve.
+#: Answers, of 7 pages at most, after which the log is worked into the file: so it stays smaller than the reserve.
 LOGGED = 32
 
 TABLES = (

@@ -386,3 +386,24 @@ def test_the_order_of_arrival_matters():
     assert random == pytest.approx(cr.expected_queries(model, sizes, "node"), rel=0.05)
     assert in_turn == pytest.approx(expected_queries_in_order(model, np.repeat(range(14), sizes)), rel=0.05)
     assert in_turn < by_size
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 2**32))
+@settings(max_examples=80, deadline=None)
+def test_node_ordering_pays_for_each_cluster_it_opens(sizes, seed):
+    """Whatever the similarity and the arrivals, j open clusters have cost C(j, 2) non-matches before any further one."""
+    sizes = sorted(sizes, reverse=True)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(labels)
+    # Clusters one by one, largest first, every record placed at once: the fastest.
+    gains = np.concatenate([np.r_[np.zeros(j), np.arange(1, m)] for j, m in enumerate(sizes)])
+    perfect = (labels[:, None] == labels).astype(float)
+    best = cr.node_ordering(perfect, cr.Truth(labels), order=np.arange(n), ties="index").recall(labels)
+    if gains.sum():
+        assert best == pytest.approx(np.r_[0, np.cumsum(gains) / gains.sum()])
+    rng = np.random.default_rng(seed)
+    w = square(rng.random(n * (n - 1) // 2), n)
+    run = cr.node_ordering(w, cr.Truth(labels), rng=rng, order="random")
+    recall = run.recall(labels)
+    shared = min(len(recall), len(best))
+    assert (recall[:shared] <= best[:shared] + 1e-12).all()
