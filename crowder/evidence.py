@@ -17,7 +17,7 @@ from crowder.printing import exactly, number
 __all__ = ["Evidence", "agreement", "argument", "bounded", "counterexample", "identity", "many", "readings", "some"]
 
 
-#: An exact agreement of so few values shows them.
+#: So few values, or readings, are shown; of more, their number.
 _FEW = 4
 
 
@@ -204,14 +204,17 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     Examples
     --------
     >>> readings("rounding", {"none": 1.2, "to tenths": 15.0}, fits="none", unit="worst |z|").figure
-    'none 1.2, to tenths 15 (worst |z|)'
+    'none: 1.2; to tenths: 15 (worst |z|)'
     """
     if fits not in scores or len(scores) < 2:
         raise ValueError(f"{what}: needs at least two readings, {fits!r} among them")
     order = sorted(scores, key=scores.get)
     numbers = not any(np.isnan(float(score)) for score in scores.values())
     holds = numbers and order[0] == fits and bool(scores[order[0]] < scores[order[1]])
-    figure = ", ".join(f"{name} {number(scores[name])}" for name in order)
+    best, rest = order[:_FEW], order[_FEW:]
+    figure = "; ".join(f"{name}: {number(scores[name])}" for name in best)
+    if rest:
+        figure += f"; {len(rest)} more from {number(scores[rest[0]])}"
     return Evidence("unclear", what, bool(holds), f"{figure} ({unit})")
 
 

@@ -145,6 +145,9 @@ def test_figures_say_what_was_found():
     assert argument("w", True, False, False).figure == "step 2 of 3 does not hold"
     assert bounded("w", [1, 1], [-1, 2]).figure == "1 limit of 2 points not positive"
     assert exceeds("w", [1, 3], 0.1, size=2000).figure == "least of 2 z = 10.0 (2,000 runs, at least 4)"
+    assert readings("w", {"a": 2, "b": 1}, fits="b", unit="z").figure == "b: 1; a: 2 (z)"
+    six = readings("w", dict(zip("fedcba", range(6), strict=True)), fits="f", unit="z")
+    assert six.figure == "f: 0; e: 1; d: 2; c: 3; 2 more from 4 (z)"
     # A large mean on the wrong side keeps its sign.
     assert simulation("w", [1.0, 0.0], 0.1, 0.5, size=10).figure.startswith("largest of 2 z = 5.0")
     assert simulation("w", 1.0, 0.0, 2.0, size=10).figure.startswith("z = -inf")

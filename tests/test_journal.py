@@ -254,6 +254,22 @@ def test_records_that_are_equally_similar_are_told_apart_by_their_text(tmp_path)
         cr.Journal(None, tmp_path / "answers.db", run=ordering, records=other)
 
 
+class Terse(cr.EdgeOrdering):
+    """Another class of ordering, which does not tell what it goes by."""
+
+    def _order(self):
+        return ()
+
+
+def test_a_question_out_of_turn_is_refused_whatever_an_ordering_tells_of_itself(tmp_path):
+    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+        Terse(SIMILARITY, rng=5).run(journal)
+        asked = len(crowd.asked)
+        with pytest.raises(ValueError, match="journal of another run: its question 1 was"):
+            Terse(SIMILARITY, rng=6).run(journal)
+        assert len(crowd.asked) == asked
+
+
 def by_hand(ordering, journal):
     while (pair := ordering.ask()) is not None:
         ordering.tell(pair, journal(*pair))

@@ -391,7 +391,7 @@ def test_the_order_of_arrival_matters():
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 2**32))
 @settings(max_examples=80, deadline=None)
 def test_node_ordering_pays_for_each_cluster_it_opens(sizes, seed):
-    """Whatever the similarity and the arrivals, j open clusters have cost C(j, 2) non-matches before any further one."""
+    """Whatever similarity and arrivals, j open clusters have cost C(j, 2) non-matches before any further one."""
     sizes = sorted(sizes, reverse=True)
     labels = np.repeat(np.arange(len(sizes)), sizes)
     n = len(labels)
