@@ -216,7 +216,7 @@ class AnswerFile:
                 connection.execute(statement)
                 return
             except sqlite3.Error as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                     raise _told(self.path, error) from error
 
     def _check(self) -> None:
