@@ -15,11 +15,11 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-Where things live. The model: `densities`, `models` (f_g and f_r), `theory` (L_{g,r}). The heuristics: `orderings` (`pairs`,
-`sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `journal` (answers kept on disk).
-The theorems: `counts` and `rationals` (exact expected counts; `connectivity`, `arrivals` and `limits` beside them), `bounds`,
-`lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Data: `similarity`, `datasets`, `experiments`.
-The book: `claims` (verdicts from `evidence`), `figures`.
+Where things live. The model: `densities`, `models` (f_g and f_r), `theory` (L_{g,r}). The heuristics: `orderings`
+(`pairs`, `sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `journal` (answers
+kept on disk). The theorems: `counts` and `rationals` (exact expected counts; `connectivity`, `arrivals` and `limits`
+beside them), `bounds`, `lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Data:
+`similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `figures`.
 """
 
 from crowder import claims, datasets, densities, enumeration, experiments, figures, models, similarity, theory

@@ -123,7 +123,7 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     sizes = [abs(_float(gap)) / w if w else np.inf for gap, w in zip(gaps, whole, strict=True)]
     largest = float(np.max(sizes))  # NaN stays NaN
     measure = "relative difference" if relative else "difference"
-    return Evidence("exact", what, largest <= tolerance,
+    return Evidence("exact", what, bool(largest <= tolerance),
                     f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})")  # fmt: skip
 
 

@@ -331,7 +331,7 @@ def trap(sizes):
 @pytest.mark.parametrize("sizes", [[1], [4], [1, 1, 1], [3, 1], [2, 2], [5, 3, 1, 1], [10, 10, 10], [60, 1, 30, 2]])
 def test_node_ordering_at_its_worst(sizes):
     """n - k matches, C(k, 2) openings, and k - 1 detours for each of n - k records: nk - k(k+1)/2, less than nk, at
-    most k and at most 2n/k times the ideal. A trap reaches it; the least, the ideal, takes similarities that tell all."""
+    most k and at most 2n/k times the ideal. A trap reaches it; similarities that tell all reach the ideal."""
     n, k = sum(sizes), len(sizes)
     similarity, truth = trap(sizes)
     worst, ideal = cr.node_ordering(similarity, truth, rng=1).n_queries, cr.ideal_queries(sizes)
