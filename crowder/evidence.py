@@ -94,7 +94,8 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     Parameters
     ----------
     what : str
-    value, expected : number or array_like, of one shape
+    value, expected : number or array_like
+        Of one shape, or it holds for nothing.
     tolerance : float
     relative : bool
         Measure the difference as a share of the expected value; if that is 0, it holds for nothing.
@@ -107,8 +108,9 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     'equal: 4, 9'
     """
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
-    if value.shape != expected.shape or value.size == 0:
-        raise ValueError(f"{what}: values of shape {value.shape} against {expected.shape}")
+    some(expected.ravel(), what)
+    if value.shape != expected.shape:
+        return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}")
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
     gaps = [_gap(a, b) for a, b in pairs]
     size = many(len(pairs), "value", "values")
