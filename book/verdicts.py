@@ -3,6 +3,7 @@
 All read ``ledger.json``, which the build puts beside the sources after the chapters have run (see `ledger`)::
 
     {claim}`C15`          a badge, linked to the evidence
+    {corrected}`E01`      the same for the corrected statement
     ```{verdict} C15      the evidence itself; the build puts it where the chapter recorded the claim
     ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
     ```{tally}            how many claims have which verdict
@@ -57,14 +58,14 @@ def source_link(env: Any, item: dict[str, Any]) -> nodes.Node:
 
 
 class ClaimRole(SphinxRole):
-    """{claim}`C15`"""
+    """{claim}`C15`, {corrected}`E01`"""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         entry = self.env.crowder_ledger.get(self.text)
-        if entry is None:
-            logger.warning("no claim %s in the ledger", self.text, location=self.get_location())
+        if entry is None or (self.name == "corrected" and "corrected" not in entry):
+            logger.warning("no %s %s in the ledger", self.name, self.text, location=self.get_location())
             return [nodes.inline(self.text, self.text)], []
-        return [badge(self.env, entry)], []
+        return [badge(self.env, entry, corrected=self.name == "corrected")], []
 
 
 class Shown(SphinxDirective):
@@ -82,6 +83,11 @@ class Shown(SphinxDirective):
         made = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
         return nodes.paragraph("", "", *made, classes=[classes] if classes else [])
 
+    def head(self, mark: nodes.Node, entry: dict[str, Any]) -> nodes.paragraph:
+        """The badge, then the place; a place may hold maths."""
+        (place,) = self.words(entry["place"])
+        return self.line(mark, " ", *place.children, classes="claim-head")
+
     def target(self, node: nodes.Element, name: str) -> nodes.Element:
         node["names"].append(name)
         self.state.document.note_explicit_target(node, node)
@@ -97,6 +103,12 @@ class Shown(SphinxDirective):
             for item in entry[key]:
                 parts += [f"{key} ", source_link(self.env, item), " · "]
         return self.line(*parts[:-1], classes="claim-links")
+
+    def weight(self, entry: dict[str, Any]) -> list[nodes.Node]:
+        """How much an erratum matters."""
+        if "matters" not in entry:
+            return []
+        return self.words(f"*How much it matters ({entry['weight']}):* {entry['matters']}")
 
     def corrected(self, entry: dict[str, Any]) -> list[nodes.Node]:
         found = self.words(entry["corrected"]["statement"] or "(no corrected statement is in the catalogue)")
@@ -118,12 +130,13 @@ class VerdictBox(Shown):
         box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
         self.target(box, f"claim-{entry['id'].lower()}")
         head = badge(self.env, entry, target=f"ledger-{entry['id'].lower()}")
-        box += self.line(head, f" {entry['place']}", classes="claim-head")
+        box += self.head(head, entry)
         box += self.words(entry["statement"])
         box += self.words(*evidence(entry["evidence"]))
         if "corrected" in entry:
             box += self.corrected(entry)
             box += self.words(*evidence(entry["corrected"]["evidence"]))
+        box += self.weight(entry)
         if entry["moved"]:
             box += self.line(f"Expected: {expected(entry)}", classes="claim-expected")
         box += self.links(entry, chapter=False)
@@ -151,11 +164,12 @@ class Ledger(Shown):
                 continue
             box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
             self.target(box, f"ledger-{entry['id'].lower()}")
-            box += self.line(badge(self.env, entry), f" {entry['place']}", classes="claim-head")
+            box += self.head(badge(self.env, entry), entry)
             box += self.words(entry["statement"])
             box += self.words(f"*{entry['figure']}*")
             if "corrected" in entry:
                 box += self.corrected(entry)
+            box += self.weight(entry)
             if entry["moved"]:
                 box += self.line(f"Expected: {expected(entry)}", classes="claim-expected")
             links = self.links(entry, chapter=True)
@@ -191,6 +205,7 @@ def load(app: Any, env: Any, docnames: Any) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     app.add_role("claim", ClaimRole())
+    app.add_role("corrected", ClaimRole())
     app.add_directive("verdict", VerdictBox)
     app.add_directive("ledger", Ledger)
     app.add_directive("tally", Tally)

@@ -76,3 +76,10 @@ def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(t
     )
     assert "the printed table cannot be had" in said
     assert "Taken together, the printed table is what this experiment gives" not in said
+
+
+def test_the_table_of_errata_weighs_them_as_the_catalogue_does():
+    cells = json.loads((ROOT / "notebooks" / "11-errata.ipynb").read_text())["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    typed = dict(re.findall(r'"(E\d\d)": \(.*, "(\w+)"\),', code))
+    assert typed == {name: entry["weight"] for name, entry in CATALOGUE["11-errata"].items()}
