@@ -151,7 +151,8 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
             pieces = [*pieces, *record["corrected_evidence"]]
         # What failed says more than what went first.
         failed = [piece for piece in pieces if not piece["holds"]]
-        entry["figure"] = (failed or pieces or [{"figure": "no evidence was recorded"}])[0]["figure"]
+        shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
+        entry |= {"what": shown["what"], "figure": shown["figure"]}
         entries.append(entry | {"moved": moved})
     return entries
 

@@ -166,7 +166,7 @@ class Ledger(Shown):
             self.target(box, f"ledger-{entry['id'].lower()}")
             box += self.head(badge(self.env, entry), entry)
             box += self.words(entry["statement"])
-            box += self.words(f"*{entry['figure']}*")
+            box += self.words(f"{entry['what']}: *{entry['figure']}*" if entry["what"] else f"*{entry['figure']}*")
             if "corrected" in entry:
                 box += self.corrected(entry)
             box += self.weight(entry)
