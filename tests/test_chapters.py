@@ -74,6 +74,7 @@ def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(t
         for output in cell.get("outputs", [])
         if "text/markdown" in output.get("data", {})
     )
+    assert "C24 moved: simulated was expected, the run says not shown" in done.stderr
     assert "the printed table cannot be had" in said
     assert "Taken together, the printed table is what this experiment gives" not in said
 
