@@ -31,8 +31,9 @@ def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.
     z = _scores(what, mean, error, expected)
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "z" if z.size == 1 else f"largest of {z.size} z"
-    return Evidence("simulated", what, bool(abs(worst) <= limit),
-                    f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})")
+    return Evidence(
+        "simulated", what, bool(abs(worst) <= limit), f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})"
+    )
 
 
 def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
@@ -57,8 +58,9 @@ def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0)
     z = _scores(what, mean, error, floor)
     least = float(np.min(z))
     name = "z" if z.size == 1 else f"least of {z.size} z"
-    return Evidence("simulated", what, bool(least >= limit),
-                    f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})")
+    return Evidence(
+        "simulated", what, bool(least >= limit), f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
+    )
 
 
 def _scores(what: str, mean, error, expected) -> np.ndarray:
