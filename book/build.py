@@ -28,6 +28,7 @@ import execute  # noqa: E402
 import folders  # noqa: E402
 import ledger  # noqa: E402
 import lift  # noqa: E402
+import printed  # noqa: E402
 import render  # noqa: E402
 import sources  # noqa: E402
 import surroundings  # noqa: E402
@@ -88,6 +89,7 @@ def build(args: argparse.Namespace) -> int:
     profile = profiles[args.profile]
     selected = select(chapters, args.only)
     catalogue = ledger.read_catalogue(ROOT, chapters, only=selected if args.preview else None)
+    groups = printed.read_groups(ROOT, chapters)
     chosen = overrides(selected, profile, parse_assignments(args.parameters))
 
     out = args.output
@@ -127,7 +129,7 @@ def build(args: argparse.Namespace) -> int:
         failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
         if failures:
             raise BuildError("\n".join(failures + _lost(catalogue, failures)))
-        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue)
+        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -142,7 +144,7 @@ def _lost(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
     return lines
 
 
-def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue) -> int:
+def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups) -> int:
     """Render if every chapter of the page set has a current execution; say so plainly if not."""
     out, slugs = args.output, {c.slug for c in selected}
     executed, results = out / "executed" / args.profile, out / "results" / args.profile
@@ -156,9 +158,12 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
             lacking.append(chapter.slug)
     judged = [c.slug for c in (selected if lacking else shown)]
     entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
-    moved = ledger.say_moved(entries)
+    numbers = printed.judge(groups, results, judged)
+    moved = ledger.say_moved(entries) + printed.say_lost(numbers)
+    for line in printed.diff(numbers):
+        print(line)
     if moved and args.parameters:
-        # The verdicts are of the book's own parameters; others may well give others.
+        # Verdicts and agreements are of the book's own parameters; others may well give others.
         print("\n".join(["with these parameters:", *moved]), file=sys.stderr)
     failed = bool(moved and not args.parameters)
     if lacking:
@@ -174,11 +179,14 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "ledger.json").write_text(json.dumps(entries, ensure_ascii=False, indent=1), encoding="utf-8")
     (src / "results").mkdir(exist_ok=True)
     (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
+    (src / "printed.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
+    (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     render.offer_executed(html, shown, executed)
     sources.write(html, ROOT, entries, surroundings.commit())
     if not args.preview:
-        shutil.copyfile(src / "results" / "ledger.csv", results / "ledger.csv")
+        for name in ("ledger.csv", "printed.csv"):
+            shutil.copyfile(src / "results" / name, results / name)
     # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
     target = out / ("preview" if args.preview else "moved" if failed else "html")
     folders.swap(html, target)

@@ -2,7 +2,8 @@
 
 `crowder.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an output
 becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the ledger
-(see `verdicts`). The executed notebook itself stays as it ran.
+(see `verdicts`). What a chapter found can be said only at its end, but is read first: a cell tagged `lead` moves up,
+under the title. The executed notebook itself stays as it ran.
 """
 
 from __future__ import annotations
@@ -32,6 +33,23 @@ def lift(notebook: dict[str, Any], slug: str, results: str) -> dict[str, Any]:
                 output["data"] = {"text/markdown": _table(facts, results, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
                 output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
+    return _lead(page, slug)
+
+
+def _lead(page: dict[str, Any], slug: str) -> dict[str, Any]:
+    cells = page["cells"]
+    leads = [cell for cell in cells if "lead" in cell["metadata"].get("tags", [])]
+    if not leads:
+        return page
+    if len(leads) > 1:
+        raise BuildError(f"{slug}: {len(leads)} cells are tagged 'lead'; a page has one beginning")
+    (lead,) = leads
+    lead["metadata"]["tags"] = ["remove-input"]
+    for output in lead["outputs"]:
+        text = "".join(output["data"]["text/markdown"])
+        output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: lead\n\n{text}\n{FENCE}"}
+    cells.remove(lead)
+    cells.insert(1, lead)
     return page
 
 

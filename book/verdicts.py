@@ -7,6 +7,7 @@ All read ``ledger.json``, which the build puts beside the sources after the chap
     ```{verdict} C15      the evidence itself; the build puts it where the chapter recorded the claim
     ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
     ```{tally}            how many claims have which verdict
+    ```{printed}          the paper's numbers beside the regenerated ones (from ``printed.json``, see `printed`)
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from ledger import tally
+from printed import regenerated, show
+from printed import verdict as agreement
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -199,6 +202,27 @@ class Tally(Shown):
         return [self.line(*parts, classes="tally")]
 
 
+class Printed(Shown):
+    """The paper's numbers, one table a group."""
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.env.app.srcdir) / "printed.json"
+        groups = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+        every = [agreement(number) for group in groups for number in group["numbers"]]
+        counts = [f"{every.count(word)} {word}" for word in dict.fromkeys(every)]
+        found = self.words(f"**{len(every)} printed numbers**: {', '.join(counts)}.")
+        for group in groups:
+            runs = f" Regenerated: the mean of {group['runs']} runs ± the standard deviation of one." * bool(group["runs"])
+            chapter = f"{{doc}}`chapter </notebooks/{group['chapter']}>`"
+            lines = [f"*{group['place']}* ({group['unit']}), regenerated in its {chapter}. Rule: {group['rule']}.{runs}", ""]
+            lines += ["| | printed | regenerated | |", "| --- | ---: | ---: | --- |"]
+            for number in group["numbers"]:
+                word, reason = agreement(number), number["differ"] and f": {number['differ']}" or ""
+                lines.append(f"| {number['name']} | {show(number['printed'])} | {regenerated(number)} | {word}{reason} |")
+            found += self.words(*lines)
+        return found
+
+
 def load(app: Any, env: Any, docnames: Any) -> None:
     env.crowder_ledger = read(app)
 
@@ -209,5 +233,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("verdict", VerdictBox)
     app.add_directive("ledger", Ledger)
     app.add_directive("tally", Tally)
+    app.add_directive("printed", Printed)
     app.connect("env-before-read-docs", load)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

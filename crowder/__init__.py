@@ -19,10 +19,22 @@ Where things live. The model: `densities`, `models` (f_g and f_r), `theory` (L_{
 (`pairs`, `sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `journal` (answers
 kept on disk). The theorems: `counts` and `rationals` (exact expected counts; `connectivity`, `arrivals` and `limits`
 beside them), `bounds`, `lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Data:
-`similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `figures`.
+`similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `published` (the paper's
+numbers), `figures`.
 """
 
-from crowder import claims, datasets, densities, enumeration, experiments, figures, models, similarity, theory
+from crowder import (
+    claims,
+    datasets,
+    densities,
+    enumeration,
+    experiments,
+    figures,
+    models,
+    published,
+    similarity,
+    theory,
+)
 from crowder.bounds import edge_bound, node_bound
 from crowder.counts import expected_queries
 from crowder.journal import Journal
@@ -30,6 +42,7 @@ from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
 from crowder.rationals import expected_queries_exact, expected_queries_symbolic
+from crowder.reading import read_records
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L, L_symbolic
 
@@ -64,6 +77,8 @@ __all__ = [
     "models",
     "node_bound",
     "node_ordering",
+    "published",
+    "read_records",
     "similarity",
     "theory",
     "uniform",

@@ -1,0 +1,190 @@
+"""A user's CSV file: read to the character, or refused with the row and the column at fault."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crowder as cr
+
+PLACES = "id,label,name,zip\nr1,orlando,Disney World,007\nr2,anaheim,Disneyland,NA\nr3,anaheim,Disneyland Park,\n"
+
+
+def write(folder, content):
+    path = folder / "records.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def read(folder, content, **how):
+    return cr.read_records(write(folder, content), **how)
+
+
+def table(records):
+    return [list(records.columns), *records.values.tolist()]
+
+
+# --- what is read ---------------------------------------------------------------------------------------------------
+
+
+def test_every_value_is_a_string_and_none_is_guessed(tmp_path):
+    """pandas would make 7 of 007, and a missing value of NA, null and an empty cell."""
+    records = read(tmp_path, "id,a,b,c\n007,1.50,NA,null\n8,None,,1e5\n")
+    assert table(records) == [["id", "a", "b", "c"], ["007", "1.50", "NA", "null"], ["8", "None", "", "1e5"]]
+    assert not records.isna().any(axis=None)
+    assert {type(value) for row in records.values.tolist() for value in row} == {str}
+
+
+def test_identifier_and_label_come_first_and_fields_in_the_order_asked(tmp_path):
+    content = "year,key,who,title\n2017,a,x,On Trees\n2018,b,y,On Graphs\n"
+    named = read(tmp_path, content, id="key", label="who", fields=["title", "year"])
+    assert list(named.columns) == ["id", "label", "title", "year"]
+    assert named.values.tolist() == [["a", "x", "On Trees", "2017"], ["b", "y", "On Graphs", "2018"]]
+    # Without names: every column is a field, and the row names the record.
+    plain = table(read(tmp_path, content))
+    assert plain[:2] == [["id", "year", "key", "who", "title"], ["2", "2017", "a", "x", "On Trees"]]
+    assert list(read(tmp_path, content, fields="title").columns) == ["id", "title"]
+    # Columns called id and label are what their names say.
+    assert table(read(tmp_path, PLACES))[0] == ["id", "label", "name", "zip"]
+    # A column that is not used may have no name, or the name of another.
+    assert table(read(tmp_path, ",a,b,b\n0,x,1,2\n", fields=["a"])) == [["id", "a"], ["2", "x"]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfid,a\n1,caf\xc3\xa9\n",  # a byte order mark
+        b"id,a\r\n1,caf\xc3\xa9\r\n",
+        b"id,a\r1,caf\xc3\xa9",  # no newline at the end
+        b"\n id , a \n\n1,caf\xc3\xa9\n\n\n",  # blank lines, stray spaces around names
+        b'"id","a"\n"1","caf\xc3\xa9"\n',
+    ],
+)
+def test_forms_of_one_file(content, tmp_path):
+    assert table(read(tmp_path, content)) == [["id", "a"], ["1", "café"]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "UTF_8", "utf-16", "latin-1", "cp1252"])
+def test_other_encodings_and_separators(encoding, tmp_path):
+    content = "id;a\n1;café, au lait\n".encode(encoding)
+    assert table(read(tmp_path, content, encoding=encoding, sep=";")) == [["id", "a"], ["1", "café, au lait"]]
+
+
+def test_what_stays_in_a_field(tmp_path):
+    """Blanks, quotes, separators and line ends of a field are kept; those around an identifier are not."""
+    long = "x" * 200_000  # beyond the csv module's own limit, which is as it was afterwards
+    limit = csv.field_size_limit()
+    records = read(tmp_path, f'id,a,b\n 1 ,"  say ""hi"", you\r\nthere ",{long}\n2, ,y\n')
+    assert table(records)[1:] == [["1", '  say "hi", you\r\nthere ', long], ["2", " ", "y"]]
+    assert csv.field_size_limit() == limit
+
+
+def test_one_record_is_a_table(tmp_path):
+    records = read(tmp_path, "a\nx\n")
+    assert table(records) == [["id", "a"], ["2", "x"]]
+    assert cr.similarity.compute(records).shape == (0,)
+
+
+def test_similarities_take_the_records_as_they_are(tmp_path):
+    """Identifier and label are not compared; an empty field resembles nothing."""
+    records = read(tmp_path, PLACES)
+    # {disney, world, 007}, {disneyland, na}, {disneyland, park}: one token of three for the last two.
+    assert np.array_equal(cr.similarity.compute(records), [0, 0, 1 / 3])
+    for name in cr.similarity.SIMILARITIES:
+        assert cr.similarity.compute(records, name).shape == (3,)
+    empty = read(tmp_path, 'id,a,b\n1,x,\n2,y," "\n3,x,z\n')
+    assert np.array_equal(cr.similarity.compute(empty, fields=["b"]), [0, 0, 0])
+
+
+text = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+name = text.map(str.strip).filter(lambda name: name and name not in ("id", "label") and not set(name) & set(",;\t|"))
+
+
+@given(st.lists(name, min_size=1, max_size=4, unique=True), st.data())
+@settings(max_examples=200, deadline=None)
+def test_what_a_csv_writer_wrote_comes_back(tmp_path_factory, names, data):
+    cells = st.lists(text, min_size=len(names), max_size=len(names)).filter(lambda row: any(map(str.strip, row)))
+    rows = data.draw(st.lists(cells, min_size=1, max_size=6))
+    sep = data.draw(st.sampled_from(",;\t|"))
+    path = tmp_path_factory.mktemp("written") / "table.csv"
+    ends = data.draw(st.sampled_from(["\n", "\r\n"]))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=sep, lineterminator=ends, quoting=csv.QUOTE_ALL).writerows([names, *rows])
+    records = cr.read_records(path, sep=sep)
+    assert table(records) == [["id", *names], *([str(i), *row] for i, row in enumerate(rows, 2))]
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+FAULTS = {
+    "empty": (b"", {}, "the file is empty: it needs a header and a record"),
+    "blank lines": (b"\n\n", {}, "the file is empty"),
+    "header only": (b"id,a\n", {}, "there is a header, and no record below it"),
+    "no such column": (b"id,a\n1,x\n", {"fields": ["a", "b"]}, "no column 'b'; the header, row 1, has 'id', 'a'"),
+    "no such identifier": (b"id,a\n1,x\n", {"id": "key"}, "no column 'key'; the header, row 1, has 'id', 'a'"),
+    "no such label": (b"id,a\n1,x\n", {"label": "who"}, "no column 'who'; the header, row 1, has 'id', 'a'"),
+    "no header": (b"1,Disney\n2,Epcot\n", {"fields": ["name"]}, "'name'; the header, row 1, has '1', 'Disney'"),
+    "column twice": (b"id,a,b, a\n1,x,y,z\n", {}, "row 1: columns 2 and 4 are both called 'a'"),
+    "nameless column": (b"id,a, \n1,x,y\n", {}, "row 1: column 3 has no name"),
+    "field twice": (b"id,a\n1,x\n", {"fields": ["a", "a"]}, "names a column twice"),
+    "no field": (b"id,label\n1,x\n", {}, "no field to compare: the header, row 1, has 'id', 'label'"),
+    "no field chosen": (b"id,a\n1,x\n", {"fields": []}, "no field to compare"),
+    "a field called id": (b"key,id,a\n1,x,y\n", {"id": "key"}, "a field cannot be called 'id'"),
+    "both": (b"id,a\n1,x\n", {"label": "id"}, "'id' cannot be both identifier and label"),
+    "identifier twice": (b"id,a\n7,x\n\n7 ,y\n", {}, "row 4, column 'id': identifier '7' is in row 2 already"),
+    "empty identifier": (b"id,a\n1,x\n ,y\n", {}, "row 3, column 'id': the identifier is empty"),
+    "empty label": (b"id,a,who\n1,x,\n", {"label": "who"}, "row 2, column 'who': the label is empty"),
+    "empty record": (b"id,a,b\n1,x,\n2,, \n", {}, "row 3: every field is empty (a, b)"),
+    "too few cells": (b"id,a,b\n1,x,y\n2,x\n", {}, "row 3 has 2 cells, the header 3: column 'b' is missing"),
+    "too many cells": (b"id,a\n1,x\n2,Park, Orlando\n", {}, "row 3 has 3 cells, the header 2: ' Orlando' comes after"),
+    "rows of lines": (b'id,a\n1,"two\nlines"\n2\n', {}, "row 3 has 1 cell,"),  # the fourth line, the third row
+    "other separator": (b"id;a\n1;x\n", {}, "row 1 is one cell, 'id;a': are the cells separated by sep=';'?"),
+    "tabs": (b"id\ta\n1\tx\n", {}, "are the cells separated by sep='\\t'?"),
+    "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', {}, "row 3, column 'a': a quote is opened and never closed: '\""),
+    "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1, column 2: a quote is opened and never closed"),
+    "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2, column 'b': 'hi\"\"\\n' comes after a closing quote"),
+    "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2, column 'a': 'y\"\\n' comes after a closing quote"),
+    "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "row 3, column 'a': the character NUL"),
+    "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "the mark of UTF-16: pass encoding='utf-16'"),
+    "UTF-32 by its mark": ("id,a\n1,x\n".encode("utf-32"), {}, "the mark of UTF-32: pass encoding='utf-32'"),
+    "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "column 1: the character NUL; was the file saved as UTF-16?"),
+    "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16? Then pass encoding='utf-16-be'"),
+    "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file) is not utf-16"),
+    "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "row 3, column 'b': byte 0xe9 (byte 24"),
+    "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file) is not utf-8"),
+    "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
+    "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "row 2, column 'a': byte 0x81 (byte 8 of the file) is not"),
+    "unknown encoding": (b"id,a\n1,x\n", {"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_bad_file_is_refused_and_told_where(fault, tmp_path):
+    content, how, message = FAULTS[fault]
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        read(tmp_path, content, **how)
+    assert str(caught.value).startswith(f"{tmp_path / 'records.csv'}: ")
+    assert not isinstance(caught.value, UnicodeError)
+    assert len(str(caught.value)) < len(str(tmp_path)) + 250  # a long cell is not printed whole
+
+
+def test_an_open_quote_far_from_the_end_is_found_at_once_and_cut_short(tmp_path):
+    with pytest.raises(ValueError, match="row 2, column 'a': a quote is opened") as caught:
+        read(tmp_path, 'id,a\n1,"' + "long, and longer\n" * 200_000)
+    assert len(str(caught.value)) < len(str(tmp_path)) + 250
+
+
+@pytest.mark.parametrize("sep", ["", ",,", '"', "\n", None, 3])
+def test_a_separator_is_one_character(sep, tmp_path):
+    with pytest.raises(ValueError, match="sep must be one character"):
+        read(tmp_path, PLACES, sep=sep)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"absent\.csv"):
+        cr.read_records(tmp_path / "absent.csv")
+    with pytest.raises(OSError, match=re.escape(str(tmp_path))):  # what a directory raises depends on the system
+        cr.read_records(tmp_path)
