@@ -47,7 +47,7 @@ def _lead(page: dict[str, Any], slug: str) -> dict[str, Any]:
     lead["metadata"]["tags"] = ["remove-input"]
     for output in lead["outputs"]:
         text = "".join(output["data"]["text/markdown"])
-        output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: lead\n\n{text}\n{FENCE}"}
+        output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: in-short\n\n{text}\n{FENCE}"}
     cells.remove(lead)
     cells.insert(1, lead)
     return page

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -316,3 +317,23 @@ def test_one_build_at_a_time(built):
     with open(built.out / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "another build is at work" in refused(built)
+
+
+def test_what_a_chapter_says_first_it_may_compute_last(tiny):
+    """A cell tagged `lead` moves up under the title; the notebook that a reader downloads keeps its order."""
+    tiny.write("01-one", "# One", "#p\nsize = 3", "from crowder import figures\ntotal = size + 4",
+               'figures.say(f"It is **{total}** and $x^2$.")')  # fmt: skip
+    path = tiny.root / "notebooks" / "01-one.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"][-1]["metadata"]["tags"] = ["lead"]
+    path.write_text(json.dumps(notebook))
+    done = tiny.build("--only", "01", "--preview")
+    assert done.returncode == 0, done.stderr
+    page = (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
+    words = " ".join(re.sub("<[^>]*>", "", page[page.index("<h1>One") :]).split())
+    assert words.index("In short") < words.index("It is 7") < words.index("total = size + 4")
+    executed = json.loads((tiny.out / "executed" / "full" / "01-one.ipynb").read_text())
+    assert "say" in "".join(executed["cells"][-1]["source"])
+    notebook["cells"][-2]["metadata"]["tags"] = ["lead"]
+    path.write_text(json.dumps(notebook))
+    assert "2 cells are tagged 'lead'" in refused(tiny, "--only", "01", "--preview")
