@@ -1,6 +1,7 @@
 # Two commands: `make book` and `make test`. Each makes .venv from the lock when it is missing or stale.
 
 PROFILE ?= full
+JOBS ?= auto
 ARGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -23,7 +24,7 @@ quick:
 
 # ARGS reaches pytest: make test ARGS="tests/test_figures.py"
 test: $(VENV)/.test
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 # Ratios, not times: see benchmarks/orderings.py.
 bench: $(VENV)/.book

@@ -31,6 +31,7 @@ import lift  # noqa: E402
 import printed  # noqa: E402
 import render  # noqa: E402
 import sources  # noqa: E402
+import status  # noqa: E402
 import surroundings  # noqa: E402
 from chapters import (  # noqa: E402
     BuildError,
@@ -181,9 +182,11 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
     (src / "printed.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
     (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
+    about = status.facts(manifest, shown, profile_name=args.profile, results=results)
+    (src / "status.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf-8")
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     render.offer_executed(html, shown, executed)
-    sources.write(html, ROOT, entries, surroundings.commit())
+    sources.write(html, ROOT, entries, shown, executed, surroundings.commit())
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):
             shutil.copyfile(src / "results" / name, results / name)

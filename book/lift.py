@@ -19,18 +19,24 @@ from chapters import BuildError
 FENCE = ":" * 9
 
 
-def lift(notebook: dict[str, Any], slug: str, results: str) -> dict[str, Any]:
-    """The notebook for Sphinx. `results` is where the chapter's files lie, from the root of the Sphinx sources."""
+def lift(notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None) -> dict[str, Any]:
+    """The notebook for Sphinx.
+
+    `results` is where the chapter's files lie, from the root of the Sphinx sources; `made` says, for each figure and table,
+    with what it was made.
+    """
     page = copy.deepcopy(notebook)
     for number, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
+            if facts is not None and facts["kind"] in ("figure", "table"):
+                facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
             if facts is None:
                 _refuse(output, slug, number)
             elif facts["kind"] == "figure":
                 output["data"] = {"text/markdown": _figure(facts, results)}
             elif facts["kind"] == "table":
-                output["data"] = {"text/markdown": _table(facts, results, "".join(output["data"]["text/markdown"]))}
+                output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
                 output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
     return _lead(page, slug)
@@ -64,8 +70,10 @@ def _refuse(output: dict[str, Any], slug: str, number: int) -> None:
         raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
 
 
-def _link(facts: dict[str, str], results: str) -> str:
-    return f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
+def _links(facts: dict[str, str], slug: str, cell: dict[str, Any], results: str, made: str) -> str:
+    """Where a figure or table comes from: its data, the cell that made it, the seed."""
+    data = f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
+    return f"{data} · {{cell}}`{slug}#{cell['id']}`" + (f" · {made}" if made else "")
 
 
 def _figure(facts: dict[str, str], results: str) -> str:
@@ -75,14 +83,14 @@ def _figure(facts: dict[str, str], results: str) -> str:
         f":alt: {json.dumps(facts['alt'], ensure_ascii=False)}",
         ":class: drawn",
         "",
-        f"{facts['caption']} {_link(facts, results)}",
+        f"{facts['caption']} {facts['links']}",
         FENCE,
     ])  # fmt: skip
 
 
-def _table(facts: dict[str, str], results: str, markdown: str) -> str:
+def _table(facts: dict[str, str], markdown: str) -> str:
     return "\n".join([
-        f"{FENCE}{{table}} {facts['caption']} {_link(facts, results)}",
+        f"{FENCE}{{table}} {facts['caption']} {facts['links']}",
         f":name: {facts['name']}",
         "",
         markdown,

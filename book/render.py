@@ -29,8 +29,17 @@ def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> 
         where = f"results/{chapter.slug}"
         shutil.copytree(results / chapter.slug, src / where)
         notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
-        page = lift(notebook, chapter.slug, where)
+        page = lift(notebook, chapter.slug, where, _seeds(results / chapter.slug))
         (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
+
+
+def _seeds(folder: Path) -> dict[str, str]:
+    """Figure or table -> the seed it was made with, in words."""
+    found = {}
+    for path in folder.glob("*.json"):
+        seed = json.loads(path.read_text(encoding="utf-8"))["parameters"].get("seed")
+        found[path.stem] = "" if seed is None else f"seed {seed}"
+    return found
 
 
 def configure(src: Path, *, profile: str, keep: list[Chapter] | None = None) -> None:

@@ -1,11 +1,13 @@
-"""The files that the ledger links to, as pages with numbered lines: the code that ran, readable without a network."""
+"""The code that ran, readable without a network: files that the ledger links to, and the cells behind the figures."""
 
 from __future__ import annotations
 
 import html
+import json
 from pathlib import Path
 from typing import Any
 
+from chapters import Chapter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -21,6 +23,8 @@ body {{ margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; color: #222; bac
         font: 1rem/1.5 system-ui, sans-serif; }}
 pre {{ overflow-x: auto; font-size: .85rem; line-height: 1.45; }}
 :target + a {{ background: #fff3bf; }}
+.cell {{ border-left: 3px solid #ccc; padding-left: 1rem; margin: 1rem 0; }}
+.cell:target {{ border-left-color: #d55e00; }}
 a {{ color: #0a5a9c; }}
 .linenos {{ color: #666; text-decoration: none; padding-right: 1em; user-select: none; }}
 {style}
@@ -41,12 +45,31 @@ body {{ color: #ddd; background: #14181e; }} a {{ color: #8ac0ff; }} .linenos {{
 """
 
 
-def write(html_folder: Path, root: Path, entries: list[dict[str, Any]], commit: str | None) -> None:
-    """One page a file, under ``source/``, with an anchor ``L-n`` on each line."""
+def write(
+    html_folder: Path,
+    root: Path,
+    entries: list[dict[str, Any]],
+    chapters: list[Chapter],
+    executed: Path,
+    commit: str | None,
+) -> None:
+    """Pages under ``source/``: a file, with an anchor ``L-n`` on each line; a chapter, with one on each cell of code."""
     paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
     light = HtmlFormatter(style="default").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
     where = "As it was when these pages were built" + (f", at commit {commit}." if commit else ".")
+    for chapter in chapters:
+        page = html_folder / "source" / "notebooks" / f"{chapter.slug}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
+        code = "\n".join(
+            f'<div id="cell-{html.escape(cell["id"])}" class="cell">'
+            + highlight("".join(cell["source"]), PythonLexer(stripnl=False), HtmlFormatter()) + "</div>"
+            for cell in notebook["cells"] if cell["cell_type"] == "code"
+        )  # fmt: skip
+        name = f"{chapter.path.as_posix()}: the code"
+        page.write_text(_PAGE.format(name=html.escape(name), where=html.escape(where), home="../../index.html",
+                                     code=code, style=light, dark=dark), encoding="utf-8")  # fmt: skip
     for path in paths:
         # An anchor of its own on each line; the number is a link to it.
         formatter = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, wrapcode=False)

@@ -4,9 +4,11 @@ All read ``ledger.json``, which the build puts beside the sources after the chap
 
     {claim}`C15`          a badge, linked to the evidence
     {corrected}`E01`      the same for the corrected statement
+    {cell}`08-synthetic#x`  the cell that made a figure, in the page of its notebook (see `sources`)
     ```{verdict} C15      the evidence itself; the build puts it where the chapter recorded the claim
     ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
     ```{tally}            how many claims have which verdict
+    ```{status}           run times, versions, commit and data sets of the chapters (from ``status.json``)
     ```{printed}          the paper's numbers beside the regenerated ones (from ``printed.json``, see `printed`)
 """
 
@@ -24,6 +26,7 @@ from printed import verdict as agreement
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+from status import as_markdown
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +72,15 @@ class ClaimRole(SphinxRole):
             logger.warning("no %s %s in the ledger", self.name, self.text, location=self.get_location())
             return [nodes.inline(self.text, self.text)], []
         return [badge(self.env, entry, corrected=self.name == "corrected")], []
+
+
+class CellRole(SphinxRole):
+    """{cell}`08-synthetic#show-table`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        slug, _, cell = self.text.partition("#")
+        up = "../" * self.env.docname.count("/")
+        return [nodes.reference("", "code", internal=False, refuri=f"{up}source/notebooks/{slug}.html#cell-{cell}")], []
 
 
 class Shown(SphinxDirective):
@@ -223,6 +235,14 @@ class Printed(Shown):
         return found
 
 
+class Status(Shown):
+    """What ran, when the pages were built (from ``status.json``, see `status`)."""
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.env.app.srcdir) / "status.json"
+        return self.words(*as_markdown(json.loads(path.read_text(encoding="utf-8")))) if path.exists() else []
+
+
 def load(app: Any, env: Any, docnames: Any) -> None:
     env.crowder_ledger = read(app)
 
@@ -230,9 +250,11 @@ def load(app: Any, env: Any, docnames: Any) -> None:
 def setup(app: Any) -> dict[str, bool]:
     app.add_role("claim", ClaimRole())
     app.add_role("corrected", ClaimRole())
+    app.add_role("cell", CellRole())
     app.add_directive("verdict", VerdictBox)
     app.add_directive("ledger", Ledger)
     app.add_directive("tally", Tally)
     app.add_directive("printed", Printed)
+    app.add_directive("status", Status)
     app.connect("env-before-read-docs", load)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_json", "display", "folder", "write"]
+__all__ = ["as_json", "display", "folder", "used", "write"]
 
 _RESULTS = "CROWDER_RESULTS"
 
@@ -30,6 +30,17 @@ def write(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.part")
     temporary.write_bytes(content)
     temporary.replace(path)
+
+
+_used: set[tuple[str, str]] = set()
+
+
+def used(name: str, source: str) -> None:
+    """Note, while the book is built, that a chapter used a data set, and where its values come from."""
+    if (at := folder()) is not None and (name, source) not in _used:
+        _used.add((name, source))
+        slug = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in f"{name} {source}".lower()).split()))
+        write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": name, "source": source}))
 
 
 def as_json(record: Mapping[str, Any]) -> bytes:

@@ -1,0 +1,56 @@
+"""The page that says what ran, and the links from a figure to what made it."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from tiny_book import TinyBook
+
+ROOT = Path(__file__).resolve().parents[1]
+USES = "from crowder import results\nfor _ in range(2):\n    results.used('cora', 'shipped values')"
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    book = TinyBook(tmp_path_factory.mktemp("status") / "project")
+    shutil.copy(ROOT / "book" / "status.md", book.root / "book")
+    toc = book.root / "_toc.yml"
+    toc.write_text(toc.read_text().replace("  - file: book/bib", "  - file: book/status\n  - file: book/bib"))
+    book.write("02-two", "# Two", "#p\nseed = 5", USES,
+               "import pandas as pd\nfrom crowder import figures\n"
+               "figures.table(pd.DataFrame({'x': [seed]}), 'tab-two', caption='A seed.')")  # fmt: skip
+    book.profiles("quick: {02-two: {seed: 6}}")
+    done = book.build("--profile", "quick")
+    assert done.returncode == 0, done.stderr
+    return book
+
+
+def text(page):
+    return " ".join(re.sub("<[^>]*>", " ", page).split())
+
+
+def test_the_page_names_chapters_times_data_and_versions(book):
+    shown = text(book.page("book/status"))
+    assert "Profile quick" in shown
+    assert re.search(r"Two \d+ s cora \(shipped values\) not a git checkout", shown)
+    assert re.search(r"One \d+ s – not a git checkout", shown)
+    manifest = json.loads((book.out / "executed" / "quick" / "manifest.json").read_text())
+    for name, version in manifest["chapters"]["02-two"]["versions"].items():
+        assert f"{name} {version}" in shown
+
+
+def test_a_table_leads_to_its_data_its_cell_and_its_seed(book):
+    page = book.page("notebooks/02-two")
+    assert "seed 6" in text(page)  # the one it ran with, not the default
+    link = re.search(r'href="\.\./(source/notebooks/02-two\.html)#(cell-cell-3)"', page)
+    source = (book.out / "html" / link[1]).read_text()
+    cell = source[source.index(f'id="{link[2]}"') :].partition("</div>\n<div id=")[0]
+    assert "tab-two" in text(cell).replace(" ", "") and source.count(f'id="{link[2]}"') == 1
+    # The cell as it ran, with the parameter that the profile set before it.
+    assert "seed = 6" in text(source)
+
+
+def test_a_chapter_without_seed_shows_none(book):
+    assert "seed" not in text(book.page("notebooks/01-one"))
