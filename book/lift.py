@@ -22,19 +22,21 @@ FENCE = ":" * 9
 def lift(notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None) -> dict[str, Any]:
     """The notebook for Sphinx.
 
-    `results` is where the chapter's files lie, from the root of the Sphinx sources; `made` says, for each figure and table,
-    with what it was made.
+    `results` is where the chapter's files lie, from the root of the Sphinx sources; `made` says of each figure
+    and table with what it was made.
     """
     page = copy.deepcopy(notebook)
     for number, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
-            if facts is not None and facts["kind"] in ("figure", "table"):
+            if facts is not None and facts["kind"] in ("figure", "interactive", "table"):
                 facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
             if facts is None:
                 _refuse(output, slug, number)
             elif facts["kind"] == "figure":
                 output["data"] = {"text/markdown": _figure(facts, results)}
+            elif facts["kind"] == "interactive":
+                output["data"] = {"text/markdown": _interactive(facts, results, output["data"])}
             elif facts["kind"] == "table":
                 output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
@@ -86,6 +88,16 @@ def _figure(facts: dict[str, str], results: str) -> str:
         f"{facts['caption']} {facts['links']}",
         FENCE,
     ])  # fmt: skip
+
+
+def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> str:
+    """The still picture as a figure, and behind it what interactive.js makes the chart of."""
+    spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
+    spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
+    # "<" as a code point: no text in the chart can end the script.
+    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = f'<script type="application/json" class="interactive-spec">{text}</script>'
+    return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
 
 
 def _table(facts: dict[str, str], markdown: str) -> str:

@@ -53,7 +53,7 @@ def write(
     executed: Path,
     commit: str | None,
 ) -> None:
-    """Pages under ``source/``: a file, with an anchor ``L-n`` on each line; a chapter, with one on each cell of code."""
+    """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code."""
     paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
     light = HtmlFormatter(style="default").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")

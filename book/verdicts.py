@@ -4,12 +4,9 @@ All read ``ledger.json``, which the build puts beside the sources after the chap
 
     {claim}`C15`          a badge, linked to the evidence
     {corrected}`E01`      the same for the corrected statement
-    {cell}`08-synthetic#x`  the cell that made a figure, in the page of its notebook (see `sources`)
     ```{verdict} C15      the evidence itself; the build puts it where the chapter recorded the claim
     ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
     ```{tally}            how many claims have which verdict
-    ```{status}           run times, versions, commit and data sets of the chapters (from ``status.json``)
-    ```{printed}          the paper's numbers beside the regenerated ones (from ``printed.json``, see `printed`)
 """
 
 from __future__ import annotations
@@ -21,12 +18,9 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from ledger import tally
-from printed import regenerated, show
-from printed import verdict as agreement
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
-from status import as_markdown
 
 logger = logging.getLogger(__name__)
 
@@ -72,15 +66,6 @@ class ClaimRole(SphinxRole):
             logger.warning("no %s %s in the ledger", self.name, self.text, location=self.get_location())
             return [nodes.inline(self.text, self.text)], []
         return [badge(self.env, entry, corrected=self.name == "corrected")], []
-
-
-class CellRole(SphinxRole):
-    """{cell}`08-synthetic#show-table`"""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        slug, _, cell = self.text.partition("#")
-        up = "../" * self.env.docname.count("/")
-        return [nodes.reference("", "code", internal=False, refuri=f"{up}source/notebooks/{slug}.html#cell-{cell}")], []
 
 
 class Shown(SphinxDirective):
@@ -214,35 +199,6 @@ class Tally(Shown):
         return [self.line(*parts, classes="tally")]
 
 
-class Printed(Shown):
-    """The paper's numbers, one table a group."""
-
-    def run(self) -> list[nodes.Node]:
-        path = Path(self.env.app.srcdir) / "printed.json"
-        groups = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-        every = [agreement(number) for group in groups for number in group["numbers"]]
-        counts = [f"{every.count(word)} {word}" for word in dict.fromkeys(every)]
-        found = self.words(f"**{len(every)} printed numbers**: {', '.join(counts)}.")
-        for group in groups:
-            runs = f" Regenerated: the mean of {group['runs']} runs ± the standard deviation of one." * bool(group["runs"])
-            chapter = f"{{doc}}`chapter </notebooks/{group['chapter']}>`"
-            lines = [f"*{group['place']}* ({group['unit']}), regenerated in its {chapter}. Rule: {group['rule']}.{runs}", ""]
-            lines += ["| | printed | regenerated | |", "| --- | ---: | ---: | --- |"]
-            for number in group["numbers"]:
-                word, reason = agreement(number), number["differ"] and f": {number['differ']}" or ""
-                lines.append(f"| {number['name']} | {show(number['printed'])} | {regenerated(number)} | {word}{reason} |")
-            found += self.words(*lines)
-        return found
-
-
-class Status(Shown):
-    """What ran, when the pages were built (from ``status.json``, see `status`)."""
-
-    def run(self) -> list[nodes.Node]:
-        path = Path(self.env.app.srcdir) / "status.json"
-        return self.words(*as_markdown(json.loads(path.read_text(encoding="utf-8")))) if path.exists() else []
-
-
 def load(app: Any, env: Any, docnames: Any) -> None:
     env.crowder_ledger = read(app)
 
@@ -250,11 +206,8 @@ def load(app: Any, env: Any, docnames: Any) -> None:
 def setup(app: Any) -> dict[str, bool]:
     app.add_role("claim", ClaimRole())
     app.add_role("corrected", ClaimRole())
-    app.add_role("cell", CellRole())
     app.add_directive("verdict", VerdictBox)
     app.add_directive("ledger", Ledger)
     app.add_directive("tally", Tally)
-    app.add_directive("printed", Printed)
-    app.add_directive("status", Status)
     app.connect("env-before-read-docs", load)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

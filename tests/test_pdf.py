@@ -1,0 +1,107 @@
+"""The book as one PDF: complete, with its formulas and figures, and with links that stay inside."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from needing import chromium
+from tiny_book import TinyBook
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book"))
+from pdf import NAME, anchor, combine  # noqa: E402
+
+SECOND = """# Two
+
+The text refers to {numref}`fig-a` and to {doc}`01-one`, with $e^{i\\pi} + 1 = 0$.
+
+$$ \\int_0^1 t\\,dt = \\frac12 $$"""
+
+
+def run(book):
+    return subprocess.run([sys.executable, str(book.root / "book" / "pdf.py")], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    chromium()
+    book = TinyBook(tmp_path_factory.mktemp("pdf") / "project")
+    (book.root / "book" / "index.md").write_text('# Tiny\n\n<p id="pdf"></p>\n\nA book.\n')
+    book.write("02-two", SECOND, "#p\nsize = 5", "secret = size  # folded", "shown = size")
+    book.profiles("quick: {}")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    before = book.page("book/index")
+    done = run(book)
+    assert done.returncode == 0, done.stderr
+    assert NAME not in before  # pages without a PDF do not promise one
+    return book
+
+
+@pytest.fixture(scope="module")
+def document(book):
+    from pypdf import PdfReader
+
+    return PdfReader(book.out / "html" / NAME)
+
+
+def test_all_pages_are_there_in_order(document):
+    text = "\n".join(page.extract_text() for page in document.pages)
+    assert text.index("A book.") < text.index("Drawn to 3") < text.index("The text") < text.index("Bibliography")
+    titles = [entry.title for entry in document.outline if not isinstance(entry, list)]
+    # Chromium makes the outline of the headings.
+    flat = str(titles) + str(document.outline)
+    assert all(title in flat for title in ("Tiny", "One", "Two", "Bibliography"))
+
+
+def test_formulas_are_set_and_figures_are_drawn(document):
+    text = "\n".join(page.extract_text() for page in document.pages)
+    assert "\\frac" not in text and "\\int" not in text and "$$" not in text
+    assert "Fig. 1.1" in text or "Figure 1.1" in text
+    # The formulas' letters come from MathJax's fonts; the figures' curves are drawn, not pasted as pixels.
+    fonts = {str(font) for page in document.pages for font in page["/Resources"].get("/Font", {})}
+    assert fonts
+    images = [image for page in document.pages for image in page.images]
+    assert images == []
+
+
+def test_links_stay_inside_or_go_to_the_network(book, document):
+    raw = (book.out / "html" / NAME).read_bytes()
+    assert b"file:" not in raw and str(book.root).encode() not in raw
+    inside = outside = 0
+    for page in document.pages:
+        for reference in page.get("/Annots", []):
+            action = reference.get_object().get("/A", {})
+            if "/URI" in action:
+                outside += 1
+                assert re.match(r"https?://", action["/URI"])
+            else:
+                inside += 1
+    assert inside >= 2
+
+
+def test_the_landing_page_leads_to_it_and_nothing_is_left_over(book):
+    page = book.page("book/index")
+    link = re.search(r'<p id="pdf"><a href="([^"]+)">The whole book as a PDF', page)[1]
+    assert (book.out / "html" / "book" / link).resolve() == book.out / "html" / NAME
+    assert [path.name for path in (book.out / "html").glob(".*") if path.name not in (".buildinfo", ".nojekyll")] == []
+    # Once more: one link, not two.
+    assert run(book).returncode == 0
+    assert book.page("book/index").count(NAME) == 1
+
+
+def test_identifiers_of_different_pages_do_not_meet(book):
+    whole = combine(book.out / "html", ["book/index", "notebooks/01-one", "notebooks/02-two"])
+    names = re.findall(r'\bid="([^"]+)"', whole)
+    assert len(names) == len(set(names))
+    assert anchor("notebooks/01-one", "fig-a") in names
+    assert f'href="#{anchor("notebooks/01-one", "fig-a")}"' in whole
+
+
+def test_without_pages_there_is_nothing_to_print(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "book" / "pdf.py"), "--html", str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "run make book first" in done.stderr
