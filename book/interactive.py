@@ -1,7 +1,7 @@
 """Charts with controls: the scripts that draw them, on the pages that have some and on no other.
 
-Vega, Vega-Lite and vega-embed come as one file out of vl-convert-python, which has them within: no host is asked, now or
-by the reader's browser.
+Vega, Vega-Lite and vega-embed come as one file out of vl-convert-python, which has them within: no host is asked, now
+or by the reader's browser.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ def add_scripts(app: Any, page: str, template: str, context: dict[str, Any], doc
     path = Path(app.outdir) / "_static" / SCRIPT
     if not path.exists():
         bundle(path)
-    for name in (SCRIPT, "interactive.js"):
-        app.add_js_file(name, loading_method="defer")
+    # It fetches the libraries when the page is there to read.
+    app.add_js_file("interactive.js", loading_method="defer")
 
 
 def setup(app: Any) -> dict[str, bool]:

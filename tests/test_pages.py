@@ -16,7 +16,7 @@ from needing import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-PAGES = ["book/index", *CHAPTERS, "book/ledger", "book/printed", "book/run", "book/status", "book/bibliography"]
+PAGES = ["book/index", *CHAPTERS, "book/ledger", "book/printed", "book/notation", "book/run", "book/status", "book/bibliography"]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {

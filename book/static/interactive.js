@@ -1,5 +1,7 @@
 // Puts each chart with controls into its figure, in the place of the still picture, and says in words what it shows.
 (function () {
+  const libraries = new URL("vega-embed.js", document.currentScript.src);
+
   function make(tag, className, parent) {
     const made = document.createElement(tag);
     if (className) made.className = className;
@@ -52,6 +54,13 @@
     still.classList.add("interactive-replaced");
   }
 
-  // A chart that fails leaves its still picture.
-  document.querySelectorAll("script.interactive-spec").forEach((script) => start(script).catch(console.error));
+  // The text comes first: the libraries are fetched when the page is there. A chart that fails leaves its still picture.
+  window.addEventListener("load", () => {
+    const script = document.createElement("script");
+    script.src = libraries.href;
+    script.addEventListener("load", () => {
+      document.querySelectorAll("script.interactive-spec").forEach((spec) => start(spec).catch(console.error));
+    });
+    document.head.appendChild(script);
+  });
 })();
