@@ -137,6 +137,15 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
             )  # fmt: skip
         finally:
             browser.close()
+    _shrink(target)
+
+
+def _shrink(path: Path) -> None:
+    """Chromium writes the thousands of small objects of a tagged document one by one; packed, they are half the size."""
+    import pikepdf
+
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        document.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate, recompress_flate=True)
 
 
 def link_from_landing_page(html: Path, root: str) -> None:

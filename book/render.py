@@ -102,9 +102,10 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     if done.returncode or not (html / "index.html").exists():
         raise BuildError(f"the book did not render; more in {log}")
     _prune_mathjax(html)
-    # Templates that the themes leave among the pages.
-    for template in html.glob("_static/*webpack-macros.html"):
-        template.unlink()
+    # What the themes leave among the pages: templates, maps for their authors, fonts for browsers of long ago.
+    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
+        for path in html.glob(f"_static/{pattern}"):
+            path.unlink()
     return html
 
 

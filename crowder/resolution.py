@@ -1,4 +1,4 @@
-"""What a run leaves behind, and how much of the truth it had found after each question."""
+"""What a run leaves behind, and how much of the truth, and how much else, it had found after each question."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class Resolution:
 
         Notes
         -----
-        A pair is established when its records are in one component, so wrong merges do not lower recall.
+        A pair is established when its records are in one component, so wrong merges do not lower recall; they lower
+        `precision`.
         O(q + n log n).
 
         Examples
@@ -76,17 +77,52 @@ class Resolution:
         >>> Resolution([[0, 1], [1, 2]], [True, True], [0, 0, 0]).recall([5, 5, 5])
         array([0.        , 0.33333333, 1.        ])
         """
+        right, _, total = self._pairs(labels)
+        return right / total if total else np.ones(self.n_queries + 1)
+
+    def precision(self, labels) -> np.ndarray:
+        """Share of the pairs that the answers have joined, after each question, which truly match.
+
+        Parameters
+        ----------
+        labels : array_like, shape (n,)
+            True cluster of each record.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_queries + 1,)
+            ``precision[q]`` is the precision after q questions; 1 as long as no pair is joined.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label a record.
+
+        Notes
+        -----
+        A pair is joined when its records are in one component, whether it was asked about or not: one wrong match
+        between components of a and b records joins ab pairs. O(q + n log n).
+
+        Examples
+        --------
+        >>> Resolution([[0, 1], [2, 1]], [True, True], [0, 0, 0]).precision([5, 5, 6])
+        array([1.        , 1.        , 0.33333333])
+        """
+        right, joined, _ = self._pairs(labels)
+        return np.divide(right, joined, out=np.ones_like(right), where=joined > 0)
+
+    def _pairs(self, labels) -> tuple[np.ndarray, np.ndarray, int]:
+        """After each question: matching pairs inside components, all pairs inside components; all matching pairs."""
         labels = np.asarray(labels)
         if labels.shape != self.clusters.shape:
             raise ValueError(f"labels have shape {labels.shape}; the resolution has {len(self.clusters)} records")
         codes = np.unique(labels, return_inverse=True)[1]
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
-        gained = np.zeros(self.n_queries + 1)
-        if total == 0:
-            return gained + 1.0
+        right, joined = np.zeros(self.n_queries + 1), np.zeros(self.n_queries + 1)
         # Each component counts its records by true label; a merge gains the products of equal labels' counts.
         counts = [{int(code): 1} for code in codes]
+        weight = [1] * len(codes)
         component = list(range(len(codes)))
 
         def root(x: int) -> int:
@@ -102,10 +138,12 @@ class Resolution:
             if len(counts[a]) < len(counts[b]):
                 a, b = b, a
             for code, count in counts[b].items():
-                gained[q + 1] += count * counts[a].get(code, 0)
+                right[q + 1] += count * counts[a].get(code, 0)
                 counts[a][code] = counts[a].get(code, 0) + count
+            joined[q + 1] = weight[a] * weight[b]
+            weight[a] += weight[b]
             component[b] = a
-        return np.cumsum(gained) / total
+        return np.cumsum(right), np.cumsum(joined), total
 
 
 def cluster_sizes(sizes) -> np.ndarray:

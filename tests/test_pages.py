@@ -4,15 +4,12 @@ The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a fold
 """
 
 import os
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from needing import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -24,20 +21,6 @@ PROSE = """article => {
     copy.querySelectorAll('pre, code').forEach(code => code.remove());
     return copy.innerText;
 }"""
-
-
-@pytest.fixture(scope="session")
-def html(tmp_path_factory):
-    """The folder of pages."""
-    if given := os.environ.get("CROWDER_BOOK"):
-        return Path(given).resolve()
-    out = tmp_path_factory.mktemp("book")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "book" / "build.py"), "--profile", "quick", "--output", str(out)],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return out / "html"
 
 
 # --- what the files say -------------------------------------------------------------------------------------------
@@ -118,41 +101,6 @@ def test_pages_name_their_language(pages):
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    executable = chromium()
-    with sync_playwright() as playwright:
-        # No sandbox, because CI is often root in a container; every page here is ours.
-        opened = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def visit(browser, html):
-    """Open a page as a reader would; return it with everything it complained of or asked for."""
-    contexts = []
-
-    def open_page(name, *, width=1280, scheme="light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        trouble = []
-        page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
-        page.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else trouble.append(r.url))
-        page.goto((html / f"{name}.html").as_uri())
-        page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
-        return page, trouble
-
-    yield open_page
-    for context in contexts:
-        context.close()
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     page, trouble = visit(name)
@@ -194,3 +142,41 @@ def test_accessibility(visit, name, scheme):
     found = Axe().run(page, context="article").response["violations"]
     grave = [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found if v["impact"] in ("critical", "serious")]
     assert grave == []
+
+
+@pytest.mark.parametrize(
+    ("words", "hit"),
+    [("certain matches", "Node ordering > (Certain matches)"), ("transitive inference", "Transitive inference")],
+)
+def test_search_finds_a_statement_by_its_name(visit, html, words, hit):
+    page, trouble = visit("search")
+    page.goto(f"{(html / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    page.wait_for_selector("#search-results li")
+    page.wait_for_function("document.querySelector('#search-results p').textContent.includes('finished')")
+    found = page.locator("#search-results li").all_inner_texts()
+    assert any(hit in text for text in found), found
+    assert not any("\\(" in text for text in found)
+    assert trouble == []  # opened from a folder, too, it asks for nothing that it may not have
+    page.locator("#search-results li a", has_text=hit).first.click()
+    page.wait_for_load_state()
+    assert page.locator(":target").count() == 1
+
+
+def test_pages_and_site_are_light(html, pages):
+    """No page over 2 MB, its pictures included; the whole site under 30 MB."""
+    for name, page in pages.items():
+        pictures = {unquote(urlsplit(image["src"]).path) for image in page.images}
+        weight = (html / name).stat().st_size
+        weight += sum(((html / name).parent / picture).resolve().stat().st_size for picture in pictures)
+        assert weight < 2_000_000, f"{name}: {weight:,} bytes"
+    site = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
+    assert site < 30_000_000, f"{site:,} bytes"
+
+
+def test_the_first_page_is_usable_within_a_second(visit, html):
+    """From disk, as the browser itself counts it: the best of three, since the machine is shared."""
+    times = []
+    for _ in range(3):
+        page, _ = visit("book/index")
+        times.append(page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive"))
+    assert min(times) < 1000

@@ -38,6 +38,41 @@ def test_recall_counts_matching_pairs_inside_components(labels, data):
     assert got == pytest.approx(recall_by_counting(pairs, answers, labels))
 
 
+def precision_by_counting(queries, answers, labels):
+    """After each question, the pairs inside components, counted one by one."""
+    n = len(labels)
+    component, shares = list(range(n)), [1.0]
+    for (i, j), same in zip(queries, answers, strict=True):
+        if same:
+            old, new = component[j], component[i]
+            component = [new if c == old else c for c in component]
+        joined = [labels[a] == labels[b] for a, b in combinations(range(n), 2) if component[a] == component[b]]
+        shares.append(sum(joined) / len(joined) if joined else 1.0)
+    return shares
+
+
+@given(labels_of_a_few, st.data())
+@settings(max_examples=100, deadline=None)
+def test_precision_counts_all_pairs_inside_components(labels, data):
+    n = len(labels)
+    record = st.integers(0, max(n - 1, 0))
+    pairs = data.draw(st.lists(st.tuples(record, record), max_size=12 if n else 0))
+    answers = data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
+    got = cr.Resolution(pairs, answers, np.zeros(n, int)).precision(labels)
+    assert got == pytest.approx(precision_by_counting(pairs, answers, labels))
+
+
+def test_precision_by_hand():
+    # {0, 1, 2} and {3, 4}: two right pairs at once, then a wrong match joins 2 x 2 = 4 pairs, none of them right.
+    run = cr.Resolution([[0, 1], [3, 4], [0, 2], [1, 4]], [True, True, False, True], [0, 0, 1, 0, 0])
+    assert run.precision([0, 0, 0, 1, 1]).tolist() == [1.0, 1.0, 1.0, 1.0, 2 / 6]
+    assert run.recall([0, 0, 0, 1, 1]).tolist() == [0.0, 0.25, 0.5, 0.5, 0.5]
+    assert run.precision(list("abcde")).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]  # no pair matches: all joined are wrong
+    assert cr.Resolution([], [], [0]).precision([7]).tolist() == [1.0]  # nothing joined, nothing wrong
+    with pytest.raises(ValueError, match="5 records"):
+        run.precision([0, 0])
+
+
 def test_recall_starts_before_the_first_question_and_ends_at_one():
     run = cr.edge_ordering([0.9, 0.5, 0.4], cr.Truth([0, 0, 1]), rng=1)
     # The only match is asked first: nothing before it, all after it, and the non-match adds nothing.

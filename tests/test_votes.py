@@ -11,7 +11,7 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
-from crowder.votes import log_majority_error, majority_error, votes_needed
+from crowder.votes import expected_answers, log_majority_error, majority_error, run_failure, votes_needed
 
 
 @pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])
@@ -71,6 +71,67 @@ def test_votes_grow_with_the_logarithm_of_the_questions():
     few, many = (votes_needed(0.1, 10**digits, 0.01) for digits in (100, 1000))
     assert many / few == pytest.approx(10, rel=0.02)
     assert many / log(10**1000) == pytest.approx(2 / log(1 / 0.36), rel=0.01)
+
+
+def answers_by_steps(votes, p, right=0, wrong=0):
+    """From scratch: one answer after the other, until one side has more than half of all votes."""
+    if 2 * max(right, wrong) > votes:
+        return Fraction(0)
+    return (1 + (1 - p) * answers_by_steps(votes, p, right + 1, wrong)
+            + p * answers_by_steps(votes, p, right, wrong + 1))  # fmt: skip
+
+
+@pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])
+@pytest.mark.parametrize("error", [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(3, 5), Fraction(1)])
+def test_answers_of_a_vote_that_stops_when_it_is_decided(votes, error):
+    assert expected_answers(votes, error) == answers_by_steps(votes, error)
+    assert expected_answers(votes, float(error)) == pytest.approx(float(expected_answers(votes, error)), rel=1e-12)
+
+
+@pytest.mark.parametrize("error", [0.01, 0.2, 0.45])
+def test_an_early_end_saves_at_most_what_wald_allows(error):
+    """The right answers counted are at most h = (r+1)/2, and on average q of all: E[N] ≤ h/q; long votes reach it."""
+    for votes in (1, 3, 21, 1001, 100_001):
+        half = (votes + 1) / 2
+        assert half * (1 - 1e-9) <= expected_answers(votes, error) <= min(votes, half / (1 - error)) * (1 + 1e-9)
+    assert expected_answers(100_001, error) == pytest.approx(50_001 / (1 - error), rel=1e-6)
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2, 6])
+@pytest.mark.parametrize("error", [Fraction(0), Fraction(1, 10), Fraction(1)])
+def test_a_run_fails_when_one_of_its_votes_does(questions, error):
+    """Every pattern of right and wrong votes, the one with none wrong left out; and Bonferroni on either side."""
+    patterns = product([True, False], repeat=questions)
+    total = sum((error ** sum(w) * (1 - error) ** (questions - sum(w)) for w in patterns if any(w)), Fraction(0))
+    assert run_failure(questions, error) == total
+    assert run_failure(questions, float(error)) == pytest.approx(float(total), rel=1e-12)
+    pairs = questions * (questions - 1) // 2
+    assert questions * error - pairs * error**2 <= total <= questions * error
+
+
+def test_a_failure_too_small_for_one_minus_it_is_not_lost():
+    assert run_failure(10**6, 1e-30) == pytest.approx(1e-24, rel=1e-12)
+    with pytest.raises(ValueError, match="number of questions"):
+        run_failure(-1, 0.1)
+
+
+@pytest.mark.parametrize("error", [0.0, 0.05, 0.2, 0.4])
+@pytest.mark.parametrize("questions", [1, 100, 10**6])
+@pytest.mark.parametrize("failure", [0.01, 0.6])
+def test_votes_by_the_exact_condition(error, questions, failure):
+    """The definition, one odd number after the other; the union bound asks for as many or two more (e_r falls by more
+    than 4pq with two votes, and 4pq ≤ δ/ln(1/(1-δ)) for these)."""
+    votes = votes_needed(error, questions, failure, exact=True)
+    assert run_failure(questions, majority_error(votes, error)) <= failure
+    assert all(run_failure(questions, majority_error(r, error)) > failure for r in range(1, votes, 2))
+    if 4 * error * (1 - error) <= failure / -np.log1p(-failure):
+        assert votes_needed(error, questions, failure) - votes in (0, 2)
+
+
+def test_the_two_conditions_part_where_the_failure_is_large():
+    # One answer, wrong with p = 1/10, nine times: 9/10 by the union bound, 1 - 0.9^9 = 0.61 exactly.
+    assert votes_needed(0.1, 9, 0.65) == 3 and votes_needed(0.1, 9, 0.65, exact=True) == 1
+    assert votes_needed(0.1, 10**400, 0.01, exact=True) == votes_needed(0.1, 10**400, 0.01)
 
 
 @pytest.mark.parametrize("votes", [0, 2, -1])

@@ -17,3 +17,18 @@
   });
   window.addEventListener("resize", mark);
 })();
+
+// Opened from a folder, a page may not read another one: search then lists its hits without their text.
+if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+// The index of the search holds titles as TeX; a hit shows them as text.
+document.addEventListener("DOMContentLoaded", () => {
+  const hits = document.getElementById("search-results");
+  if (!hits) return;
+  const plain = (_, maths) => maths.replace(/[{}\\]/g, "");
+  new MutationObserver(() => {
+    for (const link of hits.querySelectorAll("a"))
+      if (link.textContent.includes("\\(")) link.textContent = link.textContent.replace(/\\\((.*?)\\\)/g, plain);
+  }).observe(hits, { childList: true, subtree: true });
+});
