@@ -21,9 +21,10 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import squareform
 
-from crowder import data
+from crowder import data, results
 from crowder import similarity as functions
 from crowder.counted import COUNTED
+from crowder.family import FAMILY, Member
 from crowder.records import CORA_SHA256, anonymous, cora_records
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class Dataset:
                 f"{self.n} labels go with {self.n * (self.n - 1) // 2} condensed similarities; "
                 f"these have shape {self.condensed.shape}"
             )
+        if "source" in self.provenance:
+            results.used(self.name, self.provenance["source"])
 
     @property
     def n(self) -> int:
@@ -213,26 +216,26 @@ def cora(
     Values come from the first of these that can give them:
 
     1. ``records``, when given: computed from the text.
-    2. The values shipped with crowder, over all fields, of the functions in :data:`crowder.counted.COUNTED`
-       (``jaccard-tokens``, ``jaccard-qgrams``, ``levenshtein``): no text, no network.
+    2. The values shipped with crowder, of all functions in :data:`crowder.family.FAMILY`: no text, no network.
     3. The text from the path in the environment variable ``CROWDER_CORA``.
     4. The text from its public home, only with ``download=True``.
 
     Parameters
     ----------
     similarity : str
-        A name in :data:`crowder.similarity.SIMILARITIES`.
+        A name in :data:`crowder.family.FAMILY`; with ``fields``, in :data:`crowder.similarity.SIMILARITIES`.
     records : path or DataFrame, optional
         The file, or what :func:`cora_records` read from it (read once to compute many functions).
     fields : sequence of str, optional
-        Columns to compare; all but ``id`` and ``label`` by default.
+        Columns to compare; those of the family's member by default.
     download : bool
         Whether the text may be fetched if it is needed and not at hand.
 
     Returns
     -------
     Dataset
-        Values of the same call are the same to the last bit, shipped or computed.
+        Ratios of counts (:data:`crowder.counted.COUNTED`) are the same to the last bit, shipped or computed. The
+        others are shipped rounded, to as many decimals as ``provenance["decimals"]`` says.
 
     Raises
     ------
@@ -253,12 +256,12 @@ def cora(
     >>> len(data.sizes), int(data.sizes[0]), int(data.matching.sum()), len(data.condensed)
     (191, 236, 62891, 1764381)
     """
-    if similarity not in functions.SIMILARITIES:
-        raise ValueError(f"unknown similarity {similarity!r}; known: {', '.join(functions.SIMILARITIES)}")
-    if records is None and fields is None and similarity in COUNTED:
-        arrays = data.read(data.CORA, data.CORA_SHA256)
-        provenance = {"source": "shipped with crowder", "sha256": data.CORA_SHA256}
-        return _cora(data.values(arrays, similarity), arrays["labels"], similarity, provenance)
+    name, member = _member(similarity, fields)
+    if records is None and name is not None:
+        arrays = data.read(data.FOLDER / data.file_of(name), checksum := data.sha256_of(name))
+        provenance = {"source": "shipped with crowder", "sha256": checksum, **_facts(member)}
+        provenance |= {} if member.similarity in COUNTED else {"decimals": len(str(data.UNITS)) - 1}
+        return Dataset("cora", data.values(arrays, member.similarity), arrays["labels"], provenance)
     if not isinstance(records, pd.DataFrame):
         records = cora_records(records, download=download)
         provenance = {"source": "computed from the records", "sha256": CORA_SHA256}
@@ -266,13 +269,23 @@ def cora(
         provenance = {"source": "computed from the caller's records"}
     if "label" not in records.columns:
         raise ValueError(f"records need a column 'label'; they have {list(records.columns)}")
-    condensed = functions.compute(records, similarity, fields=fields)
-    provenance["fields"] = None if fields is None else [fields] if isinstance(fields, str) else list(fields)
-    return _cora(condensed, anonymous(records["label"]), similarity, provenance, records)
+    condensed = functions.compute(records, member.similarity, fields=member.fields)
+    return Dataset("cora", condensed, anonymous(records["label"]), provenance | _facts(member), records)
 
 
-def _cora(condensed, labels, similarity, provenance, records=None) -> Dataset:
-    return Dataset("cora", condensed, labels, {**provenance, "similarity": similarity}, records)
+def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, Member]:
+    """What is asked for, and its name in the family if it has one."""
+    if fields is None and similarity in FAMILY:
+        return similarity, FAMILY[similarity]
+    if similarity not in functions.SIMILARITIES:
+        known = ", ".join(dict.fromkeys([*functions.SIMILARITIES, *FAMILY]))
+        raise ValueError(f"unknown similarity {similarity!r}; known: {known}")
+    member = Member(similarity, None if fields is None else (fields,) if isinstance(fields, str) else tuple(fields))
+    return next((name for name, other in FAMILY.items() if other == member), None), member
+
+
+def _facts(member: Member) -> dict[str, Any]:
+    return {"similarity": member.similarity, "fields": None if member.fields is None else list(member.fields)}
 
 
 def _matching(labels: np.ndarray) -> np.ndarray:

@@ -28,11 +28,12 @@ from rapidfuzz.distance import JaroWinkler
 from scipy import sparse
 
 from crowder.counted import counts, from_counts, shared
+from crowder.fieldwise import field_mean
 from crowder.texts import Records, characters, distinct, expand, incidence, products, qgrams, texts, tokens
 
 __all__ = [
     "SIMILARITIES", "compute", "discretize",
-    "jaccard_qgrams", "jaccard_tokens", "jaro_winkler", "levenshtein", "tfidf_cosine",
+    "field_mean", "jaccard_qgrams", "jaccard_tokens", "jaro_winkler", "levenshtein", "tfidf_cosine",
 ]  # fmt: skip
 
 
@@ -220,6 +221,7 @@ SIMILARITIES: Mapping[str, Callable] = MappingProxyType(
         "tfidf-cosine": tfidf_cosine,
         "levenshtein": levenshtein,
         "jaro-winkler": jaro_winkler,
+        "field-mean": field_mean,
     }
 )
 

@@ -12,7 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-__all__ = ["Records", "characters", "distinct", "expand", "incidence", "products", "qgrams", "rows", "texts", "tokens"]
+__all__ = [
+    "Records", "characters", "columns", "distinct", "expand", "incidence", "products", "qgrams", "rows", "texts",
+    "tokens",
+]  # fmt: skip
 
 Records = pd.DataFrame | Sequence[str]
 
@@ -31,15 +34,24 @@ def texts(records: Records, fields: Sequence[str] | None = None) -> list[str]:
     >>> texts(pd.DataFrame({"id": ["7"], "title": ["On Trees"], "year": [None]}))
     ['on trees ']
     """
+    return [" ".join(row) for row in zip(*columns(records, fields), strict=True)]
+
+
+def columns(records: Records, fields: Sequence[str] | None = None) -> list[list[str]]:
+    """For each field the lower-case texts of all records; records that are texts have one field.
+
+    Examples
+    --------
+    >>> columns(pd.DataFrame({"id": ["7"], "title": ["On Trees"], "year": [None]}))
+    [['on trees'], ['']]
+    """
     if isinstance(records, pd.DataFrame):
-        names = _field_names(records, fields)
-        cells = [[_cell(value, name) for value in records[name]] for name in names]
-        return [" ".join(row).lower() for row in zip(*cells, strict=True)]
+        return [[_cell(value, name).lower() for value in records[name]] for name in _field_names(records, fields)]
     if fields is not None:
         raise ValueError("fields can be chosen only where records have columns: pass a DataFrame")
     if isinstance(records, str):
         raise TypeError("records must be a sequence of texts, not one text")
-    return [_cell(record, "record").lower() for record in records]
+    return [[_cell(record, "record").lower() for record in records]]
 
 
 def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[str]:

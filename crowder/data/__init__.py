@@ -1,7 +1,8 @@
 """The values that crowder ships: how they are packed, checked and read (see README.md beside this file).
 
-A file holds no text: of each record its cluster number and, for each similarity function, how much it has in common
-with every other record, as whole numbers (:func:`crowder.counted.counts`). The similarities follow from these exactly.
+A file holds no text: of each record its cluster number, and of each pair one whole number. That is how much the two
+have in common (:func:`crowder.counted.counts`), from which the similarity follows exactly, or, of a function that is
+no ratio of counts, the similarity in units of 10⁻⁴.
 """
 
 from __future__ import annotations
@@ -16,18 +17,51 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
 
-from crowder.counted import from_counts
+from crowder.counted import COUNTED, from_counts
 from crowder.texts import expand
 
-__all__ = ["CORA", "CORA_SHA256", "pack", "read", "values"]
+__all__ = ["FOLDER", "SUMS", "UNITS", "file_of", "pack", "read", "rounded", "sha256_of", "values"]
 
-#: The shipped values of cora, and the sha256 of that file; `python -m crowder.data` makes it and prints the sum.
-CORA = Path(__file__).with_name("cora.npz")
-CORA_SHA256 = "f54ec0979e53254844e9dc253395c48d91b28c0eb16d208e5f0535ca34adb3ed"
+#: Where the values of cora are, a file a function; `python -m crowder.data` makes them all.
+FOLDER = Path(__file__).parent
+
+#: The sha256 of each file, in the form of `sha256sum`.
+SUMS = FOLDER / "SHA256SUMS"
+
+#: A similarity that is no ratio of counts is rounded to multiples of 1/UNITS.
+UNITS = 10_000
 
 
-def pack(path: str | os.PathLike, labels: np.ndarray, counted: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
-    """Write cluster numbers and counts to an ``.npz`` file; the same input gives the same bytes.
+def file_of(name: str) -> str:
+    """The file of a member of :data:`crowder.family.FAMILY`.
+
+    Examples
+    --------
+    >>> file_of("jaro-winkler")
+    'cora-jaro-winkler.npz'
+    """
+    return f"cora-{name}.npz"
+
+
+def sha256_of(name: str) -> str:
+    """What the sha256 of a member's file must be."""
+    lines = (line.split() for line in SUMS.read_text(encoding="utf-8").splitlines())
+    return next(checksum for checksum, file in lines if file == file_of(name))
+
+
+def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Similarities of n records in whole units of 1/UNITS, and their 1 on the diagonal: what :func:`pack` takes.
+
+    Examples
+    --------
+    >>> rounded(np.array([0.33333]), 2)
+    (array([10000, 10000], dtype=int32), array([3333], dtype=int32))
+    """
+    return np.full(n, UNITS, np.int32), np.rint(np.asarray(condensed) * UNITS).astype(np.int32)
+
+
+def pack(path: str | os.PathLike, labels: np.ndarray, diagonal: np.ndarray, whole: np.ndarray) -> str:
+    """Write cluster numbers and one whole number a pair to an ``.npz`` file; the same input gives the same bytes.
 
     Parameters
     ----------
@@ -35,33 +69,35 @@ def pack(path: str | os.PathLike, labels: np.ndarray, counted: Mapping[str, tupl
         The file to write; replaced in one move, so that a killed run leaves the old one.
     labels : ndarray of int, shape (n,)
         Cluster numbers.
-    counted : mapping of str to (sizes, common)
-        For each similarity's name what :func:`crowder.counted.counts` returned.
+    diagonal, whole : ndarray of int, shapes (n,) and (n(n-1)/2,)
+        What :func:`crowder.counted.counts` or :func:`rounded` returned.
 
     Returns
     -------
     str
         The sha256 of the file.
 
+    Raises
+    ------
+    ValueError
+        If a number does not fit 16 bits; nothing is written then.
+
     Notes
     -----
-    Records that have all counts in common are one group, stored once. Groups are put in a chain, each next to one
+    Records whose numbers are all equal are one group, stored once. Groups are put in a chain, each next to one
     like it, and every row is stored as its difference from the row above: small numbers, which bzip2 packs well.
     bzip2 it is because its output has stayed the same for decades, while zlib's and xz's differ between versions.
     """
-    members = {"labels": np.asarray(labels, dtype="<i2")}
-    for name, (sizes, common) in counted.items():
-        square = squareform(common, checks=False)
-        np.fill_diagonal(square, sizes)
-        first, group = _groups(square)
-        square = square[np.ix_(first, first)]
-        chain = _chain(square)
-        square = square[np.ix_(chain, chain)]
-        steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
-        if np.abs(steps).max(initial=0) > np.iinfo(np.int16).max:
-            raise ValueError(f"counts of {name} do not fit 16 bits")
-        members[f"{name}.group"] = np.argsort(chain)[group].astype("<i2")
-        members[f"{name}.steps"] = steps.astype("<i2")
+    square = squareform(whole, checks=False)
+    np.fill_diagonal(square, diagonal)
+    first, group = _groups(square)
+    square = square[np.ix_(first, first)]
+    chain = _chain(square)
+    square = square[np.ix_(chain, chain)]
+    steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
+    if np.abs(steps).max(initial=0) > np.iinfo(np.int16).max:
+        raise ValueError(f"numbers for {Path(path).name} do not fit 16 bits")
+    members = {"labels": labels, "group": np.argsort(chain)[group], "steps": steps}
     target = Path(path)
     partial = target.with_name(target.name + ".part")
     with zipfile.ZipFile(partial, "w") as archive:
@@ -70,13 +106,13 @@ def pack(path: str | os.PathLike, labels: np.ndarray, counted: Mapping[str, tupl
             info = zipfile.ZipInfo(name + ".npy", date_time=(1980, 1, 1, 0, 0, 0))
             info.create_system = 3
             buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
+            np.lib.format.write_array(buffer, np.asarray(array, dtype="<i2"), version=(1, 0), allow_pickle=False)
             archive.writestr(info, buffer.getvalue(), compress_type=zipfile.ZIP_BZIP2, compresslevel=9)
     partial.replace(target)
     return hashlib.sha256(target.read_bytes()).hexdigest()
 
 
-def read(path: str | os.PathLike = CORA, sha256: str | None = CORA_SHA256) -> dict[str, np.ndarray]:
+def read(path: str | os.PathLike, sha256: str | None) -> dict[str, np.ndarray]:
     """The arrays of a packed file, once its checksum is found right.
 
     Parameters
@@ -97,7 +133,7 @@ def read(path: str | os.PathLike = CORA, sha256: str | None = CORA_SHA256) -> di
 
     Examples
     --------
-    >>> len(read()["labels"])
+    >>> len(read(FOLDER / file_of("jaccard-tokens"), sha256_of("jaccard-tokens"))["labels"])
     1879
     """
     content = Path(path).read_bytes()
@@ -112,21 +148,30 @@ def read(path: str | os.PathLike = CORA, sha256: str | None = CORA_SHA256) -> di
 
 
 def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
-    """The condensed similarities of one function, unpacked.
+    """The condensed similarities, unpacked.
+
+    Parameters
+    ----------
+    arrays : mapping
+        As :func:`read` returns them.
+    similarity : str
+        The function (not the member) that they are of: it says what the whole numbers count.
 
     Examples
     --------
-    >>> float(values(read(), "jaccard-tokens").max())
+    >>> arrays = read(FOLDER / file_of("jaccard-tokens-title"), sha256_of("jaccard-tokens-title"))
+    >>> float(values(arrays, "jaccard-tokens").max())
     1.0
     """
-    group = arrays[f"{similarity}.group"]
+    group = arrays["group"]
     groups = int(group.max(initial=-1)) + 1
     upper = np.triu_indices(groups)
     square = np.zeros((groups, groups), np.int32)
-    square[upper] = arrays[f"{similarity}.steps"]
+    square[upper] = arrays["steps"]
     np.cumsum(square, axis=0, out=square)  # right on and above the diagonal; below it, nothing yet
     square = np.triu(square) + np.triu(square, 1).T
-    return from_counts(similarity, np.diag(square)[group], expand(square, group))
+    whole = expand(square, group)
+    return from_counts(similarity, np.diag(square)[group], whole) if similarity in COUNTED else whole / UNITS
 
 
 def _groups(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

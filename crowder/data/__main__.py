@@ -1,23 +1,35 @@
-"""Make the shipped values again: ``python -m crowder.data PATH_TO_cora.csv [OUTPUT.npz]``."""
+"""Make the shipped values again: ``python -m crowder.data PATH_TO_cora.csv [FOLDER]``."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from crowder import data
 from crowder.counted import COUNTED, counts
+from crowder.family import members
 from crowder.records import anonymous, cora_records
+from crowder.similarity import compute
 
 __all__ = ["main"]
 
 
-def main(source: str, target: str = str(data.CORA)) -> str:
-    """Read the records, count, pack; returns the sha256 of the file written."""
+def main(source: str, folder: str = str(data.FOLDER)) -> dict[str, str]:
+    """Read the records, compute and pack each function; returns the sha256 of each file, which it also writes."""
     records = cora_records(source)
-    return data.pack(target, anonymous(records["label"]), {name: counts(records, name) for name in COUNTED})
+    labels, sums = anonymous(records["label"]), {}
+    for name, (similarity, fields) in members():
+        if similarity in COUNTED:
+            diagonal, whole = counts(records, similarity, fields=fields)
+        else:
+            diagonal, whole = data.rounded(compute(records, similarity, fields=fields), len(records))
+        sums[data.file_of(name)] = data.pack(Path(folder) / data.file_of(name), labels, diagonal, whole)
+    lines = [f"{checksum}  {file}\n" for file, checksum in sums.items()]
+    (Path(folder) / data.SUMS.name).write_text("".join(lines), encoding="utf-8")
+    return sums
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    print(main(*sys.argv[1:]), "(crowder.data.CORA_SHA256 must say the same)")
+    main(*sys.argv[1:])
