@@ -141,7 +141,7 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Chromium writes the thousands of small objects of a tagged document one by one; packed, they are half the size."""
+    """Chromium writes the many small objects of a tagged document one by one; packed, they are half the size."""
     import pikepdf
 
     with pikepdf.open(path, allow_overwriting_input=True) as document:

@@ -18,9 +18,10 @@ True
 Where things live. The model: `densities`, `models` (f_g and f_r), `theory` (L_{g,r}). The heuristics: `orderings`
 (`pairs`, `sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `journal` (answers
 kept on disk). The theorems: `counts` and `rationals` (exact expected counts; `connectivity`, `arrivals` and `limits`
-beside them), `bounds`, `lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Data:
-`similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `published` (the paper's
-numbers), `figures`.
+beside them), `bounds`, `lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Beyond the
+paper: `weighing`, evidence summed and learned (`loglik` and `learned` do the work). Data: `recordfile` (your own
+records), `similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `published` (the
+paper's numbers), `figures`, `interactive` (pictures with controls), `watching` and `stepper` (a run, step by step).
 """
 
 from crowder import (
@@ -30,10 +31,13 @@ from crowder import (
     enumeration,
     experiments,
     figures,
+    interactive,
     models,
     published,
     similarity,
+    stepper,
     theory,
+    watching,
 )
 from crowder.bounds import edge_bound, node_bound
 from crowder.counts import expected_queries
@@ -42,14 +46,16 @@ from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
 from crowder.rationals import expected_queries_exact, expected_queries_symbolic
-from crowder.reading import read_records
+from crowder.recordfile import read_records
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L, L_symbolic
+from crowder.weighing import EvidenceOrdering, evidence_ordering
 
 __version__ = "0.1.0"
 
 __all__ = [
     "EdgeOrdering",
+    "EvidenceOrdering",
     "Faulty",
     "Journal",
     "L",
@@ -67,6 +73,7 @@ __all__ = [
     "edge_bound",
     "edge_ordering",
     "enumeration",
+    "evidence_ordering",
     "expected_queries",
     "expected_queries_exact",
     "expected_queries_symbolic",
@@ -74,12 +81,15 @@ __all__ = [
     "figures",
     "ideal_queries",
     "ideal_recall",
+    "interactive",
     "models",
     "node_bound",
     "node_ordering",
     "published",
     "read_records",
     "similarity",
+    "stepper",
     "theory",
     "uniform",
+    "watching",
 ]

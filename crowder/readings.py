@@ -1,8 +1,8 @@
 """What the text of the paper's synthetic experiment leaves open, and every way to read it, run on the same data.
 
-Section "Experimental Observations", data sets (i), and Table 1. Open are the cluster sizes (`SIZES`), how similarities
-were brought to tenths (`ROUNDINGS`), which of two equally similar pairs comes first (`TIES`), and in which order records
-arrive at node ordering (`ARRIVALS`).
+Section "Experimental Observations", data sets (i), and Table 1. Open are the cluster sizes (`size_readings`), how
+similarities were brought to tenths (`ROUNDINGS`), which of two equally similar pairs comes first (`TIES`), and in which
+order records arrive at node ordering (`ARRIVALS`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def size_readings(listed: Sequence[int], records: int, clusters: int, rest: int 
     -------
     dict
         "first clusters": as many of the list as are announced; "whole list": all that are listed; "cut list": every
-        listed size, but of the most frequent one only as many as leave the announced number of records some of the rest.
+        listed size, but of the most frequent one only as many as leave some of the announced records for the rest.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def spread(model: SimilarityModel, rounding: str, levels: int = 10) -> Similarit
 
 
 def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndarray:
-    """How far printed counts lie from what a reading gives, z = (printed - mean) / (s √(1 + 1/r)), each as one more run.
+    """How far printed counts lie from a reading, each as one more run: z = (printed - mean) / (s √(1 + 1/r)).
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndar
     runs : int
         r, at least 2.
     least : float, keyword only
-        A standard deviation below this counts as this: where every run asks the same, a count that is off by one question
-        is one unit away, not infinitely far.
+        A standard deviation below this counts as this: where every run asks the same, a count that is off by one
+        question is one unit away, not infinitely far.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def joint_score(z, runs: int) -> pd.Series:
     -------
     pandas.Series
         ``rms``, the root of the mean of z² (about 1 if every count is one more run); ``worst``, the largest |z|;
-        ``beyond``, how many have |z| > 3; ``chance``, the probability that the worst of so many independent runs is as far
-        out (Student's t with runs - 1 degrees of freedom).
+        ``beyond``, how many have |z| > 3; ``chance``, the probability that the worst of so many independent runs is as
+        far out (Student's t with runs - 1 degrees of freedom).
 
     Examples
     --------

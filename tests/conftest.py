@@ -1,21 +1,26 @@
-"""Fixtures: the records of cora, where they are at hand.
+"""Fixtures: the records of cora, where they are at hand; the rendered book, and a browser to open it in.
 
-They are looked for in CROWDER_CORA and beside the project. Absent, the tests that need them are skipped; but not where
-CROWDER_REQUIRE says "cora" (as CI does): there they fail.
+The book is built once, with the quick profile, however many workers the tests have. CROWDER_BOOK may name a folder of
+pages that is there already. The records are looked for in CROWDER_CORA and beside the project. Absent, the tests that
+need them are skipped; but not where CROWDER_REQUIRE says "cora" (as CI does): there they fail.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from needing import missing
+from needing import chromium, missing
 
 from crowder.records import CORA_VARIABLE, cora_records
 
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data" / "cora.csv"
+ROOT = Path(__file__).resolve().parents[1]
+BESIDE = ROOT.parent / "shared" / "data" / "cora.csv"
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +36,58 @@ def cora_path() -> Path:
 def cora_frame(cora_path: Path) -> pd.DataFrame:
     """The records themselves."""
     return cora_records(cora_path)
+
+
+@pytest.fixture(scope="session")
+def html(tmp_path_factory):
+    """The folder of pages."""
+    if given := os.environ.get("CROWDER_BOOK"):
+        return Path(given).resolve()
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    out = shared / "book"
+    with (shared / "book.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first builds for all
+        if not (out / "html").is_dir():
+            done = subprocess.run(
+                [sys.executable, str(ROOT / "book" / "build.py"), "--profile", "quick", "--output", str(out)],
+                capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+    return out / "html"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    executable = chromium()
+    with sync_playwright() as playwright:
+        # No sandbox, because CI is often root in a container; every page here is ours.
+        opened = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, html):
+    """Open a page as a reader would; return it with everything it complained of or asked for."""
+    contexts = []
+
+    def open_page(name, *, width=1280, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        trouble = []
+        page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
+        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
+        page.goto((html / f"{name}.html").as_uri())
+        page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
+        return page, trouble
+
+    yield open_page
+    for context in contexts:
+        context.close()

@@ -13,7 +13,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-PAGES = ["book/index", *CHAPTERS, "book/ledger", "book/printed", "book/notation", "book/run", "book/status", "book/bibliography"]
+OTHERS = [f"book/{name}" for name in ("ledger", "printed", "notation", "run", "status", "bibliography")]
+PAGES = ["book/index", *CHAPTERS, *OTHERS]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {

@@ -80,7 +80,7 @@ def test_records_listed_by_cluster_profit_from_ties_by_index():
         only = {"rounding": "nearest", "ties": ties}
         runs = [run for rng in range(20) for run in count_readings(sizes, model, rng=rng, only=only)]
         means[ties] = np.mean([run["questions"] for run in runs if run["ordering"] == "edge"])
-    # The first record is asked about everyone: 7 matches, then one non-match for each later record, and so on by cluster.
+    # The first record is asked about everyone: 7 matches, one non-match for each later record; and so on by cluster.
     assert means["index, listed"] == 7 + 24 + 7 + 16 + 7 + 8 + 7
     assert means["index"] == means["index, listed"]  # edge ordering by index goes record by record, in any order
     # Node ordering meets each earlier record's cluster by index: the first cluster first, whoever comes.

@@ -43,7 +43,7 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        not_ours = shutil.ignore_patterns("__pycache__", "*.png", "claims", "ledger.md", "printed.md", "published.yml", "notation.md", "run.md", "status.md")
+        not_ours = shutil.ignore_patterns("__pycache__", "*.png", "claims", "published.yml", "[!bi]*.md")
         shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
         shutil.copy(ROOT / "_config.yml", root)
         (root / "_toc.yml").write_text(

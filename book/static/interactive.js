@@ -27,6 +27,8 @@
     const chart = make("div", "interactive-chart", box);
     const options = { actions: false, ast: true, bind: controls, mode: "vega-lite", renderer: "svg", tooltip: false };
     const { view } = await vegaEmbed(chart, spec, options);
+    // One picture to a screen reader, not a hundred nameless lines; what it shows is in the words.
+    chart.querySelector("svg").setAttribute("aria-hidden", "true");
     chart.setAttribute("role", "img");
     chart.setAttribute("aria-label", still.alt);
 

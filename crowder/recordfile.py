@@ -88,7 +88,7 @@ def read_records(
 
     Notes
     -----
-    The rules are those of :mod:`crowder.reading`. Time and memory are proportional to the file. The paper's records
+    The rules are those of :mod:`crowder.recordfile`. Time and memory are proportional to the file. The paper's records
     (Section "System model") are anything a crowd can compare; here they are rows of text.
 
     Examples

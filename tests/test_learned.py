@@ -1,0 +1,109 @@
+"""What the answers teach about the densities: counts, the rising ratio of greatest likelihood, dependence."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.spatial.distance import squareform
+
+from crowder.learned import PRIOR_PAIRS, STEPS, TILT, dependence, into_steps, known_pairs, learned_densities
+from crowder.loglik import SETTLED, absorb, believe
+
+
+def told(labels, answers, evidence=None):
+    """A belief after truthful answers."""
+    n = len(labels)
+    belief = believe(np.zeros((n, n), np.int64) if evidence is None else evidence)
+    for i, j in answers:
+        absorb(belief, i, j, labels[i] == labels[j])
+    return belief
+
+
+def test_known_pairs_by_hand():
+    """0 = 1 ≠ 2: one known match, and two known non-matches, one of them implied. Nothing is known of 3."""
+    belief = told([0, 0, 1, 1], [(0, 1), (1, 2)])
+    steps = squareform(np.array([0, 1, 2, 1, 2, 2])).astype(np.uint8)  # pairs 01 02 03 12 13 23
+    matches, others = known_pairs(belief, steps, 3, SETTLED)
+    assert matches.tolist() == [1, 0, 0] and others.tolist() == [0, 2, 0]
+
+
+def test_before_any_answer_the_ratio_barely_rises():
+    """By rank: on the middle of s equal steps it is one; at the ends (1 ∓ TILT)/(1 ± TILT), up to half a step."""
+    mass = np.full(101, 1 / 101)
+    green, red = learned_densities(np.zeros(101), np.zeros(101), mass)
+    assert green[50] / red[50] == pytest.approx(1)
+    assert (np.diff(green / red) > 0).all()
+    end = TILT * 100 / 101
+    assert green[-1] / red[-1] == pytest.approx((1 + end) / (1 - end))
+    assert green[0] / red[0] == pytest.approx((1 - end) / (1 + end))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5000)] * 2, st.integers(1, 20)), min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_the_ratio_is_the_rising_one_of_greatest_likelihood(table):
+    """Against a general optimiser: shares of matches p_1 ≤ p_2 ≤ ... that maximise Σ g ln p + r ln(1 - p)."""
+    matches, others, mass = np.array(table, dtype=float).T
+    mass /= mass.sum()
+    green, red = learned_densities(matches, others, mass)
+    tilt = TILT * (2 * np.cumsum(mass) - mass - 1)
+    g, r = matches + PRIOR_PAIRS * mass * (1 + tilt), others + PRIOR_PAIRS * mass * (1 - tilt)
+
+    def loss(steps):  # logits: a first one, then what each rises by
+        logit = np.cumsum(np.concatenate([steps[:1], steps[1:] ** 2]))
+        return (g @ np.logaddexp(0, -logit) + r @ np.logaddexp(0, logit)) / (g.sum() + r.sum())
+
+    share = green * g.sum() / (green * g.sum() + red * r.sum())
+    assert (np.diff(share) >= -1e-12).all()
+    mine = -(g @ np.log(share) + r @ np.log1p(-share)) / (g.sum() + r.sum())
+    best = min(minimize(loss, start).fun for start in (np.full(len(g), 0.1), np.full(len(g), 1.0)))
+    assert mine <= best + 1e-9
+    # Shares become densities: a match is that much likelier on a step than a non-match, by the odds of all pairs.
+    assert np.allclose(green / red, share / (1 - share) * r.sum() / g.sum())
+
+
+def test_many_answers_outweigh_the_prior():
+    green, red = learned_densities(np.array([1e8, 3e8]), np.array([5e8, 5e8]), np.array([0.5, 0.5]))
+    assert (green / red).tolist() == pytest.approx([0.5, 1.5], rel=1e-4)
+
+
+@given(st.integers(2, 12), st.sampled_from([1, 3, 1000]), st.data())
+@settings(max_examples=100, deadline=None)
+def test_steps_hold_every_pair(n, levels, data):
+    m = n * (n - 1) // 2
+    values = np.array(data.draw(st.lists(st.integers(0, levels), min_size=m, max_size=m)), dtype=float) / levels
+    edges, steps, mass = into_steps(squareform(values), values)
+    assert len(edges) + 1 == len(mass) <= 2 * STEPS and (mass > 0).all() and mass.sum() == pytest.approx(1)
+    upper = steps[np.triu_indices(n, 1)]
+    assert np.array_equal(np.bincount(upper, minlength=len(mass)) / m, mass)
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(upper[order].astype(int)) >= 0).all()  # more similar, never on a lower step
+    assert np.array_equal(steps, steps.T)
+
+
+def test_steps_without_pairs():
+    edges, steps, mass = into_steps(np.zeros((1, 1)), np.zeros(0))
+    assert edges.tolist() == [] and steps.tolist() == [[0]] and mass.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.25, 0.75])
+def test_dependence_is_the_intraclass_correlation(rho):
+    """Twelve clusters of ten, known to differ; evidence 2 + √ρ·(one draw a pair of clusters) + √(1 - ρ)·(one a pair).
+
+    66 pairs of clusters estimate a variance to a relative √(2/66) = 0.17; the estimate is lowered by three such
+    errors of the independent part, which is next to nothing with 100 terms a sum.
+    """
+    labels = np.repeat(np.arange(12), 10)
+    generator = np.random.default_rng(5)
+    cluster, own = (np.triu(generator.standard_normal((k, k)), 1) for k in (12, 120))
+    cluster, own = cluster + cluster.T, own + own.T
+    evidence = 2 + np.sqrt(rho) * cluster[labels][:, labels] + np.sqrt(1 - rho) * own
+    different, steps = np.unique(evidence, return_inverse=True)
+    inside = [(i, i + 1) for i in range(119) if labels[i] == labels[i + 1]]
+    across = [(10 * a, 10 * b) for a in range(12) for b in range(a)]
+    belief = told(labels, inside + across)
+    got = dependence(belief, steps.reshape(120, 120), different, SETTLED)
+    assert got == 0 if rho == 0 else abs(got - rho) < 4 * 0.17 * rho
+    # Nothing is known of dependence before two records are one, or if all evidence is the same.
+    assert dependence(told(labels, []), steps.reshape(120, 120), different, SETTLED) == 0
+    assert dependence(belief, np.zeros((120, 120), np.uint8), np.ones(1), SETTLED) == 0

@@ -1,0 +1,132 @@
+"""A run told step by step, held against two rules at their plainest and against what clusterings are left."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import crowder as cr
+from crowder import watching
+from crowder.resolution import Resolution
+
+
+def clusterings(n, labels=()):
+    """Every way to cluster n records."""
+    if len(labels) == n:
+        yield labels
+        return
+    for label in range(max(labels, default=-1) + 2):
+        yield from clusterings(n, (*labels, label))
+
+
+def closure(n, answers):
+    """The two rules, applied until nothing new follows: pair -> match or not."""
+    known = {frozenset(pair): same for pair, same in answers.items()}
+    while True:
+        new = {}
+        for i, j, h in ((i, j, h) for i in range(n) for j in range(n) for h in range(n) if len({i, j, h}) == 3):
+            one, two = known.get(frozenset((i, h))), known.get(frozenset((h, j)))
+            if frozenset((i, j)) not in known and one is not None and two is not None and (one or two):
+                new[frozenset((i, j))] = one and two
+        if not new:
+            return known
+        known |= new
+
+
+def run_in(order, labels):
+    """Ask about the pairs in this order, but for what the rules settle: by `closure` alone."""
+    answers = {}
+    for i, j in order:
+        if frozenset((i, j)) not in closure(len(labels), answers):
+            answers[i, j] = labels[i] == labels[j]
+    return Resolution(list(answers), list(answers.values()), labels)
+
+
+def heuristics(labels, model, seed):
+    data = cr.datasets.synthetic(np.bincount(labels), model, rng=seed)
+    crowd = cr.Truth(data.labels)
+    return [run(data.similarity, crowd, rng=seed) for run in (cr.edge_ordering, cr.node_ordering)]
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0, 1, 1], [0, 1, 2, 3], [0, 0, 0, 0], [0, 1, 0, 1, 2, 2, 0]])
+def test_each_step_settles_what_the_rules_reach(labels):
+    rng = np.random.default_rng(7)
+    pairs = list(combinations(range(len(labels)), 2))
+    for _ in range(12):
+        run = run_in([pairs[p] for p in rng.permutation(len(pairs))], labels)
+        known, answers = {}, {}
+        for step in watching.steps(run)[1:]:
+            answers[step.pair] = step.same
+            now = closure(len(labels), answers)
+            gained = {p: same for p, same in now.items() if p not in known and p != frozenset(step.pair)}
+            told = {frozenset(p): True for p in step.matches} | {frozenset(p): False for p in step.nonmatches}
+            assert told == gained
+            assert (step.asked, step.inferred) == (len(answers), len(now) - len(answers))
+            assert step.left == len(pairs) - len(now)
+            known = now
+        assert step.left == 0
+
+
+def test_nothing_is_settled_that_a_clustering_contradicts():
+    """The other road knows no rule: a pair is settled when all clusterings that fit the answers agree about it."""
+    labels = [0, 0, 1, 0, 1]
+    possible = list(clusterings(5))
+    pairs = list(combinations(range(5), 2))
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        run = run_in([pairs[p] for p in rng.permutation(10)], labels)
+        fit, told = possible, watching.steps(run)
+        for at, step in enumerate(told[1:], start=1):
+            i, j = step.pair
+            fit = [c for c in fit if (c[i] == c[j]) == step.same]
+            agreed = {(a, b): fit[0][a] == fit[0][b] for a, b in pairs if len({c[a] == c[b] for c in fit}) == 1}
+            so_far = watching.settled(told[: at + 1])
+            assert dict(zip(zip(so_far.a, so_far.b, strict=True), so_far.same, strict=True)) == agreed
+
+
+@pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.2)])
+def test_a_heuristic_is_told_to_its_end(model):
+    labels = np.repeat([0, 1, 2, 3], [6, 4, 3, 1])
+    for run in heuristics(labels, model, 9):
+        told = watching.steps(run)
+        n, end = len(labels), told[-1]
+        assert len(told) == run.n_queries + 1 and end.asked == run.n_queries
+        # Every pair ends asked or inferred, once.
+        pairs = watching.settled(told)
+        assert sorted(zip(pairs.a, pairs.b, strict=True)) == list(combinations(range(n), 2))
+        assert (pairs.how == "asked").sum() == run.n_queries and pairs["at"].is_monotonic_increasing
+        assert (pairs.same & (pairs.how == "asked")).sum() == run.n_matches == n - 4
+        assert (end.left, end.inferred) == (0, n * (n - 1) // 2 - run.n_queries)
+        components = np.empty(n, int)
+        for number, part in enumerate(end.components):
+            components[list(part)] = number
+        assert np.array_equal(components, run.clusters)
+        # A match joins two components, a non-match none; and recall counts the pairs within components.
+        assert [len(step.components) for step in told] == [n - step for step in np.cumsum([0, *run.answers])]
+        within = [sum(len(part) * (len(part) - 1) // 2 for part in step.components) for step in told]
+        assert np.allclose(np.array(within) / within[-1], run.recall(run.clusters))
+
+
+def test_a_settled_question_is_refused():
+    with pytest.raises(ValueError, match=r"question 3, \(0, 2\), was settled"):
+        watching.steps(Resolution([[0, 1], [1, 2], [0, 2]], [True, True, True], [0, 0, 0]))
+    with pytest.raises(ValueError, match=r"question 3, \(2, 0\), was settled"):
+        watching.steps(Resolution([[0, 1], [1, 2], [2, 0]], [True, False, False], [0, 0, 1]))
+    with pytest.raises(ValueError, match=r"\(0, 3\), is no pair of 3 records"):
+        watching.steps(Resolution([[0, 3]], [True], [0, 0, 0]))
+
+
+def test_words_say_the_step():
+    # r1 = r2, r2 = r3 (so r1 = r3), r3 is not r4 (so neither are r1 and r2).
+    told = watching.steps(Resolution([[0, 1], [1, 2], [2, 3]], [True, True, False], [0, 0, 0, 1]))
+    names = ["r1", "r2", "r3", "r4"]
+    assert watching.words(told, 0, names) == (
+        "Before the first of 3 questions. Known to be one: none yet. Asked 0, inferred 0, open 6."
+    )
+    similarity = np.full((4, 4), 0.25)
+    assert watching.words(told, 3, names, similarity) == (
+        "Question 3 of 3: r3 and r4, similarity 0.25? No. This settles 2 more pairs. "
+        "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
+    )
+    assert "settles no more pairs" in watching.words(told, 1, names)
+    assert watching.words(told, 9, names).startswith("Done after question 3. ")
