@@ -57,7 +57,12 @@ def _lead(page: dict[str, Any], slug: str) -> dict[str, Any]:
         text = "".join(output["data"]["text/markdown"])
         output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: in-short\n\n{text}\n{FENCE}"}
     cells.remove(lead)
-    cells.insert(1, lead)
+    # Before the list of what a reader will know, if the title's cell has one: on a small screen it takes all the room.
+    head, mark, rest = "".join(cells[0]["source"]).partition("**What you will know at the end**")
+    cells[1:1] = [lead]
+    if mark:
+        cells[0]["source"] = head
+        cells[2:2] = [{**cells[0], "id": f"{cells[0]['id']}-list", "source": mark + rest}]
     return page
 
 

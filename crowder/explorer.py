@@ -288,7 +288,10 @@ def _questions(alt: Any, counted: pd.DataFrame, size: int) -> Any:
         .encode(
             x=alt.X("epsilon:Q", title="ε", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False)),
             y=alt.Y(
-                "count:Q", title="questions", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5, format="~s")
+                "count:Q",
+                title="questions",
+                scale=alt.Scale(type="log", nice=False, padding=10),
+                axis=alt.Axis(tickCount=5, format="~s"),
             ),
             color=alt.Color("what:N", scale=alt.Scale(domain=names, range=[c for c, _ in look]), legend=legend),
         )

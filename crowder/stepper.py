@@ -16,12 +16,14 @@ from crowder.resolution import Resolution
 __all__ = ["frame", "stepper"]
 
 KINDS = {
-    # what: colour, dash, width. The widths fall evenly, because Vega-Lite spreads them so.
-    ("asked", True): ("asked: match", GREEN, [1, 0], 4),
-    ("asked", False): ("asked: no match", RED, [7, 4], 3),
-    ("inferred", True): ("inferred: match", GREEN, [1, 0], 2),
-    ("inferred", False): ("inferred: no match", RED, [2, 3], 1),
+    # what: colour, dash
+    ("asked", True): ("asked: match", GREEN, [1, 0]),
+    ("asked", False): ("asked: no match", RED, [7, 4]),
+    ("inferred", True): ("inferred: match", GREEN, [1, 0]),
+    ("inferred", False): ("inferred: no match", RED, [2, 3]),
 }
+#: The width of the first kind and of the last. Vega-Lite spreads the others evenly between them.
+WIDTHS = [4, 0.7]
 
 
 def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
@@ -129,9 +131,9 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
     )
     drawn = {
         "x": place("X", "x"), "y": place("Y", "y"), "x2": "x2", "y2": "y2",
-        "color": scaled([color for _, color, _, _ in look], "Color"),
-        "strokeDash": scaled([dash for _, _, dash, _ in look], "StrokeDash"),
-        "strokeWidth": scaled([width for _, _, _, width in look], "StrokeWidth"),
+        "color": scaled([color for _, color, _ in look], "Color"),
+        "strokeDash": scaled([dash for _, _, dash in look], "StrokeDash"),
+        "strokeWidth": scaled(WIDTHS, "StrokeWidth"),
     }  # fmt: skip
     now = lines.transform_filter("datum.at == question && datum.how == 'asked'").mark_rule(
         stroke=ORANGE, strokeWidth=13, opacity=0.55, strokeCap="round"

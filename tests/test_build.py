@@ -321,7 +321,8 @@ def test_one_build_at_a_time(built):
 
 def test_what_a_chapter_says_first_it_may_compute_last(tiny):
     """A cell tagged `lead` moves up under the title; the notebook that a reader downloads keeps its order."""
-    tiny.write("01-one", "# One", "#p\nsize = 3", "from crowder import figures\ntotal = size + 4",
+    title = "# One\n\nHow much?\n\n**What you will know at the end**\n\n- it all."
+    tiny.write("01-one", title, "#p\nsize = 3", "from crowder import figures\ntotal = size + 4",
                'figures.say(f"It is **{total}** and $x^2$.")')  # fmt: skip
     path = tiny.root / "notebooks" / "01-one.ipynb"
     notebook = json.loads(path.read_text())
@@ -331,7 +332,9 @@ def test_what_a_chapter_says_first_it_may_compute_last(tiny):
     assert done.returncode == 0, done.stderr
     page = (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
     words = " ".join(re.sub("<[^>]*>", "", page[page.index("<h1>One") :]).split())
-    assert words.index("In short") < words.index("It is 7") < words.index("total = size + 4")
+    order = ["How much?", "In short", "It is 7", "What you will know", "it all.", "total = size + 4"]
+    assert [words.count(text) for text in order] == [1] * len(order)
+    assert sorted(order, key=words.index) == order
     executed = json.loads((tiny.out / "executed" / "full" / "01-one.ipynb").read_text())
     assert "say" in "".join(executed["cells"][-1]["source"])
     notebook["cells"][-2]["metadata"]["tags"] = ["lead"]

@@ -1,10 +1,15 @@
 """The chart that walks through runs: its data, its settings, its words."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
+import vl_convert
 
 import crowder as cr
 from crowder import stepper, watching
+from crowder.figures import GREEN, RED
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +57,18 @@ def test_the_chart_draws_each_pair_between_its_records(runs):
         assert line["kind"] == f"{row['how']}: {'match' if row['same'] else 'no match'}"
 
 
-def test_the_kinds_of_lines_differ_by_more_than_colour():
-    looks = {kind: (tuple(dash), width) for kind, _, dash, width in stepper.KINDS.values()}
-    assert len(set(looks.values())) == len(looks) == 4
-    widths = [width for *_, width in stepper.KINDS.values()]
-    assert len(set(np.diff(widths))) == 1  # Vega-Lite spreads a range of widths evenly over the kinds
+def test_the_kinds_of_lines_differ_by_more_than_colour(runs):
+    looks = {kind: tuple(dash) for kind, _, dash in stepper.KINDS.values()}
+    assert len(set(looks.values())) == 3 and looks["asked: match"] == looks["inferred: match"]
+    # These two differ in width: the widths fall from the first kind to the last, which is Vega-Lite's doing.
+    spec = stepper.stepper(runs, NAMES)[0].to_dict()
+    spec["params"] = [{"name": "ordering", "value": "edge ordering"}, {"name": "question", "value": 4}]
+    drawn = re.findall("<line[^>]*>", vl_convert.vegalite_to_svg(spec))
+    lines = [line for line in drawn if GREEN in line or RED in line]
+    found = Counter(float(re.search(r'stroke-width="([\d.]+)"', line)[1]) for line in lines)
+    # Asked: three matches and a non-match; inferred: a match and five non-matches.
+    widths = np.linspace(*stepper.WIDTHS, 4)
+    assert sorted(found) == pytest.approx(sorted(widths)) and [found[w] for w in sorted(found)] == [5, 1, 1, 3]
 
 
 def test_the_controls_reach_from_before_the_first_to_the_last_question_of_the_longest(runs):
