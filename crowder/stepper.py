@@ -24,6 +24,9 @@ KINDS = {
 }
 #: The width of the first kind and of the last. Vega-Lite spreads the others evenly between them.
 WIDTHS = [4, 0.7]
+#: The ground of records that are known to be one: light, so that dark letters stand on it.
+TINTS = ["#bfe3f7", "#efcfe0", "#c4ead9", "#dcdcf2", "#f9cfb4", "#e4e4e4", "#f8dfa3"]
+SINGLE = "white"
 
 
 def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
@@ -107,6 +110,51 @@ def stepper(
     return chart, words
 
 
+def tints(told: Sequence[watching.Step]) -> list[list[str]]:
+    """The ground of every record after every question: one for each component of two records or more.
+
+    Parameters
+    ----------
+    told : sequence of Step
+        As `crowder.watching.steps` gives them.
+
+    Returns
+    -------
+    list of list of str
+        Colours by question and record. When components merge, the largest keeps its colour; no two have the same while
+        there are colours enough.
+
+    Examples
+    --------
+    >>> rows = tints(watching.steps(Resolution([[0, 1], [1, 2]], [True, False], [0, 0, 1])))
+    >>> [[ground == SINGLE for ground in row] for row in rows]
+    [[True, True, True], [False, False, True], [False, False, True]]
+    """
+    found, worn = [], {}
+    for step in told:
+        joined = [part for part in step.components if len(part) > 1]
+        before, worn = worn, {part: worn[part] for part in joined if part in worn}
+        for part in joined:
+            if part not in worn:
+                kept = [old for old in before if set(old) <= set(part)]
+                free = [tint for tint in TINTS if tint not in worn.values()] or TINTS
+                worn[part] = before[max(kept, key=len)] if kept else free[0]
+        ground = {record: tint for part, tint in worn.items() for record in part}
+        found.append([ground.get(record, SINGLE) for record in range(sum(map(len, step.components)))])
+    return found
+
+
+def _grounds(told: Mapping[str, list[watching.Step]], last: int) -> list[dict[str, Any]]:
+    """For every run and record the stretches of questions during which its ground is the same."""
+    rows = []
+    for name, steps in told.items():
+        for record, grounds in enumerate(zip(*tints(steps), strict=True)):
+            begins = [at for at, ground in enumerate(grounds) if at == 0 or ground != grounds[at - 1]]
+            for begin, end in zip(begins, [*(at - 1 for at in begins[1:]), last], strict=True):
+                rows.append({"ordering": name, "record": record, "from": begin, "to": end, "ground": grounds[begin]})
+    return rows
+
+
 def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size: int) -> Any:
     """The records on a circle, a line for each settled pair."""
     at = [(round(sin(2 * pi * i / len(names)), 4), round(cos(2 * pi * i / len(names)), 4)) for i in range(len(names))]
@@ -142,11 +190,19 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
         lines.transform_filter(f"datum.how == '{how}'").mark_rule().encode(**drawn).properties(name=how)
         for how in ("inferred", "asked")
     )
-    nodes = alt.Chart(pd.DataFrame({"name": list(names), "x": [x for x, _ in at], "y": [y for _, y in at]})).encode(
-        x=place("X", "x"), y=place("Y", "y")
+    told = {name: watching.steps(run) for name, run in runs.items()}
+    grounds = pd.DataFrame(_grounds(told, max(map(len, told.values())) - 1))
+    grounds = grounds.assign(**{axis: [at[r][i] for r in grounds.record] for i, axis in enumerate("xy")})
+    here = {"x": place("X", "x"), "y": place("Y", "y")}
+    nodes = alt.Chart(pd.DataFrame([{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, at, strict=True)]))
+    ground = (
+        alt.Chart(grounds)
+        .transform_filter("datum.ordering == ordering && datum.from <= question && question <= datum.to")
+        .mark_circle(size=620, stroke=INK, strokeWidth=1.4, opacity=1)
+        .encode(**here, fill=alt.Fill("ground:N", scale=None))
+        .properties(name="records")
     )
-    ground = nodes.mark_circle(size=620, fill="white", stroke=INK, strokeWidth=1.4, opacity=1)
-    label = nodes.mark_text(fontSize=12.5, color=INK, baseline="middle").encode(text="name:N")
+    label = nodes.mark_text(fontSize=12.5, color=INK, baseline="middle").encode(**here, text="name:N")
     return alt.layer(
         now.encode(x=drawn["x"], y=drawn["y"], x2="x2", y2="y2").properties(name="now"), inferred, asked, ground, label
     ).properties(width=size, height=size * 0.86)

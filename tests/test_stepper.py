@@ -71,6 +71,30 @@ def test_the_kinds_of_lines_differ_by_more_than_colour(runs):
     assert sorted(found) == pytest.approx(sorted(widths)) and [found[w] for w in sorted(found)] == [5, 1, 1, 3]
 
 
+def test_records_that_are_known_to_be_one_stand_on_one_ground(runs):
+    chart, _ = stepper.stepper(runs, NAMES)
+    rows = data(chart.to_dict(), "ground")
+    for name, run in runs.items():
+        told = watching.steps(run)
+        for at in range(10):
+            now = [row for row in rows if row["ordering"] == name and row["from"] <= at <= row["to"]]
+            assert [row["record"] for row in now] == list(range(5))
+            step = told[min(at, len(told) - 1)]
+            for part in step.components:
+                inside = {now[record]["ground"] for record in part}
+                outside = {row["ground"] for row in now if row["record"] not in part}
+                assert inside == {stepper.SINGLE} if len(part) == 1 else len(inside) == 1 and not inside & outside
+
+
+def test_the_largest_part_keeps_its_ground():
+    # 0-1-2 grow first, 3-4 apart; then they merge.
+    run = cr.Resolution([[0, 1], [3, 4], [1, 2], [2, 3]], [True] * 4, [0] * 5)
+    first, second = stepper.TINTS[:2]
+    assert stepper.tints(watching.steps(run))[2:] == [
+        [first, first, "white", second, second], [first] * 3 + [second] * 2, [first] * 5,
+    ]  # fmt: skip
+
+
 def test_the_controls_reach_from_before_the_first_to_the_last_question_of_the_longest(runs):
     chart, words = stepper.stepper(runs, NAMES)
     params = {entry["name"]: entry for entry in chart.to_dict()["params"]}
