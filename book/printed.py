@@ -75,8 +75,17 @@ def diff(entries: list[dict[str, Any]]) -> list[str]:
     head = ("", "printed", "regenerated", "")
     wide = [max(len(row[i]) for row in [head, *rows]) for i in range(4)]
     lines = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}  {d}".rstrip() for a, b, c, d in [head, *rows]]
-    counts = {word: sum(row[3] == word for row in rows) for word in ("agrees", "differs", "lost", "agrees now")}
-    return [*lines, "printed numbers: " + ", ".join(f"{n} {word}" for word, n in counts.items() if n)]
+    return [*lines, f"printed numbers: {tally(entries)}"]
+
+
+#: How many numbers have each verdict, in words.
+_PLURAL = {"agrees": "agree", "differs": "differ, as noted", "lost": "no longer agree", "agrees now": "agree now"}
+
+
+def tally(entries: list[dict[str, Any]]) -> str:
+    """How many printed numbers have which verdict."""
+    every = [verdict(number) for entry in entries for number in entry["numbers"]]
+    return "; ".join(f"{every.count(word)} {words}" for word, words in _PLURAL.items() if word in every)
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from printed import regenerated, show
+from printed import regenerated, show, tally
 from printed import verdict as agreement
 from sphinx.util.docutils import SphinxRole
 from status import as_markdown
@@ -36,9 +36,8 @@ class Printed(Shown):
     def run(self) -> list[nodes.Node]:
         path = Path(self.env.app.srcdir) / "printed.json"
         groups = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-        every = [agreement(number) for group in groups for number in group["numbers"]]
-        counts = [f"{every.count(word)} {word}" for word in dict.fromkeys(every)]
-        found = self.words(f"**{len(every)} printed numbers**: {', '.join(counts)}.")
+        size = sum(len(group["numbers"]) for group in groups)
+        found = self.words(f"**{size} printed numbers**: {tally(groups)}.")
         for group in groups:
             runs = ""
             if group["runs"]:

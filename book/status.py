@@ -35,7 +35,7 @@ def as_markdown(status: dict[str, Any]) -> list[str]:
         commit = f"`{row['commit'][:10]}`" if row["commit"] else "not a git checkout"
         if (row["commit"] or "").endswith("-modified"):
             commit += ", modified"
-        lines.append(f"| {{doc}}`/{row['page']}` | {row['seconds']:,.0f} s | {data} | {commit} |")
+        lines.append(f"| {{doc}}`{row['chapter']} </{row['page']}>` | {row['seconds']:,.0f} s | {data} | {commit} |")
     lines += ["", "| package | version |", "| --- | --- |"]
     lines += [f"| {name} | {version} |" for name, version in status["versions"].items()]
     return lines

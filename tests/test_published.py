@@ -168,7 +168,7 @@ def test_the_build_shows_printed_beside_regenerated(book):
     assert done.returncode == 0, done.stderr
     assert re.search(r"counts, a\s+100\s+104\s+agrees\n", done.stdout)
     assert re.search(r"counts, b\s+50\s+60\s+differs\n", done.stdout)
-    assert "printed numbers: 1 agrees, 1 differs" in done.stdout
+    assert "printed numbers: 1 agree; 1 differ, as noted" in done.stdout
     page = re.sub("<[^>]*>|\\s+", " ", book.page("notebooks/01-one"))
     assert "differs: a slip" in page and "within 5 %" in page
     lines = (book.out / "results" / "full" / "printed.csv").read_text().splitlines()

@@ -34,8 +34,8 @@ def text(page):
 def test_the_page_names_chapters_times_data_and_versions(book):
     shown = text(book.page("book/status"))
     assert "Profile quick" in shown
-    assert re.search(r"Two \d+ s cora \(shipped values\) not a git checkout", shown)
-    assert re.search(r"One \d+ s – not a git checkout", shown)
+    assert re.search(r"02-two \d+ s cora \(shipped values\) not a git checkout", shown)
+    assert re.search(r"01-one \d+ s – not a git checkout", shown)
     manifest = json.loads((book.out / "executed" / "quick" / "manifest.json").read_text())
     for name, version in manifest["chapters"]["02-two"]["versions"].items():
         assert f"{name} {version}" in shown
