@@ -20,7 +20,7 @@ from chapters import BuildError, Chapter
 SCALE = ("proved", "exact", "simulated", "trend", "refuted", "unclear")
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
-_ID = re.compile(r"[BCE]\d\d")
+_ID = re.compile(r"[BCE]\d{2,3}")
 _NEEDED = {"place", "statement", "verdict", "source", "test"}
 _ERRATUM = {"matters", "weight", "claims"}
 WEIGHTS = ("result", "gap", "slip")
@@ -48,13 +48,13 @@ def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | No
                 catalogue[other].setdefault("errata", []).append(name)
             elif only is None:
                 raise BuildError(f"book/claims/{entry['chapter']}.yml: {name} concerns {other}, which is not there")
-    return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), item[0])))
+    return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
 
 
 def _checked(root: Path, where: str, name: str, entry: Any) -> dict[str, Any]:
     """One entry, complete, with its sources and tests found."""
     if not isinstance(name, str) or not _ID.fullmatch(name) or not isinstance(entry, dict):
-        raise BuildError(f"{where}: {name!r}: expected C, E or B and two digits, then what is known of the claim")
+        raise BuildError(f"{where}: {name!r}: expected C, E or B and two or three digits, then what is known of it")
     erratum = name.startswith("E")
     needed = _NEEDED | (_ERRATUM if erratum else set())
     refuted = entry.get("verdict") == "refuted"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +13,29 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+_STYLE = """
+body { margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff;
+        font: 1rem/1.5 system-ui, sans-serif; }
+pre { overflow-x: auto; font-size: .85rem; line-height: 1.45; }
+:target + a { background: #fff3bf; }
+.cell { border-left: 3px solid #ccc; padding-left: 1rem; margin: 1rem 0; }
+.cell:target { border-left-color: #d55e00; }
+a { color: #0a5a9c; }
+.linenos { color: #666; text-decoration: none; padding-right: 1em; user-select: none; }
+%(style)s
+@media (prefers-color-scheme: dark) {
+body { color: #ddd; background: #14181e; } a { color: #8ac0ff; } .linenos { color: #999; }
+%(dark)s
+}
+"""
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{name}</title>
-<style>
-body {{ margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff;
-        font: 1rem/1.5 system-ui, sans-serif; }}
-pre {{ overflow-x: auto; font-size: .85rem; line-height: 1.45; }}
-:target + a {{ background: #fff3bf; }}
-.cell {{ border-left: 3px solid #ccc; padding-left: 1rem; margin: 1rem 0; }}
-.cell:target {{ border-left-color: #d55e00; }}
-a {{ color: #0a5a9c; }}
-.linenos {{ color: #666; text-decoration: none; padding-right: 1em; user-select: none; }}
-{style}
-@media (prefers-color-scheme: dark) {{
-body {{ color: #ddd; background: #14181e; }} a {{ color: #8ac0ff; }} .linenos {{ color: #999; }}
-{dark}
-}}
-</style>
+<link rel="stylesheet" href="{up}source/style.css">
 </head>
 <body>
 <main>
@@ -45,6 +48,11 @@ body {{ color: #ddd; background: #14181e; }} a {{ color: #8ac0ff; }} .linenos {{
 """
 
 
+def _lighter(code: str) -> str:
+    """Without the marks that no style shows: names, punctuation and white space look like any text."""
+    return re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+
+
 def write(
     html_folder: Path,
     root: Path,
@@ -55,8 +63,11 @@ def write(
 ) -> None:
     """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code."""
     paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
+    styles = html_folder / "source" / "style.css"
+    styles.parent.mkdir(parents=True, exist_ok=True)
     light = HtmlFormatter(style="default").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    styles.write_text(_STYLE % {"style": light, "dark": dark}, encoding="utf-8")
     where = "As it was when these pages were built" + (f", at commit {commit}." if commit else ".")
     for chapter in chapters:
         page = html_folder / "source" / "notebooks" / f"{chapter.slug}.html"
@@ -69,7 +80,7 @@ def write(
         )  # fmt: skip
         name = f"{chapter.path.as_posix()}: the code"
         page.write_text(_PAGE.format(name=html.escape(name), where=html.escape(where), home="../../index.html",
-                                     code=code, style=light, dark=dark), encoding="utf-8")  # fmt: skip
+                                     code=_lighter(code), up="../../"), encoding="utf-8")  # fmt: skip
     for path in paths:
         # An anchor of its own on each line; the number is a link to it.
         formatter = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, wrapcode=False)
@@ -77,5 +88,5 @@ def write(
         page.parent.mkdir(parents=True, exist_ok=True)
         code = highlight((root / path).read_text(encoding="utf-8"), PythonLexer(stripnl=False), formatter)
         home = "../" * (path.count("/") + 1) + "index.html"
-        page.write_text(_PAGE.format(name=html.escape(path), where=html.escape(where), home=home, code=code,
-                                     style=light, dark=dark), encoding="utf-8")  # fmt: skip
+        page.write_text(_PAGE.format(name=html.escape(path), where=html.escape(where), home=home, code=_lighter(code),
+                                     up="../" * (path.count("/") + 1)), encoding="utf-8")  # fmt: skip

@@ -49,7 +49,7 @@ VERDICTS = ("proved", "exact", "simulated", "trend", "unclear", "refuted")
 NOT_SHOWN = "not shown"
 NOT_CHECKED = "not checked"
 
-_ID = re.compile(r"[BCE]\d\d")
+_ID = re.compile(r"[BCE]\d{2,3}")
 _recorded: set[str] = set()
 
 
@@ -81,8 +81,8 @@ def record(
     Parameters
     ----------
     claim : str
-        Its identifier, a letter and two digits: C for a claim of the paper, E for an erratum, B for a statement of the
-        book's own.
+        Its identifier, a letter and two or three digits: C for a claim of the paper, E for an erratum, B for a
+        statement of the book's own.
     *evidence : Evidence
         What the verdict rests on; together it covers the whole claim.
     also : sequence of Evidence
@@ -116,7 +116,7 @@ def record(
     'proved'
     """
     if not isinstance(claim, str) or not _ID.fullmatch(claim):
-        raise ValueError(f"claim {claim!r}: expected C, E or B and two digits")
+        raise ValueError(f"claim {claim!r}: expected C, E or B and two or three digits")
     if not evidence:
         raise ValueError(f"{claim}: no evidence was given")
     refuted = any(piece.kind == "refuted" for piece in evidence)

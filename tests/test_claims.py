@@ -225,7 +225,7 @@ def test_outside_a_build_nothing_is_written_and_a_cell_may_run_again(monkeypatch
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: record("C1", EXACT), "'C1': expected C, E or B and two digits"),
+        (lambda: record("C1", EXACT), "'C1': expected C, E or B and two or three digits"),
         (lambda: record("D01", EXACT), "'D01': expected"),
         (lambda: record("C001", EXACT), "'C001': expected"),
         (lambda: record(1, EXACT), "claim 1: expected"),

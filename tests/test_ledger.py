@@ -150,7 +150,7 @@ def without(entry, key):
 @pytest.mark.parametrize(
     ("catalogue", "expected"),
     [
-        ({"C1": CLAIM}, "'C1': expected C, E or B and two digits"),
+        ({"C1": CLAIM}, "'C1': expected C, E or B and two or three digits"),
         ({"C01": without(CLAIM, "test")}, "C01 lacks test"),
         ({"C01": CLAIM | {"corrected": {}}}, "C01 has no use for corrected"),
         ({"C01": without(REFUTED, "corrected")}, "a refuted claim has corrected"),

@@ -219,3 +219,17 @@ def test_too_many_outcomes_are_refused_before_they_are_listed():
     many = cr.SimilarityModel.from_steps(np.linspace(0, 1, 7), green=[1.2, 0.8, 1.1, 0.9, 1.3, 0.7], red=[1.0] * 6)
     with pytest.raises(ValueError, match="too many"):
         product_tv(many, 1000)
+
+
+def test_small_epsilon_gives_the_sum_a_slope_that_grows_as_a_root():
+    """TV/2 = c_m ε + O(ε³) under Dist-1: of 2m - 1 fair coins one decides when the others are split evenly.
+
+    That is c_m = (2m-1) C(2m-2, m-1) / 2^(2m-1): ½, ¾ and 15/16 for 1, 2 and 3 records, and about √(m/π) for many.
+    """
+    epsilon = 1e-4
+    for m, slope in [(1, 1 / 2), (2, 3 / 4), (3, 15 / 16)]:
+        assert product_tv(cr.dist1(epsilon), m) / 2 / epsilon == pytest.approx(slope, abs=1e-6)
+    assert product_tv(cr.dist1(epsilon), 200) / 2 / epsilon == pytest.approx(sqrt(200 / np.pi), rel=1e-3)
+    # mε² alone tells how often one other cluster has more votes: the normal tail beyond ε√(2m).
+    for m, epsilon in [(100, 0.1), (400, 0.05)]:
+        assert (1 - product_tv(cr.dist1(epsilon), m)) / 2 == pytest.approx(stats.norm.sf(sqrt(2)), abs=2e-3)
