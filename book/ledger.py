@@ -20,7 +20,7 @@ from chapters import BuildError, Chapter
 SCALE = ("proved", "exact", "simulated", "trend", "refuted", "unclear")
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
-_ID = re.compile(r"[BCE]\d{2,3}")
+_ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
 _NEEDED = {"place", "statement", "verdict", "source", "test"}
 _ERRATUM = {"matters", "weight", "claims"}
 WEIGHTS = ("result", "gap", "slip")

@@ -49,7 +49,7 @@ VERDICTS = ("proved", "exact", "simulated", "trend", "unclear", "refuted")
 NOT_SHOWN = "not shown"
 NOT_CHECKED = "not checked"
 
-_ID = re.compile(r"[BCE]\d{2,3}")
+_ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
 _recorded: set[str] = set()
 
 
