@@ -19,6 +19,7 @@ import operator
 import numpy as np
 
 from crowder.oracles import answer, begin
+from crowder.votes import odd
 
 __all__ = ["MemberVote", "share_placed"]
 
@@ -67,9 +68,7 @@ class MemberVote:
     """
 
     def __init__(self, oracle, votes: int, *, early: bool = False) -> None:
-        self.votes = operator.index(votes)
-        if self.votes < 1 or self.votes % 2 == 0:
-            raise ValueError(f"a majority needs an odd number of votes, not {votes}")
+        self.votes = odd(votes)
         self.early = early
         self.asked = 0
         self._oracle = oracle

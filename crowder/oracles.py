@@ -18,6 +18,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from crowder.votes import odd
+
 __all__ = ["Faulty", "MajorityVote", "Truth"]
 
 
@@ -174,9 +176,7 @@ class MajorityVote:
     """
 
     def __init__(self, oracle, votes: int, *, early: bool = False) -> None:
-        self.votes = operator.index(votes)
-        if self.votes < 1 or self.votes % 2 == 0:
-            raise ValueError(f"a majority needs an odd number of votes, not {votes}")
+        self.votes = odd(votes)
         self.early = early
         self.asked = 0
         self._oracle = oracle

@@ -14,7 +14,7 @@ from math import comb, exp, expm1, log, log1p
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-__all__ = ["expected_answers", "log_majority_error", "majority_error", "run_failure", "votes_needed"]
+__all__ = ["expected_answers", "log_majority_error", "majority_error", "odd", "run_failure", "votes_needed"]
 
 
 def majority_error(votes: int, error):
@@ -48,7 +48,7 @@ def majority_error(votes: int, error):
     >>> majority_error(3, Fraction(3, 5))  # more than one answer's 3/5
     Fraction(81, 125)
     """
-    votes = _odd(votes)
+    votes = odd(votes)
     if isinstance(error, (float, np.floating)):
         return exp(log_majority_error(votes, error))
     error = _probability(error)
@@ -85,7 +85,7 @@ def log_majority_error(votes: int, error: float) -> float:
     >>> round(log_majority_error(10_001, 0.1))  # a probability with more than two thousand zeros
     -5115
     """
-    votes = _odd(votes)
+    votes = odd(votes)
     error = float(_probability(error))
     if error in (0.0, 1.0):
         return 0.0 if error else -np.inf
@@ -129,7 +129,7 @@ def expected_answers(votes: int, error):
     >>> round(expected_answers(101, 0.1), 3)  # close to 51/0.9
     56.667
     """
-    votes = _odd(votes)
+    votes = odd(votes)
     half = votes // 2 + 1
     if isinstance(error, (float, np.floating)):
         error = float(_probability(error))
@@ -246,7 +246,14 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     return 2 * high + 1
 
 
-def _odd(votes) -> int:
+def odd(votes) -> int:
+    """The size of a vote, if it is one that always has a majority.
+
+    Examples
+    --------
+    >>> odd(3)
+    3
+    """
     votes = operator.index(votes)
     if votes < 1 or votes % 2 == 0:
         raise ValueError(f"a majority needs an odd number of votes, not {votes}")
