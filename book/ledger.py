@@ -84,7 +84,7 @@ def _checked(root: Path, where: str, name: str, entry: Any) -> dict[str, Any]:
 
 
 def find_code(root: Path, dotted: str) -> tuple[str, int] | None:
-    """File and line of ``crowder.theory.L``, read without importing it."""
+    """File and line of ``crowder.model.theory.L``, read without importing it."""
     parts = dotted.split(".")
     for cut in range(len(parts), 0, -1):
         path = root.joinpath(*parts[:cut]).with_suffix(".py")

@@ -1,9 +1,9 @@
 """From an executed notebook to a page: figures and tables become numbered, captioned and linked to their data.
 
-`crowder.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an output
-becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the ledger
-(see `verdicts`). What a chapter found can be said only at its end, but is read first: a cell tagged `lead` moves up,
-under the title. The executed notebook itself stays as it ran.
+`crowder.page.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an
+output becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the
+ledger (see `verdicts`). What a chapter found can be said only at its end, but is read first: a cell tagged `lead` moves
+up, under the title. The executed notebook itself stays as it ran.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _refuse(output: dict[str, Any], slug: str, number: int) -> None:
     for mime in output.get("data", {}):
         if mime.startswith("image/"):
             raise BuildError(f"{slug}: cell {number} shows an image ({mime}) without caption and alt text; "
-                             "hand the figure to crowder.figures.show")  # fmt: skip
+                             "hand the figure to crowder.page.figures.show")  # fmt: skip
     if output.get("name") == "stderr":
         text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
         raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")

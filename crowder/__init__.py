@@ -15,41 +15,30 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-Where things live. The model: `densities`, `models` (f_g and f_r), `theory` (L_{g,r}). The heuristics: `orderings`
-(`pairs`, `sorting` and `engine` do the work), `resolution` (what a run leaves behind), `oracles`, `journal` (answers
-kept on disk). The theorems: `counts` and `rationals` (exact expected counts; `connectivity`, `arrivals` and `limits`
-beside them), `bounds`, `lower`, `games`, `certain`, `enumeration` (all orders of a few pairs), `votes`. Beyond the
-paper: `weighing`, evidence summed and learned (`loglik` and `learned` do the work). Data: `recordfile` (your own
-records), `similarity`, `datasets`, `experiments`. The book: `claims` (verdicts from `evidence`), `published` (the
-paper's numbers), `figures`, `interactive` (pictures with controls), `watching` and `stepper` (a run, step by step).
+Where things live, each folder importing only from those before it: `model` (f_g and f_r, L_{g,r}), `asking` (the
+orderings, who answers, the journal that keeps answers, what a run leaves behind), `counting` (exact expected counts,
+bounds), `data` (your own records, similarities, cora, synthetic), `trials` (many runs), `page` (tables, figures and
+charts of a chapter), `ledger` (verdicts from evidence, the paper's printed numbers).
 """
 
-from crowder import (
-    claims,
-    datasets,
-    densities,
-    enumeration,
-    experiments,
-    figures,
-    interactive,
-    models,
-    published,
-    similarity,
-    stepper,
-    theory,
-    watching,
-)
-from crowder.bounds import edge_bound, node_bound
-from crowder.counts import expected_queries
-from crowder.journal import Journal
-from crowder.models import SimilarityModel, dist1, dist2, uniform
-from crowder.oracles import Faulty, MajorityVote, Truth
-from crowder.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
-from crowder.rationals import expected_queries_exact, expected_queries_symbolic
-from crowder.recordfile import read_records
-from crowder.resolution import Resolution, ideal_queries, ideal_recall
-from crowder.theory import L, L_symbolic
-from crowder.weighing import EvidenceOrdering, evidence_ordering
+from crowder.asking import journal
+from crowder.asking.journal import Journal
+from crowder.asking.oracles import Faulty, MajorityVote, Truth
+from crowder.asking.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
+from crowder.asking.resolution import Resolution, ideal_queries, ideal_recall
+from crowder.asking.weighing import EvidenceOrdering, evidence_ordering
+from crowder.counting import enumeration
+from crowder.counting.bounds import edge_bound, node_bound
+from crowder.counting.counts import expected_queries
+from crowder.counting.rationals import expected_queries_exact, expected_queries_symbolic
+from crowder.data import datasets, similarity
+from crowder.data.recordfile import read_records
+from crowder.ledger import claims, published
+from crowder.model import densities, models, theory
+from crowder.model.models import SimilarityModel, dist1, dist2, uniform
+from crowder.model.theory import L, L_symbolic
+from crowder.page import figures, interactive, stepper, watching
+from crowder.trials import experiments
 
 __version__ = "0.1.0"
 
@@ -82,6 +71,7 @@ __all__ = [
     "ideal_queries",
     "ideal_recall",
     "interactive",
+    "journal",
     "models",
     "node_bound",
     "node_ordering",

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from needing import chromium, missing
 
-from crowder.records import CORA_VARIABLE, cora_records
+from crowder.data.records import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data" / "cora.csv"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import chain, combinations, pairwise, permutations, product
 from math import factorial, prod
 
-from crowder.enumeration import questions_of_order
+from crowder.counting.enumeration import questions_of_order
 
 
 def masses(edges, heights):

@@ -115,7 +115,7 @@ def limited(folder: str) -> None:
     """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
     import resource
 
-    from crowder import answerfile
+    from crowder.asking import answerfile
 
     path, n, questions = Path(folder) / "answers.db", 70, []
     pairs = np.stack(np.triu_indices(n, 1), axis=1)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.arrivals import expected_queries_in_order, races
-from crowder.bounds import disconnected, edge_tree_bound
+from crowder.counting.arrivals import expected_queries_in_order, races
+from crowder.counting.bounds import disconnected, edge_tree_bound
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------
 

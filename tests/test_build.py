@@ -322,7 +322,7 @@ def test_one_build_at_a_time(built):
 def test_what_a_chapter_says_first_it_may_compute_last(tiny):
     """A cell tagged `lead` moves up under the title; the notebook that a reader downloads keeps its order."""
     title = "# One\n\nHow much?\n\n**What you will know at the end**\n\n- it all."
-    tiny.write("01-one", title, "#p\nsize = 3", "from crowder import figures\ntotal = size + 4",
+    tiny.write("01-one", title, "#p\nsize = 3", "from crowder.page import figures\ntotal = size + 4",
                'figures.say(f"It is **{total}** and $x^2$.")')  # fmt: skip
     path = tiny.root / "notebooks" / "01-one.ipynb"
     notebook = json.loads(path.read_text())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.certain import alone, certain_mass, unvouched
+from crowder.counting.certain import alone, certain_mass, unvouched
 
 
 def test_what_proves_itself_under_the_two_models():

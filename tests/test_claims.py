@@ -10,7 +10,7 @@ import sympy as sp
 
 import crowder.results
 from crowder import claims
-from crowder.claims import (
+from crowder.ledger.claims import (
     NOT_CHECKED,
     NOT_SHOWN,
     VERDICTS,

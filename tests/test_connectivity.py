@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from crowder.connectivity import component_numbers, connected, log_connected
-from crowder.rationals import connected_polynomials
+from crowder.counting.connectivity import component_numbers, connected, log_connected
+from crowder.counting.rationals import connected_polynomials
 
 
 def component_sizes(m, edges):

@@ -14,11 +14,12 @@ import pooch
 import pytest
 from scipy.stats import kstest
 
-from crowder import Truth, data, datasets, dist1, dist2, edge_ordering, ideal_queries, node_ordering, similarity
-from crowder.counted import COUNTED, counts
+from crowder import Truth, datasets, dist1, dist2, edge_ordering, ideal_queries, node_ordering, similarity
 from crowder.data import __main__ as make
-from crowder.family import FAMILY
-from crowder.records import CORA_URL_VARIABLE, CORA_VARIABLE, anonymous
+from crowder.data import shipped
+from crowder.data.counted import COUNTED, counts
+from crowder.data.family import FAMILY
+from crowder.data.records import CORA_URL_VARIABLE, CORA_VARIABLE, anonymous
 
 ROUNDED = [name for name, member in FAMILY.items() if member.similarity not in COUNTED]
 
@@ -156,7 +157,7 @@ def test_cora_has_the_known_facts():
     assert found.records is None
     assert sorted(set(found.labels)) == list(range(191))
     assert found.provenance == {
-        "source": "shipped with crowder", "sha256": data.sha256_of("jaccard-tokens"),
+        "source": "shipped with crowder", "sha256": shipped.sha256_of("jaccard-tokens"),
         "similarity": "jaccard-tokens", "fields": None,
     }  # fmt: skip
     assert datasets.cora("jaro-winkler").provenance["decimals"] == 4
@@ -290,21 +291,21 @@ def test_rounding_hardly_moves_a_count(name, cora_frame):
 
 
 def test_shipped_files_are_small_and_made_the_same_again(cora_path, tmp_path):
-    files = [data.file_of(name) for name in FAMILY]
-    assert sorted(file.name for file in data.FOLDER.glob("*.npz")) == sorted(files)
-    assert sum((data.FOLDER / file).stat().st_size for file in files) < 2_100_000
+    files = [shipped.file_of(name) for name in FAMILY]
+    assert sorted(file.name for file in shipped.FOLDER.glob("*.npz")) == sorted(files)
+    assert sum((shipped.FOLDER / file).stat().st_size for file in files) < 2_100_000
     sums = make.main(str(cora_path), str(tmp_path))
-    assert sums == {data.file_of(name): data.sha256_of(name) for name in FAMILY}
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*files, data.SUMS.name])
-    for file in [*files, data.SUMS.name]:
-        assert (tmp_path / file).read_bytes() == (data.FOLDER / file).read_bytes()
+    assert sums == {shipped.file_of(name): shipped.sha256_of(name) for name in FAMILY}
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*files, shipped.SUMS.name])
+    for file in [*files, shipped.SUMS.name]:
+        assert (tmp_path / file).read_bytes() == (shipped.FOLDER / file).read_bytes()
 
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_shipped_files_hold_numbers_only(name, cora_frame):
     """One number a pair of groups and one a record: nothing of how often which word stands where."""
-    path = data.FOLDER / data.file_of(name)
-    arrays = data.read(path, data.sha256_of(name))
+    path = shipped.FOLDER / shipped.file_of(name)
+    arrays = shipped.read(path, shipped.sha256_of(name))
     kinds = {part: array.dtype.str for part, array in arrays.items()}
     assert kinds == {"labels": "<i2", "group": "<i2", "steps": "<i2"}
     groups = int(arrays["group"].max()) + 1
@@ -325,9 +326,9 @@ def test_shipped_files_hold_numbers_only(name, cora_frame):
     ids=["half", "one byte short", "one bit", "empty"],
 )
 def test_harmed_file_is_refused(harm, tmp_path, monkeypatch):
-    name = data.file_of("jaccard-tokens")
-    (tmp_path / name).write_bytes(harm((data.FOLDER / name).read_bytes()))
-    monkeypatch.setattr(data, "FOLDER", tmp_path)
+    name = shipped.file_of("jaccard-tokens")
+    (tmp_path / name).write_bytes(harm((shipped.FOLDER / name).read_bytes()))
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     with pytest.raises(
         ValueError, match=r"checksum of cora-jaccard-tokens\.npz does not match \(\d+ bytes\): sha256 \w{64}, expected"
     ):
@@ -339,17 +340,17 @@ def test_harmed_file_is_refused(harm, tmp_path, monkeypatch):
 def test_packing_loses_nothing(n, name, tmp_path):
     texts = [f"{'ab' * (i % 3)} {i % 4}" for i in range(n)] + [""] * (n > 2)
     computed = similarity.compute(texts, name)
-    whole = counts(texts, name) if name in COUNTED else data.rounded(computed, len(texts))
-    sha256 = data.pack(tmp_path / "x.npz", np.arange(len(texts)), *whole)
-    arrays = data.read(tmp_path / "x.npz", sha256)
+    whole = counts(texts, name) if name in COUNTED else shipped.rounded(computed, len(texts))
+    sha256 = shipped.pack(tmp_path / "x.npz", np.arange(len(texts)), *whole)
+    arrays = shipped.read(tmp_path / "x.npz", sha256)
     assert arrays["labels"].tolist() == list(range(len(texts)))
     expected = computed if name in COUNTED else np.rint(computed * 10_000) / 10_000
-    assert data.values(arrays, name).tolist() == expected.tolist()
+    assert shipped.values(arrays, name).tolist() == expected.tolist()
 
 
 def test_packing_refuses_what_it_cannot_hold(tmp_path):
     with pytest.raises(ValueError, match=r"numbers for x\.npz do not fit 16 bits"):
-        data.pack(tmp_path / "x.npz", [0, 1], np.array([70_000, 1]), np.array([1]))
+        shipped.pack(tmp_path / "x.npz", [0, 1], np.array([70_000, 1]), np.array([1]))
     assert not list(tmp_path.iterdir())
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder
-from crowder.engine import ASKED, know_nothing, learn, settled
+from crowder.asking.engine import ASKED, know_nothing, learn, settled
 
-SOURCES = sorted(Path(crowder.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(crowder.__file__).parent.rglob("*.py"))
 
 
 def compiled_functions(tree):

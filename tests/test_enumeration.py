@@ -7,7 +7,7 @@ from math import factorial
 import pytest
 
 import crowder as cr
-from crowder.enumeration import orders_by_questions, questions_of_order
+from crowder.counting.enumeration import orders_by_questions, questions_of_order
 
 
 @pytest.mark.parametrize("labels", ["", "a", "ab", "aa", "aab", "abc", "aaaa", "aaab", "aabb", "aabc", "abcd"])

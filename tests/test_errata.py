@@ -13,10 +13,10 @@ import pytest
 import sympy as sp
 
 import crowder as cr
-from crowder.certain import alone, certain_mass
-from crowder.enumeration import orders_by_questions
-from crowder.games import certificate, worst_case
-from crowder.lower import product_tv
+from crowder.counting.certain import alone, certain_mass
+from crowder.counting.enumeration import orders_by_questions
+from crowder.counting.games import certificate, worst_case
+from crowder.counting.lower import product_tv
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder import explorer
-from crowder.bounds import edge_bound, node_bound
+from crowder.counting.bounds import edge_bound, node_bound
+from crowder.page import explorer
 
 
 @pytest.mark.parametrize("shape", explorer.SHAPES)

@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from crowder.games import certificate, fewest_expected, minimax, partitions, worst_case
+from crowder.counting.games import certificate, fewest_expected, minimax, partitions, worst_case
 
 
 def plain_minimax(n, k, known):

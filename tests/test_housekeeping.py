@@ -1,5 +1,6 @@
 """What a stranger relies on: clean notebooks, honest locks, files in step with each other."""
 
+import ast
 import json
 import re
 import subprocess
@@ -64,6 +65,27 @@ def test_every_notebook_is_a_chapter():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     listed = [c["file"] for part in toc["parts"] for c in part["chapters"] if c["file"].startswith("notebooks/")]
     assert listed == [f"notebooks/{path.stem}" for path in NOTEBOOKS]
+
+
+def test_the_map_of_the_house_lists_every_room_and_imports_point_up_it():
+    rooms, folder = [], ""
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("| folder | room | what |")[1].split("\n\n")[0]
+    for first, names in re.findall(r"^\| (.*?) ?\| (.*?) \|", table, flags=re.MULTILINE):
+        folder = first.strip("`") or folder
+        prefix = "crowder" if folder == "–" else f"crowder.{folder}"
+        rooms += [f"{prefix}.{name}" for name in re.findall(r"`(\w+)`", names)]
+    paths = sorted((ROOT / "crowder").rglob("*.py"))
+    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in paths if not p.stem.startswith("__")}
+    assert sorted(modules) == sorted(rooms)  # nothing is missing, nothing listed twice
+    backward = []
+    for place, room in enumerate(rooms):
+        for node in ast.walk(ast.parse(modules[room].read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                # From a folder one imports rooms, from a room names.
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            backward += [(room, name) for name in names if name in rooms and rooms.index(name) >= place]
+    assert backward == []
 
 
 # --- packages -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 import crowder.results
 from crowder import figures, interactive
-from crowder.interactive import VEGALITE, Words
+from crowder.page.interactive import VEGALITE, Words
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book"))
 

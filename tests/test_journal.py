@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder import answerfile
-from crowder.journal import read
+from crowder.asking import answerfile
+from crowder.asking.journal import read
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS = journal_crash.LABELS

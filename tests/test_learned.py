@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
-from crowder.learned import PRIOR_PAIRS, STEPS, TILT, dependence, into_steps, known_pairs, learned_densities
-from crowder.loglik import SETTLED, absorb, believe
+from crowder.asking.learned import PRIOR_PAIRS, STEPS, TILT, dependence, into_steps, known_pairs, learned_densities
+from crowder.asking.loglik import SETTLED, absorb, believe
 
 
 def told(labels, answers, evidence=None):

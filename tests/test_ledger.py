@@ -15,7 +15,7 @@ from ledger import find_code, find_test, judge, read_catalogue, say_moved, tally
 
 RECORDS = """
 import sympy as sp
-from crowder import claims
+from crowder.ledger import claims
 x = sp.Symbol("x")
 claims.record("C01", claims.identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1))
 claims.record("C02", claims.counterexample("three records", value=3, relation="at most", printed=2),
@@ -30,8 +30,8 @@ A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not.
 
 ```{ledger} C
 ```"""
-CLAIM = {"place": "Section 1", "statement": "A square $x^2$.", "verdict": "proved", "source": "crowder.claims.record",
-         "test": "tests/test_it.py::test_square"}  # fmt: skip
+CLAIM = {"place": "Section 1", "statement": "A square $x^2$.", "verdict": "proved",
+         "source": "crowder.ledger.claims.record", "test": "tests/test_it.py::test_square"}  # fmt: skip
 REFUTED = CLAIM | {"verdict": "refuted", "corrected": {"statement": "It is three.", "verdict": "exact"}}
 CATALOGUE = {"C01": CLAIM, "C02": REFUTED}
 
@@ -73,7 +73,7 @@ def test_a_badge_leads_to_the_evidence_and_the_evidence_to_code_and_test(built):
     assert "corrected: exact" in page and "It is three." in page and "printed: at most 2; it is 3" in page
     for anchor in ("claim-c01", "claim-c02", "ledger-c01", "ledger-c02"):
         assert page.count(f'id="{anchor}"') == 1, anchor
-    for file, definition in (("tests/test_it.py", "test_square"), ("crowder/claims.py", "record")):
+    for file, definition in (("tests/test_it.py", "test_square"), ("crowder/ledger/claims.py", "record")):
         line = re.search(rf'href="\.\./source/{file}\.html#(L-\d+)"', page)[1]
         source = (built.out / "html" / "source" / f"{file}.html").read_text()
         # The anchor stands on the very line that defines the name.
@@ -155,7 +155,7 @@ def without(entry, key):
         ({"C01": CLAIM | {"corrected": {}}}, "C01 has no use for corrected"),
         ({"C01": without(REFUTED, "corrected")}, "a refuted claim has corrected"),
         ({"C01": CLAIM | {"verdict": "true"}}, "verdict 'true'; the scale is proved"),
-        ({"C01": CLAIM | {"source": "crowder.claims.recrod"}}, "source crowder.claims.recrod does not exist"),
+        ({"C01": CLAIM | {"source": "crowder.ledger.claims.recrod"}}, "crowder.ledger.claims.recrod does not exist"),
         ({"C01": CLAIM | {"test": "tests/test_it.py::test_cube"}}, "test tests/test_it.py::test_cube does not exist"),
         ({"E01": CLAIM}, "E01 lacks claims, matters, weight"),
         ({"E01": CLAIM | {"matters": "A word.", "weight": "huge", "claims": []}}, "weight 'huge'"),
@@ -176,10 +176,10 @@ def test_a_catalogue_belongs_to_a_chapter(book):
 
 def test_names_are_found_where_they_are_defined():
     root = Path(__file__).resolve().parents[1]
-    path, line = find_code(root, "crowder.models.SimilarityModel.from_steps")
-    assert path == "crowder/models.py" and "def from_steps" in (root / path).read_text().splitlines()[line - 1]
-    assert find_code(root, "crowder.models") == ("crowder/models.py", 1)
-    assert find_code(root, "crowder.models.nothing") is None
+    path, line = find_code(root, "crowder.model.models.SimilarityModel.from_steps")
+    assert path == "crowder/model/models.py" and "def from_steps" in (root / path).read_text().splitlines()[line - 1]
+    assert find_code(root, "crowder.model.models") == ("crowder/model/models.py", 1)
+    assert find_code(root, "crowder.model.models.nothing") is None
     assert find_test(root, "tests/test_ledger.py::test_names_are_found_where_they_are_defined")[0] == __file__[-20:]
     assert find_test(root, "tests/test_ledger.py") is None
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 
 import crowder as cr
-from crowder.limits import edge_limit, giant, linear_bound, matches_above, misleads, node_limit
+from crowder.counting.limits import edge_limit, giant, linear_bound, matches_above, misleads, node_limit
 
 
 def series(ratio, start):

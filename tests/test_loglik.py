@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowder.loglik import ALPHA, FAR, GRAIN, SETTLED, UNIT, absorb, believe, log_ratios, question, reweigh
+from crowder.asking.loglik import ALPHA, FAR, GRAIN, SETTLED, UNIT, absorb, believe, log_ratios, question, reweigh
 
 
 class Naive:

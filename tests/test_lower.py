@@ -13,9 +13,9 @@ from scipy import stats
 from test_models import step_models
 
 import crowder as cr
-from crowder.certain import unvouched
-from crowder.games import fewest_expected
-from crowder.lower import chain, evidence, hidden_size, product_tv, question_bound
+from crowder.counting.certain import unvouched
+from crowder.counting.games import fewest_expected
+from crowder.counting.lower import chain, evidence, hidden_size, product_tv, question_bound
 
 THREE = cr.SimilarityModel.from_steps([0, 0.25, 0.5, 1], green=[0.5, 1.5, 1], red=[1.5, 1, 0.75])
 MODELS = [cr.dist1(0.25), cr.dist1(0.5), cr.dist2(0.2), THREE, cr.uniform()]

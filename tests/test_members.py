@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import crowder as cr
-from crowder.members import MemberVote, share_placed
-from crowder.votes import majority_error
+from crowder.asking.members import MemberVote, share_placed
+from crowder.asking.votes import majority_error
 
 
 class Log:

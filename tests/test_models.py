@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import crowder as cr
-from crowder.densities import StepDensity, hellinger2, kl, total_variation
-from crowder.models import MODEL_NAMES, steps
+from crowder.model.densities import StepDensity, hellinger2, kl, total_variation
+from crowder.model.models import MODEL_NAMES, steps
 
 EPSILONS = [0.01, 0.05, 0.2, 0.37, 0.49]
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.stats import binom, binomtest
 
 import crowder as cr
-from crowder.votes import majority_error
+from crowder.asking.votes import majority_error
 
 TRUTH = cr.Truth(np.zeros(200, dtype=int))  # everything matches: an answer is wrong if it is False
 PAIRS = [(i, j) for i in range(200) for j in range(i + 1, 200)]

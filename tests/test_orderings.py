@@ -14,9 +14,9 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.arrivals import expected_queries_in_order
-from crowder.orderings import expected_sizes
-from crowder.pairs import candidates
+from crowder.asking.orderings import expected_sizes
+from crowder.asking.pairs import candidates
+from crowder.counting.arrivals import expected_queries_in_order
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -143,15 +144,13 @@ GROUPS = """
 counts: {chapter: 01-one, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
          differ: {b: a slip}}
 """
-COMPARES = "from crowder import published\npublished.compare('counts', {'a': size, 'b': 60});"
+COMPARES = "from crowder.ledger import published\npublished.compare('counts', {'a': size, 'b': 60});"
 
 
 @pytest.fixture
 def book(tmp_path):
     book = TinyBook(tmp_path / "project")
-    for name in ("__init__.py", "published.py", "results.py"):
-        text = (ROOT / "crowder" / name).read_text() if name != "__init__.py" else ""
-        (book.root / "crowder" / name).write_text(text)
+    shutil.copy(ROOT / "crowder" / "ledger" / "published.py", book.root / "crowder" / "ledger")
     (book.root / "book" / "published.yml").write_text(GROUPS)
     (book.root / "notebooks" / "02-two.ipynb").unlink()
     (book.root / "_toc.yml").write_text(

@@ -8,9 +8,9 @@ import sympy as sp
 from every_order import edge_mean, masses, node_mean
 
 import crowder as cr
-from crowder.enumeration import orders_by_questions
-from crowder.models import steps
-from crowder.theory import EPSILON
+from crowder.counting.enumeration import orders_by_questions
+from crowder.model.models import steps
+from crowder.model.theory import EPSILON
 
 MEANS = {"edge": edge_mean, "node": node_mean}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.readings import (
+from crowder.trials.readings import (
     ARRIVALS,
     ROUNDINGS,
     TIES,

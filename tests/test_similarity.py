@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowder import similarity as sim
-from crowder.counted import COUNTED, counts, from_counts
-from crowder.family import FAMILY, family, members
+from crowder.data.counted import COUNTED, counts, from_counts
+from crowder.data.family import FAMILY, family, members
 
 ALPHABET = "abAB é1_-. ,\t\n"
 TEXTS = st.lists(st.text(ALPHABET, max_size=12) | st.text(max_size=6), max_size=7)
@@ -182,7 +182,7 @@ def test_no_pair_no_value(name, n):
 
 @pytest.mark.parametrize("name", sim.SIMILARITIES)
 def test_many_records_cross_the_blocks(name, monkeypatch):
-    monkeypatch.setattr("crowder.texts.BLOCK", 3)
+    monkeypatch.setattr("crowder.data.texts.BLOCK", 3)
     texts = [f"record {i % 4} of {'abcdefgh'[i]}" for i in range(8)]
     np.testing.assert_allclose(sim.compute(texts, name), reference(name, texts), rtol=0, atol=2e-12)
 

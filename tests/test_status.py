@@ -19,7 +19,7 @@ def book(tmp_path_factory):
     toc = book.root / "_toc.yml"
     toc.write_text(toc.read_text().replace("  - file: book/bib", "  - file: book/status\n  - file: book/bib"))
     book.write("02-two", "# Two", "#p\nseed = 5", USES,
-               "import pandas as pd\nfrom crowder import figures\n"
+               "import pandas as pd\nfrom crowder.page import figures\n"
                "figures.table(pd.DataFrame({'x': [seed]}), 'tab-two', caption='A seed.')")  # fmt: skip
     book.profiles("quick: {02-two: {seed: 6}}")
     done = book.build("--profile", "quick")

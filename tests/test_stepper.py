@@ -9,7 +9,7 @@ import vl_convert
 
 import crowder as cr
 from crowder import stepper, watching
-from crowder.figures import GREEN, RED
+from crowder.page.figures import GREEN, RED
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
-from crowder.votes import expected_answers, log_majority_error, majority_error, run_failure, votes_needed
+from crowder.asking.votes import expected_answers, log_majority_error, majority_error, run_failure, votes_needed
 
 
 @pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])

@@ -7,7 +7,7 @@ import pytest
 
 import crowder as cr
 from crowder import watching
-from crowder.resolution import Resolution
+from crowder.asking.resolution import Resolution
 
 
 def clusterings(n, labels=()):

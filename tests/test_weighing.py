@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
-from crowder.journal import identity
-from crowder.weighing import FORMS
+from crowder.asking.journal import identity
+from crowder.asking.weighing import FORMS
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
 

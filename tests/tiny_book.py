@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FIGURE = """
 import matplotlib.pyplot as plt, pandas as pd
-from crowder import figures
+from crowder.page import figures
 for letter in "ab":
     fig, ax = plt.subplots(figsize=(2, 1))
     ax.plot([0, size])
@@ -37,6 +37,10 @@ def notebook(*cells: str) -> dict:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
+#: Of crowder, what a chapter without mathematics needs.
+ROOMS = {"": ["results"], "page": ["printing", "figures"], "ledger": ["evidence", "empirical", "claims"]}
+
+
 class TinyBook:
     """A project in a folder of its own, with the real build and configuration."""
 
@@ -51,10 +55,11 @@ class TinyBook:
             "  - file: notebooks/02-two\n- chapters:\n  - file: book/bibliography\n"
         )
         (root / "book" / "index.md").write_text("# Tiny\n\nA book.\n")
-        (root / "crowder").mkdir()
-        (root / "crowder" / "__init__.py").touch()
-        for name in ("claims.py", "empirical.py", "evidence.py", "figures.py", "printing.py", "results.py"):
-            shutil.copy(ROOT / "crowder" / name, root / "crowder")
+        for folder, names in ROOMS.items():
+            (root / "crowder" / folder).mkdir(exist_ok=True, parents=True)
+            (root / "crowder" / folder / "__init__.py").touch()
+            for name in names:
+                shutil.copy(ROOT / "crowder" / folder / f"{name}.py", root / "crowder" / folder)
         (root / "notebooks").mkdir()
         self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
         self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")

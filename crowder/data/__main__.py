@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from crowder import data
-from crowder.counted import COUNTED, counts
-from crowder.family import members
-from crowder.records import anonymous, cora_records
-from crowder.similarity import compute
+from crowder.data import shipped
+from crowder.data.counted import COUNTED, counts
+from crowder.data.family import members
+from crowder.data.records import anonymous, cora_records
+from crowder.data.similarity import compute
 
 __all__ = ["main"]
 
 
-def main(source: str, folder: str = str(data.FOLDER)) -> dict[str, str]:
+def main(source: str, folder: str = str(shipped.FOLDER)) -> dict[str, str]:
     """Read the records, compute and pack each function; returns the sha256 of each file, which it also writes."""
     records = cora_records(source)
     labels, sums = anonymous(records["label"]), {}
@@ -22,10 +22,10 @@ def main(source: str, folder: str = str(data.FOLDER)) -> dict[str, str]:
         if similarity in COUNTED:
             diagonal, whole = counts(records, similarity, fields=fields)
         else:
-            diagonal, whole = data.rounded(compute(records, similarity, fields=fields), len(records))
-        sums[data.file_of(name)] = data.pack(Path(folder) / data.file_of(name), labels, diagonal, whole)
+            diagonal, whole = shipped.rounded(compute(records, similarity, fields=fields), len(records))
+        sums[shipped.file_of(name)] = shipped.pack(Path(folder) / shipped.file_of(name), labels, diagonal, whole)
     lines = [f"{checksum}  {file}\n" for file, checksum in sums.items()]
-    (Path(folder) / data.SUMS.name).write_text("".join(lines), encoding="utf-8")
+    (Path(folder) / shipped.SUMS.name).write_text("".join(lines), encoding="utf-8")
     return sums
 
 

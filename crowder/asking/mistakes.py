@@ -1,0 +1,171 @@
+r"""What one wrong answer does to a run in which all others are right, and to its precision and recall.
+
+An ordering believes every answer, so a wrong one is never taken back. `wrong_once` gives the wrong answer at a place of
+the run and lets the truth answer the rest; `damage` counts what came apart and what was thrown together;
+`precision_recall` is what that comes to.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from crowder.asking.oracles import Truth, begin
+from crowder.asking.resolution import Resolution
+
+__all__ = ["Damage", "Mistake", "damage", "precision_recall", "wrong_once"]
+
+
+class Mistake(NamedTuple):
+    """One wrong answer and the end of its run.
+
+    Attributes
+    ----------
+    place : int
+        How many right answers came before it.
+    pair : tuple of int
+        The question.
+    said : bool
+        The answer: True for a non-match that was called a match.
+    resolution : Resolution
+        The end.
+    """
+
+    place: int
+    pair: tuple[int, int]
+    said: bool
+    resolution: Resolution
+
+
+class Damage(NamedTuple):
+    """How the clusters of the two records of a wrong answer came out.
+
+    Attributes
+    ----------
+    a, rest_a : int
+        Records of the first one's true cluster that ended with it, and those that did not.
+    b, rest_b : int
+        The same for the second.
+    said : bool
+        The answer.
+    """
+
+    a: int
+    rest_a: int
+    b: int
+    rest_b: int
+    said: bool
+
+
+def wrong_once(ordering, labels, places: Iterable[int]) -> Iterator[Mistake]:
+    """Runs with exactly one wrong answer, one for each place of the run without errors.
+
+    Parameters
+    ----------
+    ordering : EdgeOrdering or NodeOrdering
+        Not yet run; it is left as it is.
+    labels : array_like, shape (n,)
+        True clusters.
+    places : iterable of int
+        How many right answers come before the wrong one: from 0, below the number of questions; rising.
+
+    Yields
+    ------
+    Mistake
+
+    Raises
+    ------
+    ValueError
+        If the places do not rise, or one is beyond the end of the run.
+
+    Notes
+    -----
+    Two copies of the ordering and one run in the compiled loop for each place.
+
+    Examples
+    --------
+    >>> from crowder.asking.orderings import EdgeOrdering
+    >>> ordering = EdgeOrdering([0.9, 0.5, 0.4], ties="index")
+    >>> [(m.pair, m.said, m.resolution.clusters.tolist()) for m in wrong_once(ordering, [0, 0, 1], [0, 1])]
+    [((0, 1), False, [0, 1, 2]), ((0, 2), True, [0, 0, 0])]
+    """
+    truth = Truth(labels)
+    begin(truth, ordering)
+    right = copy.deepcopy(ordering)
+    done = 0
+    for place in places:
+        if place < done:
+            raise ValueError(f"places must rise from 0 on: {place} comes after {done}")
+        while done < place and (pair := right.ask()) is not None:
+            right.tell(pair, truth(*pair))
+            done += 1
+        if (pair := right.ask()) is None:
+            raise ValueError(f"place {place} is beyond the end of the run, which has {done} questions")
+        branch = copy.deepcopy(right)
+        said = not truth(*pair)
+        branch.tell(pair, said)
+        yield Mistake(place, pair, said, branch.run(truth))
+
+
+def damage(mistake: Mistake, labels) -> Damage:
+    """What came of the two records' clusters.
+
+    Parameters
+    ----------
+    mistake : Mistake
+    labels : array_like, shape (n,)
+        True clusters.
+
+    Examples
+    --------
+    >>> damage(Mistake(0, (0, 2), True, Resolution([[0, 2]], [True], [0, 1, 0])), ["x", "x", "y"])
+    Damage(a=1, rest_a=1, b=1, rest_b=0, said=True)
+    """
+    labels, ends = np.asarray(labels), mistake.resolution.clusters
+    counts = []
+    for record in mistake.pair:
+        inside = labels == labels[record]
+        beside = int((inside & (ends == ends[record])).sum())
+        counts += [beside, int(inside.sum()) - beside]
+    return Damage(*counts, mistake.said)
+
+
+def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
+    r"""Pairwise precision and recall at the end of a run with exactly one wrong answer.
+
+    With M matching pairs, a wrong "different" that leaves a cluster in pieces of a and b gives 1 and :math:`1 - ab/M`.
+    A wrong "same" that ends with a records of one cluster beside b of another, and a' and b' of theirs outside, gives
+
+    .. math:: \frac{M - x}{M - x + ab}, \quad 1 - \frac xM, \qquad x = a a' + b b' .
+
+    Parameters
+    ----------
+    what : Damage
+    pairs : int
+        M, all matching pairs.
+
+    Returns
+    -------
+    precision, recall : Fraction
+        Precision is 1 where no pair is joined, recall where no pair matches.
+
+    Notes
+    -----
+    Exact for a run that ends with every pair asked or implied. Not in the paper.
+
+    Examples
+    --------
+    >>> precision_recall(Damage(2, 0, 1, 0, said=True), 1)  # a pair and a single record: three pairs joined, one right
+    (Fraction(1, 3), Fraction(1, 1))
+    >>> precision_recall(Damage(2, 1, 1, 2, said=False), 3)  # a cluster of three, split
+    (Fraction(1, 1), Fraction(1, 3))
+    """
+    lost = what.a * what.rest_a + what.b * what.rest_b if what.said else what.a * what.b
+    wrong = what.a * what.b if what.said else 0
+    kept = pairs - lost
+    precision = Fraction(kept, kept + wrong) if kept + wrong else Fraction(1)
+    return precision, Fraction(kept, pairs) if pairs else Fraction(1)

@@ -1,0 +1,1 @@
+"""How many questions: exact expected counts, bounds above and below, small instances in full."""

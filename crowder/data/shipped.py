@@ -1,0 +1,191 @@
+"""The values that crowder ships: how they are packed, checked and read (see README.md in `values`).
+
+A file holds no text: of each record its cluster number, and of each pair one whole number. That is how much the two
+have in common (:func:`crowder.data.counted.counts`), from which the similarity follows exactly, or, of a function that
+is no ratio of counts, the similarity in units of 10⁻⁴.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.distance import cdist, squareform
+
+from crowder.data.counted import COUNTED, from_counts
+from crowder.data.texts import expand
+
+__all__ = ["FOLDER", "SUMS", "UNITS", "file_of", "pack", "read", "rounded", "sha256_of", "values"]
+
+#: Where the values of cora are, a file a function; `python -m crowder.data` makes them all.
+FOLDER = Path(__file__).parent / "values"
+
+#: The sha256 of each file, in the form of `sha256sum`.
+SUMS = FOLDER / "SHA256SUMS"
+
+#: A similarity that is no ratio of counts is rounded to multiples of 1/UNITS.
+UNITS = 10_000
+
+
+def file_of(name: str) -> str:
+    """The file of a member of :data:`crowder.data.family.FAMILY`.
+
+    Examples
+    --------
+    >>> file_of("jaro-winkler")
+    'cora-jaro-winkler.npz'
+    """
+    return f"cora-{name}.npz"
+
+
+def sha256_of(name: str) -> str:
+    """What the sha256 of a member's file must be."""
+    lines = (line.split() for line in SUMS.read_text(encoding="utf-8").splitlines())
+    return next(checksum for checksum, file in lines if file == file_of(name))
+
+
+def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Similarities of n records in whole units of 1/UNITS, and their 1 on the diagonal: what :func:`pack` takes.
+
+    Examples
+    --------
+    >>> rounded(np.array([0.33333]), 2)
+    (array([10000, 10000], dtype=int32), array([3333], dtype=int32))
+    """
+    return np.full(n, UNITS, np.int32), np.rint(np.asarray(condensed) * UNITS).astype(np.int32)
+
+
+def pack(path: str | os.PathLike, labels: np.ndarray, diagonal: np.ndarray, whole: np.ndarray) -> str:
+    """Write cluster numbers and one whole number a pair to an ``.npz`` file; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; replaced in one move, so that a killed run leaves the old one.
+    labels : ndarray of int, shape (n,)
+        Cluster numbers.
+    diagonal, whole : ndarray of int, shapes (n,) and (n(n-1)/2,)
+        What :func:`crowder.data.counted.counts` or :func:`rounded` returned.
+
+    Returns
+    -------
+    str
+        The sha256 of the file.
+
+    Raises
+    ------
+    ValueError
+        If a number does not fit 16 bits; nothing is written then.
+
+    Notes
+    -----
+    Records whose numbers are all equal are one group, stored once. Groups are put in a chain, each next to one
+    like it, and every row is stored as its difference from the row above: small numbers, which bzip2 packs well.
+    bzip2 it is because its output has stayed the same for decades, while zlib's and xz's differ between versions.
+    """
+    square = squareform(whole, checks=False)
+    np.fill_diagonal(square, diagonal)
+    first, group = _groups(square)
+    square = square[np.ix_(first, first)]
+    chain = _chain(square)
+    square = square[np.ix_(chain, chain)]
+    steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
+    if np.abs(steps).max(initial=0) > np.iinfo(np.int16).max:
+        raise ValueError(f"numbers for {Path(path).name} do not fit 16 bits")
+    members = {"labels": labels, "group": np.argsort(chain)[group], "steps": steps}
+    target = Path(path)
+    partial = target.with_name(target.name + ".part")
+    with zipfile.ZipFile(partial, "w") as archive:
+        for name, array in members.items():
+            # Without a fixed date and system the bytes would differ from run to run.
+            info = zipfile.ZipInfo(name + ".npy", date_time=(1980, 1, 1, 0, 0, 0))
+            info.create_system = 3
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.asarray(array, dtype="<i2"), version=(1, 0), allow_pickle=False)
+            archive.writestr(info, buffer.getvalue(), compress_type=zipfile.ZIP_BZIP2, compresslevel=9)
+    partial.replace(target)
+    return hashlib.sha256(target.read_bytes()).hexdigest()
+
+
+def read(path: str | os.PathLike, sha256: str | None) -> dict[str, np.ndarray]:
+    """The arrays of a packed file, once its checksum is found right.
+
+    Parameters
+    ----------
+    path : path
+    sha256 : str or None
+        What the file's must be; None to trust it.
+
+    Returns
+    -------
+    dict
+        Arrays by name, still packed; see :func:`values`.
+
+    Raises
+    ------
+    ValueError
+        If the checksum does not match: the file is corrupt, cut short, or not the one meant.
+
+    Examples
+    --------
+    >>> len(read(FOLDER / file_of("jaccard-tokens"), sha256_of("jaccard-tokens"))["labels"])
+    1879
+    """
+    content = Path(path).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and found != sha256:
+        raise ValueError(
+            f"the checksum of {Path(path).name} does not match ({len(content)} bytes): "
+            f"sha256 {found}, expected {sha256}; the file is corrupt or truncated, install crowder again"
+        )
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
+    """The condensed similarities, unpacked.
+
+    Parameters
+    ----------
+    arrays : mapping
+        As :func:`read` returns them.
+    similarity : str
+        The function (not the member) that they are of: it says what the whole numbers count.
+
+    Examples
+    --------
+    >>> arrays = read(FOLDER / file_of("jaccard-tokens-title"), sha256_of("jaccard-tokens-title"))
+    >>> float(values(arrays, "jaccard-tokens").max())
+    1.0
+    """
+    group = arrays["group"]
+    groups = int(group.max(initial=-1)) + 1
+    upper = np.triu_indices(groups)
+    square = np.zeros((groups, groups), np.int32)
+    square[upper] = arrays["steps"]
+    np.cumsum(square, axis=0, out=square)  # right on and above the diagonal; below it, nothing yet
+    square = np.triu(square) + np.triu(square, 1).T
+    whole = expand(square, group)
+    return from_counts(similarity, np.diag(square)[group], whole) if similarity in COUNTED else whole / UNITS
+
+
+def _groups(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first record of each group of equal rows, in order of appearance, and each record's group."""
+    seen: dict[bytes, int] = {}
+    group = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in square], dtype=np.intp)
+    return np.unique(group, return_index=True)[1], group
+
+
+def _chain(square: np.ndarray) -> np.ndarray:
+    """From the first row on, always to the nearest row not yet visited (whole distances: no rounding, no chance)."""
+    apart = cdist(square, square, "cityblock")
+    order = np.zeros(len(square), dtype=np.intp)
+    for step in range(1, len(square)):
+        apart[:, order[step - 1]] = np.inf
+        order[step] = np.argmin(apart[order[step - 1]])
+    return order

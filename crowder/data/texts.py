@@ -1,0 +1,144 @@
+"""Records as text, and sums over all pairs of them: what the similarity functions have in common.
+
+The rules for text, tokens and characters are stated in :mod:`crowder.data.similarity` and carried out here, in one
+place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+__all__ = [
+    "Records", "characters", "columns", "distinct", "expand", "incidence", "products", "qgrams", "rows", "texts",
+    "tokens",
+]  # fmt: skip
+
+Records = pd.DataFrame | Sequence[str]
+
+#: Columns that say which record it is or whom it belongs to; never compared unless asked for by name.
+NOT_TEXT = ("id", "label")
+
+#: Rows multiplied at once: the dense block of products stays small whatever the number of records.
+BLOCK = 512
+
+
+def texts(records: Records, fields: Sequence[str] | None = None) -> list[str]:
+    """One lower-case text a record: its fields joined by a space.
+
+    Examples
+    --------
+    >>> texts(pd.DataFrame({"id": ["7"], "title": ["On Trees"], "year": [None]}))
+    ['on trees ']
+    """
+    return [" ".join(row) for row in zip(*columns(records, fields), strict=True)]
+
+
+def columns(records: Records, fields: Sequence[str] | None = None) -> list[list[str]]:
+    """For each field the lower-case texts of all records; records that are texts have one field.
+
+    Examples
+    --------
+    >>> columns(pd.DataFrame({"id": ["7"], "title": ["On Trees"], "year": [None]}))
+    [['on trees'], ['']]
+    """
+    if isinstance(records, pd.DataFrame):
+        return [[_cell(value, name).lower() for value in records[name]] for name in _field_names(records, fields)]
+    if fields is not None:
+        raise ValueError("fields can be chosen only where records have columns: pass a DataFrame")
+    if isinstance(records, str):
+        raise TypeError("records must be a sequence of texts, not one text")
+    return [[_cell(record, "record").lower() for record in records]]
+
+
+def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[str]:
+    if fields is None:
+        names = [name for name in records.columns if name not in NOT_TEXT]
+    else:
+        names = [fields] if isinstance(fields, str) else list(fields)
+    if not names:
+        raise ValueError("no field to compare")
+    absent = [name for name in names if name not in records.columns]
+    if absent:
+        raise ValueError(f"no such column: {absent}; the records have {list(records.columns)}")
+    return names
+
+
+def _cell(value: object, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
+    raise TypeError(f"{name!r} holds {value!r}, not text; read the records with dtype=str")
+
+
+def tokens(text: str) -> list[str]:
+    """The runs of word characters, in order, repeats kept."""
+    return re.findall(r"\w+", text)
+
+
+def characters(text: str) -> str:
+    """The text with each run of white space made one space, none at the ends."""
+    return " ".join(text.split())
+
+
+def qgrams(text: str, q: int) -> list[str]:
+    """The pieces of q consecutive characters; a shorter text is its own only piece, an empty one has none."""
+    text = characters(text)
+    return [text[i : i + q] for i in range(max(len(text) - q, 0) + 1)] if text else []
+
+
+def incidence(bags: Iterable[Iterable[str]]) -> sparse.csr_array:
+    """The (records, terms) matrix of how often each term stands in each record, int32; terms as they first appear."""
+    vocabulary: dict[str, int] = {}
+    columns: list[int] = []
+    starts = [0]
+    for bag in bags:
+        columns.extend(vocabulary.setdefault(term, len(vocabulary)) for term in bag)
+        starts.append(len(columns))
+    matrix = sparse.csr_array(
+        (np.ones(len(columns), np.int32), np.array(columns, np.int32), np.array(starts, np.int32)),
+        shape=(len(starts) - 1, len(vocabulary)),
+    )
+    matrix.sum_duplicates()
+    return matrix
+
+
+def products(matrix: sparse.csr_array) -> np.ndarray:
+    """The condensed inner products of the rows of a sparse matrix."""
+    n = matrix.shape[0]
+    result = np.empty(n * (n - 1) // 2, matrix.dtype)
+    slices = rows(n)
+    for top in range(0, n, BLOCK):
+        block = (matrix[top : top + BLOCK] @ matrix[top:].T).toarray()
+        for k, (_, row) in zip(range(len(block)), slices, strict=False):
+            result[row] = block[k, k + 1 :]
+    return result
+
+
+def rows(n: int) -> Iterator[tuple[int, slice]]:
+    """For each record i, where the pairs (i, i+1), ..., (i, n-1) stand in a condensed vector."""
+    start = 0
+    for i in range(n):
+        yield i, slice(start, start + n - 1 - i)
+        start += n - 1 - i
+
+
+def distinct(values: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """The different texts, sorted, and the place of each record's text among them."""
+    different = sorted(set(values))
+    place = {value: k for k, value in enumerate(different)}
+    return different, np.array([place[value] for value in values], dtype=np.intp)
+
+
+def expand(square: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """The condensed values of records, given those of the groups they belong to (diagonal: within the group)."""
+    n = len(group)
+    result = np.empty(n * (n - 1) // 2, square.dtype)
+    for i, row in rows(n):
+        result[row] = square[group[i]][group[i + 1 :]]
+    return result

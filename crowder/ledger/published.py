@@ -1,0 +1,275 @@
+"""The numbers that the paper prints, read from ``book/published.yml``, and how ours compare with them.
+
+>>> table = read()["table-1"].frame()
+>>> table.loc[table["ε"] == "1/20", ["model", "node", "edge"]]
+    model  node  edge
+5  Dist-1  7398  9296
+8  Dist-2  2760  1626
+
+A chapter hands over what it regenerated, once for each group of numbers (`compare`). The build then prints printed
+beside regenerated, and fails when numbers that agreed no longer do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import stats
+
+from crowder import results
+
+__all__ = ["Group", "agrees", "cluster_sizes", "compare", "in_words", "read"]
+
+#: The file, in the clone that this package stands in.
+FILE = Path(__file__).resolve().parents[2] / "book" / "published.yml"
+
+_NEEDED = {"chapter", "place", "unit", "rule", "numbers"}
+_RULES = ("equal", "at least", "at most")
+_RULES_WITH_A_NUMBER = ("percent", "deviations")
+
+
+class Group(NamedTuple):
+    """Printed numbers of one place in the paper.
+
+    Attributes
+    ----------
+    name, chapter, place, unit : str
+    rule : str or dict
+        When a regenerated number agrees; see `agrees`.
+    numbers : dict
+        Name to number. Names of more than one level are joined by a comma and a space.
+    levels : list of str
+        What the levels of the names are; empty for a plain list.
+    differ : dict
+        The numbers that are known not to agree, and why.
+    """
+
+    name: str
+    chapter: str
+    place: str
+    unit: str
+    rule: Any
+    numbers: dict[str, float]
+    levels: list[str]
+    differ: dict[str, str]
+
+    def frame(self) -> pd.DataFrame:
+        """The numbers as a table: a column for each level but the last, whose names become columns.
+
+        Examples
+        --------
+        >>> read()["table-1"].frame().columns.tolist()
+        ['model', 'ε', 'node', 'edge']
+        """
+        rows: dict[tuple[str, ...], dict[str, float]] = {}
+        for name, number in self.numbers.items():
+            *row, last = name.split(", ")
+            rows.setdefault(tuple(row), {})[last] = number
+        return pd.DataFrame(
+            [{**dict(zip(self.levels, row, strict=False)), **numbers} for row, numbers in rows.items()]
+        )
+
+
+def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
+    """All groups by name, from ``book/published.yml``.
+
+    Parameters
+    ----------
+    path : path, optional
+        Another file of the same form.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file belongs to the book and is found in a clone of it, not in an installed package.
+    ValueError
+        For a group that is not complete, or has an unknown rule.
+
+    Examples
+    --------
+    >>> read()["figure-1"].numbers
+    {'good order': 4, 'bad order': 9}
+    """
+    path = Path(path or FILE)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: the printed numbers come with the book; work in a clone of it")
+    return dict(_read(path, path.stat().st_mtime_ns))
+
+
+@cache
+def _read(path: Path, _changed: int) -> dict[str, Group]:
+    groups = {}
+    for name, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        surplus = set(entry) - _NEEDED - {"levels", "differ"}
+        if (lacks := _NEEDED - set(entry)) or surplus:
+            raise ValueError(f"{path.name}: {name}: lacks {sorted(lacks)}, has no use for {sorted(surplus)}")
+        _known(entry["rule"], name)
+        numbers, differ = _flat(entry["numbers"]), entry.get("differ", {})
+        if unknown := set(differ) - set(numbers):
+            raise ValueError(f"{path.name}: {name}: differ names {sorted(unknown)}, which is not printed")
+        groups[name] = Group(name, entry["chapter"], entry["place"], entry["unit"], entry["rule"], numbers,
+                             entry.get("levels", []), differ)  # fmt: skip
+    return groups
+
+
+def _flat(numbers: Mapping, before: str = "") -> dict[str, float]:
+    flat: dict[str, float] = {}
+    for name, value in numbers.items():
+        flat |= _flat(value, f"{before}{name}, ") if isinstance(value, Mapping) else {f"{before}{name}": value}
+    return flat
+
+
+def _known(rule: Any, name: str) -> tuple[str, float]:
+    """The rule's kind and its number (NaN where it has none)."""
+    if isinstance(rule, str) and rule in _RULES:
+        return rule, float("nan")
+    if isinstance(rule, Mapping) and len(rule) == 1:
+        ((kind, number),) = rule.items()
+        if kind in _RULES_WITH_A_NUMBER and isinstance(number, (int, float)) and number > 0:
+            return kind, float(number)
+    raise ValueError(f"{name}: unknown rule {rule!r}")
+
+
+def in_words(rule: Any) -> str:
+    """A rule as a reader may see it.
+
+    Examples
+    --------
+    >>> in_words({"percent": 5}), in_words("at most")
+    ('within 5 %', 'at most the printed number')
+    """
+    kind, number = _known(rule, "in_words")
+    words = {"equal": "equal", "percent": f"within {number:g} %", "deviations": f"within {number:g} deviations"}
+    return words.get(kind, f"{kind} the printed number")
+
+
+def cluster_sizes() -> list[int]:
+    """The cluster sizes that the paper lists for its synthetic data, in its order.
+
+    It announces fewer clusters; the first of these, as many as are announced, have all the records it announces
+    (chapter 8).
+
+    Examples
+    --------
+    >>> sizes, announced = cluster_sizes(), read()["data-sets"].numbers
+    >>> sum(sizes) > announced["records"] == sum(sizes[: announced["clusters"]])
+    True
+    """
+    return [int(size) for size, count in read()["listed-sizes"].numbers.items() for _ in range(count)]
+
+
+def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, runs: int | None = None) -> bool:
+    """Does a regenerated number agree with the printed one, by a rule of ``book/published.yml``?
+
+    Parameters
+    ----------
+    rule : str or dict
+        ``"equal"``; ``"at least"`` or ``"at most"``: regenerated against printed; ``{"percent": p}``: the difference is
+        at most p per cent of the printed number; ``{"deviations": d}``: see Notes.
+    printed, regenerated : float
+        With "deviations", `regenerated` is the mean of `runs` runs.
+    sd : float, keyword only
+        Standard deviation of one run.
+    runs : int, keyword only
+        How many there were, at least two.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        For an unknown rule, or "deviations" without runs.
+
+    Notes
+    -----
+    With "deviations" the printed number is taken for one more run. Its distance to the mean, over
+    ``sd * sqrt(1 + 1/runs)``, has Student's distribution with runs - 1 degrees of freedom; it agrees unless it lies
+    further out than a normal number lies beyond d with the same probability. Without any spread only the mean agrees.
+
+    Examples
+    --------
+    >>> agrees({"percent": 5}, 100, 104), agrees("at most", 4000, 4001)
+    (True, False)
+    >>> agrees({"deviations": 4}, 130, 100, sd=10, runs=50), agrees({"deviations": 4}, 145, 100, sd=10, runs=50)
+    (True, False)
+    """
+    kind, number = _known(rule, "agrees")
+    if kind == "deviations":
+        if runs is None or runs < 2:
+            raise ValueError("deviations: needs the number of runs, at least 2")
+        if sd == 0:
+            return bool(printed == regenerated)
+        limit = stats.t.isf(stats.norm.sf(number), runs - 1)
+        return bool(abs(printed - regenerated) <= limit * sd * np.sqrt(1 + 1 / runs))
+    return bool({
+        "equal": regenerated == printed,
+        "at least": regenerated >= printed,
+        "at most": regenerated <= printed,
+        "percent": abs(regenerated - printed) <= abs(printed) * number / 100,
+    }[kind])  # fmt: skip
+
+
+def compare(
+    name: str, regenerated: Mapping[str, float], *, sd: Mapping[str, float] | None = None, runs: int | None = None
+) -> pd.DataFrame:
+    """Set regenerated numbers beside the printed ones and, while the book is built, hand the comparison to the build.
+
+    Parameters
+    ----------
+    name : str
+        A group of ``book/published.yml``.
+    regenerated : mapping
+        A number for each of the group's, under the same names.
+    sd : mapping, keyword only
+        The standard deviation of one run, under the same names; for a rule of deviations.
+    runs : int, keyword only
+        How many runs the numbers are the means of.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``name``, ``printed``, ``regenerated``, ``sd`` and ``agrees``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown group, or names that are not the group's.
+
+    Examples
+    --------
+    >>> compare("figure-1", {"good order": 4, "bad order": 9})["agrees"].tolist()
+    [True, True]
+    """
+    groups = read()
+    if name not in groups:
+        raise ValueError(f"no printed numbers are called {name!r}; there are {', '.join(groups)}")
+    group = groups[name]
+    if set(regenerated) != set(group.numbers):
+        odd = sorted(set(regenerated) ^ set(group.numbers))
+        raise ValueError(f"{name}: a number for each of the group's is needed, no other: {odd}")
+    frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
+    frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]
+    frame["sd"] = [float("nan") if sd is None else float(sd[key]) for key in group.numbers]
+    frame["agrees"] = [
+        agrees(group.rule, row.printed, row.regenerated, sd=row.sd, runs=runs) for row in frame.itertuples()
+    ]
+    if (folder := results.folder()) is not None:
+        lines = frame.assign(differ=frame["name"].map(group.differ)).astype(object)
+        lines = lines.where(lines.notna(), None).to_dict("records")
+        facts = {"place": group.place, "unit": group.unit, "rule": in_words(group.rule)}
+        record = {"kind": "published", "group": name, **facts, "runs": runs, "numbers": lines}
+        results.write(folder / "published" / f"{name}.json", results.as_json(record))
+    return frame
+
+
+def _plain(value: Any) -> int | float:
+    return int(value) if isinstance(value, (int, np.integer)) else float(value)

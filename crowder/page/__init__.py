@@ -1,0 +1,1 @@
+"""What a chapter shows: numbers as text, tables, figures, charts with controls."""

@@ -1,0 +1,1 @@
+"""Many runs: repeat, sweep, summarise."""

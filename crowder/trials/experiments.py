@@ -1,0 +1,179 @@
+"""Repeat an experiment under independent seeds, over a grid of settings, and summarise what came out.
+
+Repetitions go through joblib: results are the same whatever the number of processes, and the same call inside
+``joblib.parallel_config(backend=...)`` runs on another backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy import stats
+
+from crowder.asking.oracles import Truth
+from crowder.asking.orderings import edge_ordering, node_ordering
+from crowder.data.datasets import synthetic
+from crowder.model.models import SimilarityModel
+
+__all__ = ["count_questions", "mean_interval", "repeat", "summarise", "sweep"]
+
+
+def repeat(function: Callable, repetitions: int, *, rng, n_jobs: int = 1, **settings) -> list:
+    """Call ``function(**settings, rng=...)`` repeatedly, each time with a generator of its own.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a keyword ``rng``; must be importable if `n_jobs` is not 1.
+    repetitions : int
+        At least 1.
+    rng : int or numpy.random.Generator, keyword only
+        Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
+    n_jobs : int, keyword only
+        Processes, as in joblib; -1 means one a core.
+    **settings
+        Passed on.
+
+    Returns
+    -------
+    list
+        What each call returned, in order.
+
+    Raises
+    ------
+    ValueError
+        If `repetitions` is less than 1.
+
+    Examples
+    --------
+    >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
+    [30, 68, 39]
+    """
+    if repetitions < 1:
+        raise ValueError(f"repetitions must be at least 1, not {repetitions}")
+    children = np.random.default_rng(rng).spawn(repetitions)
+    return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
+
+
+def sweep(
+    function: Callable, grid: Iterable[Mapping], repetitions: int, *, rng, n_jobs: int = 1, **settings
+) -> pd.DataFrame:
+    """Repeat a function at every point of a grid.
+
+    Parameters
+    ----------
+    function : callable
+        As for `repeat`; returns a mapping of named results.
+    grid : iterable of mapping
+        The settings that differ from point to point.
+    repetitions, rng, n_jobs, **settings
+        As for `repeat`, which runs at each point with a generator of its own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a call: the settings of the grid, ``repetition`` (0, 1, ...), and the named results.
+
+    Examples
+    --------
+    >>> def draw(rng, scale): return {"x": scale * int(rng.integers(10))}
+    >>> sweep(draw, [{"scale": 1}, {"scale": 100}], 2, rng=7)
+       scale  repetition    x
+    0      1           0    8
+    1      1           1    6
+    2    100           0  600
+    3    100           1  700
+    """
+    grid = list(grid)
+    rows = []
+    for point, parent in zip(grid, np.random.default_rng(rng).spawn(len(grid)), strict=True):
+        results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
+        rows += [{**point, "repetition": r, **result} for r, result in enumerate(results)]
+    return pd.DataFrame(rows)
+
+
+def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Mean, spread and confidence interval of one result for each setting.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        A row a repetition, as `sweep` returns.
+    by : list of str
+        Columns that name the setting; their order of first appearance is kept.
+    value : str
+        Column to summarise.
+    confidence : float, keyword only
+        Of Student's t interval for the mean.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, ``n``, ``mean``, ``sd`` (of one repetition), ``low`` and ``high`` (of the mean).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"row": ["a", "a", "a"], "x": [1.0, 2.0, 3.0]})
+    >>> summarise(frame, ["row"], "x").round(2)
+      row  n  mean   sd   low  high
+    0   a  3   2.0  1.0 -0.48  4.48
+    """
+    rows = []
+    for setting, group in results.groupby(by, sort=False):
+        mean, low, high = mean_interval(group[value], confidence=confidence)
+        spread = float(group[value].std(ddof=1)) if len(group) > 1 else float("nan")
+        rows.append({**dict(zip(by, setting, strict=True)), "n": len(group), "mean": mean, "sd": spread})
+        rows[-1] |= {"low": low, "high": high}
+    return pd.DataFrame(rows)
+
+
+def mean_interval(values, *, confidence: float = 0.95) -> tuple[float, float, float]:
+    """The mean of independent values, and Student's t interval for it (NaN from a single value).
+
+    Examples
+    --------
+    >>> mean_interval([3, 3, 3])
+    (3.0, 3.0, 3.0)
+    """
+    values = np.asarray(values, dtype=np.float64)
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, float("nan"), float("nan")
+    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - half, mean + half
+
+
+def count_questions(sizes, model: SimilarityModel, *, rng, discretize: str | None = None) -> dict[str, int]:
+    """Draw one synthetic data set, resolve it by both orderings with the perfect oracle, and count their questions.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Cluster sizes.
+    model : SimilarityModel
+    rng : int or numpy.random.Generator, keyword only
+        Draws the similarities, then breaks both orderings' ties.
+    discretize : {None, "round", "floor", "ceil"}, keyword only
+        As in `crowder.data.datasets.synthetic`.
+
+    Returns
+    -------
+    dict
+        ``{"node": questions, "edge": questions}``.
+
+    Examples
+    --------
+    >>> from crowder.model.models import dist2
+    >>> count_questions([3, 2], dist2(0.49), rng=7)  # n - k + C(k, 2) = 4 is the least
+    {'node': 4, 'edge': 4}
+    """
+    rng = np.random.default_rng(rng)
+    data = synthetic(sizes, model, rng=rng, discretize=discretize)
+    truth = Truth(data.labels)
+    return {
+        "node": node_ordering(data.similarity, truth, rng=rng).n_queries,
+        "edge": edge_ordering(data.similarity, truth, rng=rng).n_queries,
+    }
