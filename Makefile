@@ -31,7 +31,7 @@ pdf: $(VENV)/.test
 	$(PY) book/pdf.py
 
 # Ratios, not times: see benchmarks/orderings.py.
-bench: $(VENV)/.book
+bench: $(VENV)/.bench
 	$(PY) benchmarks/orderings.py
 
 clean:
@@ -41,7 +41,8 @@ clean:
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv (python3 -m pip install uv), or UV=/path/to/uv" >&2; exit 1; }
 	$(COMPILE) $(COMPILE_FLAGS) --extra book --output-file requirements.lock
-	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra test --constraint requirements.lock --output-file requirements-test.lock
+	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra scale --extra test --constraint requirements.lock --output-file requirements-test.lock
+	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra scale --extra test --extra bench --constraint requirements-test.lock --output-file requirements-bench.lock
 
 # The first Python that will do, whatever it is called here; PYTHON=/path/to/python goes before all.
 $(PY):
@@ -63,5 +64,11 @@ $(VENV)/.book: requirements.lock pyproject.toml | $(PY)
 $(VENV)/.test: requirements-test.lock pyproject.toml | $(PY)
 	@echo "installing the packages of requirements-test.lock (about a minute)"
 	$(PY) -m pip install --quiet --require-hashes -r requirements-test.lock
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.bench: requirements-bench.lock pyproject.toml | $(PY)
+	@echo "installing the packages of requirements-bench.lock (about a minute)"
+	$(PY) -m pip install --quiet --require-hashes -r requirements-bench.lock
 	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@

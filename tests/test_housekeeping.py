@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LOCKS = ["requirements.lock", "requirements-test.lock"]
+LOCKS = ["requirements.lock", "requirements-test.lock", "requirements-bench.lock"]
 
 
 def locked(name):
@@ -102,10 +102,12 @@ def test_a_lock_has_hashes_and_names_no_host(name):
 
 
 def test_locks_hold_what_the_project_asks_for_and_agree():
-    book, test = locked(LOCKS[0]), locked(LOCKS[1])
+    book, test, bench = (locked(name) for name in LOCKS)
     assert direct("book") <= book.keys()
-    assert direct("book", "test") <= test.keys()
+    assert direct("book", "scale", "test") <= test.keys()
+    assert direct("book", "scale", "test", "bench") <= bench.keys()
     assert {name: test.get(name) for name in book} == book
+    assert {name: bench.get(name) for name in test} == test
     # The book's own set stays light: nothing that only tests need.
     assert not (direct("test") - direct("book")) & book.keys()
 
