@@ -28,6 +28,7 @@ _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body><
 # What only a screen can use.
 _SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .watch-controls"
 _STYLE = """
+* { box-shadow: none !important; text-shadow: none !important; }  /* a shadow is printed as a picture */
 body { display: block; background: #fff; font-size: 10pt; }
 article { display: block; }
 article h1 { break-before: page; }

@@ -106,6 +106,7 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
+    shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # the themes' own words, in other languages
     return html
 
 

@@ -17,14 +17,14 @@ _STYLE = """
 body { margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff;
         font: 1rem/1.5 system-ui, sans-serif; }
 pre { overflow-x: auto; font-size: .85rem; line-height: 1.45; }
-:target + a { background: #fff3bf; }
+a:target { background: #fff3bf; }
 .cell { border-left: 3px solid #ccc; padding-left: 1rem; margin: 1rem 0; }
 .cell:target { border-left-color: #d55e00; }
 a { color: #0a5a9c; }
-.linenos { color: #666; text-decoration: none; padding-right: 1em; user-select: none; }
+.l { color: #666; text-decoration: none; padding-right: 1em; user-select: none; }
 %(style)s
 @media (prefers-color-scheme: dark) {
-body { color: #ddd; background: #14181e; } a { color: #8ac0ff; } .linenos { color: #999; }
+body { color: #ddd; background: #14181e; } a { color: #8ac0ff; } .l { color: #999; } a:target { background: #4d4000; }
 %(dark)s
 }
 """
@@ -49,8 +49,13 @@ _PAGE = """<!DOCTYPE html>
 
 
 def _lighter(code: str) -> str:
-    """Without the marks that no style shows: names, punctuation and white space look like any text."""
-    return re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+    """Without the marks that no style shows: names, punctuation and white space look like any text.
+
+    A line's number, its anchor and the link to it are one element instead of three.
+    """
+    code = re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+    numbered = r'<a id="(L-\d+)" name="\1"></a><a href="#\1"><span class="linenos">( *\d+)</span></a>'
+    return re.sub(numbered, r'<a class="l" id="\1" href="#\1">\2</a>', code)
 
 
 def write(

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -114,6 +115,29 @@ def test_the_svg_is_transparent_dateless_and_the_same_in_another_process(results
     for suffix in ("svg", "png", "csv", "json"):
         again = results.parent / "again" / f"fig-line.{suffix}"
         assert again.read_bytes() == (results / f"fig-line.{suffix}").read_bytes()
+
+
+def test_the_lean_svg_has_every_element_at_its_place():
+    """Nothing goes but the metadata, and no point moves by more than half a hundredth."""
+    figures.use_style()
+    fig, ax = plt.subplots()
+    x = np.linspace(0, 1, 50)
+    ax.plot(x, np.sin(20 * x) / 3, **figures.MATCH.line)
+    ax.plot(x[::5], x[::5] ** 3, **figures.NONMATCH.points)
+    ax.set_title("−0.004 and 1/3")
+    full = figures._render(fig, "svg", metadata={"Date": None, "Creator": None})
+    before, after = (ET.fromstring(text) for text in (full, figures._lean(full)))
+    before.remove(next(part for part in before if part.tag.endswith("metadata")))
+    pairs = list(zip(before.iter(), after.iter(), strict=True))
+    assert len(pairs) > 100
+    moved = []
+    for old, new in pairs:
+        assert old.tag == new.tag and old.keys() == new.keys()
+        for key in old.keys():
+            numbers = [re.findall(r"-?\d+(?:\.\d+)?", part.get(key)) for part in (old, new)]
+            moved += [abs(float(a) - float(b)) for a, b in zip(*numbers, strict=True)]
+    assert 0 < max(moved) <= 0.005 + 1e-9
+    assert len(figures._lean(full)) < 0.9 * len(full)
 
 
 def test_match_and_nonmatch_differ_by_more_than_colour():

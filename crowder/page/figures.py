@@ -156,7 +156,7 @@ def show(
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
     frame = _columns(data, name)
-    svg = _render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
     _save(
         facts,
         parameters,
@@ -272,6 +272,18 @@ def _render(fig: Figure, kind: str, **options: Any) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
         fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
     return buffer.getvalue()
+
+
+def _lean(svg: bytes) -> bytes:
+    """The same picture in about half the bytes: hundredths of a point are finer than any screen or paper."""
+    text = re.sub(r"<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
+    text = re.sub(r'(?<= )(?:d|x|y|points)="[^"]*"', _hundredths, text)
+    return re.sub(r">\s+<", "><", text).encode()
+
+
+def _hundredths(attribute: re.Match[str]) -> str:
+    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), attribute[0])
+    return " ".join(short.split()).replace(' "', '"')
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
