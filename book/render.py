@@ -38,7 +38,7 @@ def _seeds(folder: Path) -> dict[str, str]:
     found = {}
     for path in folder.glob("*.json"):
         seed = json.loads(path.read_text(encoding="utf-8"))["parameters"].get("seed")
-        found[path.stem] = "" if seed is None else f"seed {seed}"
+        found[path.stem] = "" if seed is None else f"run with seed {seed}"
     return found
 
 
