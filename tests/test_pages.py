@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from barriers import barriers
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -102,14 +103,6 @@ def test_pages_name_their_language(pages):
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
 
-def barriers(page):
-    """What axe finds serious or critical in the article."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, context="article").response["violations"]
-    return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found if v["impact"] in ("critical", "serious")]
-
-
 # A page takes seconds to open, its formulas set: all that one opening can show is looked at together.
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_opens_from_its_folder_without_complaint(visit, name):
@@ -123,9 +116,10 @@ def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     text = page.locator("article").evaluate(PROSE)
     for remnant in ("{numref}", "{cite", "{ref}", "{prf:ref}", "{eq}", "{claim}", ":::", "$$"):
         assert remnant not in text
-    assert barriers(page) == []
     page.set_viewport_size({"width": 390, "height": 844})  # a phone
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert barriers(page) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -139,7 +133,7 @@ def test_a_page_is_legible_in_the_dark(visit, name):
     )
     for style, ground, width in styles:
         assert "invert(1)" in style and ground == "rgba(0, 0, 0, 0)" and width > 0
-    assert barriers(page) == []
+    assert barriers(page, contrast_only=True) == []
 
 
 @pytest.mark.parametrize(

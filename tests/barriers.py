@@ -1,0 +1,28 @@
+"""What stands in the way of a reader with other eyes or hands, as axe sees it."""
+
+# Repeats tell axe nothing new, and it looks at each for long: of every kind of code token the page keeps one, of its
+# formulas the first twenty (all are set in the letters of one font, in the colour of the text around them).
+_THIN = """() => {
+    const seen = new Set();
+    for (const token of document.querySelectorAll('article .highlight span[class]')) {
+        if (token.children.length) continue;
+        const kind = token.closest('.highlight').parentElement.className + ' ' + token.className;
+        if (seen.has(kind)) token.replaceWith(token.textContent);
+        else seen.add(kind);
+    }
+    document.querySelectorAll('article .highlight pre').forEach(code => code.normalize());
+    document.querySelectorAll('article mjx-container').forEach((formula, i) => { if (i >= 20) formula.remove(); });
+}"""
+
+
+def barriers(page, *, contrast_only: bool = False) -> list[str]:
+    """What axe finds serious or critical in the article; the page is thinner afterwards.
+
+    In the dark only the colours differ, so there `contrast_only` will do.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate(_THIN)
+    options = {"runOnly": {"type": "rule", "values": ["color-contrast"]}} if contrast_only else None
+    found = Axe().run(page, context="article", options=options).response["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found if v["impact"] in ("critical", "serious")]
