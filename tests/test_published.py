@@ -45,7 +45,19 @@ def test_the_listed_sizes_hold_the_announced_records_in_the_announced_clusters()
     announced = published.read()["data-sets"].numbers
     sizes = published.cluster_sizes()
     assert sizes == [200] * 2 + [100] * 4 + [50] * 8 + [30] * 2 + [20] * 2
-    assert sum(sizes[: announced["clusters"]]) == announced["records"]
+    first = published.cluster_sizes(announced=True)
+    assert first == [200] * 2 + [100] * 4 + [50] * 8  # the first three entries: 400 + 400 + 400 records
+    assert (len(first), sum(first)) == (announced["clusters"], announced["records"])
+
+
+def test_a_column_of_the_printed_table_is_spelled_as_the_package_spells_it():
+    """Dist-1 is cr.dist1: the hyphen and the capital are the paper's."""
+    group = published.read()["table-1"]
+    coded = group.frame(as_code="model")
+    assert coded["model"].tolist() == ["dist1"] * 6 + ["dist2"] * 3
+    assert coded.drop(columns="model").equals(group.frame().drop(columns="model"))
+    with pytest.raises(KeyError):
+        group.frame(as_code="density")
 
 
 def test_every_group_belongs_to_a_chapter_and_has_a_place():

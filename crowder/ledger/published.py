@@ -60,21 +60,36 @@ class Group(NamedTuple):
     levels: list[str]
     differ: dict[str, str]
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, as_code: str | None = None) -> pd.DataFrame:
         """The numbers as a table: a column for each level but the last, whose names become columns.
+
+        Parameters
+        ----------
+        as_code : str, keyword only
+            A column whose names are wanted as the package spells them, ``dist1`` for ``Dist-1``.
+
+        Raises
+        ------
+        KeyError
+            When there is no such column.
 
         Examples
         --------
         >>> read()["table-1"].frame().columns.tolist()
         ['model', 'ε', 'node', 'edge']
+        >>> read()["table-1"].frame(as_code="model")["model"].unique().tolist()
+        ['dist1', 'dist2']
         """
         rows: dict[tuple[str, ...], dict[str, float]] = {}
         for name, number in self.numbers.items():
             *row, last = name.split(", ")
             rows.setdefault(tuple(row), {})[last] = number
-        return pd.DataFrame(
+        table = pd.DataFrame(
             [{**dict(zip(self.levels, row, strict=False)), **numbers} for row, numbers in rows.items()]
         )
+        if as_code is not None:
+            table[as_code] = table[as_code].str.lower().str.replace("-", "")
+        return table
 
 
 def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
@@ -150,19 +165,23 @@ def in_words(rule: Any) -> str:
     return words.get(kind, f"{kind} the printed number")
 
 
-def cluster_sizes() -> list[int]:
+def cluster_sizes(*, announced: bool = False) -> list[int]:
     """The cluster sizes that the paper lists for its synthetic data, in its order.
 
-    It announces fewer clusters; the first of these, as many as are announced, have all the records it announces
-    (chapter 8).
+    Parameters
+    ----------
+    announced : bool, keyword only
+        Only the first of them, as many as the paper announces clusters. Their records are as many as it announces;
+        the whole list has more of both (chapter 8).
 
     Examples
     --------
-    >>> sizes, announced = cluster_sizes(), read()["data-sets"].numbers
-    >>> sum(sizes) > announced["records"] == sum(sizes[: announced["clusters"]])
+    >>> sizes, first = cluster_sizes(), cluster_sizes(announced=True)
+    >>> sum(sizes) > sum(first) == read()["data-sets"].numbers["records"]
     True
     """
-    return [int(size) for size, count in read()["listed-sizes"].numbers.items() for _ in range(count)]
+    sizes = [int(size) for size, count in read()["listed-sizes"].numbers.items() for _ in range(count)]
+    return sizes[: read()["data-sets"].numbers["clusters"]] if announced else sizes
 
 
 def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, runs: int | None = None) -> bool:
