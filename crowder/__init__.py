@@ -17,8 +17,8 @@ True
 
 Where things live, each folder importing only from those before it: `model` (f_g and f_r, L_{g,r}), `asking` (the
 orderings, who answers, the journal that keeps answers, what a run leaves behind), `counting` (exact expected counts,
-bounds), `data` (your own records, similarities, cora, synthetic), `trials` (many runs), `page` (tables, figures and
-charts of a chapter), `ledger` (verdicts from evidence, the paper's printed numbers).
+bounds), `data` (your own records, similarities, cora, synthetic), `trials` (many runs), `plan` (a run foreseen),
+`page` (tables, figures and charts of a chapter), `ledger` (verdicts from evidence, the paper's printed numbers).
 """
 
 from crowder.asking import journal
@@ -26,18 +26,23 @@ from crowder.asking.journal import Journal
 from crowder.asking.oracles import Faulty, MajorityVote, Truth
 from crowder.asking.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
 from crowder.asking.resolution import Resolution, ideal_queries, ideal_recall
+from crowder.asking.stopping import Stopped, Stopping
+from crowder.asking.stream import StreamOrdering
 from crowder.asking.weighing import EvidenceOrdering, evidence_ordering
 from crowder.counting import enumeration
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.counting.counts import expected_queries
 from crowder.counting.rationals import expected_queries_exact, expected_queries_symbolic
 from crowder.data import datasets, similarity
+from crowder.data.blocking import blocked
+from crowder.data.parquet import chunks_from_parquet, number_records, write_candidates
 from crowder.data.recordfile import read_records
 from crowder.ledger import claims, published
 from crowder.model import densities, models, theory
 from crowder.model.models import SimilarityModel, dist1, dist2, uniform
 from crowder.model.theory import L, L_symbolic
 from crowder.page import figures, interactive, stepper, watching
+from crowder.plan.planner import Plan
 from crowder.trials import experiments
 
 __version__ = "0.1.0"
@@ -51,9 +56,15 @@ __all__ = [
     "L_symbolic",
     "MajorityVote",
     "NodeOrdering",
+    "Plan",
     "Resolution",
     "SimilarityModel",
+    "Stopped",
+    "Stopping",
+    "StreamOrdering",
     "Truth",
+    "blocked",
+    "chunks_from_parquet",
     "claims",
     "datasets",
     "densities",
@@ -75,6 +86,7 @@ __all__ = [
     "models",
     "node_bound",
     "node_ordering",
+    "number_records",
     "published",
     "read_records",
     "similarity",
@@ -82,4 +94,5 @@ __all__ = [
     "theory",
     "uniform",
     "watching",
+    "write_candidates",
 ]

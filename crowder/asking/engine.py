@@ -34,7 +34,7 @@ __all__ = [
 LOW = (1 << 32) - 1
 
 # Where each running number of a Knowledge stands in its `count`.
-ASKED, ENTRIES, KEYS = 0, 1, 2
+ASKED, ENTRIES, KEYS, TOUCHED = 0, 1, 2, 3
 
 
 class Knowledge(NamedTuple):
@@ -44,6 +44,8 @@ class Knowledge(NamedTuple):
     members and non-matches, and a merge renames the lighter of the two. Non-matches between components are kept twice:
     as keys of an open-addressing hash set (`table`), to look one up at once, and as linked lists a component (`head`,
     `link`, `other`), so that a merge can carry the lighter one's over. `asked` and `answer` log the questions.
+
+    Names and links are of 32 bits: in a long run most of the time goes into waiting for memory.
     """
 
     component: np.ndarray
@@ -61,26 +63,31 @@ class Knowledge(NamedTuple):
 @njit(cache=True)
 def know_nothing(n):
     return Knowledge(
-        np.arange(n),
-        np.arange(n),
-        np.ones(n, np.int64),
-        np.full(n, -1, np.int64),
-        np.empty(1024, np.int64),
-        np.empty(1024, np.int64),
+        np.arange(n).astype(np.int32),
+        np.arange(n).astype(np.int32),
+        np.ones(n, np.int32),
+        np.full(n, -1, np.int32),
+        np.empty(1024, np.int32),
+        np.empty(1024, np.int32),
         np.full(1024, -1, np.int64),
         np.empty(1024, np.int64),
         np.empty(1024, np.bool_),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
     )
 
 
 @njit(cache=True)
-def _slot(table, low, high):
+def _start(table, low, high):
     # Multiplicative hashing, in factors that keep every product below 2**62: plain Python then agrees without overflow.
+    mixed = (low * 1103515245 + high) & 0x7FFFFFFF
+    return ((mixed * 1540483477) >> 13) & (len(table) - 1)
+
+
+@njit(cache=True)
+def _slot(table, low, high):
     mask = len(table) - 1
     key = (low << 32) | high
-    mixed = (low * 1103515245 + high) & 0x7FFFFFFF
-    slot = ((mixed * 1540483477) >> 13) & mask
+    slot = _start(table, low, high)
     while table[slot] != -1 and table[slot] != key:
         slot = (slot + 1) & mask
     return slot
@@ -93,15 +100,15 @@ def settled(component, table, i, j):
     Takes two fields of a `Knowledge`, not the whole: this is the innermost loop, and nine arrays cost more to hand over
     than the answer costs to find.
     """
-    a = component[i]
-    b = component[j]
+    a = np.int64(component[i])
+    b = np.int64(component[j])
     return a == b or table[_slot(table, min(a, b), max(a, b))] != -1
 
 
 @njit(cache=True)
 def _cramped(count, asked, link, table):
     """Whether one more answer, or one more non-match, might not fit."""
-    return count[ASKED] == len(asked) or count[ENTRIES] + 2 > len(link) or 2 * (count[KEYS] + 1) > len(table)
+    return count[ASKED] == len(asked) or count[ENTRIES] + 2 > len(link) or 8 * (count[KEYS] + 1) > 5 * len(table)
 
 
 @njit(cache=True)
@@ -113,9 +120,11 @@ def _grown(knowledge):
         asked = np.concatenate((asked, np.empty_like(asked)))
         answer = np.concatenate((answer, np.empty_like(answer)))
     if count[ENTRIES] + 2 > len(link):
+        if len(link) > 1 << 30:
+            raise ValueError("more known non-matches than 32 bits can count")
         link = np.concatenate((link, np.empty_like(link)))
         other = np.concatenate((other, np.empty_like(other)))
-    if 2 * (count[KEYS] + 1) > len(table):
+    if 8 * (count[KEYS] + 1) > 5 * len(table):
         table = np.full(2 * len(table), -1, np.int64)
         count[KEYS] = 0
         for key in knowledge.table:
@@ -133,15 +142,23 @@ def _grown(knowledge):
 def _part(head, link, other, weight, table, count, a, b):
     """Components a and b, not known to, differ."""
     low, high = min(a, b), max(a, b)
-    table[_slot(table, low, high)] = (low << 32) | high
+    _note(head, link, other, weight, table, count, low, high, _slot(table, low, high))
+
+
+@njit(cache=True)
+def _note(head, link, other, weight, table, count, low, high, slot):
+    table[slot] = (low << 32) | high
     count[KEYS] += 1
-    for x, y in ((a, b), (b, a)):
-        e = count[ENTRIES]
-        other[e] = y
-        link[e] = head[x]
-        head[x] = e
-        weight[x] += 1
-        count[ENTRIES] = e + 1
+    e = count[ENTRIES]
+    other[e] = high
+    link[e] = head[low]
+    head[low] = e
+    weight[low] += 1
+    other[e + 1] = low
+    link[e + 1] = head[high]
+    head[high] = e + 1
+    weight[high] += 1
+    count[ENTRIES] = e + 2
 
 
 @njit(cache=True)
@@ -153,8 +170,8 @@ def learn(knowledge, i, j, same):
     k.asked[k.count[ASKED]] = (i << 32) | j
     k.answer[k.count[ASKED]] = same
     k.count[ASKED] += 1
-    a = k.component[i]
-    b = k.component[j]
+    a = np.int64(k.component[i])
+    b = np.int64(k.component[j])
     if not same:
         _part(k.head, k.link, k.other, k.weight, k.table, k.count, a, b)
         return k
@@ -169,7 +186,7 @@ def learn(knowledge, i, j, same):
     k.weight[a] += k.weight[b]
     e = k.head[b]  # what b is known to differ from, a now differs from
     while e != -1:
-        c = k.component[k.other[e]]
+        c = np.int64(k.component[k.other[e]])
         e = k.link[e]
         if k.table[_slot(k.table, min(a, c), max(a, c))] == -1:
             if _cramped(k.count, k.asked, k.link, k.table):
@@ -196,15 +213,57 @@ def edge_ask(walk, knowledge):
 @njit(cache=True)
 def edge_run(walk, knowledge, labels):
     """Ask and tell until nothing is left to ask, every answer read from the labels."""
-    code = edge_ask(walk, knowledge)
-    while code != -1:
-        i, j = code >> 32, code & LOW
-        knowledge = learn(knowledge, i, j, labels[i] == labels[j])
-        code = edge_ask(walk, knowledge)
+    codes, at = walk.codes, walk.at
+    while at[0] < len(codes):
+        _part_pairs(walk, knowledge, labels)
+        if at[0] < len(codes):
+            i, j = codes[at[0]] >> 32, codes[at[0]] & LOW
+            knowledge = learn(knowledge, i, j, labels[i] == labels[j])
+            at[0] += 1
     return knowledge
 
 
-# --- Node ordering -------------------------------------------------------------------------------------------------
+@njit(cache=True)
+def _part_pairs(walk, knowledge, labels):
+    """Ask and tell as long as answers are non-matches that fit, which most are; stop before any other.
+
+    The pairs come in blocks, and a first sweep over a block only touches what the second will need: the reads of the
+    first wait for memory together, those of the second would wait one after the other.
+    """
+    codes, at = walk.codes, walk.at
+    component, head, link, other = knowledge.component, knowledge.head, knowledge.link, knowledge.other
+    weight, table, count = knowledge.weight, knowledge.table, knowledge.count
+    asked, answer = knowledge.asked, knowledge.answer
+    block = 32
+    while at[0] < len(codes):
+        end = min(at[0] + block, len(codes))
+        touched = 0
+        for p in range(at[0], end):
+            a = np.int64(component[codes[p] >> 32])
+            b = np.int64(component[codes[p] & LOW])
+            touched ^= table[_start(table, min(a, b), max(a, b))] ^ head[a] ^ head[b] ^ weight[a] ^ weight[b]
+        count[TOUCHED] = touched  # or the compiler would leave the sweep out
+        for p in range(at[0], end):
+            i, j = codes[p] >> 32, codes[p] & LOW
+            a = np.int64(component[i])
+            b = np.int64(component[j])
+            if a == b:
+                continue
+            low, high = min(a, b), max(a, b)
+            slot = _slot(table, low, high)
+            if table[slot] != -1:
+                continue
+            if labels[i] == labels[j] or _cramped(count, asked, link, table):
+                at[0] = p
+                return
+            asked[count[ASKED]] = codes[p]
+            answer[count[ASKED]] = False
+            count[ASKED] += 1
+            _note(head, link, other, weight, table, count, low, high, slot)
+        at[0] = end
+
+
+# --- Node ordering ------------------------------------------------------------------------------------------
 
 # Where each running number of a NodeWalk stands in its `at`: records placed, components left to ask about.
 PLACED, LEFT = 0, 1
@@ -215,7 +274,9 @@ class NodeWalk(NamedTuple):
 
     The pairs of record ``arrivals[a]`` with earlier ones have positions ``first[a]:first[a + 1]`` in `partner`,
     `value` and `priority`. A complete similarity is read from `square` instead, and `partner` and `value` are empty.
-    ``heap[:at[LEFT]]`` holds the components still to be asked about, the best on top; `best_*` tell its pair.
+    The components that the newest record meets are numbered: `met` names them, `place` gives a component's number
+    (where `met` agrees), `best_*` tell its best pair. ``heap[:at[LEFT]]`` has those still to be asked about, the best
+    on top.
     """
 
     arrivals: np.ndarray
@@ -225,10 +286,11 @@ class NodeWalk(NamedTuple):
     value: np.ndarray
     priority: np.ndarray
     heap: np.ndarray
+    met: np.ndarray
+    place: np.ndarray
     best_value: np.ndarray
     best_priority: np.ndarray
     best_record: np.ndarray
-    seen_by: np.ndarray
     at: np.ndarray
 
 
@@ -242,43 +304,53 @@ def node_walk(arrivals, first, square, partner, value, priority):
         partner,
         value,
         priority,
-        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.zeros(n, np.int32),
         np.empty(n, np.float64),
         np.empty(n, np.float64),
-        np.empty(n, np.int64),
-        np.full(n, -1, np.int64),
+        np.empty(n, np.int32),
         np.zeros(2, np.int64),
     )
 
 
 @njit(cache=True)
-def _meet(walk, component, a):
+def _meet(walk, knowledge, a):
     """Find, for arrival a, the best pair into every component of earlier records, and heap the components by it."""
     arrivals, square, partner, value, priority = walk.arrivals, walk.square, walk.partner, walk.value, walk.priority
-    heap, seen_by = walk.heap, walk.seen_by
+    heap, met, place = walk.heap, walk.met, walk.place
     best_value, best_priority, best_record = walk.best_value, walk.best_priority, walk.best_record
+    component, table, head, weight = knowledge.component, knowledge.table, knowledge.head, knowledge.weight
     base = walk.first[a]
     v = arrivals[a]
     size = 0
     for p in range(base, walk.first[a + 1]):
         if len(partner) > 0:
-            u = partner[p]
+            u = np.int64(partner[p])
             x = value[p]
         else:
             u = arrivals[p - base]
             x = square[v, u]
         c = component[u]
-        if seen_by[c] != a:
-            seen_by[c] = a
-            heap[size] = c
+        s = place[c]
+        if s >= size or met[s] != c:
+            s = size
+            place[c] = s
+            met[s] = c
+            heap[s] = s
             size += 1
-        elif x < best_value[c]:
+        elif x < best_value[s]:
             continue
-        elif x == best_value[c] and (priority[p] if len(priority) > 0 else u) >= best_priority[c]:
+        elif x == best_value[s] and (priority[p] if len(priority) > 0 else u) >= best_priority[s]:
             continue
-        best_value[c] = x
-        best_priority[c] = priority[p] if len(priority) > 0 else u
-        best_record[c] = u
+        best_value[s] = x
+        best_priority[s] = priority[p] if len(priority) > 0 else u
+        best_record[s] = u
+    touched = 0  # as in _part_pairs: what the questions will need, all at once
+    for s in range(size):
+        c = np.int64(met[s])
+        touched ^= table[_start(table, min(c, v), max(c, v))] ^ head[c] ^ weight[c]
+    knowledge.count[TOUCHED] = touched
     walk.at[LEFT] = size
     for top in range(size // 2 - 1, -1, -1):
         _sift(heap, best_value, best_priority, top, size)
@@ -306,31 +378,51 @@ def _sift(heap, best_value, best_priority, top, size):
 @njit(cache=True)
 def node_ask(walk, knowledge):
     """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1."""
-    n = len(walk.arrivals)
-    while walk.at[PLACED] < n:
-        v = walk.arrivals[walk.at[PLACED]]
-        if len(walk.partner) == 0 and knowledge.ring[v] != v:
-            walk.at[LEFT] = 0  # every two clusters are known to differ, so one match settles the rest
-        while walk.at[LEFT] > 0:
-            c = walk.heap[0]
-            # `c` may have merged since the heap was made (never so for a complete similarity): ask by its record.
-            if not settled(knowledge.component, knowledge.table, v, walk.best_record[c]):
-                return (v << 32) | walk.best_record[c]
-            walk.at[LEFT] -= 1
-            walk.heap[0] = walk.heap[walk.at[LEFT]]
-            _sift(walk.heap, walk.best_value, walk.best_priority, 0, walk.at[LEFT])
-        walk.at[PLACED] += 1
-        if walk.at[PLACED] < n:
-            _meet(walk, knowledge.component, walk.at[PLACED])
-    return -1
+    return _node_questions(walk, knowledge, np.empty(0, np.int64))
 
 
 @njit(cache=True)
 def node_run(walk, knowledge, labels):
     """Ask and tell until nothing is left to ask, every answer read from the labels."""
-    code = node_ask(walk, knowledge)
+    code = _node_questions(walk, knowledge, labels)
     while code != -1:
         i, j = code >> 32, code & LOW
         knowledge = learn(knowledge, i, j, labels[i] == labels[j])
-        code = node_ask(walk, knowledge)
+        code = _node_questions(walk, knowledge, labels)
     return knowledge
+
+
+@njit(cache=True)
+def _node_questions(walk, knowledge, labels):
+    """The next pair to ask; with labels, the next one after the non-matches that fit, which are asked and told."""
+    arrivals, heap, at = walk.arrivals, walk.heap, walk.at
+    best_value, best_priority, best_record = walk.best_value, walk.best_priority, walk.best_record
+    component, head, link, other = knowledge.component, knowledge.head, knowledge.link, knowledge.other
+    weight, table, count = knowledge.weight, knowledge.table, knowledge.count
+    asked, answer = knowledge.asked, knowledge.answer
+    n = len(arrivals)
+    while at[PLACED] < n:
+        v = arrivals[at[PLACED]]
+        if len(walk.partner) == 0 and knowledge.ring[v] != v:
+            at[LEFT] = 0  # every two clusters are known to differ, so one match settles the rest
+        while at[LEFT] > 0:
+            # The component may have merged since the heap was made (never so for a complete similarity): ask by record.
+            u = np.int64(best_record[heap[0]])
+            a = np.int64(component[v])
+            b = np.int64(component[u])
+            low, high = min(a, b), max(a, b)
+            slot = _slot(table, low, high)
+            if a != b and table[slot] == -1:
+                if len(labels) == 0 or labels[v] == labels[u] or _cramped(count, asked, link, table):
+                    return (v << 32) | u
+                asked[count[ASKED]] = (v << 32) | u
+                answer[count[ASKED]] = False
+                count[ASKED] += 1
+                _note(head, link, other, weight, table, count, low, high, slot)
+            at[LEFT] -= 1
+            heap[0] = heap[at[LEFT]]
+            _sift(heap, best_value, best_priority, 0, at[LEFT])
+        at[PLACED] += 1
+        if at[PLACED] < n:
+            _meet(walk, knowledge, at[PLACED])
+    return -1

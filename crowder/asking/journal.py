@@ -275,11 +275,9 @@ def identity(ordering) -> dict[str, object]:
     >>> [what for what in one if one[what] != other[what]]
     ['order']
     """
-    values, codes = ordering._candidates.listed()
-    every = len(codes) == ordering.n * (ordering.n - 1) // 2
     return {
         "records": ordering.n,
-        "similarity": _digest(values, *([] if every else [codes])),
+        "similarity": _digest(*ordering._similarities()),
         "ordering": type(ordering).__name__,
         "order": _digest(*ordering._order()),
     }

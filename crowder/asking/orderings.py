@@ -20,7 +20,7 @@ from crowder.asking.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, 
 from crowder.asking.oracles import Truth, begin
 from crowder.asking.pairs import Candidates, candidates
 from crowder.asking.resolution import Resolution
-from crowder.asking.sorting import edge_walk
+from crowder.asking.sorting import by_arrival, edge_walk, sums
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
 
@@ -54,6 +54,11 @@ class Ordering(ABC):
     def _order(self) -> tuple[np.ndarray, ...]:
         """What beside the similarities decides the questions, so that a journal can tell two runs apart."""
         return ()
+
+    def _similarities(self) -> tuple[np.ndarray, ...]:
+        """The candidate pairs' values and, unless every pair is one, the pairs: for a journal, too."""
+        values, codes = self._candidates.listed()
+        return (values,) if len(codes) == self.n * (self.n - 1) // 2 else (values, codes)
 
     def ask(self) -> tuple[int, int] | None:
         """The next question, or None when every candidate pair is asked or implied.
@@ -133,7 +138,9 @@ class Ordering(ABC):
     def resolution(self) -> Resolution:
         """What the answers so far have established."""
         codes = self._knowledge.asked[: self.n_queries]
-        queries = np.stack([codes >> 32, codes & LOW], axis=1)
+        queries = np.empty((len(codes), 2), np.int64)
+        np.right_shift(codes, 32, out=queries[:, 0])
+        np.bitwise_and(codes, LOW, out=queries[:, 1])
         return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
 
 
@@ -233,7 +240,7 @@ class NodeOrdering(Ordering):
         random_ties = _random_ties(ties)
         generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
         arrivals = self._arrivals(order, generator, random_ties)
-        first, square, partner, value, position = self._earlier_pairs(arrivals)
+        first, square, partner, value, position = self._earlier_pairs(arrivals, not isinstance(ties, str))
         if random_ties:
             priority = generator.random(first[-1])
         elif isinstance(ties, str):
@@ -257,11 +264,9 @@ class NodeOrdering(Ordering):
             raise ValueError(f"an order must list each of the {self.n} records once")
         return arrivals.astype(np.int64)
 
-    def _earlier_pairs(self, arrivals: np.ndarray):
-        """For each arrival the pairs with earlier ones: where they start, what they are, where they were listed."""
+    def _earlier_pairs(self, arrivals: np.ndarray, listed: bool):
+        """For each arrival the pairs with earlier ones: where they start, what they are, where they were `listed`."""
         n = self.n
-        rank = np.empty(n, np.int64)
-        rank[arrivals] = np.arange(n)
         if self._candidates.complete:
             first = np.arange(n + 1) * np.arange(-1, n) // 2
             first[0] = 0
@@ -271,13 +276,9 @@ class NodeOrdering(Ordering):
                 low, high = np.minimum(arrivals[i], arrivals[j]), np.maximum(arrivals[i], arrivals[j])
                 return low * (2 * n - low - 1) // 2 + high - low - 1
 
-            return first, self._candidates.square(), np.empty(0, np.int64), NONE, position
-        values, codes = self._candidates.listed()
-        i, j = codes >> 32, codes & LOW
-        later, earlier = np.maximum(rank[i], rank[j]), np.minimum(rank[i], rank[j])
-        position = np.lexsort((earlier, later))
-        first = np.searchsorted(later[position], np.arange(n + 1))
-        return first, np.empty((0, 0)), arrivals[earlier[position]], values[position], position
+            return first, self._candidates.square(), np.empty(0, np.int32), NONE, position
+        first, partner, value, position = by_arrival(*self._candidates.listed(), arrivals, listed)
+        return first, np.empty((0, 0)), partner, value, position
 
     def _next(self) -> int:
         return node_ask(self._walk, self._knowledge)
@@ -322,9 +323,7 @@ def expected_sizes(pairs: Candidates) -> np.ndarray:
     if pairs.complete:
         square = pairs.square()
         return square.sum(axis=1, where=~np.eye(pairs.n, dtype=bool))
-    values, codes = pairs.listed()
-    i, j = codes >> 32, codes & LOW
-    return np.bincount(i, values, pairs.n) + np.bincount(j, values, pairs.n)
+    return sums(*pairs.listed(), pairs.n)
 
 
 def _random_ties(ties) -> bool:

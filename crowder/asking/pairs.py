@@ -136,29 +136,92 @@ def _from_sparse(matrix) -> Candidates:
     coo = matrix.tocoo()
     if coo.dtype.kind not in "fiub":
         raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
-    off_diagonal = coo.row != coo.col
-    row = coo.row[off_diagonal].astype(np.int64)
-    col = coo.col[off_diagonal].astype(np.int64)
-    values = coo.data[off_diagonal].astype(np.float64)
-    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))
-    if len(bad):
-        i, j = int(row[bad[0]]), int(col[bad[0]])
-        raise ValueError(f"similarity of pair ({i}, {j}) is {values[bad[0]]}, not in [0, 1]")
-    codes = (np.minimum(row, col) << 32) | np.maximum(row, col)
-    order = np.lexsort((row > col, codes))  # the upper triangle's value first
-    codes, values = codes[order], values[order]
-    first = np.ones(len(codes), dtype=bool)
-    first[1:] = codes[1:] != codes[:-1]
-    twin = np.flatnonzero(~first)
-    differ = twin[np.abs(values[twin] - values[twin - 1]) > SYMMETRY_TOLERANCE]
-    if len(differ):
-        i, j = divmod(int(codes[differ[0]]), 1 << 32)
+    row, col = np.ascontiguousarray(coo.row), np.ascontiguousarray(coo.col)
+    values = np.ascontiguousarray(coo.data, dtype=np.float64)
+    stored, first = _fault_and_size(row, col, values)
+    if first >= 0:
+        raise ValueError(f"similarity of pair ({row[first]}, {col[first]}) is {values[first]}, not in [0, 1]")
+    values, codes, differ = _packed(row, col, values, n, stored, SYMMETRY_TOLERANCE)
+    if differ >= 0:
+        i, j = divmod(int(codes[differ]), 1 << 32)
         raise ValueError(
-            f"similarity is not symmetric: two values, {values[differ[0] - 1]} and {values[differ[0]]}, "
+            f"similarity is not symmetric: two values, {values[differ - 1]} and {values[differ]}, "
             f"are stored for pair ({i}, {j})"
         )
-    codes, values = codes[first], values[first]
     return Candidates(n, False, _values=values, _codes=codes)
+
+
+@njit(cache=True)
+def _fault_and_size(row, col, values):
+    """How many values lie off the diagonal, and where the first of them is that is no similarity, or -1."""
+    stored, fault = 0, -1
+    for p in range(len(row)):
+        if row[p] != col[p]:
+            stored += 1
+            if fault < 0 and not 0.0 <= values[p] <= 1.0:
+                fault = p
+    return stored, fault
+
+
+@njit(cache=True)
+def _packed(row, col, stored, n, m, tolerance):
+    """The m stored values off the diagonal by rising (i, j), i < j, twins dropped; or where two twins differ.
+
+    A counting sort by i, those above the diagonal first, then a stable sort of each row by j: of twins the one above
+    the diagonal comes first, and stays.
+    """
+    start = np.zeros(n + 1, np.int64)
+    for p in range(len(row)):
+        if row[p] != col[p]:
+            start[min(row[p], col[p]) + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    fill = start[:-1].copy()
+    values = np.empty(m, np.float64)
+    codes = np.empty(m, np.int64)
+    for upper in (True, False):
+        for p in range(len(row)):
+            i, j = np.int64(row[p]), np.int64(col[p])
+            if i != j and (i < j) == upper:
+                low = min(i, j)
+                codes[fill[low]] = (low << 32) | max(i, j)
+                values[fill[low]] = stored[p]
+                fill[low] += 1
+    for i in range(n):
+        _sort_rising(codes, values, start[i], start[i + 1])
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            kept += 1
+        elif abs(values[p] - values[p - 1]) > tolerance:
+            return values, codes, p
+    if kept == m:
+        return values, codes, -1
+    one, name = np.empty(kept, np.float64), np.empty(kept, np.int64)
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            one[kept], name[kept] = values[p], codes[p]
+            kept += 1
+    return one, name, -1
+
+
+@njit(cache=True)
+def _sort_rising(codes, values, low, high):
+    if high - low > 32:
+        for q in range(low + 1, high):
+            if codes[q] < codes[q - 1]:
+                order = np.argsort(codes[low:high], kind="mergesort")
+                codes[low:high] = codes[low:high][order]
+                values[low:high] = values[low:high][order]
+                return
+        return
+    for q in range(low + 1, high):
+        r = q
+        while r > low and codes[r - 1] > codes[r]:
+            codes[r - 1], codes[r] = codes[r], codes[r - 1]
+            values[r - 1], values[r] = values[r], values[r - 1]
+            r -= 1
 
 
 @njit(cache=True)

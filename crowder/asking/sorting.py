@@ -1,4 +1,4 @@
-"""Pairs by falling similarity: the sequence that edge ordering walks.
+"""Pairs by falling similarity, the sequence that edge ordering walks; pairs by arrival, as node ordering meets them.
 
 Numba's cache notices an edit in the file of a compiled function, not in a file that it calls into. So compiled
 functions that call each other share a file, here as in `crowder.asking.engine`.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["EdgeWalk", "edge_walk"]
+__all__ = ["EdgeWalk", "by_arrival", "edge_walk", "sums"]
 
 
 class EdgeWalk(NamedTuple):
@@ -91,3 +91,67 @@ def _sort_falling(value, code, rank, low, high):
             if len(rank) > 0:
                 rank[r - 1], rank[r] = rank[r], rank[r - 1]
             r -= 1
+
+
+@njit(cache=True)
+def by_arrival(values, codes, arrivals, with_position):
+    """Pairs by the later of their two arrivals, then by the earlier: a counting sort, and a sort of each record's own.
+
+    Returns where the pairs of each arrival start, their earlier records and values and, if asked for, their positions
+    in the list.
+    """
+    n, m = len(arrivals), len(codes)
+    rank = np.empty(n, np.int32)
+    for a in range(n):
+        rank[arrivals[a]] = a
+    first = np.zeros(n + 1, np.int64)
+    for p in range(m):
+        first[max(rank[codes[p] >> 32], rank[codes[p] & 0xFFFFFFFF]) + 1] += 1
+    for a in range(n):
+        first[a + 1] += first[a]
+    fill = first[:-1].copy()
+    partner = np.empty(m, np.int32)  # ranks, until each record's are sorted
+    value = np.empty(m, np.float64)
+    position = np.empty(m if with_position else 0, np.int64)
+    for p in range(m):
+        x, y = rank[codes[p] >> 32], rank[codes[p] & 0xFFFFFFFF]
+        q = fill[max(x, y)]
+        fill[max(x, y)] = q + 1
+        partner[q] = min(x, y)
+        value[q] = values[p]
+        if with_position:
+            position[q] = p
+    for a in range(n):
+        _sort_ranks(partner, value, position, first[a], first[a + 1])
+    for q in range(m):
+        partner[q] = arrivals[partner[q]]
+    return first, partner, value, position
+
+
+@njit(cache=True)
+def _sort_ranks(partner, value, position, low, high):
+    if high - low > 32:
+        order = np.argsort(partner[low:high], kind="mergesort")
+        partner[low:high] = partner[low:high][order]
+        value[low:high] = value[low:high][order]
+        if len(position) > 0:
+            position[low:high] = position[low:high][order]
+        return
+    for q in range(low + 1, high):
+        r = q
+        while r > low and partner[r - 1] > partner[r]:
+            partner[r - 1], partner[r] = partner[r], partner[r - 1]
+            value[r - 1], value[r] = value[r], value[r - 1]
+            if len(position) > 0:
+                position[r - 1], position[r] = position[r], position[r - 1]
+            r -= 1
+
+
+@njit(cache=True)
+def sums(values, codes, n):
+    """Each record's sum of similarities, those with later records and those with earlier ones summed apart."""
+    later, earlier = np.zeros(n), np.zeros(n)
+    for p in range(len(codes)):
+        later[codes[p] >> 32] += values[p]
+        earlier[codes[p] & 0xFFFFFFFF] += values[p]
+    return later + earlier

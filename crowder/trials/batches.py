@@ -1,0 +1,183 @@
+r"""A sweep of very many settings: in batches, kept on disk, resumed where it stopped; how long it will take.
+
+Each task of `crowder.trials.experiments.sweep` is one repetition. Handing a task to a worker costs a millisecond or
+several, so short ones go by the batch: a task is a number of points of the grid, and leaves one file. Who chooses
+the batch weighs the handing over of many small ones against the waiting for the last large one (`best_batch`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+__all__ = ["best_batch", "sweep_in_batches", "time_bound", "time_needed"]
+
+_POINT = "grid point"  # the column that a file has and the table has not
+
+
+def sweep_in_batches(
+    function: Callable, grid: Iterable[Mapping], repetitions: int, *, rng: int, folder, batch: int, n_jobs: int = 1,
+    **settings,
+) -> pd.DataFrame:  # fmt: skip
+    """As `crowder.trials.experiments.sweep`, with the same results; a batch of grid points is one task and one file.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the settings and a keyword ``rng``; returns a mapping of named numbers. Importable if `n_jobs` is not 1.
+    grid : iterable of mapping
+        The settings that differ from point to point.
+    repetitions : int
+        Of each point, at least 1.
+    rng : int, keyword only
+        A seed, so that a sweep that was stopped goes on with the generators it had.
+    folder : path, keyword only
+        Where ``batch-00000.csv``, ... are. All workers must see it.
+    batch : int, keyword only
+        Points in a task; see `best_batch`. It changes no result.
+    n_jobs : int, keyword only
+        Processes, as in joblib. Under ``joblib.parallel_config(backend="dask")`` the cluster's workers.
+    **settings
+        Passed on.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What `sweep` returns: a row a call, with the settings of the grid, ``repetition``, and the results.
+
+    Raises
+    ------
+    ValueError
+        If `batch` or `repetitions` is less than 1, or the folder holds another sweep (other settings, seed or batch).
+
+    Notes
+    -----
+    A file appears under its name when it is complete, so a run may be killed at any time; the same call does what is
+    missing. Memory beside the function's own: a generator a point, and the table at the end.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> def draw(rng, scale): return {"x": scale * int(rng.integers(10))}
+    >>> sweep_in_batches(draw, [{"scale": 1}, {"scale": 100}], 2, rng=7, folder=mkdtemp(), batch=1)
+       scale  repetition    x
+    0      1           0    8
+    1      1           1    6
+    2    100           0  600
+    3    100           1  700
+    """
+    if batch < 1 or repetitions < 1:
+        raise ValueError(f"batch and repetitions must be at least 1, not {batch} and {repetitions}")
+    grid, folder = list(grid), Path(folder)
+    _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
+    parents = np.random.default_rng(rng).spawn(len(grid))
+    files = [folder / f"batch-{number:05d}.csv" for number in range(math.ceil(len(grid) / batch))]
+    Parallel(n_jobs=n_jobs)(
+        delayed(_run)(function, at * batch, grid[at * batch : (at + 1) * batch],
+                      parents[at * batch : (at + 1) * batch], repetitions, settings, path)
+        for at, path in enumerate(files) if not path.exists())  # fmt: skip
+    if not files:
+        return pd.DataFrame()
+    options = {"keep_default_na": False, "na_values": ["nan"]}
+    results = pd.concat([pd.read_csv(path, **options) for path in files], ignore_index=True)
+    points = pd.DataFrame([grid[point] for point in results.pop(_POINT)])
+    return pd.concat([points, results], axis=1)
+
+
+def time_needed(configurations: int, seconds: float, *, overhead: float, batch: int, workers: int) -> float:
+    r"""How long a sweep of equal configurations takes, in seconds.
+
+    .. math:: \Bigl\lceil \frac{\lceil N / b \rceil}{W} \Bigr\rceil (b s + o)
+
+    Parameters
+    ----------
+    configurations : int
+        N.
+    seconds : float
+        s, of one configuration.
+    overhead : float, keyword only
+        o, of handing over one batch and writing its file.
+    batch, workers : int, keyword only
+        b and W.
+
+    Notes
+    -----
+    The last batch counts in full. Not in the paper; see the chapter "How cost grows".
+
+    Examples
+    --------
+    >>> time_needed(1000, 0.5, overhead=1.0, batch=10, workers=4)  # 100 batches, 25 for each worker
+    150.0
+    """
+    return math.ceil(math.ceil(configurations / batch) / workers) * (batch * seconds + overhead)
+
+
+def best_batch(configurations: int, seconds: float, *, overhead: float, workers: int) -> int:
+    r"""The batch with the least bound on the time, :math:`\sqrt{N o / (W s)}`, in whole numbers and at least 1.
+
+    Parameters as for `time_needed`; the bound is `time_bound`.
+
+    Examples
+    --------
+    >>> best_batch(10_000, 0.5, overhead=0.02, workers=4)
+    10
+    """
+    return max(1, round(math.sqrt(configurations * overhead / (workers * seconds))))
+
+
+def time_bound(configurations: int, seconds: float, *, overhead: float, workers: int) -> float:
+    r"""What the time stays under with the best batch, if it need not be whole: :math:`(\sqrt{N s / W} + \sqrt o)^2`.
+
+    Parameters as for `time_needed`.
+
+    Examples
+    --------
+    >>> round(time_bound(10_000, 0.5, overhead=0.02, workers=4), 2)
+    1260.02
+    """
+    return (math.sqrt(configurations * seconds / workers) + math.sqrt(overhead)) ** 2
+
+
+def _run(function, start, points, parents, repetitions, settings, path) -> None:
+    """One task: a batch of points, and its file, under another name until it is whole."""
+    rows = []
+    for place, (point, parent) in enumerate(zip(points, parents, strict=True)):
+        # As `repeat` does, without joblib: inside a task of a cluster that would go back to the cluster.
+        for r, child in enumerate(parent.spawn(repetitions)):
+            rows.append({_POINT: start + place, "repetition": r, **function(**settings, **point, rng=child)})
+    temporary = path.with_suffix(f".{os.getpid()}.part")
+    pd.DataFrame(rows).to_csv(temporary, index=False, na_rep="nan", lineterminator="\n")
+    temporary.replace(path)
+
+
+def _key(function, grid, repetitions, rng, batch, settings) -> dict:
+    """What makes a sweep this one; the settings as a digest of how they print, arrays in full."""
+    with np.printoptions(threshold=sys.maxsize):
+        text = repr([sorted(settings.items()), *(sorted(point.items()) for point in grid)])
+    return {
+        "function": f"{function.__module__}.{function.__qualname__}", "points": len(grid), "repetitions": repetitions,
+        "seed": int(rng), "batch": batch, "settings": hashlib.sha256(text.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def _claim(folder: Path, key: dict) -> None:
+    """Mark the folder as this sweep's, or refuse it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / "sweep.json"
+    if not mark.exists():
+        temporary = folder / f"sweep.{os.getpid()}.part"
+        temporary.write_text(json.dumps(key, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(mark)
+    found = json.loads(mark.read_text(encoding="utf-8"))
+    if found != key:
+        odd = ", ".join(sorted(name for name in key if found.get(name) != key[name]))
+        raise ValueError(f"{folder} holds another sweep: {odd} differ")

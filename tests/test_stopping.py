@@ -1,0 +1,332 @@
+"""Stopping early: the bound on what is missed against the exact posterior, and which questions are left out."""
+
+from fractions import Fraction
+from functools import cache
+from math import comb, prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import crowder as cr
+from crowder.asking.journal import identity
+
+MODELS = {
+    "dist1": cr.dist1(Fraction(1, 2)),
+    "dist2": cr.dist2(Fraction(1, 4)),
+    "slope": cr.SimilarityModel.from_steps([0, 0.25, 0.5, 0.75, 1], [0.25, 0.75, 1.25, 1.75], [1.75, 1.25, 0.75, 0.25]),
+}
+WAYS = {
+    "edge": lambda w, model: cr.EdgeOrdering(w, rng=1),
+    "node": lambda w, model: cr.NodeOrdering(w, rng=1),
+    "evidence": lambda w, model: cr.EvidenceOrdering(w, model, rng=1),
+}
+
+
+def partitions(n):
+    """All partitions of n records, as labels in order of first appearance."""
+    grown = [()]
+    for _ in range(n):
+        grown = [(*p, c) for p in grown for c in range(max(p, default=-1) + 2)]
+    return grown
+
+
+@cache
+def weights(n, odds):
+    """Of the prior proportional to odds^-(number of clusters): all partitions of n records together; sizes of the first
+    record's cluster."""
+    first = [comb(n - 1, s - 1) / odds * (weights(n - s, odds)[0] if n > s else 1.0) for s in range(1, n + 1)]
+    return sum(first), np.array(first) / sum(first)
+
+
+def draw(n, odds, model, rng):
+    """Labels from that prior and similarities from the model (condensed)."""
+    labels, left, cluster = np.zeros(n, int), rng.permutation(n), 0
+    while len(left):
+        size = 1 + rng.choice(len(left), p=weights(len(left), odds)[1])
+        labels[left[:size]], left, cluster = cluster, left[size:], cluster + 1
+    i, j = np.triu_indices(n, 1)
+    m = len(i)
+    return labels, np.where(labels[i] == labels[j], model.green.sample(m, rng=rng), model.red.sample(m, rng=rng))
+
+
+def posterior(w, n, model, prior, run):
+    """Every partition that agrees with the answers, with its exact posterior probability."""
+    i, j = np.triu_indices(n, 1)
+    green = [Fraction(x) for x in model.green.pdf(w).tolist()]
+    red = [Fraction(x) for x in model.red.pdf(w).tolist()]
+    told = [(a, b, same) for (a, b), same in zip(run.queries.tolist(), run.answers.tolist(), strict=True)]
+    chance = {}
+    for p in partitions(n):
+        if all((p[a] == p[b]) == same for a, b, same in told):
+            chance[p] = prior(max(p) + 1) * prod(
+                g if p[a] == p[b] else r for a, b, g, r in zip(i.tolist(), j.tolist(), green, red, strict=True))
+    whole = sum(chance.values())
+    return {p: value / whole for p, value in chance.items() if value}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("odds", [Fraction(1), Fraction(1, 5), Fraction(4)])
+def test_the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair(model, odds):
+    """Each entity more makes a partition 1/o times as likely: joining two components then has odds o, whatever the
+    rest. Stop after some answers, and hold each declared pair against the enumeration of all partitions."""
+    rng, n, equal = np.random.default_rng(3), 6, 0
+    for trial in range(40):
+        labels, w = draw(n, float(odds), MODELS[model], rng)
+        stopping = cr.Stopping(WAYS["edge"](w, None), MODELS[model], budget=trial % 13, odds=float(odds))
+        run = stopping.run(cr.Truth(labels))
+        exact = posterior(w, n, MODELS[model], lambda k: Fraction(1) / odds**k, run)
+        true = [float(sum(c for p, c in exact.items() if p[a] == p[b])) for a, b in run.declared]
+        assert (run.chance >= np.array(true) - 1e-5).all()
+        apart = sum(c for p, c in exact.items() if max(p) == run.clusters.max())
+        assert run.chance.sum() >= 1 - float(apart) - 1e-5
+        sizes = np.bincount(run.clusters)[run.clusters]
+        missed = sum(t * sizes[a] * sizes[b] for t, (a, b) in zip(true, run.declared, strict=True))
+        assert run.expected_missed >= missed - 1e-4
+        ends = run.declared.ravel().tolist()
+        for (a, b), t, c in zip(run.declared.tolist(), true, run.chance, strict=True):
+            if ends.count(a) == ends.count(b) == 1:  # open to nobody else
+                equal += 1
+                assert c == pytest.approx(t, abs=1e-5)
+    assert equal > 0
+
+
+def test_another_prior_with_the_same_bound_on_its_odds_is_covered():
+    """Every record is about one of K entities, all equally likely: K(K-1)...(K-j+1)/K^n for j clusters. Joining instead
+    of opening cluster j + 1 has the odds 1/(K - j); with m components, j is at most m - 1."""
+    rng, n, entities = np.random.default_rng(4), 6, 8
+    for trial in range(30):
+        labels = rng.integers(entities, size=n)
+        i, j = np.triu_indices(n, 1)
+        model = MODELS["slope"]
+        w = np.where(labels[i] == labels[j], model.green.sample(15, rng=rng), model.red.sample(15, rng=rng))
+        crowd = cr.Truth(labels)
+        components = cr.Stopping(WAYS["edge"](w, None), model, budget=trial % 9).run(crowd).clusters.max() + 1
+        odds = 1 / (entities - components + 1)
+        run = cr.Stopping(WAYS["edge"](w, None), model, budget=trial % 9, odds=odds).run(crowd)
+        exact = posterior(w, n, model, lambda k: prod(range(entities - k + 1, entities + 1)), run)
+        true = [float(sum(c for p, c in exact.items() if p[a] == p[b])) for a, b in run.declared]
+        assert (run.chance >= np.array(true) - 1e-5).all()
+
+
+def test_the_bound_by_hand():
+    """Dist-1, ε = ½: a similarity above ½ weighs ln 3, one below -ln 3. Three records, nothing asked, even odds."""
+    run = cr.Stopping(cr.EdgeOrdering([0.9, 0.1, 0.1], rng=1), MODELS["dist1"], budget=0).run(cr.Truth([0, 0, 1]))
+    assert run.declared.tolist() == [[0, 1], [0, 2], [1, 2]] and run.reason == "budget"
+    # (0, 1): 3 to 1, and 2 adds nothing. (0, 2): 1 to 3; 2 may take 1 along, which speaks against it, so 1/4 stands.
+    assert run.chance == pytest.approx([3 / 4, 1 / 4, 1 / 4], abs=1e-6)
+    assert run.pair_chance == pytest.approx(3 / 4, abs=1e-6) and run.run_chance == 1.0
+    assert run.expected_missed == pytest.approx(5 / 4, abs=1e-6)  # all components are single records
+    # One record more, like 2 alike to nobody but 2: now (0, 2) may come about through it, but only from the side of 2.
+    w = [0.9, 0.1, 0.1, 0.1, 0.1, 0.9]
+    run = cr.Stopping(cr.EdgeOrdering(w, rng=1), MODELS["dist1"], budget=0, odds=2).run(cr.Truth([0, 1, 2, 3]))
+    # Both sides have a friend: odds 2 · 1/3 · 3 = 2.
+    assert run.chance[1] == pytest.approx(2 / 3, abs=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("model", [*MODELS, None])
+@given(st.integers(0, 12), st.integers(0, 2**32), st.data())
+@settings(max_examples=8, deadline=None)
+def test_delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions(way, model, n, seed, data):
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    w = np.random.default_rng(seed).random(n * (n - 1) // 2) if n else np.zeros((0, 0))
+    model = MODELS.get(model)
+    plain = WAYS[way](w, model).run(cr.Truth(labels))
+    for rule in ({"pair_delta": 0}, {"run_delta": 0}, {"budget": 10**6}):
+        run = cr.Stopping(WAYS[way](w, model), model, **rule).run(cr.Truth(labels))
+        assert np.array_equal(run.queries, plain.queries) and run.reason == "settled" and len(run.declared) == 0
+    budget = data.draw(st.integers(0, 12))
+    run = cr.Stopping(WAYS[way](w, model), model, budget=budget).run(cr.Truth(labels))
+    assert run.n_queries == min(budget, plain.n_queries)
+    assert np.array_equal(run.queries, plain.queries[:budget])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("model", MODELS)
+def test_what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared(way, model):
+    rng = np.random.default_rng(5)
+    for trial in range(6):
+        labels, w = draw(25, 1.0, MODELS[model], rng)
+        rules = {"pair_delta": 0.1 / 10**trial} if trial % 2 else {"run_delta": 0.2 / 10**trial}
+        run = cr.Stopping(WAYS[way](w, MODELS[model]), MODELS[model], **rules).run(cr.Truth(labels))
+        assert run.pair_chance <= rules.get("pair_delta", 1) and run.chance.sum() <= rules.get("run_delta", np.inf)
+        assert run.precision(labels)[-1] == 1.0
+        # Every two clusters: an answer that tells them apart, or a declaration, never both.
+        told = {frozenset(run.clusters[pair].tolist()) for pair in run.queries[~run.answers]}
+        declared = [frozenset(run.clusters[pair].tolist()) for pair in run.declared]
+        clusters = run.clusters.max() + 1
+        assert len(set(declared)) == len(declared) and not told & set(declared)
+        assert len(told) + len(declared) == clusters * (clusters - 1) // 2
+        found = (run.clusters[:, None] == run.clusters).sum()
+        sizes = np.bincount(run.clusters)[run.clusters]
+        assert not run.wrong(labels).any() == (found == np.equal.outer(labels, labels).sum())
+        assert run.expected_missed == pytest.approx((run.chance * sizes[run.declared].prod(axis=1)).sum())
+
+
+def test_the_stated_chances_are_the_measured_ones_when_model_and_prior_are_right():
+    """The sum of the chances stated bounds the mean number of wrong declarations, and here nearly is it. Wrong less
+    stated is compared with its standard error: above 4, no more than one true bound in 16,000; below -6, the bound
+    would have become loose."""
+    rng, gaps = np.random.default_rng(6), []
+    for trial in range(400):
+        labels, w = draw(14, 0.2, MODELS["slope"], rng)
+        way = list(WAYS)[trial % 3]
+        run = cr.Stopping(WAYS[way](w, MODELS["slope"]), MODELS["slope"], run_delta=0.3, odds=0.2).run(cr.Truth(labels))
+        gaps.append((run.wrong(labels).sum(), run.chance.sum()))
+    wrong, stated = np.mean(gaps, axis=0)
+    error = np.std(np.subtract(*np.transpose(gaps)), ddof=1) / np.sqrt(len(gaps))
+    assert -6 * error < wrong - stated < 4 * error and stated > 0.2
+
+
+def test_under_dist2_nothing_is_missed_and_certain_pairs_are_free():
+    """An unsure pair has the odds o, here even, and is asked; only proven non-matches are left out."""
+    data = cr.datasets.synthetic([30, 20, 10, 5], MODELS["dist2"], rng=7, shuffle=True)
+    for way, make in WAYS.items():
+        plain = make(data.similarity, MODELS["dist2"]).run(cr.Truth(data.labels))
+        run = cr.Stopping(make(data.similarity, MODELS["dist2"]), MODELS["dist2"], pair_delta=0.4).run(
+            cr.Truth(data.labels))  # fmt: skip
+        assert np.array_equal(run.clusters[:, None] == run.clusters, np.equal.outer(data.labels, data.labels)), way
+        assert run.n_queries < plain.n_queries and run.run_chance == 0.0 and run.reason == "delta"
+
+
+def test_prior_odds_and_delta_count_by_their_ratio():
+    data = cr.datasets.synthetic([20, 10, 5], MODELS["dist1"], rng=8, shuffle=True)
+    runs = [cr.Stopping(cr.EdgeOrdering(data.similarity, rng=2), MODELS["dist1"], pair_delta=d, odds=o).run(
+        cr.Truth(data.labels)) for d, o in ((1 / 11, 1.0), (1 / 101, 0.1), (1 / 2, 10.0))]  # fmt: skip
+    assert np.array_equal(runs[0].queries, runs[1].queries) and np.array_equal(runs[0].queries, runs[2].queries)
+
+
+def naive_first_pass(w, labels, order, votes):
+    """Edge ordering in plain sets: pairs in order, without those between components with at most so many votes."""
+    n = len(labels)
+    part, apart, asked = {v: frozenset([v]) for v in range(n)}, set(), []
+    for u, v in order:
+        a, b = part[u], part[v]
+        if a == b or any(part[x] | part[y] == a | b and part[x] != part[y] for x, y in apart):
+            continue
+        if sum(1 if w[x, y] > 0.5 else -1 for x in a for y in b) <= votes:
+            continue
+        asked.append([u, v])
+        if labels[u] == labels[v]:
+            part |= dict.fromkeys(a | b, a | b)
+        else:
+            apart.add((u, v))
+    return asked
+
+
+def test_the_first_pass_is_that_of_the_naive_version():
+    """Under Dist-1 with ε = ½ a pair of components is a match with odds 3^votes: at most 1/27 at -3 votes or fewer."""
+    for seed in range(15):
+        data = cr.datasets.synthetic([6, 4, 3, 2], MODELS["dist1"], rng=seed, shuffle=True)
+        i, j = np.triu_indices(data.n, 1)
+        order = [(int(i[p]), int(j[p])) for p in np.argsort(-data.condensed)]
+        run = cr.Stopping(cr.EdgeOrdering(data.condensed, rng=1), MODELS["dist1"], pair_delta=1 / 27).run(
+            cr.Truth(data.labels))  # fmt: skip
+        naive = naive_first_pass(data.similarity, data.labels, order, -3)
+        assert run.queries[: len(naive)].tolist() == naive
+
+
+def test_the_last_part_asks_what_was_passed_over_too_early():
+    """0 and 1 look alike; 2 is unlike 0, and is passed over. Once 1 has joined, its likeness speaks for 0 as well."""
+    model = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 1], [0.2, 1.0, 3.0], [1.6, 0.6, 0.1])
+    w = np.array([0.95, 0.1, 0.9])  # (0, 1), (0, 2), (1, 2): odds 30, 1/8, 30
+    asked = cr.Stopping(cr.EdgeOrdering(w, ties="index"), model, pair_delta=0.2).run(cr.Truth([0, 0, 0]))
+    assert asked.queries.tolist() == [[0, 1], [1, 2]] and asked.reason == "settled"
+    # In the order 0, 2, 1 node ordering itself never comes back to 2; the odds of (0 and 1, 2) are 30/8 by then.
+    first = cr.NodeOrdering(w, ties="index", order=[0, 2, 1])
+    run = cr.Stopping(first, model, pair_delta=0.2).run(cr.Truth([0, 0, 0]))
+    assert run.queries.tolist() == [[1, 0], [0, 2]]  # a component bears the name of its first record
+    assert run.clusters.tolist() == [0, 0, 0] and run.reason == "settled"
+
+
+def test_ask_and_tell_give_the_run_and_a_journal_goes_on_with_a_larger_budget(tmp_path):
+    data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
+    crowd = cr.Truth(data.labels)
+
+    def made(**rule):
+        return cr.Stopping(WAYS["node"](data.similarity, None), MODELS["dist1"], **rule)
+
+    by_hand = made(run_delta=0.1)
+    while (pair := by_hand.ask()) is not None:
+        assert by_hand.ask() == pair and by_hand.resolution.reason == ""
+        by_hand.tell(pair[::-1], crowd(*pair))
+    assert np.array_equal(by_hand.resolution.queries, made(run_delta=0.1).run(crowd).queries)
+    with pytest.raises(ValueError, match="was not asked"):
+        by_hand.tell((0, 1), True)
+    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+        assert made(run_delta=0.1, budget=4).run(journal).n_queries == journal.asked == 4
+    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+        assert made(run_delta=0.1, budget=7).run(journal).n_queries == 7 and journal.asked == 3
+        with pytest.raises(ValueError, match="another run"):
+            made(run_delta=0.2).run(journal)
+    assert identity(made(budget=1)) == identity(made(budget=2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_densities_are_learned_and_dependence_is_measured(way):
+    """Nothing is guaranteed; but with this many answers it asks less than the ordering, and joins nothing wrongly."""
+    data = cr.datasets.synthetic([40, 30, 20, 10], MODELS["dist1"], rng=10, shuffle=True)
+    crowd = cr.Truth(data.labels)
+    plain = WAYS[way](data.similarity, None).run(crowd).n_queries
+    ordering = cr.Stopping(WAYS[way](data.similarity, None), run_delta=0.01, dependence=True)
+    run = ordering.run(crowd)
+    assert run.n_queries < plain and run.recall(data.labels)[-1] > 0.98 and 0 <= ordering.dependence < 0.1
+
+
+def test_bad_input_is_refused():
+    w = [0.9, 0.1, 0.1]
+    begun = cr.EdgeOrdering(w, rng=1)
+    begun.ask()
+    for ordering in (begun, w, cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=1),
+                     cr.EdgeOrdering(sparse.csr_array(np.eye(3, k=1)), rng=1)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"wrap|every pair"):
+            cr.Stopping(ordering, budget=1)
+    for rule in ({}, {"pair_delta": 1}, {"run_delta": -0.1}, {"pair_delta": float("nan")}, {"budget": -1},
+                 {"budget": 1, "odds": 0}, {"budget": 1, "odds": float("inf")}):  # fmt: skip
+        with pytest.raises(ValueError, match=r"stop by|to stop|probability|budget|odds"):
+            cr.Stopping(cr.EdgeOrdering(w, rng=1), **rule)
+    with pytest.raises(TypeError):
+        cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=1.5)
+    with pytest.raises(ValueError, match="labels have shape"):
+        cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=0).run(cr.Truth([0, 0, 0])).wrong([1])
+
+
+def test_stopping_saves_what_the_chapter_says():
+    """A quarter of the paper's clusters, Dist-1, ε = ½: a pair weighs ln 3, and a record against a cluster of twelve is
+    nearly always decided. Node ordering asks each record about such clusters; edge ordering mostly about small ones."""
+    model, sizes = cr.dist1(0.5), [50, 50, 25, 25, 25, 25, *[12] * 8]
+    data = cr.datasets.synthetic(sizes, model, rng=12, shuffle=True)
+    crowd, saved, recall = cr.Truth(data.labels), {}, {}
+    for way, make in WAYS.items():
+        plain = make(data.condensed, model).run(crowd)
+        run = cr.Stopping(make(data.condensed, model), model, run_delta=0.05, odds=50).run(crowd)
+        saved[way] = 1 - run.n_queries / plain.n_queries
+        passing = cr.Stopping(make(data.condensed, model), model, pair_delta=0.01, odds=50, budget=450).run(crowd)
+        recall[way] = plain.recall(data.labels)[min(450, plain.n_queries)], passing.recall(data.labels)[-1]
+    assert saved["node"] > 0.25 and saved["edge"] > 0.1
+    assert recall["evidence"][0] > recall["node"][0] > recall["edge"][0]
+    assert recall["node"][1] > recall["node"][0] + 0.05
+
+
+def test_on_cora_stopping_is_cheap_and_misses_more_than_stated():
+    """Its similarities hang together, so that the sum of a hundred is not a hundred times the evidence of one."""
+    cora, steps = cr.datasets.cora(), np.linspace(0, 1, 51)
+    heights = [np.histogram(cora.condensed[side], steps, density=True)[0] for side in (cora.matching, ~cora.matching)]
+    own = cr.SimilarityModel.from_steps(steps, *heights)
+    run = cr.Stopping(cr.EdgeOrdering(cora.condensed, rng=1), own, run_delta=0.01).run(cr.Truth(cora.labels))
+    assert run.n_queries < 4000 and run.recall(cora.labels)[-1] > 0.99  # to the end it would ask 19,900
+    assert run.chance.sum() <= 0.01 and run.wrong(cora.labels).sum() >= 1
+
+
+def test_a_run_of_the_papers_size_is_quick():
+    """1,200 records; the bound of seconds is generous, for machines that do other things too."""
+    import time
+
+    model = cr.dist1(0.2)
+    data = cr.datasets.synthetic([200, 200, 100, 100, 100, 100, *[50] * 8], model, rng=11, shuffle=True)
+    start = time.process_time()
+    run = cr.Stopping(cr.NodeOrdering(data.similarity, rng=1), model, run_delta=0.001).run(cr.Truth(data.labels))
+    assert time.process_time() - start < 30 and run.recall(data.labels)[-1] > 0.99
