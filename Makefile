@@ -30,9 +30,11 @@ test: $(VENV)/.test
 pdf: $(VENV)/.test
 	$(PY) book/pdf.py
 
-# Ratios, not times: see benchmarks/orderings.py.
+# Ratios, not times: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and leaves book/measured alone.
 bench: $(VENV)/.bench
-	$(PY) benchmarks/orderings.py
+	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
+	$(PY) benchmarks/cluster.py $(ARGS)
+	$(PY) benchmarks/scale.py $(ARGS)
 
 clean:
 	rm -rf _build

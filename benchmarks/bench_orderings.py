@@ -1,0 +1,130 @@
+"""How long a full resolution takes, in units of one `numpy.argsort` of the same similarities.
+
+Wall-clock times mean little on a shared machine, ratios within one run mean more: contestants take turns (see
+``conftest.py``). They are both orderings; both at their plainest, in pure Python (``tests/reference.py``); and FFQS of
+scikit-query (Basu, Banerjee and Mooney, 2004), which asks for the sake of another end: constraints for a clustering of
+points, whose number of clusters it is told. With no limit on its questions it places every record, too.
+
+Run by ``make bench``; ``make bench ARGS=--quick`` takes a minute and leaves the book's figures alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import crowder as cr
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+import reference
+
+SEED = 7
+MODEL = cr.dist1(0.25)
+
+
+def pytest_generate_tests(metafunc):
+    if "size" in metafunc.fixturenames:
+        sizes = SIZES[metafunc.function.__name__]
+        metafunc.parametrize("size", sizes[:2] if metafunc.config.getoption("quick") else sizes)
+
+
+SIZES = {
+    "test_plainest": [16, 32, 64, 128],
+    "test_peer": [16, 32, 64, 128, 256, 512],
+    "test_records": np.geomspace(150, 4800, 7).round().astype(int).tolist(),
+    "test_clusters": np.geomspace(2, 2000, 7).round().astype(int).tolist(),
+    "test_pairs": [round(10 ** (e / 2)) for e in range(8, 15)],
+}
+
+
+def drawn(n, k):
+    """n records in k clusters as equal as can be, and similarities for all pairs."""
+    return cr.datasets.synthetic([n // k + (c < n % k) for c in range(k)], MODEL, rng=SEED)
+
+
+def banded(pairs):
+    """Twenty candidate pairs a record, its neighbours in a list where clusters of five lie side by side."""
+    reach, size = 10, 5
+    n = pairs // reach
+    i = np.repeat(np.arange(n), reach)
+    j = (i + np.tile(np.arange(1, reach + 1), n)) % n
+    labels = np.arange(n) // size
+    rng = np.random.default_rng(SEED)
+    same = labels[i] == labels[j]
+    values = np.where(same, MODEL.green.sample(len(i), rng=rng), MODEL.red.sample(len(i), rng=rng))
+    return sparse.coo_array((values, (i, j)), shape=(n, n)), values, labels
+
+
+def ours(similarity, keys, labels):
+    truth = cr.Truth(labels)
+    return {
+        "argsort": lambda: np.argsort(keys)[:0].size,  # it asks nothing
+        "edge": lambda: cr.edge_ordering(similarity, truth, rng=SEED).n_queries,
+        "node": lambda: cr.node_ordering(similarity, truth, rng=SEED).n_queries,
+    }
+
+
+def test_cora(turns):
+    data = cr.datasets.cora()
+    contestants = ours(data.similarity, data.condensed, data.labels)
+    turns("cora", contestants, n=data.n, k=len(data.sizes), pairs=len(data.condensed))
+
+
+def test_plainest(turns, size):
+    data = drawn(size, 4)
+    contestants = ours(data.similarity, data.condensed, data.labels)
+    w, labels = data.similarity.tolist(), data.labels.tolist()
+    index = np.arange(size * size).reshape(size, size).tolist()  # for ties, of which there are none
+    arrivals = np.argsort(-data.similarity.sum(axis=1)).tolist()
+
+    def crowd(i, j):
+        return labels[i] == labels[j]
+
+    contestants["edge, plainest"] = lambda: len(reference.edge_questions(w, index, crowd))
+    contestants["node, plainest"] = lambda: len(reference.node_questions(w, index, crowd, arrivals))
+    turns("plainest", contestants, n=size, k=4, pairs=len(data.condensed))
+
+
+def test_peer(turns, size):
+    from skquery.oracle import MLCLOracle
+    from skquery.pairwise import FFQS
+
+    k = 8
+    data = drawn(size, k)
+    contestants = ours(data.similarity, data.condensed, data.labels)
+    distances, labels = pd.DataFrame(1 - data.similarity), data.labels.tolist()
+
+    def farthest_first():
+        np.random.seed(SEED)  # noqa: NPY002 - it draws from the global generator
+        crowd = MLCLOracle(budget=size * size, truth=labels)
+        chosen = FFQS(distances=distances)
+        chosen.fit(data.similarity, crowd, n_clusters=k)
+        assert sorted(map(len, chosen.neighborhoods), reverse=True) == data.sizes.tolist()
+        return crowd.queries
+
+    turns("peer", contestants | {"FFQS": farthest_first}, n=size, k=k, pairs=len(data.condensed))
+
+
+def test_records(turns, size):
+    data = drawn(size, 20)
+    turns("records", ours(data.similarity, data.condensed, data.labels), n=size, k=20, pairs=len(data.condensed))
+
+
+def test_clusters(turns, size, request):
+    n = 500 if request.config.getoption("quick") else 2000
+    data = drawn(n, size)
+    turns("clusters", ours(data.similarity, data.condensed, data.labels), n=n, k=size, pairs=len(data.condensed))
+
+
+def test_pairs(turns, size):
+    similarity, keys, labels = banded(size)
+    turns("pairs", ours(similarity, keys, labels), n=len(labels), k=int(labels[-1]) + 1, pairs=len(keys))
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main(["-c", str(Path(__file__).with_name("pytest.ini")), __file__, *sys.argv[1:]]))

@@ -1,0 +1,130 @@
+"""Many records: time, ratio to one sort of the same similarities, and memory, from 10³ to 10⁶ records of 20 pairs each.
+
+Every row is a process of its own, so that its largest memory is nobody else's: it reads the candidate pairs (a sparse
+matrix, or a Parquet file that DuckDB sorts), builds the ordering, runs it to the end, and then sorts the similarities
+by `numpy.argsort`. The clock counts the processor time of the process, all threads together; of three such rounds the
+one with the median ratio is kept (beyond a hundred thousand records there is one).
+
+    python benchmarks/scale.py [--quick] [--results FOLDER]
+
+Columns of scale.csv: kind (sparse, stream), ordering (edge, node), records, pairs, questions, seconds (building the
+ordering, sorting and running to the end), argsort_seconds, ratio, peak_mb (largest resident memory of the process,
+Python and the compiled code included), wall_seconds (as seconds, on the wall: what else the machine did counts),
+versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from conftest import ROOT, versions
+from scipy import sparse
+
+import crowder as cr
+from crowder.data.parquet import chunks_from_parquet, write_candidates
+
+SEED, PAIRS = 7, 20
+#: Every 25 records are clusters of these sizes.
+SIZES = (1, 2, 3, 4, 5, 10)
+CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
+FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
+PACKAGES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
+
+
+def make(folder: Path, records: int) -> None:
+    """The candidate pairs, in both forms, and the truth."""
+    similarity, labels = cr.blocked(SIZES * (records // sum(SIZES)), PAIRS * records, cr.dist1(0.25), rng=SEED)
+    for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
+        np.save(folder / f"{name}.npy", column)
+    write_candidates(folder / "pairs.parquet", similarity)
+
+
+def ordering_of(kind: str, ordering: str, folder: Path, n: int):
+    if kind == "stream":
+        chunks = chunks_from_parquet(folder / "pairs.parquet", seed=SEED, folder=folder)
+        return cr.StreamOrdering(chunks, n, ties="stream")
+    i, j, w = (np.load(folder / f"{name}.npy") for name in "ijw")
+    similarity = sparse.coo_array((w, (i, j)), shape=(n, n))
+    return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[ordering](similarity, rng=SEED)
+
+
+def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
+    """One row, in this process: the round of the median ratio."""
+    with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads what was compiled
+        make(Path(tiny), 100)
+        ordering_of(kind, ordering, Path(tiny), 100).run(cr.Truth(np.load(Path(tiny) / "labels.npy")))
+    found = sorted((measured(kind, ordering, folder) for _ in range(rounds)), key=lambda row: row["ratio"])
+    return found[rounds // 2] | {"versions": versions(*PACKAGES)}
+
+
+def peak_mb() -> float:
+    """The largest resident memory of this process; `getrusage` might tell that of its parent, if larger."""
+    if (status := Path("/proc/self/status")).exists():
+        return int(re.search(r"VmHWM:\s*(\d+)", status.read_text()).group(1)) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measured(kind: str, ordering: str, folder: Path) -> dict:
+    truth = cr.Truth(np.load(folder / "labels.npy"))
+    wall, start = time.perf_counter(), time.process_time()
+    resolution = ordering_of(kind, ordering, folder, len(truth)).run(truth)
+    seconds, wall = time.process_time() - start, time.perf_counter() - wall
+    peak = peak_mb()
+    questions = resolution.n_queries
+    del resolution
+    keys = np.load(folder / "w.npy")
+    sorts = []
+    for _ in range(3):
+        start = time.process_time()
+        np.argsort(keys)
+        sorts.append(time.process_time() - start)
+    sort = float(np.median(sorts))
+    return {
+        "kind": kind, "ordering": ordering, "records": len(truth), "pairs": len(keys), "questions": questions,
+        "seconds": round(seconds, 4), "argsort_seconds": round(sort, 5), "ratio": round(seconds / sort, 2),
+        "peak_mb": round(peak), "wall_seconds": round(wall, 4),
+    }  # fmt: skip
+
+
+def alone(*arguments) -> dict:
+    """A row, from a fresh process."""
+    command = [sys.executable, __file__, "--one", *map(str, arguments)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the smallest sizes, into _build/measured")
+    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/measured)")
+    parser.add_argument("--most", type=int, default=max(FULL), help="no more records than this")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        kind, ordering, folder, rounds = arguments.one
+        print(json.dumps(run(kind, ordering, Path(folder), int(rounds))))
+        return
+    results = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/measured")
+    results.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for records in [n for n in (QUICK if arguments.quick else FULL) if n <= arguments.most]:
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), records)
+            for kind, ordering in CONTESTANTS:
+                rows.append(alone(kind, ordering, folder, 1 if arguments.quick or records > 100_000 else 3))
+                print({name: value for name, value in rows[-1].items() if name != "versions"}, flush=True)
+        table = pd.DataFrame(rows).sort_values(["records", "kind", "ordering"])
+        table.to_csv(results / "scale.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()
