@@ -61,7 +61,7 @@ def test_at_least_six_errata_are_on_record():
 
 def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(tmp_path):
     """Rounded down, Dist-2 with ε = 1/20 gives all pairs the same values: edge ordering then asks more."""
-    values = ["rounding=down or up", "leading_repetitions=4", "repetitions=2", "other_repetitions=2", "n_jobs=1"]
+    values = ["rounding=down or up", "leading_repetitions=4", "repetitions=2", "n_jobs=1"]
     command = [sys.executable, str(ROOT / "book" / "build.py"), "--only", "08", "--preview", "--output", str(tmp_path)]
     for value in values:
         command += ["-p", value]
