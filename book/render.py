@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 from chapters import BuildError, Chapter
 from lift import lift
+from sources import unmarked
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
@@ -106,6 +107,8 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
+    for page in html.glob("notebooks/*.html"):
+        page.write_text(unmarked(page.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # the themes' own words, in other languages
     return html
 

@@ -48,12 +48,18 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def _lighter(code: str) -> str:
+def unmarked(code: str) -> str:
     """Without the marks that no style shows: names, punctuation and white space look like any text.
 
-    A line's number, its anchor and the link to it are one element instead of three.
+    >>> unmarked('<span class="n">x</span><span class="o">=</span>')
+    'x<span class="o">=</span>'
     """
-    code = re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+    return re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+
+
+def _lighter(code: str) -> str:
+    """Unmarked; and a line's number, its anchor and the link to it are one element instead of three."""
+    code = unmarked(code)
     numbered = r'<a id="(L-\d+)" name="\1"></a><a href="#\1"><span class="linenos">( *\d+)</span></a>'
     return re.sub(numbered, r'<a class="l" id="\1" href="#\1">\2</a>', code)
 
