@@ -28,7 +28,8 @@ _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body><
 # What only a screen can use.
 _SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .watch-controls"
 _STYLE = """
-* { box-shadow: none !important; text-shadow: none !important; }  /* a shadow is printed as a picture */
+/* A shadow is printed as a picture. The identifier, which nothing has, outweighs what the themes say. */
+:is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
 body { display: block; background: #fff; font-size: 10pt; }
 article { display: block; }
 article h1 { break-before: page; }
@@ -146,7 +147,29 @@ def _shrink(path: Path) -> None:
     import pikepdf
 
     with pikepdf.open(path, allow_overwriting_input=True) as document:
+        _share_tiles(document)
         document.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate, recompress_flate=True)
+
+
+def _share_tiles(document) -> None:
+    """Keep one of equal images: Chromium prints a hatch as tiles, and each use of a hatch has its own."""
+    import pikepdf
+
+    kept: dict[tuple, pikepdf.Object] = {}
+    for masked in (False, True):  # masks first, so that images with equal masks name the same one
+        same = {}
+        for item in document.objects:
+            if not isinstance(item, pikepdf.Stream) or item.get("/Subtype") != "/Image" or ("/SMask" in item) != masked:
+                continue
+            facts = tuple((key, str(item[key].objgen if key == "/SMask" else item[key])) for key in sorted(item.keys()))
+            same[item.objgen] = kept.setdefault((item.read_raw_bytes(), facts), item)
+        for item in document.objects:
+            if isinstance(item, pikepdf.Stream) and "/SMask" in item and item["/SMask"].objgen in same:
+                item["/SMask"] = same[item["/SMask"].objgen]
+            resources = item.get("/Resources", {}) if isinstance(item, (pikepdf.Stream, pikepdf.Dictionary)) else {}
+            for name, used in dict(resources.get("/XObject", {})).items():
+                if used.objgen in same:
+                    resources["/XObject"][name] = same[used.objgen]
 
 
 def link_from_landing_page(html: Path, root: str) -> None:

@@ -11,13 +11,18 @@ from tiny_book import TinyBook
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book"))
-from pdf import NAME, anchor, combine  # noqa: E402
+from pdf import NAME, _share_tiles, anchor, combine  # noqa: E402
 
 SECOND = """# Two
 
 The text refers to {numref}`fig-a` and to {doc}`01-one`, with $e^{i\\pi} + 1 = 0$.
 
-$$ \\int_0^1 t\\,dt = \\frac12 $$"""
+$$ \\int_0^1 t\\,dt = \\frac12 $$
+
+```{prf:theorem} A box
+:label: thm-box
+On the page this box has a shadow.
+```"""
 
 
 def run(book):
@@ -72,6 +77,29 @@ def test_nothing_is_a_picture_of_dots(book):
     with pikepdf.open(book.out / "html" / NAME) as document:
         streams = [item for item in document.objects if isinstance(item, pikepdf.Stream)]
         assert [item for item in streams if item.get("/Subtype") == "/Image"] == []
+
+
+def test_equal_tiles_are_one():
+    """Three forms, each with an image of its own: two images and their masks are equal, the third has another mask."""
+    import pikepdf
+
+    document = pikepdf.new()
+
+    def image(content, **more):
+        facts = {"Type": pikepdf.Name.XObject, "Subtype": pikepdf.Name.Image, "Width": 2, "Height": 1,
+                 "ColorSpace": pikepdf.Name.DeviceGray, "BitsPerComponent": 8, **more}  # fmt: skip
+        return document.make_stream(content, **facts)
+
+    forms = []
+    for mask in (b"ab", b"ab", b"cd"):
+        tile = image(b"xy", SMask=image(mask))
+        resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(T=tile))
+        forms.append(document.make_stream(b"/T Do", Subtype=pikepdf.Name.Form, Resources=resources))
+    document.Root.Forms = pikepdf.Array(forms)
+    _share_tiles(document)
+    first, second, third = (form.Resources.XObject.T for form in document.Root.Forms)
+    assert first.objgen == second.objgen and first.SMask.objgen == second.SMask.objgen
+    assert third.objgen != first.objgen and third.SMask.read_raw_bytes() == b"cd"
 
 
 def test_links_stay_inside_or_go_to_the_network(book, document):
