@@ -12,7 +12,7 @@ COMPILE := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick test pdf bench clean lock
+.PHONY: book quick test nightly faults pdf bench clean lock
 .DELETE_ON_ERROR:
 
 # The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 08 -p seed=7"
@@ -25,6 +25,14 @@ quick:
 # ARGS reaches pytest: make test ARGS="tests/test_figures.py"
 test: $(VENV)/.test
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+
+# What takes too long for every run: many more examples, builds killed at random, readers fuzzed.
+nightly: $(VENV)/.test
+	CROWDER_NIGHTLY=1 $(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+
+# Wrong edits, planted one at a time, each of which must turn a test or a verdict red.
+faults: $(VENV)/.test
+	$(PY) faults/plant.py $(ARGS)
 
 # The pages of the last build as one document, printed by Chromium.
 pdf: $(VENV)/.test
