@@ -43,6 +43,7 @@ bench: $(VENV)/.bench
 	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
 	$(PY) benchmarks/cluster.py $(ARGS)
 	$(PY) benchmarks/scale.py $(ARGS)
+	$(PY) benchmarks/chapters.py $(ARGS)
 
 clean:
 	rm -rf _build

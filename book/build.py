@@ -12,6 +12,7 @@ results as they were.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -22,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True  # nothing is written among the sources, so this comes before our own modules
+if __name__ == "__main__" and (_heeded := signal.getsignal(signal.SIGINT)) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports needs no words
 
 # ruff: isort: split
 import execute  # noqa: E402
@@ -29,6 +32,7 @@ import folders  # noqa: E402
 import ledger  # noqa: E402
 import lift  # noqa: E402
 import printed  # noqa: E402
+import processes  # noqa: E402
 import render  # noqa: E402
 import sources  # noqa: E402
 import status  # noqa: E402
@@ -41,24 +45,47 @@ from chapters import (  # noqa: E402
     read_chapters,
     read_profiles,
     select,
+    told,
 )
 from manifest import Manifest  # noqa: E402
-from surroundings import ROOT  # noqa: E402
+from surroundings import ROOT, WORK  # noqa: E402
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = _arguments(argv)
-    # A polite kill cleans up like Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a terminal without an ε is no reason to fail
     try:
+        args = _arguments(argv)
+        # A polite kill cleans up like Ctrl-C; so does a terminal that is closed, unless nohup had it go on.
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, lambda number, _: sys.exit(128 + number))
         with folders.alone(args.output):
-            return build(args)
+            code = build(args)
+        sys.stdout.flush()  # a full disk is an error here, and a traceback later
+        return code
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        with contextlib.suppress(OSError):  # the screen itself may be what failed
+            print(f"error: {told(error)}", file=sys.stderr)
+            sys.stderr.flush()
+        _silence()
         return 1
     except KeyboardInterrupt:
         print("interrupted; the last complete results are untouched", file=sys.stderr)
         return 130
+
+
+def _silence() -> None:
+    """Let nothing that is still to be said fail again when Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -104,7 +131,7 @@ def build(args: argparse.Namespace) -> int:
         copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
         env = surroundings.environment(src, out, work, parallel=min(args.jobs, len(selected)))
         surroundings.find_fonts(env)
-        manifest = Manifest(executed / "manifest.json", args.profile)
+        manifest = Manifest(executed / "manifest.json", args.profile, results)
         jobs = []
         for chapter in manifest.longest_first(selected):
             folder = work / "results" / chapter.slug
@@ -132,6 +159,7 @@ def build(args: argparse.Namespace) -> int:
             raise BuildError("\n".join(failures + _lost(catalogue, failures)))
         return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups)
     finally:
+        processes.end(WORK, str(work))
         shutil.rmtree(work, ignore_errors=True)
 
 
@@ -182,14 +210,15 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
     (src / "printed.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
     (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
-    about = status.facts(manifest, shown, profile_name=args.profile, results=results)
+    measured = src / "book" / "measured" / "chapters.csv"
+    about = status.facts(manifest, shown, profile_name=args.profile, results=results, measured=measured)
     (src / "status.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf-8")
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     render.offer_executed(html, shown, executed)
-    sources.write(html, ROOT, entries, shown, executed, surroundings.commit())
+    sources.write(html, ROOT, src, entries, shown, executed, manifest.commit)
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):
-            shutil.copyfile(src / "results" / name, results / name)
+            folders.replace(results / name, (src / "results" / name).read_text(encoding="utf-8"))
     # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
     target = out / ("preview" if args.preview else "moved" if failed else "html")
     folders.swap(html, target)
@@ -203,4 +232,5 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _heeded)
     sys.exit(main())

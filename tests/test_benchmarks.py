@@ -1,6 +1,7 @@
 """The benchmarks run, write what they promise, and what the book shows of them is complete."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -106,4 +107,26 @@ def test_no_machine_is_named():
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
-    assert "benchmarks/cluster.py $(ARGS)" in recipe and "benchmarks/scale.py $(ARGS)" in recipe
+    for script in ("cluster", "scale", "chapters"):
+        assert f"benchmarks/{script}.py $(ARGS)" in recipe
+
+
+def test_the_chapters_times_are_those_of_the_last_complete_build(tmp_path):
+    slugs = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    manifest = tmp_path / "build" / "executed" / "full" / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    command = ["benchmarks/chapters.py", "--book", str(tmp_path / "build"), "--results", str(tmp_path)]
+    ran = {slug: {"seconds": 10.04 + i} for i, slug in enumerate(slugs)}
+    manifest.write_text(json.dumps({"chapters": {slug: ran[slug] for slug in slugs[1:]}}))
+    assert f"lacks {slugs[0]}" in run(*command) and not (tmp_path / "chapters.csv").exists()
+    manifest.write_text(json.dumps({"chapters": ran}))
+    run(*command)
+    table = pd.read_csv(tmp_path / "chapters.csv")
+    assert table["chapter"].tolist() == slugs
+    assert np.allclose(table["seconds"], 10 + np.arange(len(slugs)), atol=1e-9)  # to the tenth
+
+
+def test_every_chapter_has_a_committed_time():
+    table = measured.read("chapters")
+    assert table["chapter"].tolist() == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1

@@ -22,6 +22,9 @@ def book(tmp_path_factory):
                "import pandas as pd\nfrom crowder.page import figures\n"
                "figures.table(pd.DataFrame({'x': [seed]}), 'tab-two', caption='A seed.')")  # fmt: skip
     book.profiles("quick: {02-two: {seed: 6}}")
+    (book.root / "book" / "measured" / "chapters.csv").write_text(
+        "chapter,seconds,versions\n02-two,1234.4,3 cores; python 3.99\n03-gone,9,3 cores; python 3.99\n"
+    )
     done = book.build("--profile", "quick")
     assert done.returncode == 0, done.stderr
     return book
@@ -34,11 +37,24 @@ def text(page):
 def test_the_page_names_chapters_times_data_and_versions(book):
     shown = text(book.page("book/status"))
     assert "Profile quick" in shown
-    assert re.search(r"02-two \d+ s cora \(shipped values\) not a git checkout", shown)
-    assert re.search(r"01-one \d+ s – not a git checkout", shown)
+    # 1,234.4 seconds, and none of a chapter that is not in this book; a chapter without a measurement has a dash.
+    assert "21 minutes of run time in all, as last measured (3 cores; python 3.99)" in shown
+    assert "02-two 1,234 s cora (shipped values) not a git checkout" in shown
+    assert "01-one – – not a git checkout" in shown
     manifest = json.loads((book.out / "executed" / "quick" / "manifest.json").read_text())
     for name, version in manifest["chapters"]["02-two"]["versions"].items():
         assert f"{name} {version}" in shown
+
+
+def test_the_page_is_the_same_however_long_a_build_takes(book):
+    first = book.page("book/status")
+    manifest = book.out / "executed" / "quick" / "manifest.json"
+    book.write("01-one", "# One", "#p\nseed = 5", "import time\ntime.sleep(2)")
+    assert book.build("--profile", "quick", "--output", str(book.root / "slow")).returncode == 0
+    slow = json.loads((book.root / "slow" / "executed" / "quick" / "manifest.json").read_text())
+    took = json.loads(manifest.read_text())["chapters"]["01-one"]["seconds"]
+    assert round(slow["chapters"]["01-one"]["seconds"]) > round(took)  # so a time of this build would show
+    assert (book.root / "slow" / "html" / "book" / "status.html").read_text() == first
 
 
 def test_a_table_leads_to_its_data_its_cell_and_its_seed(book):

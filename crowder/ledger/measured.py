@@ -28,7 +28,7 @@ def read(name: str, folder=None) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        ``"orderings"``, ``"cluster"`` or ``"scale"``.
+        ``"orderings"``, ``"cluster"``, ``"scale"`` or ``"chapters"``.
     folder : path, optional
         Another place where ``make bench`` left its files.
 
