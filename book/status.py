@@ -1,7 +1,7 @@
 """What stands behind the pages: for each chapter its run time, commit and data sets; the versions that ran.
 
-The run times are those that `make bench` left in ``book/measured/chapters.csv``: a time of this very build would make every
-build other bytes than the last.
+The run times are those that `make bench` left in ``book/measured/chapters.csv``: a time of this very build would make
+every build other bytes than the last.
 """
 
 from __future__ import annotations

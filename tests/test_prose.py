@@ -1,8 +1,8 @@
 """Numbers in the prose are computed. What is typed stands in a short list, with the reason: tests/prose.yml.
 
-Read are the Markdown cells of every chapter, and the constant words of what a cell says and of captions. Exempt are the numbers
-that are names (Dist-1, Theorem 2, step 3), code to be copied, 0 and 1 (the ends of a scale), the powers and factors below ten of a
-formula, and number words up to ten, which are grammar as often as number.
+Read are the Markdown cells of every chapter, and the constant words of what a cell says and of captions. Exempt are
+numbers that are names (Dist-1, Theorem 2, step 3), code to be copied, 0 and 1 (the ends of a scale), the powers and
+factors below ten of a formula, and number words up to ten, which are grammar as often as number.
 """
 
 import ast
@@ -94,7 +94,8 @@ def said(source):
 def literals(source):
     """The numbers of the code itself: not those in its texts."""
     constant = (node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant))
-    return {f"{value:g}" if isinstance(value, float) else str(value) for value in constant if type(value) in (int, float)}
+    numbers = (value for value in constant if type(value) in (int, float))
+    return {f"{value:g}" if isinstance(value, float) else str(value) for value in numbers}
 
 
 def parsed(source):
@@ -152,5 +153,5 @@ def test_what_counts_as_typed(text, expected):
 
 
 def test_what_a_cell_says_is_read_too():
-    cell = 'cr.figures.say(f"about {x:,} of 77")\ncr.figures.table(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
+    cell = 'figures.say(f"about {x:,} of 77")\nfigures.table(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
     assert [n for text in said(cell) for n in typed(text)] == ["77", "88", "99"]
