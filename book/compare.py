@@ -3,7 +3,7 @@
     python book/compare.py A B               results and pages of two builds (two _build folders), byte for byte
     python book/compare.py A B --tolerance   results alone: the same words, numbers to a part in a million
 
-A build on another version of Python, another processor or another C library may end a long sum in another last digit. So
+A build on another Python, another processor or another C library may end a long sum in another last digit. So
 numbers within a text, a table or a drawing may differ by a part in 10⁶, or by 10⁻⁹ where they are nearly zero; no word,
 and so no verdict, may. Ends with 1 when the builds differ by more.
 """
