@@ -4,6 +4,8 @@
 
     ```{printed}            the paper's numbers beside the regenerated ones (from ``printed.json``, see `printed`)
     ```{status}             run times, versions, commit and data sets of the chapters (``status.json``, see `status`)
+    ```{licences}           whose work the pages carry (``licences.json``, see `licences`)
+    ```{faults}             what was broken on purpose (from ``book/measured/faults.csv``, see `planted`)
     {cell}`08-synthetic#x`  a link to the cell that made a figure, in the page of its notebook (see `sources`)
 """
 
@@ -14,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from licences import as_markdown as licences_as_markdown
+from planted import as_markdown as faults_as_markdown
+from planted import read as read_faults
 from printed import regenerated, show, tally
 from printed import verdict as agreement
 from sphinx.util.docutils import SphinxRole
@@ -62,8 +67,27 @@ class Status(Shown):
         return self.words(*as_markdown(json.loads(path.read_text(encoding="utf-8")))) if path.exists() else []
 
 
+class Licences(Shown):
+    """Whose work the pages carry (from ``licences.json``, see `licences`)."""
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.env.app.srcdir) / "licences.json"
+        up = "../" * self.env.docname.count("/")
+        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        return self.words(*licences_as_markdown(known, up)) if known else []
+
+
+class Faults(Shown):
+    """What was broken on purpose, and who noticed (see `planted`)."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.words(*faults_as_markdown(read_faults(Path(self.env.app.srcdir, "book", "measured", "faults.csv"))))
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.add_role("cell", CellRole())
     app.add_directive("printed", Printed)
     app.add_directive("status", Status)
+    app.add_directive("faults", Faults)
+    app.add_directive("licences", Licences)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -45,7 +45,7 @@ from crowder.page import figures, interactive, stepper, watching
 from crowder.plan.planner import Plan
 from crowder.trials import experiments
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "EdgeOrdering",
