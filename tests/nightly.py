@@ -1,7 +1,7 @@
-"""What takes too long for every run: more examples, and whole tests marked ``nightly``, when ``CROWDER_NIGHTLY`` is set.
+"""What takes too long for every run: more examples and the tests marked ``nightly``, when ``CROWDER_NIGHTLY`` is set.
 
-``make nightly`` sets it. Without it, Hypothesis draws the same examples each time, so that `make test` says the same of the
-same code; at night it looks elsewhere every time.
+``make nightly`` sets it. Without it, Hypothesis draws the same examples each time, so that `make test` says the same of
+the same code; at night it looks elsewhere every time.
 """
 
 import os
