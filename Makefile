@@ -59,27 +59,29 @@ lock:
 $(PY):
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 		if $$python -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
-		then echo "making $(VENV) with $$($$python --version)"; exec $$python -m venv $(VENV); fi; \
+		then echo "making $(VENV) with $$($$python --version)"; [ ! -e $(VENV)/.half ] || rm -rf $(VENV); mkdir -p $(VENV); \
+			touch $(VENV)/.half; $$python -m venv $(VENV) && rm $(VENV)/.half; exit $$?; fi; \
 	done; \
 	echo "This project needs Python 3.11, 3.12 or 3.13 with venv; found: $$(python3 --version 2>&1)." >&2; \
 	echo "On Debian or Ubuntu venv is a package of its own (python3-venv). Another Python: make book PYTHON=/path/to/it" >&2; \
 	exit 1
 
-# The stamps are written last: a set-up that was interrupted starts again.
-$(VENV)/.book: requirements.lock pyproject.toml | $(PY)
-	@echo "installing the packages of requirements.lock (about a minute)"
-	$(PY) -m pip install --quiet --require-hashes -r requirements.lock
+# The stamps are written last: a set-up that was interrupted starts again. Of what it left, nothing is trusted: an environment
+# that was not finished (.half) is made anew; a package that was being installed (.begun) looks as if it were there.
+define install
+	@echo "installing the packages of $(1) (about a minute)"
+	@[ ! -e $(VENV)/.half ] || { rm -rf $(VENV) && $(MAKE) --no-print-directory $(PY); }
+	@again=; [ ! -e $(VENV)/.begun ] || again=--force-reinstall; touch $(VENV)/.begun; \
+	$(PY) -m pip install --quiet --require-hashes $$again -r $(1)
 	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
-	@touch $@
+	@touch $@ && rm $(VENV)/.begun
+endef
+
+$(VENV)/.book: requirements.lock pyproject.toml | $(PY)
+	$(call install,$<)
 
 $(VENV)/.test: requirements-test.lock pyproject.toml | $(PY)
-	@echo "installing the packages of requirements-test.lock (about a minute)"
-	$(PY) -m pip install --quiet --require-hashes -r requirements-test.lock
-	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
-	@touch $@
+	$(call install,$<)
 
 $(VENV)/.bench: requirements-bench.lock pyproject.toml | $(PY)
-	@echo "installing the packages of requirements-bench.lock (about a minute)"
-	$(PY) -m pip install --quiet --require-hashes -r requirements-bench.lock
-	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
-	@touch $@
+	$(call install,$<)

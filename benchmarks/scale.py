@@ -53,7 +53,7 @@ def ordering_of(kind: str, ordering: str, folder: Path, n: int):
     if kind == "stream":
         chunks = chunks_from_parquet(folder / "pairs.parquet", seed=SEED, folder=folder)
         return cr.StreamOrdering(chunks, n, ties="stream")
-    i, j, w = (np.load(folder / f"{name}.npy") for name in "ijw")
+    i, j, w = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in "ijw")
     similarity = sparse.coo_array((w, (i, j)), shape=(n, n))
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[ordering](similarity, rng=SEED)
 
@@ -62,7 +62,8 @@ def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
     """One row, in this process: the round of the median ratio."""
     with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads what was compiled
         make(Path(tiny), 100)
-        ordering_of(kind, ordering, Path(tiny), 100).run(cr.Truth(np.load(Path(tiny) / "labels.npy")))
+        labels = np.load(Path(tiny) / "labels.npy", allow_pickle=False)
+        ordering_of(kind, ordering, Path(tiny), 100).run(cr.Truth(labels))
     found = sorted((measured(kind, ordering, folder) for _ in range(rounds)), key=lambda row: row["ratio"])
     return found[rounds // 2] | {"versions": versions(*PACKAGES)}
 
@@ -75,14 +76,14 @@ def peak_mb() -> float:
 
 
 def measured(kind: str, ordering: str, folder: Path) -> dict:
-    truth = cr.Truth(np.load(folder / "labels.npy"))
+    truth = cr.Truth(np.load(folder / "labels.npy", allow_pickle=False))
     wall, start = time.perf_counter(), time.process_time()
     resolution = ordering_of(kind, ordering, folder, len(truth)).run(truth)
     seconds, wall = time.process_time() - start, time.perf_counter() - wall
     peak = peak_mb()
     questions = resolution.n_queries
     del resolution
-    keys = np.load(folder / "w.npy")
+    keys = np.load(folder / "w.npy", allow_pickle=False)
     sorts = []
     for _ in range(3):
         start = time.process_time()

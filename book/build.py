@@ -27,9 +27,11 @@ if __name__ == "__main__" and (_heeded := signal.getsignal(signal.SIGINT)) is si
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports needs no words
 
 # ruff: isort: split
+import compiled  # noqa: E402
 import execute  # noqa: E402
 import folders  # noqa: E402
 import ledger  # noqa: E402
+import licences  # noqa: E402
 import lift  # noqa: E402
 import printed  # noqa: E402
 import processes  # noqa: E402
@@ -103,7 +105,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=ROOT / "_build", help="where everything goes (default: _build)")
     args = parser.parse_args(argv)
     args.only = [name for names in args.only for name in names]
-    args.output = args.output.resolve()
+    try:
+        args.output = args.output.resolve()
+    except (OSError, RuntimeError) as error:  # a link to itself: which of the two it is depends on Python
+        parser.error(f"--output {args.output}: {error}")
     if args.jobs < 1 or args.timeout < 1:
         parser.error("--jobs and --timeout must be at least 1")
     return args
@@ -129,7 +134,9 @@ def build(args: argparse.Namespace) -> int:
         src = folders.copy_sources(ROOT, work, out / "src")
         # Fingerprints are of the copy: an edit made while the build runs is not mistaken for what ran.
         copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
+        code = compiled.folder(src, out / "cache")
         env = surroundings.environment(src, out, work, parallel=min(args.jobs, len(selected)))
+        env["NUMBA_CACHE_DIR"] = str(code)
         surroundings.find_fonts(env)
         manifest = Manifest(executed / "manifest.json", args.profile, results)
         jobs = []
@@ -154,7 +161,10 @@ def build(args: argparse.Namespace) -> int:
             manifest.record(copy, parameters, seconds, executed / f"{copy.slug}.ipynb")
 
         print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
-        failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
+        try:
+            failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
+        finally:
+            compiled.seal(code)
         if failures:
             raise BuildError("\n".join(failures + _lost(catalogue, failures)))
         return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups)
@@ -212,9 +222,11 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
     measured = src / "book" / "measured" / "chapters.csv"
     about = status.facts(manifest, shown, profile_name=args.profile, results=results, measured=measured)
+    (src / "licences.json").write_text(json.dumps(licences.facts(ROOT), ensure_ascii=False), encoding="utf-8")
     (src / "status.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf-8")
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     render.offer_executed(html, shown, executed)
+    licences.copy_texts(ROOT, html)
     sources.write(html, ROOT, src, entries, shown, executed, manifest.commit)
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):

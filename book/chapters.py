@@ -8,16 +8,25 @@ import importlib.metadata
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+import plainyaml
 
 
 class BuildError(Exception):
     """Something the author of the book must mend; its text is the whole message."""
+
+
+def told(error: OSError) -> str:
+    """What the system refused, in a line that names the file."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        return f"{error.args[0][0][2]} ({len(error.args[0])} files)"
+    where = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    return f"{error.strerror}: {where}" if error.strerror and where else str(error) or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,16 @@ class Chapter:
             raise BuildError(f"{self.slug}: {self.path} is in _toc.yml but does not exist") from None
         except ValueError as error:
             raise BuildError(f"{self.slug}: {self.path} is not a notebook ({error})") from None
+        except RecursionError:
+            raise BuildError(f"{self.slug}: {self.path} is not a notebook (nested too deeply)") from None
         # The format of a notebook allows a cell's source to be one string or a list of lines.
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])
+        try:
+            for cell in notebook["cells"]:
+                cell["source"] = "".join(cell["source"])
+                cell["cell_type"], cell["metadata"].get("tags", []).count("parameters")
+        except (AttributeError, KeyError, TypeError):
+            raise BuildError(f"{self.slug}: {self.path} is not a notebook (a cell lacks its type, source or "
+                             "metadata)") from None  # fmt: skip
         return notebook
 
     def exists(self) -> bool:
@@ -50,7 +66,7 @@ class Chapter:
             raise BuildError(f"{self.slug}: needs exactly one code cell tagged 'parameters', has {len(tagged)}")
         try:
             statements = ast.parse(tagged[0]["source"]).body
-        except SyntaxError as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise BuildError(f"{self.slug}: the parameters cell is not Python: {error}") from None
         values = {}
         for statement in statements:
@@ -64,16 +80,24 @@ class Chapter:
                 continue
             try:
                 values[target.id] = ast.literal_eval(statement.value)
-            except ValueError:
+            except (ValueError, TypeError):  # the latter of a set or a dict with what cannot be in one
                 raise BuildError(f"{self.slug}: parameter {target.id} must be a literal, so that its type is known "
                                  "before the chapter runs") from None  # fmt: skip
         return values
 
 
+def read_yaml(root: Path, name: str) -> dict[Any, Any]:
+    """A file of the book by its names; a BuildError if it cannot be read."""
+    try:
+        return plainyaml.read(root / name)
+    except plainyaml.Unreadable as error:
+        raise BuildError(f"{name}: {error}") from None
+
+
 def read_chapters(root: Path) -> list[Chapter]:
     """The notebooks that _toc.yml names, in its order."""
     try:
-        toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+        toc = read_yaml(root, "_toc.yml")
     except FileNotFoundError:
         raise BuildError(f"there is no _toc.yml in {root}") from None
     files: list[str] = []
@@ -81,7 +105,10 @@ def read_chapters(root: Path) -> list[Chapter]:
     def walk(entry: Any) -> None:
         if isinstance(entry, dict):
             if "file" in entry:
-                files.append(entry["file"])
+                file = entry["file"]
+                if not isinstance(file, str) or not re.fullmatch(r"[\w-][\w./-]*", file) or ".." in file:
+                    raise BuildError(f"_toc.yml: file: {file!r} is no page of the book")
+                files.append(file)
             for value in entry.values():
                 walk(value)
         elif isinstance(entry, list):
@@ -144,10 +171,16 @@ def check_value(chapter: Chapter, name: str, value: Any, defaults: dict[str, Any
 def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, dict[str, Any]]]:
     """profiles.yml, checked: profile -> chapter -> parameter -> value. "full" is always there and sets nothing."""
     path = root / "book" / "profiles.yml"
-    profiles = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None) or {}
+    profiles = read_yaml(root, "book/profiles.yml") if path.exists() else {}
     known = {c.slug: c for c in chapters}
     for profile, settings in profiles.items():
+        if not isinstance(profile, str) or not re.fullmatch(r"[\w-]+", profile) or profile == "full":
+            raise BuildError(f"book/profiles.yml: {profile!r} cannot be the name of a profile (\"full\" sets nothing)")
+        if not isinstance(settings, dict | None):
+            raise BuildError(f"book/profiles.yml: profile {profile} has chapters and their values, not {settings!r}")
         for slug, values in (settings or {}).items():
+            if not isinstance(values, dict | None):
+                raise BuildError(f"book/profiles.yml: {slug} in profile {profile} has parameters, not {values!r}")
             if slug not in known:
                 raise BuildError(f"book/profiles.yml: profile {profile} names {slug}, which is no chapter; "
                                  f"there are {', '.join(known)}")  # fmt: skip
@@ -176,7 +209,7 @@ def _read_literal(text: str, default: Any) -> Any:
         return text.lower() == "true"
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return text
 
 
@@ -220,8 +253,9 @@ def fingerprint(chapter: Chapter, parameters: dict[str, Any]) -> str:
     for path in sorted(inputs):
         relative = path.relative_to(chapter.root)
         skipped = {"__pycache__", ".ipynb_checkpoints"} & set(relative.parts) or path.suffix == ".ipynb"
-        # What is expected of a run does not change the run.
-        skipped = skipped or relative == Path("book/profiles.yml") or relative.parts[:2] == ("book", "claims")
+        # What is expected of a run does not change the run, nor does what noticed its faults.
+        skipped = skipped or relative in (Path("book/profiles.yml"), Path("book/measured/faults.csv"))
+        skipped = skipped or relative.parts[:2] == ("book", "claims")
         if path.is_file() and not skipped:
             digest.update(f"{relative.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -1,14 +1,17 @@
 """Run chapters in parallel, each by papermill in a process of its own.
 
 The parent starts ``python book/execute.py`` for a chapter, writes the job as one line of JSON to its standard input and
-reads progress, one line of JSON each, from its standard output. The input stays open as long as the parent lives: when
-it closes, the parent is gone, and the worker ends too (its kernel follows by itself).
+reads progress, one line of JSON each, from its standard output, which nothing else can write to. The input stays open
+as long as the parent lives: when it closes, the parent is gone, and the worker ends too, with its kernel.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -18,21 +21,29 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from chapters import BuildError
+import processes
+from chapters import BuildError, told
 
-# Marks our lines, should a library print to standard output.
-MARK = "@crowder "
+# What all outputs of one cell may take: the largest that is meant for a page has a fiftieth of it.
+MOST = 50_000_000
 
 
 # --- the worker --------------------------------------------------------------------------------------------------
 
 
-def _send(**message: Any) -> None:
-    print(MARK + json.dumps(message), flush=True)
+def _listen() -> Any:
+    """Take standard output for ourselves: what libraries, the kernel and its children print goes to the log."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # which no child inherits, so it ends when we do
+    os.dup2(2, 1)
+    return channel
 
 
-def _end_with_parent() -> None:
-    sys.stdin.read()
+def end_with_parent(last: Callable[[], None] = lambda: None) -> None:
+    """End this process as soon as its parent, at the other end of standard input, has gone; do this `last`."""
+    while os.read(0, 4096):  # not through sys.stdin, whose lock Python wants when it ends
+        pass
+    with contextlib.suppress(Exception):
+        last()
     os._exit(1)
 
 
@@ -46,15 +57,42 @@ def _strip(notebook: Any) -> None:
             cell["id"] = "injected-parameters"
 
 
-def _work(job: dict[str, Any]) -> None:
+def _size(message: dict[str, Any]) -> int:
+    content = message["content"]
+    pieces = [content.get("text", ""), *(content.get("data") or {}).values()]
+    return sum(len(piece) if isinstance(piece, str) else len(json.dumps(piece)) for piece in pieces)
+
+
+def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
     import nbformat
     import papermill
+    import papermill.engines
     import zmq
-    from nbclient.exceptions import CellTimeoutError
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.engines import NBClientEngine, papermill_engines
     from traitlets.config import Config
 
-    at = 0
+    at: int | None = None  # no cell has begun
+    sizes: dict[int, int] = {}
+
+    def _send(**message: Any) -> None:
+        print(json.dumps(message), file=channel, flush=True)
+
+    class Client(papermill.engines.PapermillNotebookClient):
+        """papermill's own client, with an end to what a cell may print: memory has one, too."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            clients.append(self)
+
+        def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+            sizes[cell_index] = sizes.get(cell_index, 0) + _size(msg)
+            if sizes[cell_index] > MOST:
+                _send(error=f"its output is larger than {MOST // 10**6} MB, which no page can show", cell=at)
+                os._exit(1)  # the parent ends the kernel
+            return super().process_message(msg, cell, cell_index)
+
+    papermill.engines.PapermillNotebookClient = Client
 
     class Engine(NBClientEngine):
         """papermill's own engine, telling the parent which cell it has reached."""
@@ -84,17 +122,24 @@ def _work(job: dict[str, Any]) -> None:
             progress_bar=False, execution_timeout=job["timeout"], request_save_on_cell_execute=False, config=config,
         )  # fmt: skip
     except papermill.PapermillExecutionError as error:
-        _send(error=f"{error.ename}: {error.evalue}", cell=error.cell_index, source=error.source,
+        _send(error=f"{error.ename}: {error.evalue}".removesuffix(": "), cell=error.cell_index, source=error.source,
               traceback="\n".join(error.traceback))  # fmt: skip
         return
     except CellTimeoutError:
         _send(error=f"the cell ran longer than {job['timeout']} s (see --timeout)", cell=at)
         return
-    except Exception as error:  # a kernel that died, say: whatever it is belongs to this chapter's message
+    except DeadKernelError:
+        _send(error="its kernel died: killed from outside (for want of memory?), or a crash in compiled code", cell=at)
+        return
+    except Exception as error:  # whatever it is belongs to this chapter's message
         _send(error=f"{type(error).__name__}: {error}", cell=at)
         return
     _strip(notebook)
-    nbformat.write(notebook, job["output"])
+    try:
+        nbformat.write(notebook, job["output"])
+    except OSError as error:
+        _send(failed=f"its execution could not be written: {told(error)}")
+        return
     _send(seconds=round(time.monotonic() - started, 2))
 
 
@@ -102,11 +147,13 @@ def _work(job: dict[str, Any]) -> None:
 
 
 def _describe(job: dict[str, Any], message: dict[str, Any]) -> str:
+    if message.get("cell") is None:
+        return f"{job['slug']}: its kernel did not start: {message['error']}"
     # Count as the author does: from 1, without the cell that the build put in.
     injected = 1 if job["parameters"] else 0
     cells = json.loads(Path(job["input"]).read_text(encoding="utf-8"))["cells"]
     tagged = next(i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", []))
-    index = message.get("cell", 0)
+    index = message["cell"]
     if injected and index == tagged + 1:
         number, source = "with the injected parameters", ""
     else:
@@ -132,8 +179,8 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
             worker.stdin.write(json.dumps(job) + "\n")
             worker.stdin.flush()
             for line in worker.stdout:
-                if line.startswith(MARK):
-                    last = json.loads(line[len(MARK) :])
+                if line.endswith("\n"):  # not the half of one, from a worker that was killed
+                    last = json.loads(line)
                     if "of" in last:
                         report(job["slug"], last["cell"], last["of"])
         except BrokenPipeError:
@@ -142,14 +189,26 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
             worker.stdout.close()
             code = worker.wait()
             alive.remove(worker)
+            processes.end("CROWDER_RESULTS", job["results"])
     if "seconds" in last:
         return last["seconds"]
     if "error" in last:
         if last.get("traceback"):
             with log.open("a", encoding="utf-8") as errors:
                 errors.write(last["traceback"] + "\n")
-        raise BuildError(_describe(job, last) + f"\n    more in {log}")
-    raise BuildError(f"{job['slug']}: its process ended with code {code}; more in {log}")
+        reason = _last_line(log) if last.get("cell") is None else ""
+        raise BuildError(_describe(job, last) + reason + f"\n    more in {log}")
+    if "failed" in last:
+        raise BuildError(f"{job['slug']}: {last['failed']}")
+    how = f"was killed (signal {-code})" if code < 0 else f"ended with code {code}"
+    raise BuildError(f"{job['slug']}: its process {how}{_last_line(log)}\n    more in {log}")
+
+
+def _last_line(log: Path) -> str:
+    """The last error in the log, which is mostly why; failing that, the last words."""
+    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
+    return f"\n      {(errors or said)[-1]}" if said else ""
 
 
 class Progress:
@@ -210,6 +269,9 @@ def run_all(
         except BuildError as error:
             failures[job["slug"]] = str(error)
             seconds = None
+        except OSError as error:
+            failures[job["slug"]] = f"{job['slug']}: {told(error)}"
+            seconds = None
         finally:
             progress.end(job["slug"], seconds)
 
@@ -228,8 +290,13 @@ def run_all(
 
 if __name__ == "__main__":
     _job = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _work(_job)
+    _clients: list[Any] = []
+
+    def _end_kernel() -> None:
+        """A kernel deep in compiled code would not notice for as long as that runs."""
+        os.kill(_clients[0].km.provisioner.pid, signal.SIGKILL)
+
+    threading.Thread(target=end_with_parent, args=[_end_kernel], daemon=True).start()
+    _work(_job, _listen(), _clients)
     # Leave at once: the thread above still waits for the parent, and nothing is left to do.
-    sys.stdout.flush()
     os._exit(0)

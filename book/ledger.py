@@ -14,8 +14,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-from chapters import BuildError, Chapter
+from chapters import BuildError, Chapter, read_yaml
 
 SCALE = ("proved", "exact", "simulated", "trend", "refuted", "unclear")
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
@@ -38,7 +37,7 @@ def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | No
             raise BuildError(f"{where}: there is no chapter {path.stem}")
         if path.stem not in wanted:
             continue
-        for name, entry in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items():
+        for name, entry in read_yaml(root, where).items():
             if name in catalogue:
                 raise BuildError(f"{where}: {name} is also in book/claims/{catalogue[name]['chapter']}.yml")
             catalogue[name] = _checked(root, where, name, entry) | {"id": name, "chapter": path.stem}

@@ -11,14 +11,18 @@ folded on the pages is left out; the executed notebooks have it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import posixpath
 import shutil
+import signal
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import folders
 import yaml
 from bs4 import BeautifulSoup, Tag
+from chapters import BuildError, told
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "asking-the-crowd.pdf"
@@ -181,16 +185,30 @@ def link_from_landing_page(html: Path, root: str) -> None:
     link = document.new_tag("a", href="../" * root.count("/") + NAME)
     link.string = f"The whole book as a PDF ({(html / NAME).stat().st_size / 1e6:.0f} MB)"
     place.append(link)
-    temporary = path.with_suffix(".part")
-    temporary.write_text(str(document), encoding="utf-8")
-    temporary.replace(path)
+    folders.replace(path, str(document))
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (_build/html)")
     html = parser.parse_args(argv).html.resolve()
-    names = pages()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # tidies up like Ctrl-C
+    built = (html.parent / ".lock").exists()  # by a build, which must not change the pages meanwhile
+    try:
+        with folders.alone(html.parent) if built else contextlib.nullcontext():
+            return _print(html, pages())
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {told(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the pages are as they were", file=sys.stderr)
+        return 130
+
+
+def _print(html: Path, names: list[str]) -> int:
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         print(f"error: {html} lacks {', '.join(lacking)}; run make book first", file=sys.stderr)
@@ -201,7 +219,15 @@ def main(argv: list[str] | None = None) -> int:
     source, target = html / ".print.html", html / f".{NAME}"
     try:
         source.write_text(combine(html, names), encoding="utf-8")
-        print_pdf(source, target, executable)
+        try:
+            print_pdf(source, target, executable)
+        except ImportError as error:
+            print(f"error: {error}; make pdf installs what this needs", file=sys.stderr)
+            return 1
+        except Exception as error:  # of the browser, or of the document that it left
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            print(f"error: {executable} printed no PDF: {reason}", file=sys.stderr)
+            return 1
         target.replace(html / NAME)
     finally:
         source.unlink(missing_ok=True)

@@ -12,16 +12,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-from chapters import BuildError, Chapter
+from chapters import BuildError, Chapter, read_yaml
 
 
 def read_groups(root: Path, chapters: list[Chapter]) -> dict[str, str]:
     """Group of printed numbers -> the chapter that regenerates it."""
     path = root / "book" / "published.yml"
-    groups = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    groups = read_yaml(root, "book/published.yml") if path.exists() else {}
     known = {c.slug for c in chapters}
     for name, entry in groups.items():
+        if not isinstance(entry, dict):
+            raise BuildError(f"book/published.yml: {name}: expected its chapter, place and numbers, not {entry!r}")
         if entry.get("chapter") not in known:
             raise BuildError(f"book/published.yml: {name}: there is no chapter {entry.get('chapter')}")
     return {name: entry["chapter"] for name, entry in groups.items()}

@@ -18,7 +18,24 @@ from sources import unmarked
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
+# "[Errno 28] No space left on device: '/…'", or the same as Python's repr has it: what the disk says comes first.
+_REFUSED = re.compile(
+    r"\[Errno \d+\] (WHAT[^\n)]*)|OSError\(\d+, '(WHAT[^']*)'".replace(
+        "WHAT", "(?:No space left|File too large|Disk quota|Read-only file)"
+    )
+)
+_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+# It ends with the build: alone, it would go on writing where the next build begins.
+_JUPYTER_BOOK = f"""
+import sys, threading
+sys.path.append({str(Path(__file__).parent)!r})
+from execute import end_with_parent
+threading.Thread(target=end_with_parent, daemon=True).start()
+from jupyter_book.cli.main import main
+main()
+"""
 
 # sphinx-mathjax-offline brings 24 MB; a page loads this file, which knows TeX and HTML, and these fonts.
 _MATHJAX_KEPT = ("tex-chtml.js", "output/chtml/fonts/woff-v2/")
@@ -84,20 +101,28 @@ def _prune(entry: Any, keep: set[str]) -> None:
 def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: bool = True) -> Path:
     """Run Jupyter Book on `src`; return the folder of finished pages, inside `work`."""
     options = ["-n", "--keep-going", *(["-W"] if strict else [])]
-    done = subprocess.run(
-        [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(src),
-         "--path-output", str(work), *options],
-        env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    with subprocess.Popen(
+        [sys.executable, "-c", _JUPYTER_BOOK, "build", str(src), "--path-output", str(work), *options],
+        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", errors="replace",
-    )  # fmt: skip
-    said = _COLOUR.sub("", done.stdout)
+    ) as done:  # fmt: skip
+        try:
+            said = _COLOUR.sub("", done.stdout.read())
+            done.wait()
+        except BaseException:
+            done.kill()
+            raise
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(said, encoding="utf-8")
     problems = _problems(said, src)
     if not strict and (own := [problem for problem in problems if problem.startswith("  notebooks/")]):
         print("\n".join(["warnings, which would stop a build of the whole book:", *own]), file=sys.stderr)
+    if done.returncode < 0:
+        raise BuildError(f"the book did not render: Sphinx was killed (signal {-done.returncode}); more in {log}")
+    if (done.returncode or strict) and (refused := _REFUSED.search(said)):
+        raise BuildError(f"the book did not render: {refused[1] or refused[2]}; more in {log}")
     if strict and (problems or done.returncode):
-        shown = problems or said.strip().splitlines()[-15:]
+        shown = problems or _ERROR.findall(said)[:1] or said.strip().splitlines()[-15:]
         raise BuildError("\n".join(["the book did not render; warnings count as errors:", *shown, f"more in {log}"]))
     html = work / "_build" / "html"
     if done.returncode or not (html / "index.html").exists():

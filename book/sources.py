@@ -67,12 +67,16 @@ def _lighter(code: str) -> str:
 def write(
     html_folder: Path,
     root: Path,
+    copy: Path,
     entries: list[dict[str, Any]],
     chapters: list[Chapter],
     executed: Path,
     commit: str | None,
 ) -> None:
-    """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code."""
+    """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code.
+
+    What was copied before it ran is read from the copy: `root` may have been edited since.
+    """
     paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
     styles = html_folder / "source" / "style.css"
     styles.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +101,8 @@ def write(
         formatter = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, wrapcode=False)
         page = html_folder / "source" / f"{path}.html"
         page.parent.mkdir(parents=True, exist_ok=True)
-        code = highlight((root / path).read_text(encoding="utf-8"), PythonLexer(stripnl=False), formatter)
+        file = copy / path if (copy / path).exists() else root / path
+        code = highlight(file.read_text(encoding="utf-8"), PythonLexer(stripnl=False), formatter)
         home = "../" * (path.count("/") + 1) + "index.html"
         page.write_text(_PAGE.format(name=html.escape(path), where=html.escape(where), home=home, code=_lighter(code),
                                      up="../" * (path.count("/") + 1)), encoding="utf-8")  # fmt: skip

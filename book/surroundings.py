@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +12,19 @@ ROOT = Path(__file__).resolve().parents[1]
 # Stands in for the date of the last commit where git cannot tell it; its year is the one in the footer.
 _FALLBACK_DATE = "1767225600"
 
+#: By this variable, which leads to a folder of its own, all that a build has started is known (see `processes`).
+WORK = "CROWDER_WORK"
+
 
 def _git(*command: str) -> str | None:
     """What git says of this project; None when it is not a repository of its own, or there is no git."""
+    # In a hook of git, say, variables lead to another repository.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
     def ask(*words: str) -> str | None:
         try:
-            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
-        except FileNotFoundError:
+            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, env=env)
+        except OSError:
             return None
         return done.stdout.strip() if done.returncode == 0 else None
 
@@ -56,29 +60,13 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
         "PYTHONWARNINGS": "ignore:IProgress not found",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
+        WORK: str(work),
     }
-    env["NUMBA_CACHE_DIR"] = str(_compiled(src, out / "cache"))
     env.setdefault("SOURCE_DATE_EPOCH", _git("log", "-1", "--format=%ct") or _FALLBACK_DATE)
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         # One thread adds numbers in one order.
         env.setdefault(threads, "1")
     return env
-
-
-def _compiled(src: Path, cache: Path) -> Path:
-    """The folder for compiled code of exactly these sources.
-
-    numba notices a change in the file of a compiled function, but not in another file that the function calls into: one
-    cache for all times could run old code.
-    """
-    digest = hashlib.sha256()
-    for path in sorted((src / "crowder").rglob("*.py")):
-        digest.update(path.read_bytes() + b"\0")
-    folder = cache / f"numba-{digest.hexdigest()[:16]}"
-    for other in cache.glob("numba*"):
-        if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
-    return folder
 
 
 def find_fonts(env: dict[str, str]) -> None:

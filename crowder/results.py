@@ -28,8 +28,12 @@ def write(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, then move it: nobody sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.part")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError:  # a full disk, say: what was there stays, and no half beside it
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 _used: set[tuple[str, str]] = set()

@@ -41,6 +41,12 @@ def test_large_races_stay_exact():
     assert races(cr.uniform(), 600, 400)[:, 1:] == pytest.approx(t / (s + t), rel=1e-11)
 
 
+def test_a_race_may_lack_either_side():
+    assert races(cr.dist1(0.3), 0, 2) == pytest.approx(np.array([[0, 1, 1]]))  # no match to lose to
+    assert races(cr.dist1(0.3), 2, 0).tolist() == [[0], [0], [0]]  # nobody to ask about
+    assert races(cr.dist1(0.3), 0, 0).tolist() == [[0]]
+
+
 def naive_count(ranked, arrivals):
     """Questions of one run: `ranked` lists the pairs of positions, most similar first."""
     rank = {pair: place for place, pair in enumerate(ranked)}

@@ -2,6 +2,8 @@
 
 import heapq
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -105,6 +107,39 @@ def total(rng, values):
     return {"sum": float(values.sum())}
 
 
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda text: text[:-3], "its last line is cut"),
+        (lambda text: "".join(text.splitlines(keepends=True)[:-1]), "points 0 to 1"),
+        (lambda text: text + text.splitlines(keepends=True)[-1], "points 0 to 1"),
+        (lambda text: text.replace("\n0,1", "\n0,0"), "points 0 to 1"),
+        (lambda text: text.replace("grid point", "point"), "grid point"),
+        (lambda text: text.replace(",node", ",nodes"), "other columns"),
+        (lambda text: "", "its last line is cut"),
+    ],
+    ids=["cut in a line", "a line lost", "a line twice", "another repetition", "renamed", "another result", "empty"],
+)
+def test_a_damaged_file_is_not_believed_and_removing_it_is_enough(tmp_path, harm, told):
+    settings = {"grid": GRID, "repetitions": 2, "rng": 5, "folder": tmp_path, "batch": 2}
+    whole = sweep_in_batches(count_questions, **settings)
+    path = tmp_path / "batch-00000.csv"
+    path.write_text(harm(path.read_text()))
+    with pytest.raises(ValueError, match=told) as error:
+        sweep_in_batches(count_questions, **settings)
+    assert "batch-0000" in str(error.value) and "remove" in str(error.value)
+    path.unlink()
+    assert sweep_in_batches(count_questions, **settings).equals(whole)
+
+
+def test_a_file_of_another_batch_is_not_taken_for_this_one(tmp_path):
+    settings = {"grid": GRID, "repetitions": 1, "rng": 5, "folder": tmp_path, "batch": 1}
+    sweep_in_batches(count_questions, **settings)
+    (tmp_path / "batch-00001.csv").replace(tmp_path / "batch-00002.csv")
+    with pytest.raises(ValueError, match=r"batch-00002\.csv is damaged"):
+        sweep_in_batches(count_questions, **settings)
+
+
 def test_nothing_to_do_and_nonsense(tmp_path):
     assert sweep_in_batches(count_questions, [], 1, rng=1, folder=tmp_path, batch=1).empty
     for batch, repetitions in ((0, 1), (1, 0)):
@@ -130,3 +165,47 @@ def test_no_batch_is_much_better_than_the_best_one():
         assert time_needed(n, s, overhead=o, batch=best, workers=workers) <= 1.02 * bound
         assert n * s / workers + o <= min(times)
     assert best_batch(10, 100.0, overhead=1e-6, workers=2) == 1  # never none
+
+
+KILLED = """
+import json, os, sys, pathlib
+from crowder.trials.batches import sweep_in_batches
+
+def draw(rng, scale):
+    return {"x": scale * float(rng.random())}
+
+def go(folder):
+    return sweep_in_batches(draw, [{"scale": s} for s in (1, 2, 3)], 2, rng=7, folder=folder, batch=1).to_csv()
+
+def killed(folder, when):
+    "Whether the sweep died before its change number `when`; what it leaves under a name of its own is whole."
+    if not (child := os.fork()):
+        left = [when]
+        def hook(event, arguments):
+            if event in ("open", "os.rename", "os.mkdir") and str(folder) in str(arguments[0]) and arguments[1] != "r":
+                left[0] -= 1
+                if not left[0]:
+                    os.kill(os.getpid(), 9)
+        sys.addaudithook(hook)
+        go(folder)
+        os._exit(0)
+    dead = os.waitpid(child, 0)[1] == 9
+    for path in folder.glob("*"):
+        assert path.suffix == ".part" or path.read_bytes() == (whole / path.name).read_bytes(), path
+    assert go(folder) == wanted
+    return dead
+
+place = pathlib.Path(sys.argv[1])
+whole = place / "whole"
+wanted = go(whole)
+deaths = 0
+while killed(place / f"killed-{deaths}", deaths + 1):
+    deaths += 1
+print(deaths)
+"""
+
+
+def test_a_sweep_that_is_killed_at_any_change_on_disk_has_no_half_file_and_is_resumed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == 9  # the folder; its mark and three batches, each written and moved

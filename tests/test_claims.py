@@ -108,6 +108,43 @@ def test_evidence_decides_by_itself(kind, good, bad):
 )
 def test_what_is_no_number_holds_for_nothing(piece):
     assert piece.holds is False
+    assert piece.kind in VERDICTS and piece.what not in VERDICTS and piece.figure
+
+
+#: Evidence that stands exactly on its limit, in halves and sixteenths, which floats hold; and the same a little beyond.
+AT_THE_LIMIT = [
+    (agreement("off by the tolerance", 1.5, 1.0, tolerance=0.5), agreement("more", 1.5625, 1.0, tolerance=0.5)),
+    (agreement("off below", 0.5, 1.0, tolerance=0.5), agreement("more", 0.4375, 1.0, tolerance=0.5)),
+    # A share of what was expected, not of what was found: 3 is 50% off 2, 2 is a third off 3.
+    (agreement("share", 3, 2, tolerance=0.5, relative=True), agreement("m", 3.25, 2, tolerance=0.5, relative=True)),
+    (agreement("minus", -3, -2, tolerance=0.5, relative=True), agreement("m", -3, 2, tolerance=0.5, relative=True)),
+    (bounded("its limit", [1.0, 0.5], 1.0), bounded("beyond any rounding", [1.0, 1 + 4e-12], 1.0)),
+    (simulation("four errors", 4.0, 1.0, 0.0, size=9), simulation("more", 4.0625, 1.0, 0.0, size=9)),
+    (simulation("four errors below", -4.0, 1.0, 0.0, size=9), simulation("more", -4.0625, 1.0, 0.0, size=9)),
+    (exceeds("four errors above nothing", 4.0, 1.0, size=9), exceeds("fewer", 3.9375, 1.0, size=9)),
+    (counterexample("beyond", value=3.0625, relation="equal", printed=2, margin=1),
+     counterexample("apart by the margin", value=3, relation="equal", printed=2, margin=1)),
+    (counterexample("less", value=1, relation="at least", printed=2),
+     counterexample("as much as it should be", value=2, relation="at least", printed=2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("within", "beyond"), AT_THE_LIMIT)
+def test_a_limit_belongs_to_what_it_limits(within, beyond):
+    assert within.holds is True
+    assert beyond.holds is False
+
+
+def test_a_trend_needs_all_of_three_decades():
+    assert trend("1 to 1000", [1, 1000], [1, 1000], exponent=1, within=1e-9).holds
+    with pytest.raises(ValueError, match="three decades"):
+        trend("1 to 999", [1, 999], [1, 999], exponent=1, within=1e-9)
+    # The exponent is that of y in x, not the other way round, and may be off on either side.
+    assert not trend("2 as 1", DECADES, DECADES**2, exponent=1, within=0.9).holds
+    assert not trend("2 as 3", DECADES, DECADES**2, exponent=3, within=0.9).holds
+    assert trend("half", DECADES, 5 * DECADES**0.5, exponent=0.5, within=1e-9).figure.startswith(
+        "exponent 0.500, constant 5 over 3.0 decades"
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,6 +156,9 @@ def test_what_is_no_number_holds_for_nothing(piece):
         (lambda: bounded("w", [], []), "w: nothing was given"),
         (lambda: simulation("w", [], 1, 1, size=1), "w: nothing was given"),
         (lambda: exceeds("w", [], 1, size=1), "w: nothing was given"),
+        (lambda: trend("w", [], [], exponent=1, within=1), "w: nothing was given"),
+        (lambda: simulation("w", 1, 1, 1, size=0), "w: needs at least one run, not 0"),
+        (lambda: exceeds("w", 9, 1, size=0), "w: needs at least one run, not 0"),
         (lambda: trend("w", [1, 10, 100], [1, 10, 100], exponent=1, within=1), "three decades, not 2.00"),
         (lambda: trend("w", [0, 10, 100], [1, 10, 100], exponent=1, within=1), "positive x"),
         (lambda: trend("w", DECADES, [1, 10], exponent=1, within=1), "as many y"),

@@ -52,6 +52,17 @@ def test_summary_of_a_small_table():
     assert half.tolist() == pytest.approx([12.706 * np.sqrt(2) / np.sqrt(2), 4.303 * 2 / np.sqrt(3)], rel=1e-4)
 
 
+def test_another_confidence_has_its_own_quantile():
+    """From the printed table: Student's t with 2 degrees of freedom is below 0.816 three times in four."""
+    frame = pd.DataFrame({"row": ["a"] * 3, "kind": [1, 1, 1], "x": [2.0, 4.0, 6.0]})
+    row = summarise(frame, ["row", "kind"], "x", confidence=0.5).iloc[0]
+    assert (row["row"], row["kind"], row["n"]) == ("a", 1, 3)
+    assert [row["low"], row["high"]] == pytest.approx([4 - 0.8165 * 2 / 3**0.5, 4 + 0.8165 * 2 / 3**0.5], rel=1e-4)
+    assert mean_interval([2, 4, 6], confidence=0.5) == pytest.approx((4, row["low"], row["high"]))
+    # Nothing said is 95 %.
+    assert mean_interval([2, 4, 6]) == mean_interval([2, 4, 6], confidence=0.95)
+
+
 def test_one_repetition_has_a_mean_and_no_interval():
     mean, low, high = mean_interval([5.0])
     assert mean == 5.0 and np.isnan(low) and np.isnan(high)

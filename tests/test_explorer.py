@@ -59,6 +59,22 @@ def test_the_grid_has_each_setting_with_its_own_numbers():
         assert {name: row[name] for name in explorer.QUESTIONS} == explorer.questions(model, sizes)
 
 
+@pytest.mark.parametrize(
+    ("k", "shape", "said"),
+    [
+        (1, "equal", "1 cluster of 12 records"),
+        (3, "equal", "3 clusters of 4 records"),
+        (12, "equal", "12 clusters of 1 record"),
+        (2, "as 1/i", "2 clusters: 8 and 4 records"),
+        (6, "one large", "6 clusters: 7, 1, 1, 1, 1 and 1 records"),
+        (7, "one large", "7 clusters: 6, 1, 1, 1, 1, … records"),
+    ],
+)
+def test_the_sizes_of_the_clusters_in_words(k, shape, said):
+    counted = explorer.grid({"uniform": lambda epsilon: cr.uniform()}, [0.1], 12, [k])
+    assert counted.set_index("shape")["sizes"][shape] == said
+
+
 def test_words_tell_the_numbers_of_their_setting():
     rows = [
         {"model": "Dist-1", "epsilon": 0.2, "clusters": 2, "shape": shape, "sizes": "such clusters"}

@@ -276,6 +276,18 @@ def by_hand(ordering, journal):
     return ordering.resolution
 
 
+def test_the_next_question_is_in_turn_and_the_one_after_it_is_not(tmp_path):
+    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+        cr.EdgeOrdering(SIMILARITY, rng=5).run(journal)
+        first, second = journal.answers()[["i", "j"]].to_numpy()[:2].tolist()
+    with cr.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as again:
+        with pytest.raises(ValueError, match="its question 1 was"):
+            again(*second)  # a single question left out is another run already
+        again(*first)
+        again(*second)
+        assert again.asked == 0
+
+
 def test_driven_by_hand(tmp_path):
     make = {seed: (lambda seed=seed: cr.EdgeOrdering(SIMILARITY, rng=seed)) for seed in (5, 6)}
     plain = make[5]().run(cr.Truth(LABELS))
@@ -542,3 +554,32 @@ def test_a_journal_does_not_go_through_a_fork(tmp_path, monkeypatch):
             with pytest.raises(RuntimeError, match="open it in the new one"):
                 journal(0, 1)
         assert journal(0, 1) is True
+
+
+def test_what_cannot_be_kept_is_not_paid_for(tmp_path):
+    """The number of a vote is looked at before the crowd is asked; it was asked first, and the answer was lost."""
+    asked = []
+    with cr.Journal(lambda i, j: asked.append((i, j)) or True, tmp_path / "answers.db") as journal:
+        for number, error in ((-1, ValueError), (2**63, ValueError), (0.5, TypeError), (True, TypeError)):
+            with pytest.raises(error, match="the number of a vote"):
+                journal.vote(0, 1, number)
+        assert asked == [] and journal.n_answers == 0
+        with pytest.raises(TypeError, match="vote must be an integer"):  # these were kept, and never found again
+            journal.add([(0, 1)], [True], vote=0.5)
+
+
+@pytest.mark.parametrize(
+    "row", ["1, 'a', 1, 0, 1", "1, 1, 0, 0, 1", "1, 0, 1, 0, 2", "'x', 0, 1, 0, 1", "1, 0, 1, NULL, 1"]
+)
+def test_rows_that_no_journal_wrote_are_told(tmp_path, row):
+    """SQLite checks what it writes, not what it reads: a file damaged, or made by others, can hold anything."""
+    path = tmp_path / "answers.db"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE answers (turn, i, j, vote, same)")
+    database.execute(f"INSERT INTO answers VALUES ({row})")
+    database.execute(f"PRAGMA application_id = {answerfile.APPLICATION}")
+    database.execute(f"PRAGMA user_version = {answerfile.VERSION}")
+    database.commit()
+    database.close()
+    with pytest.raises(ValueError, match="is damaged: turn, i, j, vote and same of an answer are"):
+        read(path)

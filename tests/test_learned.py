@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
+import crowder as cr
 from crowder.asking.learned import PRIOR_PAIRS, STEPS, TILT, dependence, into_steps, known_pairs, learned_densities
 from crowder.asking.loglik import SETTLED, absorb, believe
 
@@ -78,6 +79,10 @@ def test_steps_hold_every_pair(n, levels, data):
     assert np.array_equal(np.bincount(upper, minlength=len(mass)) / m, mass)
     order = np.argsort(values, kind="stable")
     assert (np.diff(upper[order].astype(int)) >= 0).all()  # more similar, never on a lower step
+    # Two values share a step just when neither an even cut nor one by rank lies between them.
+    even = np.linspace(0, 1, STEPS + 1)[1:-1]
+    cell = [int((np.union1d(even, np.quantile(values, even)) <= value).sum()) for value in values]
+    assert upper.tolist() == np.unique(cell, return_inverse=True)[1].tolist()
     assert np.array_equal(steps, steps.T)
 
 
@@ -107,3 +112,47 @@ def test_dependence_is_the_intraclass_correlation(rho):
     # Nothing is known of dependence before two records are one, or if all evidence is the same.
     assert dependence(told(labels, []), steps.reshape(120, 120), different, SETTLED) == 0
     assert dependence(belief, np.zeros((120, 120), np.uint8), np.ones(1), SETTLED) == 0
+
+
+def parts_and_differences(n, queries, answers):
+    """Components as lists of records, and which two of them an answer tells apart: in plain sets."""
+    part = {v: frozenset([v]) for v in range(n)}
+    for (i, j), same in zip(queries, answers, strict=True):
+        if same:
+            whole = part[i] | part[j]
+            part |= dict.fromkeys(whole, whole)
+    apart = {frozenset([part[i], part[j]]) for (i, j), same in zip(queries, answers, strict=True) if not same}
+    return [tuple(sorted(pair, key=min)) for pair in apart], set(part.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_known_and_how_it_hangs_together_counted_pair_by_pair(seed):
+    """A sum of m terms has the variance σ²m(1 + ρ(m - 1)), so the squares over σ²m add up to about as many as there are
+    sums, plus ρ times the terms beyond the first; three standard errors √(2·sums) are taken off."""
+    rng = np.random.default_rng(seed)
+    n = 24
+    labels = rng.integers(5, size=n)
+    run = cr.EdgeOrdering(rng.random(n * (n - 1) // 2), rng=seed).run(cr.Truth(labels))
+    some = rng.integers(n // 2, run.n_queries + 1)  # not everything is known yet
+    queries, answers = run.queries[:some].tolist(), run.answers[:some].tolist()
+    belief = told(labels, queries)
+    group = rng.standard_normal((n, n)) * (seed % 3)  # evidence that hangs together not at all, some, much
+    evidence = np.round(group[labels][:, labels] + group[labels][:, labels].T + rng.standard_normal((n, n)), 2)
+    evidence = np.triu(evidence, 1) + np.triu(evidence, 1).T
+    ratio, steps = np.unique(evidence, return_inverse=True)
+    steps = steps.reshape(n, n)
+
+    differences, parts = parts_and_differences(n, queries, answers)
+    known = [[evidence[i, j] for i in a for j in b] for a, b in differences]
+    terms = np.concatenate(known) if known else np.zeros(0)
+    squares = [sum(x - terms.mean() for x in sums) ** 2 / len(sums) for sums in known if len(sums) > 1]
+    more = sum(len(sums) - 1 for sums in known)
+    rho = (sum(squares) / terms.var() - len(squares) - 3 * np.sqrt(2 * len(squares))) / more if more else 0.0
+    assert dependence(belief, steps, ratio, SETTLED) == pytest.approx(min(1.0, max(0.0, rho)), abs=1e-9)
+
+    matches, others = known_pairs(belief, steps, len(ratio), SETTLED)
+    inside = [evidence[i, j] for part in parts for i in part for j in part if i < j]
+    for counted, values in ((matches, inside), (others, terms)):
+        assert {ratio[step]: count for step, count in enumerate(counted) if count} == dict(
+            zip(*np.unique(values, return_counts=True), strict=True)
+        )

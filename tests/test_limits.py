@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy import integrate
 
 import crowder as cr
@@ -28,6 +29,27 @@ def series(ratio, start):
 def test_the_limit_is_the_series(ratio, start):
     # Close to c = 1 the series needs more terms than are summed: hence no more than four digits.
     assert edge_limit(ratio, start) == pytest.approx(series(ratio, start), abs=2e-4)
+
+
+def precisely(ratio, start):
+    """The same integral over θ = 1 - exp(-v), in forty digits, where no series is needed and nothing cancels."""
+    with mp.workdps(40):
+
+        def at(v):
+            theta = -mp.expm1(-v)
+            c, slope = v / theta, (mp.expm1(v) - v) / theta**2  # c = -ln(1-θ)/θ, and dc/dθ
+            s = mp.exp(-ratio * (c - start) * theta)
+            small = -mp.lambertw(-c * s * mp.exp(-c)) / c
+            return (mp.exp(-2 * v) + 2 * theta * small) * slope * mp.exp(-v)
+
+        first = mp.findroot(lambda v: v / -mp.expm1(-v) - start, 2 * (start - 1)) if start > 1 else mp.mpf(10) ** -30
+        whole = mp.quad(at, [first, first + 0.01, first + 0.5, first + 3, first + 10, 80])
+        return float(ratio * (max(0, 1 - start) + whole))
+
+
+@pytest.mark.parametrize(("ratio", "start"), [(1, 0), (1 / 3, 0), (0.8, 0.5), (1, 1.02), (0.4, 2.5)])
+def test_the_limit_to_nine_digits(ratio, start):
+    assert edge_limit(ratio, start) == pytest.approx(precisely(ratio, start), rel=1e-9)
 
 
 def test_the_part_of_small_components_is_in_closed_form():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from crowder.ledger.measured import read, slope
 
@@ -16,7 +17,30 @@ def test_a_power_law_is_found_and_its_interval_covers():
     assert 0.91 < covered < 0.985  # 95 % of 400: four standard errors are 4.4 %
 
 
-@pytest.mark.parametrize(("x", "y"), [([1, 2], [1, 2]), ([1, 2, 3], [1, 0, 2]), ([1, 2, 3], [1, 2])])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+@pytest.mark.parametrize("points", [3, 9])
+def test_the_interval_is_that_of_a_fit_by_other_means(points, confidence):
+    """NumPy has the same exponent and its variance; Student's t has two degrees of freedom fewer than points."""
+    x = np.geomspace(2, 5e3, points)
+    y = 7 * x**1.2 * np.exp(np.random.default_rng(2).normal(0, 0.4, points))
+    (exponent, level), covariance = np.polyfit(np.log(x), np.log(y), 1, cov=True)
+    low, high = stats.t.interval(confidence, points - 2, loc=exponent, scale=np.sqrt(covariance[0, 0]))
+    fit = slope(x, y, confidence=confidence)
+    assert fit == pytest.approx((exponent, low, high, np.exp(level)), rel=1e-9)
+    if confidence == 0.95:
+        assert slope(x, y) == fit  # what is not said is 95 %
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([1, 2], [1, 2]),
+        ([1, 2, 3], [1, 0, 2]),
+        ([0, 1, 2], [1, 2, 3]),
+        ([1, 2, 3], [1, np.nan, 2]),
+        ([1, 2, 3], [1, 2]),
+    ],
+)
 def test_what_is_no_power_law_is_refused(x, y):
     with pytest.raises(ValueError, match="three positive points"):
         slope(x, y)

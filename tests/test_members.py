@@ -77,7 +77,7 @@ def test_share_placed_by_every_pattern(error, clusters):
 def test_share_placed_in_closed_form():
     e = sp.Symbol("e")
     assert sp.simplify(share_placed(e, 7) - (1 - e) * (1 - (1 - e) ** 7) / (7 * e)) == 0
-    with pytest.raises(ValueError, match="at least one cluster"):
+    with pytest.raises(ValueError, match="number of clusters must be at least 1"):
         share_placed(0.1, 0)
     with pytest.raises(ValueError, match=r"in \[0, 1\]"):
         share_placed(1.5, 3)
@@ -123,6 +123,26 @@ def test_errors_that_stay_are_mended_where_clusters_are_large():
             scores[name].append(score(ends, data.labels))
     single, members, mended = (np.mean(scores[name], axis=0) for name in scores)
     assert single.max() < 0.85 and members[0] > 0.95 and members[1] < 0.92 and mended.min() > 0.97
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_second_look_brings_strangers_out_and_pieces_together(seed):
+    """Two pieces have one stranger each, whom all refuse; at most one vote of three or five speaks against the others.
+
+    So the strangers leave, nobody else does, and what is one entity is joined again, the largest piece numbered first.
+    """
+    labels = np.repeat(list("abcd"), [9, 9, 5, 1])
+    pieces = np.repeat([2, 3, 1, 5, 4], [4, 5, 9, 5, 1])
+    pieces[0], pieces[9] = 1, 2  # the first a among eight b, the first b among three a
+    order = np.random.default_rng(seed).permutation(len(labels))
+    labels, pieces = labels[order], pieces[order]
+    crowd = Log(labels)
+    ends = MemberVote(crowd, 5, early=bool(seed % 2)).reconsider(pieces, rng=seed)
+    assert np.array_equal(ends[:, None] == ends, labels[:, None] == labels)
+    assert len(crowd.pairs) == len(set(crowd.pairs))
+    assert np.array_equal(ends, MemberVote(Log(labels), 5).reconsider(pieces, rng=seed))
+    # Eight b are the largest piece when all strangers have left; then five a, who come first of the fives or second.
+    assert set(labels[ends == 0]) == {"b"} and set(labels[ends == 3]) == {"d"}
 
 
 def test_an_early_end_changes_no_answer():

@@ -62,6 +62,15 @@ def test_quantiles_invert_the_cdf(model, q):
         assert float(density.cdf(x)) == pytest.approx(q, abs=1e-12)
 
 
+def test_of_several_quantiles_the_largest_is_given():
+    """Where a density vanishes its cdf stands still: every x there is a quantile, the last one sup {x: F(x) ≤ q}."""
+    gap = StepDensity((0, 0.25, 0.75, 1), (2, 0, 2))  # half of the mass below 1/4, half above 3/4
+    assert float(gap.ppf(0.5)) == 0.75
+    assert float(gap.ppf(np.nextafter(0.5, 0))) == pytest.approx(0.25)
+    assert float(StepDensity((0, 0.5, 1), (0, 2)).ppf(0)) == 0.5  # nothing lies below 1/2
+    assert float(StepDensity((0, 0.5, 1), (2, 0)).ppf(1)) == 0.5  # at q = 1 the least, so that no draw is where f is 0
+
+
 @pytest.mark.parametrize("name", ["dist1", "dist2"])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_samples_follow_the_cdf(name, epsilon):
@@ -216,3 +225,11 @@ def test_unknown_model():
         steps("dist3", 0.1)
     with pytest.raises(ValueError, match="2 heights"):
         StepDensity((0, 1), (1, 1))
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_mass_may_miss_one_by_a_billionth(sign):
+    """Heights such as 1/3 and 4/3 in floats do not sum exactly; a wrong height misses by more."""
+    assert StepDensity((0, 0.5, 1), (1, 1 + sign * 1.8e-9)).cdf(1) == 1  # and what is left of the error is taken out
+    with pytest.raises(ValueError, match="mass 1"):
+        StepDensity((0, 0.5, 1), (1, 1 + sign * 2.4e-9))

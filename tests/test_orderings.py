@@ -151,6 +151,20 @@ def test_counts_lie_between_the_ideal_and_all_pairs(instance, seed):
     assert node.n_queries <= n * k  # at most one question a record and a cluster
 
 
+@pytest.mark.parametrize("n", [6, 40, 190])
+@pytest.mark.parametrize("spread", [1e-300, 1e-9, 1e-4])
+@pytest.mark.parametrize("end", [0, 1])
+def test_similarities_that_hardly_differ_are_in_order_too(n, spread, end):
+    """All in a bin or two of the counting sort, at either end of the scale; nobody matches, so every pair is asked."""
+    rng = np.random.default_rng(n)
+    values = spread * rng.random(n * (n - 1) // 2)
+    values = values if end == 0 else 1 - values
+    run = cr.edge_ordering(values, cr.Truth(np.arange(n)), rng=1)
+    i, j = run.queries.T
+    asked_in_turn = values[i * (2 * n - i - 1) // 2 + j - i - 1]
+    assert run.n_queries == len(values) and (np.diff(asked_in_turn) <= 0).all()
+
+
 def test_ties_are_broken_at_random_not_by_index():
     """Three equal pairs, one match: each is asked first in a third of the runs (chi-square, 1 % level)."""
     first = [asked(cr.edge_ordering(np.ones(3), cr.Truth([0, 0, 1]), rng=seed))[0] for seed in range(3000)]
@@ -260,7 +274,9 @@ def bad(matrix, i, j, value):
         (np.array([0.1, 0.2, np.inf]), r"\(1, 2\) is inf"),
         (np.array([["a", "b"], ["c", "d"]]), "real numbers"),
         (np.zeros((2, 2), dtype=complex), "real numbers"),
+        (np.ma.masked_array([0.1, 0.2, 0.3], [False, True, False]), "masked"),
         (sparse.csr_matrix((2, 3)), "square"),
+        (sparse.coo_array(np.array([0.1, 0.2, 0.3])), r"square; its shape is \(3,\)"),
         (sparse.coo_matrix(([0.5, 0.4], ([0, 1], [1, 0])), shape=(2, 2)), "not symmetric"),
         (sparse.coo_matrix(([2.0], ([0], [1])), shape=(2, 2)), "is 2.0"),
         (sparse.coo_matrix(([np.nan], ([1], [0])), shape=(2, 2)), "is nan"),

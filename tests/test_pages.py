@@ -14,7 +14,7 @@ from barriers import barriers
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-OTHERS = [f"book/{name}" for name in ("ledger", "printed", "notation", "run", "status", "bibliography")]
+OTHERS = [f"book/{name}" for name in ("ledger", "printed", "notation", "run", "status", "faults", "bibliography")]
 PAGES = ["book/index", *CHAPTERS, *OTHERS]
 
 # The article's text without code, where braces and colons are at home.

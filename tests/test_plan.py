@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster
+from scipy.spatial.distance import squareform
 
 import crowder as cr
 from crowder.plan.batch import STRATEGIES, batch_of, informed
@@ -81,7 +82,7 @@ def test_a_large_batch_is_as_large_as_can_be_at_the_start():
     # Nobody knows anything: a spanning forest of 40 records has 39 questions, and more would close a circle.
     values = np.random.default_rng(1).random(780)
     for way in STRATEGIES:
-        assert len(batch_of(way, values, 1000, rng=1)) == 39
+        assert [len(batch_of(way, values, size, rng=1)) for size in (1, 2, 38, 39, 40, 1000)] == [1, 2, 38, 39, 39, 39]
 
 
 def test_an_informed_ordering_goes_on_where_the_answers_end():
@@ -93,7 +94,7 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
     assert rest.queries.tolist() == whole.queries.tolist()
     with pytest.raises(ValueError, match="strategy must be one of edge, node, evidence, not 'best'"):
         informed("best", [0.5], rng=1)
-    with pytest.raises(ValueError, match="at least one question, not 0"):
+    with pytest.raises(ValueError, match="size of a batch must be at least 1, not 0"):
         batch_of("edge", [0.5], 0, rng=1)
 
 
@@ -162,6 +163,31 @@ def test_plausible_clusterings_keep_every_answer(seed):
 # --- the plan -----------------------------------------------------------------------------------------------------
 
 
+class Decided(Clusterings):
+    """Clusterings of a tree of merges, each of them decided beforehand."""
+
+    def __init__(self, merges, accepted):
+        heights, counts = np.arange(len(merges)), np.zeros(len(merges))
+        self._tree = np.column_stack([np.array(merges), heights, counts])
+        self._order, self.decided = np.arange(10_000), np.array(accepted)
+
+    def _accepted(self, d):
+        return self.decided
+
+
+@pytest.mark.parametrize(("accepted", "labels"), [
+    ([True, True, False, True], [0, 0, 0, 1, 0]),  # 3 is refused by {0, 1, 2}, which is the larger and takes 4 in
+    ([True, True, True, False], [0, 0, 0, 0, 1]),
+    ([False, False, False, True], [0, 1, 2, 3, 0]),  # of equals the first goes on: 0, then 0 again, and it takes 4 in
+    ([False, True, True, False], [0, 1, 0, 0, 2]),
+])  # fmt: skip
+def test_of_a_group_of_several_clusters_the_largest_goes_on_to_merge(accepted, labels):
+    """By hand, record after record: ((((0, 1), 2), 3), 4), in scipy's numbering of merges."""
+    found = Decided([(0, 1), (5, 2), (6, 3), (7, 4)], accepted).labels(0.5)
+    assert np.unique(found, return_index=True)[1].size == len(set(labels))
+    assert (found[:, None] == found).tolist() == (np.array(labels)[:, None] == labels).tolist()
+
+
 def test_the_interval_holds_nearly_as_often_as_it_says():
     """Nominally nine of ten; a seed of its own, other sizes and other functions than the chapter's."""
     held, size = [], []
@@ -210,6 +236,17 @@ def test_few_records_all_duplicates_and_none(sizes):
     assert len(plan.sheet(3)) == len(plan.batch(3))
 
 
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_a_sheet_shows_each_pair_with_its_own_similarity(strategy):
+    """Against the square array, where a pair is found by its two rows; the sheet goes by its place in the condensed."""
+    plan = cr.Plan(people([3, 2, 1, 1], rng=1), strategy=strategy, rng=1)
+    sheet, place = plan.sheet(20), {name: at for at, name in enumerate(plan.records["id"])}
+    square = squareform(plan.condensed)
+    shown = [f"{square[place[a], place[b]]:.4f}" for a, b in zip(sheet["id_a"], sheet["id_b"], strict=True)]
+    assert sheet["similarity"].tolist() == shown
+    assert len(set(shown)) > 2  # were they all alike, any place would do
+
+
 def test_a_plan_refuses_what_is_none():
     records = people([2, 1], rng=1)
     for bad in ({"similarity": "best"}, {"strategy": "best"}, {"votes": 2}, {"price": -1.0}, {"price": "dear"}):
@@ -256,6 +293,23 @@ def test_a_bad_file_of_answers_is_refused_with_row_and_column(tmp_path, text, me
     with pytest.raises(ValueError) as error:
         read_answers(path, list("wxyz"))
     assert str(error.value).startswith(str(path)) and message in str(error.value)
+
+
+@given(st.integers(2, 6), st.data())
+@settings(deadline=None, max_examples=80)
+def test_an_answer_is_refused_exactly_when_the_others_imply_the_opposite(n, data):
+    """Answers at random, each held against the paths of those before; two answers "different" imply nothing."""
+    pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i + 1, n)]))
+    told, known = Told(n), {}
+    for row, (i, j) in enumerate(pairs):
+        same = data.draw(st.booleans())
+        if said(known, i, j, n) is (not same):
+            with pytest.raises(ValueError, match="contradicts"):
+                told.add(i, j, same, f"row {row}")
+        else:
+            told.add(i, j, same, f"row {row}")
+            known[i, j] = same
+    assert dict(zip(told.pairs, told.same, strict=True)) == known
 
 
 def test_answers_are_read_from_several_files_and_blank_ones_are_none(tmp_path):
@@ -315,3 +369,11 @@ def test_invented_people_have_their_labels_and_seed():
     records = people([3, 1], rng=1)
     assert records["label"].value_counts().to_dict() == {"p1": 3, "p2": 1}
     assert records.equals(people([3, 1], rng=1)) and records["id"].is_unique
+
+
+def test_a_sheet_of_long_records_is_read_back(tmp_path):
+    """A cell beyond the 131,072 characters of the csv module's own limit was taken for a quote that is never closed."""
+    records = pd.DataFrame({"id": ["x", "y", "z"], "text": ["a" * 200_000, "a" * 200_000 + " b", "c"]})
+    sheet = question_sheet(records, ["text"], [(0, 1), (1, 2)], [0.5, 0.1]).assign(same=["yes", "no"])
+    sheet.to_csv(tmp_path / "sheet.csv", index=False)
+    assert read_answers(tmp_path / "sheet.csv", ["x", "y", "z"]).same == [True, False]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import integrate
 
 import crowder as cr
 from crowder.trials.readings import (
@@ -132,3 +133,21 @@ def test_the_joint_score_of_honest_numbers_is_about_one():
     # The chance of a worst one so far out is uniform: one in ten is below one tenth.
     assert np.mean([score["chance"] < 0.1 for score in scores]) == pytest.approx(0.1, abs=0.03)
     assert joint_score([0, -3.5, 2], 50)[["worst", "beyond"]].tolist() == [3.5, 1]
+
+
+def test_the_joint_score_of_a_few_numbers_worked_out():
+    z, runs = [0.5, -3.0, 2.0, 3.25], 6
+    score = joint_score(z, runs)
+    assert score["rms"] == pytest.approx(((0.25 + 9 + 4 + 3.25**2) / 4) ** 0.5)
+    assert score["worst"] == 3.25 and score["beyond"] == 1  # three itself is not beyond
+    # Student's distribution with five degrees of freedom, integrated: all four inside ±3.25, or not.
+    inside = integrate.quad(lambda x: 8 / (3 * np.pi * 5**0.5) * (1 + x * x / 5) ** -3, -3.25, 3.25)[0]
+    assert score["chance"] == pytest.approx(1 - inside**4, rel=1e-9)
+
+
+def test_one_unit_is_the_least_spread_unless_another_is_given():
+    # Two runs: the mean scatters by half the variance of one, so the distance is over s times the root of 3/2.
+    assert one_more_run([10, 13, 13], [10, 10, 10], [0.0, 0.5, 2.0], 2) == pytest.approx(
+        np.array([0, 3, 1.5]) / np.sqrt(1.5)
+    )
+    assert one_more_run([13], [10], [0.0], 2, least=0.5)[0] == pytest.approx(6 / np.sqrt(1.5))

@@ -157,6 +157,7 @@ FAULTS = {
     "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file) is not utf-8"),
     "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
     "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "row 2, column 'a': byte 0x81 (byte 8 of the file) is not"),
+    "a codec that tells no place": (b"xn--99999999,a\n1,x\n", {"encoding": "idna"}, "not idna (decoding with 'idna'"),
     "unknown encoding": (b"id,a\n1,x\n", {"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
 }  # fmt: skip
 

@@ -105,6 +105,22 @@ def clusterings(n, labels=()):
             yield from clusterings(n, (*labels, label))
 
 
+@pytest.mark.parametrize("labels", [(0,), (0, 0, 0), (0, 1, 2), (0, 0, 1, 1, 1), (2, 0, 0, 1, 0, 1)])
+def test_the_ideal_recall_is_the_best_that_so_many_matches_can_do(labels):
+    """q matches leave n - q parts, none across clusters: of all such partitions, the one that joins the most pairs."""
+    n = len(labels)
+    matching = [p for p in combinations(range(n), 2) if labels[p[0]] == labels[p[1]]]
+    most = [0] * n
+    for parts in clusterings(n):
+        joined = [p for p in combinations(range(n), 2) if parts[p[0]] == parts[p[1]]]
+        if set(joined) <= set(matching):
+            q = n - len(set(parts))
+            most[q] = max(most[q], len(joined))
+    curve = [found / len(matching) if matching else 1.0 for found in most[: n - len(set(labels)) + 1]]
+    k = len(set(labels))
+    assert cr.ideal_recall(labels) == pytest.approx(curve + [1.0] * (k * (k - 1) // 2))
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_no_set_of_questions_settles_all_with_fewer_than_the_ideal(n):
     """A set of answers settles all when one clustering alone agrees with it: no rule of inference is used here."""

@@ -148,6 +148,7 @@ def test_blocked_takes_every_other_pair_alike():
     times = np.zeros(7)
     for seed in range(700):
         similarity, labels = cr.blocked([3, 1, 1], 5, cr.dist1(0.4), rng=seed)
+        assert len(set(zip(similarity.row, similarity.col, strict=True))) == 5  # no pair is drawn twice
         members = np.argsort(labels, kind="stable")
         place = np.empty(5, int)
         place[members] = np.arange(5)
@@ -159,7 +160,50 @@ def test_blocked_takes_every_other_pair_alike():
     assert abs(times - 200).max() < 5 * np.sqrt(700 * 2 / 7 * 5 / 7)  # five standard deviations
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_blocked_prefers_no_record_when_pairs_are_drawn(seed):
+    """Of 79,800 pairs of lone records 2,000 are drawn one by one, and a few too many: none of the ends is cut off."""
+    similarity, _ = cr.blocked([1] * 400, 2000, cr.dist1(0.4), rng=seed)
+    i, j = similarity.row.astype(int), similarity.col.astype(int)
+    place = (i * (2 * 400 - i - 1) // 2 + j - i - 1) / 79_800
+    assert kstest(place, "uniform").pvalue > 1e-4
+    # Each record is in 10 of them on average, a Poisson number nearly.
+    assert abs(np.bincount(np.concatenate([i, j]), minlength=400) - 10).max() < 6 * np.sqrt(10)
+
+
 @pytest.mark.parametrize("pairs", [3, 11])
 def test_blocked_needs_room_for_its_pairs(pairs):
     with pytest.raises(ValueError, match="4 of 10 pairs match"):
         cr.blocked([3, 2], pairs, cr.dist1(0.4), rng=1)
+
+
+def test_candidates_are_written_whole_or_not_at_all(tmp_path):
+    """A chunk that is no pairs, after good ones: the file of before stays, and nothing lies beside it."""
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "pairs.parquet"
+    cr.write_candidates(path, [0.5, 0.9, 0.1])
+    before = path.read_bytes()
+    wrong = {ValueError: [([0], [2], [np.nan]), ([-1], [2], [0.5]), ([0], [2], [1.5])]}
+    wrong |= {TypeError: [(["a"], [2], [0.5])]}
+    for error, bad in ((error, bad) for error, chunks in wrong.items() for bad in chunks):
+        with pytest.raises(error, match="chunk 1"):
+            cr.write_candidates(path, iter([([0], [1], [0.5]), bad]))
+        assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
+
+
+def test_a_damaged_file_is_told_where_its_statistics_give_it_away(tmp_path):
+    """DuckDB plans by a file's statistics. Where they were not those of its records, (2, 0) was a pair in order."""
+    pytest.importorskip("duckdb")
+    path = tmp_path / "pairs.parquet"
+    cr.write_candidates(path, [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
+    good, told = path.read_bytes(), 0
+    for at in range(4, 60):  # the column of first records comes first
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        try:
+            chunks = list(cr.chunks_from_parquet(path, threads=1))
+        except (OSError, ValueError) as error:
+            told += "is damaged: its statistics" in str(error)
+            continue
+        i, j, w = (np.concatenate(column) for column in zip(*chunks, strict=True))
+        assert (i < j).all() and (np.diff(w) <= 0).all()
+    assert told

@@ -126,6 +126,36 @@ def test_the_bound_by_hand():
     assert run.chance[1] == pytest.approx(2 / 3, abs=1e-6)
 
 
+def test_what_is_proven_to_differ_has_no_chance_however_many_friends_speak_for_it():
+    """Dist-2, ε = ¼: 0 and 1 surely match, and so do 2 and 3; but 0 and 2 surely do not. Nobody was asked anything."""
+    w = np.array([0.9, 0.1, 0.5, 0.5, 0.5, 0.95])  # 01 02 03 12 13 23
+    run = cr.Stopping(cr.EdgeOrdering(w, rng=1), MODELS["dist2"], budget=0).run(cr.Truth([0, 0, 1, 1]))
+    chance = {tuple(pair): c for pair, c in zip(run.declared.tolist(), run.chance.tolist(), strict=True)}
+    assert chance[0, 2] == 0.0 and chance[0, 1] == chance[2, 3] == 1.0
+    # Of the friends of 0 and 3, 2 is none for 0: so nothing speaks for them from both sides, and even odds stand.
+    assert chance[0, 3] == chance[1, 2] == pytest.approx(0.5, abs=1e-6)
+    # 1 and 3 have a friend each, 0 and 2, whom nothing keeps from the other: the bound says what it must.
+    assert chance[1, 3] == 1.0
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 1.0])
+def test_terms_that_hang_together_count_for_less(rho):
+    """0 and 1 are one; 2 is like both, so two terms of ln 3 speak for it, worth 2/(1 + ρ) of one: the same at ρ = 1."""
+    worth = 2 / (1 + rho)
+    run = cr.Stopping(cr.EdgeOrdering([0.9, 0.8, 0.8], ties="index"), MODELS["dist1"], budget=1)
+    run.tell(run.ask(), True)
+    run._belief.dependence[0] = rho
+    assert run.ask() is None and run.dependence == rho
+    assert run.resolution.declared.tolist() == [[0, 2]]
+    assert run.resolution.chance == pytest.approx([3**worth / (1 + 3**worth)], abs=1e-6)
+    # As much speaks against a 2 that is like neither, and it is passed over if δ is no less than its chance.
+    for chance, asked in ((1 / (1 + 3**worth) + 1e-3, None), (1 / (1 + 3**worth) - 1e-3, (0, 2))):
+        run = cr.Stopping(cr.EdgeOrdering([0.9, 0.2, 0.1], ties="index"), MODELS["dist1"], pair_delta=chance)
+        run.tell(run.ask(), True)
+        run._belief.dependence[0] = rho
+        assert run.ask() == asked
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("model", [*MODELS, None])
 @given(st.integers(0, 12), st.integers(0, 2**32), st.data())
@@ -190,6 +220,26 @@ def test_under_dist2_nothing_is_missed_and_certain_pairs_are_free():
             cr.Truth(data.labels))  # fmt: skip
         assert np.array_equal(run.clusters[:, None] == run.clusters, np.equal.outer(data.labels, data.labels)), way
         assert run.n_queries < plain.n_queries and run.run_chance == 0.0 and run.reason == "delta"
+
+
+@pytest.mark.parametrize("rule", [{"pair_delta": 0.05}, {"run_delta": 0.05}, {"pair_delta": 0.02, "run_delta": 0.2}])
+def test_the_reason_is_the_budget_only_where_the_guarantee_still_lacks_something(rule):
+    data = cr.datasets.synthetic([20, 15, 10, 5], MODELS["slope"], rng=4, shuffle=True)
+    crowd = cr.Truth(data.labels)
+
+    def run(**rules):
+        return cr.Stopping(WAYS["node"](data.similarity, None), MODELS["slope"], **rules).run(crowd)
+
+    enough = run(**rule)
+    assert enough.reason == "delta" and len(enough.declared) > 0
+    same, less = run(**rule, budget=enough.n_queries), run(**rule, budget=enough.n_queries - 1)
+    assert same.reason == "delta" and np.array_equal(same.chance, enough.chance)
+    # One question fewer: some pair, or all of them together, is still likelier than was asked for.
+    assert less.reason == "budget" and less.n_queries == enough.n_queries - 1
+    assert less.pair_chance > rule.get("pair_delta", 1) or less.chance.sum() > rule.get("run_delta", np.inf)
+    # Money that lasts to the end of an ordering is no reason either.
+    all_of_it = WAYS["node"](data.similarity, None).run(crowd).n_queries
+    assert run(budget=all_of_it).reason == "settled" and run(budget=all_of_it - 1).reason == "budget"
 
 
 def test_prior_odds_and_delta_count_by_their_ratio():

@@ -149,10 +149,13 @@ def test_an_error_is_a_probability(error):
 def test_from_one_half_on_no_number_of_votes_is_enough():
     with pytest.raises(ValueError, match="below 1/2"):
         votes_needed(0.5, 10, 0.01)
-    with pytest.raises(ValueError, match="chance of failure"):
+    with pytest.raises(ValueError, match="number of questions must be at least 1"):
         votes_needed(0.1, 0, 0.01)
     with pytest.raises(ValueError, match="chance of failure"):
         votes_needed(0.1, 10, 0.0)
+    # By the union bound and (4pq)^(r/2) up to 1e20 votes: counting them out would never end.
+    with pytest.raises(ValueError, match="more votes than can be counted out, up to"):
+        votes_needed(0.4999999999, 10, 0.1)
 
 
 @pytest.mark.parametrize(("order", "questions"), [("good", 4), ("bad", 9)])

@@ -11,7 +11,9 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.asking.journal import identity
-from crowder.asking.weighing import FORMS
+from crowder.asking.learned import into_steps, learned_densities
+from crowder.asking.loglik import UNIT, log_ratios
+from crowder.asking.weighing import FIRST_LOOK, FORMS, NEXT_LOOK
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
 
@@ -115,6 +117,38 @@ def test_dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws()
     assert ordering.dependence < 0.05
     # And the densities of Dist-1 have been found, on either side of one half: ln(1.3/0.7) = 0.62.
     assert ordering.evidence([0.1, 0.9]).tolist() == pytest.approx([-0.62, 0.62], abs=0.15)
+
+
+def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
+    """After 16 answers, and two in five more each time, the densities are those of all pairs known by then."""
+    data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=3, shuffle=True)
+    crowd, n = cr.Truth(data.labels), data.n
+    ordering = cr.EvidenceOrdering(data.similarity, rng=1)
+    edges, steps, mass = into_steps(data.similarity, data.condensed)
+    middles = np.r_[0, edges]  # a step takes its left end
+    expected = log_ratios(*learned_densities(0 * mass, 0 * mass, mass)) / UNIT
+    looks, look, part, apart = 0, FIRST_LOOK, {v: frozenset([v]) for v in range(n)}, []
+    while (pair := ordering.ask()) is not None:
+        assert ordering.evidence(middles) == pytest.approx(expected, abs=1e-9)
+        same = crowd(*pair)
+        ordering.tell(pair, same)
+        if same:
+            whole = part[pair[0]] | part[pair[1]]
+            part |= dict.fromkeys(whole, whole)
+        else:
+            apart.append(pair)
+        if ordering.n_queries == look:
+            looks, look = looks + 1, int(look * NEXT_LOOK)
+            counts = np.zeros((2, len(mass)))
+            differ = {frozenset([part[i], part[j]]) for i, j in apart}
+            for i in range(n):
+                for j in range(i):
+                    if part[i] == part[j]:
+                        counts[0, steps[i, j]] += 1
+                    elif frozenset([part[i], part[j]]) in differ:
+                        counts[1, steps[i, j]] += 1
+            expected = log_ratios(*learned_densities(*counts, mass)) / UNIT
+    assert looks >= 2 and (FIRST_LOOK, NEXT_LOOK) == (16, 1.4)
 
 
 def test_a_journal_goes_on_and_tells_runs_apart(tmp_path):

@@ -93,18 +93,24 @@ def test_from_a_file_to_its_clusters_by_the_commands_of_the_page(clone):
 
 def test_labels_are_compared_and_odd_text_is_shown_as_it_is(clone):
     records = people([2, 2, 1, 1], rng=3).rename(columns={"label": "person", "id": "key"})
-    records.loc[0, "name"] = "<script>alert(1)</script> | `x` $y$"
-    records.to_csv(clone / "odd names.csv", index=False, sep=";")
+    odd = ["<script>alert(1)</script> | `x` $y$", "\"><img src=x onerror=alert(2)>", "{claim}`C15` ]]> <!--",
+           "=cmd|' /C calc'!A0"]  # fmt: skip
+    records.loc[[0, 1, 2, 3], "name"] = odd
+    records.to_csv(clone / "odd `<b>names`.csv", index=False, sep=";")
     line = (
-        ".venv/bin/papermill notebooks/15-your-data.ipynb out.ipynb -p records 'odd names.csv' -p id_column key "
+        ".venv/bin/papermill notebooks/15-your-data.ipynb out.ipynb -p records 'odd `<b>names`.csv' -p id_column key "
         "-p label_column person -p separator ';' -p votes 3 -p price 0.1 -p strategy node -p similarity levenshtein"
     )
     code, errors = run(line, clone)
     assert code == 0, errors
     text = said(clone / "out.ipynb")
-    assert "<script>" not in text and "&#60;script&#62;" in text
+    assert "&#60;script&#62;" in text and "&#60;img" in text and "&#123;claim&#125;" in text
+    # All that reaches the page is by number; the only elements are those that the chapter itself writes.
+    assert set(re.findall(r"</?\w+", text)) <= {"<code", "</code"}
+    assert not re.search(r"onerror=alert|\{claim\}`C15`|\]\]>|\$y", text)
     assert "actual" in text and "3 answers a question at 0.1" in json.dumps(nbformat.read(clone / "out.ipynb", 4))
-    assert (clone / "odd names-questions-1.csv").exists()
+    sheet = (clone / "odd `<b>names`-questions-1.csv").read_text()
+    assert "'=cmd|" in sheet and not re.search(r'(^|[;"])=cmd', sheet, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(("content", "answers", "message"), [

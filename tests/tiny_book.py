@@ -74,11 +74,21 @@ class TinyBook:
     def command(self, *options: str) -> list[str]:
         return [sys.executable, str(self.root / "book" / "build.py"), *options]
 
-    def build(self, *options: str, **env: str) -> subprocess.CompletedProcess:
+    def build(self, *options: str, before=None, **env: str) -> subprocess.CompletedProcess:
+        """Run a build to its end; `before` is done in its process first."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
         return subprocess.run(
-            self.command(*options), capture_output=True, text=True, env=clean | env, stdin=subprocess.DEVNULL
-        )
+            self.command(*options), capture_output=True, text=True, env=clean | env, stdin=subprocess.DEVNULL,
+            preexec_fn=before,
+        )  # fmt: skip
+
+    def refused(self, *options: str, before=None, **env: str) -> str:
+        """What a build says that must fail: without a traceback, and with nothing left behind."""
+        done = self.build(*options, before=before, **env)
+        assert done.returncode == 1, (done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        assert not self.leftovers()
+        return done.stderr
 
     def page(self, name: str) -> str:
         return (self.out / "html" / f"{name}.html").read_text()

@@ -22,10 +22,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from crowder import checked
+
 __all__ = ["AnswerFile", "read"]
 
 #: Marks an SQLite file as one of answers ("crow" in ASCII), and tells the version of the tables in it.
 APPLICATION, VERSION = 0x63726F77, 1
+MARKS = ("application_id", "user_version")
+
+#: The largest number of a record or a vote: SQLite keeps 63 bits.
+LARGEST = 2**63 - 1
 
 #: Bytes set aside on the disk.
 RESERVE = 1 << 20
@@ -77,7 +83,7 @@ class AnswerFile:
     """
 
     def __init__(self, path) -> None:
-        self.path = os.path.abspath(path)
+        self.path = os.path.abspath(checked.path(path))
         self._reserve = self.path + "-reserve"
         self._logged = LOGGED  # whatever a killed process has left in the log is worked in first
         self._process = os.getpid()
@@ -94,6 +100,9 @@ class AnswerFile:
     def find(self, key: tuple[int, int, int]) -> tuple[int, int | None] | None:
         """The answer (0 or 1) and turn (None if it was added) of a pair i < j and a vote."""
         rows = self._do("SELECT same, turn FROM answers WHERE i = ? AND j = ? AND vote = ?", key)
+        if rows:
+            same, turn = rows[0]
+            _sound(self.path, [(0 if turn is None else turn, *key, same)])
         return rows[0] if rows else None
 
     def put(self, key: tuple[int, int, int], same: bool, turn: int | None) -> None:
@@ -103,7 +112,9 @@ class AnswerFile:
 
     def last_turn(self) -> int:
         """The number of questions asked."""
-        return self._do("SELECT coalesce(max(turn), 0) FROM answers")[0][0]
+        turn = self._do("SELECT coalesce(max(turn), 0) FROM answers")[0][0]
+        _sound(self.path, [(turn, 0, 1, 0, 0)])
+        return turn
 
     def size(self) -> int:
         """The number of answers, asked for or added."""
@@ -112,6 +123,7 @@ class AnswerFile:
     def asked(self, after: int = 0):
         """Pairs and turns of the questions asked, in turn, from the one after turn `after` on."""
         while rows := self._do("SELECT i, j, turn FROM answers WHERE turn > ? ORDER BY turn LIMIT 1000", (after,)):
+            _sound(self.path, [(turn, i, j, 0, 0) for i, j, turn in rows])
             yield from rows
             after = rows[-1][2]
 
@@ -125,7 +137,7 @@ class AnswerFile:
 
     def table(self) -> pd.DataFrame:
         """As `read`."""
-        return _table(self._do(ROWS))
+        return _table(self.path, self._do(ROWS))
 
     @contextmanager
     def alone(self):
@@ -187,9 +199,9 @@ class AnswerFile:
         self._shut()
 
     def _open(self) -> None:
-        mark = self._do("PRAGMA application_id")[0][0], self._do("PRAGMA user_version")[0][0]
+        mark = tuple(self._do(f"PRAGMA {what}")[0][0] for what in MARKS)
         tables = self._do("SELECT count(*) FROM sqlite_master")[0][0]
-        if tables and mark != (APPLICATION, VERSION):
+        if mark != (APPLICATION, VERSION) and (tables or any(mark)):
             raise ValueError(f"{self.path} is an SQLite file, but no journal (or one of another version)")
         if self._do("PRAGMA journal_mode = WAL")[0][0] != "wal":
             raise OSError(f"{self.path} is on a disk where SQLite can keep no write-ahead log; put it on a local one")
@@ -205,7 +217,7 @@ class AnswerFile:
         self._check()
         try:
             return self._db.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise _told(self.path, error) from error
 
     def _patiently(self, connection: sqlite3.Connection, statement: str) -> None:
@@ -252,15 +264,18 @@ def read(path) -> pd.DataFrame:
     >>> read(path).columns.tolist()
     ['turn', 'i', 'j', 'vote', 'same']
     """
-    path = Path(path).absolute()
+    path = Path(checked.path(path)).absolute()
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path}")
     # In a folder that cannot be written a log cannot be read either; where there is none, nothing can be missed.
     for how in ("mode=ro", "mode=ro&immutable=1") if not os.path.exists(f"{path}-wal") else ("mode=ro",):
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)
         try:
-            return _table(connection.execute(ROWS).fetchall())
-        except sqlite3.Error as error:
+            mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
+            if mark != (APPLICATION, VERSION):
+                raise ValueError(f"{path} is an SQLite file, but no journal (or one of another version)")
+            return _table(str(path), connection.execute(ROWS).fetchall())
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where text is not what SQLite wrote
             failure = error
         finally:
             connection.close()
@@ -270,7 +285,16 @@ def read(path) -> pd.DataFrame:
 ROWS = "SELECT coalesce(turn, 0), i, j, vote, same FROM answers ORDER BY turn IS NULL, turn, i, j, vote"
 
 
-def _table(rows: list[tuple]) -> pd.DataFrame:
+def _sound(path: str, rows: list[tuple]) -> None:
+    """Refuse rows (turn, i, j, vote, same) that no journal wrote; SQLite checks what it writes, not what it reads."""
+    for row in rows:
+        turn, i, j, vote, same = row
+        if not (all(type(cell) is int for cell in row) and turn >= 0 and 0 <= i < j and vote >= 0 and same in (0, 1)):
+            raise ValueError(f"{path} is damaged: turn, i, j, vote and same of an answer are {row}")
+
+
+def _table(path: str, rows: list[tuple]) -> pd.DataFrame:
+    _sound(path, rows)
     frame = pd.DataFrame(rows, columns=["turn", "i", "j", "vote", "same"], dtype="int64")
     return frame.astype({"same": bool})
 

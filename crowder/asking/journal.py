@@ -8,7 +8,6 @@ questions in the same order, finds them answered as far as it had come, and ends
 
 from __future__ import annotations
 
-import operator
 import threading
 import weakref
 from hashlib import blake2b
@@ -16,7 +15,8 @@ from hashlib import blake2b
 import numpy as np
 import pandas as pd
 
-from crowder.asking.answerfile import AnswerFile, read
+from crowder import checked
+from crowder.asking.answerfile import LARGEST, AnswerFile, read
 from crowder.asking.oracles import answer, begin
 
 __all__ = ["Journal", "identity", "read"]
@@ -105,7 +105,7 @@ class Journal:
     def __init__(self, oracle, path, *, run=None, records=None) -> None:
         self.asked = 0
         self._oracle = oracle
-        self._text = {} if records is None else {"text": _digest(pd.DataFrame(records).to_csv(index=False).encode())}
+        self._text = {} if records is None else {"text": _text(records)}
         self._turn = 0  # of this run's last question
         self._run = None
         self._paid: dict[tuple[int, int, int], bool] = {}  # answers that are not on disk yet
@@ -117,6 +117,8 @@ class Journal:
 
     def begin(self, ordering) -> None:
         """Be told which ordering asks; a ValueError if these are not its answers."""
+        if not hasattr(ordering, "_similarities"):
+            identity(ordering)  # says that it is none
         begin(self._oracle, ordering)
         ours = identity(ordering) | self._text
         with self._lock, self._file.writing():
@@ -137,7 +139,8 @@ class Journal:
 
     def vote(self, i: int, j: int, number: int) -> bool:
         """The `number`-th answer about i and j: from the disk, or else from the crowd and onto the disk."""
-        key = (*_pair(i, j), operator.index(number))
+        # Checked before the crowd is asked: what cannot be kept must not be paid for.
+        key = (*_pair(i, j), _vote(number))
         with self._lock:
             try:
                 same, turn = self._file.find(key) or self._obtain(key, i, j)
@@ -238,12 +241,17 @@ class Journal:
             raise ValueError(f"needs pairs (m, 2) and m answers; the shapes are {pairs.shape} and {answers.shape}")
         if pairs.dtype.kind not in "iu" or answers.dtype != bool:
             raise TypeError(f"needs pairs of integers and boolean answers, not {pairs.dtype} and {answers.dtype}")
-        votes = np.broadcast_to(vote, answers.shape)
+        votes = np.asarray(vote)
+        if votes.dtype.kind not in "iu":
+            raise TypeError(f"vote must be an integer, or one a pair, not {vote!r}")
+        if votes.shape not in ((), answers.shape):
+            raise ValueError(f"vote must be one number, or one a pair; {votes.shape} does not fit {answers.shape}")
+        votes = np.broadcast_to(votes, answers.shape)
         new = 0
         with self._lock, self._file.writing():
             n = self._file.run().get("records", np.inf)
             for (i, j), same, number in zip(pairs.tolist(), answers.tolist(), votes.tolist(), strict=True):
-                key = (*_pair(i, j), number)
+                key = (*_pair(i, j), _vote(number))
                 if key[1] >= n:
                     raise ValueError(f"{(i, j)} is no pair of the {n} records, 0 to {n - 1}, of {self.path}")
                 found = self._file.find(key)
@@ -275,12 +283,22 @@ def identity(ordering) -> dict[str, object]:
     >>> [what for what in one if one[what] != other[what]]
     ['order']
     """
+    if not (hasattr(ordering, "_similarities") and hasattr(ordering, "_order")):
+        raise TypeError(f"a journal keeps the answers of an ordering, such as an EdgeOrdering; {ordering!r} is none")
     return {
         "records": ordering.n,
         "similarity": _digest(*ordering._similarities()),
         "ordering": type(ordering).__name__,
         "order": _digest(*ordering._order()),
     }
+
+
+def _text(records) -> str:
+    try:
+        frame = pd.DataFrame(records)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"records must be a DataFrame, or what makes one: {error}") from None
+    return _digest(frame.to_csv(index=False).encode())
 
 
 def _digest(*parts) -> str:
@@ -292,7 +310,13 @@ def _digest(*parts) -> str:
 
 
 def _pair(i, j) -> tuple[int, int]:
-    low, high = sorted((operator.index(i), operator.index(j)))
-    if low < 0 or low == high:
+    low, high = sorted(checked.whole(record, "a record", least=-LARGEST) for record in (i, j))
+    if low < 0 or low == high or high > LARGEST:
         raise ValueError(f"{(i, j)} is no pair of records")
     return low, high
+
+
+def _vote(number) -> int:
+    if (vote := checked.whole(number, "the number of a vote")) > LARGEST:
+        raise ValueError(f"the number of a vote must be at most {LARGEST}, not {vote}")
+    return vote

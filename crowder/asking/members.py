@@ -14,11 +14,10 @@ have grown.
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
-from crowder.asking.oracles import answer, begin
+from crowder import checked
+from crowder.asking.oracles import answer, begin, callable_oracle
 from crowder.asking.votes import odd
 
 __all__ = ["MemberVote", "share_placed"]
@@ -71,7 +70,7 @@ class MemberVote:
         self.votes = odd(votes)
         self.early = early
         self.asked = 0
-        self._oracle = oracle
+        self._oracle = callable_oracle(oracle)
         self._ordering = None
         self._answers: dict[tuple[int, int], bool] = {}
 
@@ -111,8 +110,8 @@ class MemberVote:
         -----
         O(n r) votes' answers for n records and O(k²r) for k clusters, at most. Can be repeated.
         """
-        rng = np.random.default_rng(rng)
-        clusters = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+        rng = checked.generator(rng, "the members who are asked")
+        clusters = checked.labels(clusters)
         fresh = len(clusters)
         for v in range(len(clusters)):
             mates = [int(u) for u in rng.permutation(np.flatnonzero(clusters == clusters[v])) if u != v]
@@ -194,9 +193,7 @@ def share_placed(error, clusters: int):
     >>> share_placed(Fraction(1, 5), 2)  # 4/5 · (1 + 4/5)/2
     Fraction(18, 25)
     """
-    clusters = operator.index(clusters)
-    if clusters < 1:
-        raise ValueError(f"needs at least one cluster, not {clusters}")
-    if not getattr(error, "free_symbols", None) and not 0 <= error <= 1:
-        raise ValueError(f"the probability of a wrong answer must be in [0, 1], not {error!r}")
+    clusters = checked.whole(clusters, "the number of clusters", least=1)
+    if not getattr(error, "free_symbols", None):
+        checked.probability(error, "the probability of a wrong answer")
     return (1 - error) * sum((1 - error) ** s for s in range(clusters)) / clusters

@@ -18,6 +18,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.votes import odd
 
 __all__ = ["Faulty", "MajorityVote", "Truth"]
@@ -39,7 +40,11 @@ class Truth:
     Raises
     ------
     ValueError
-        If `labels` is not one-dimensional or holds a NaN.
+        If `labels` is not one-dimensional, or a label is missing.
+    TypeError
+        If they are of kinds that cannot be compared (text and numbers); on a question, if a record is no whole number.
+    IndexError
+        On a question, if there is no such record.
 
     Examples
     --------
@@ -49,12 +54,7 @@ class Truth:
     """
 
     def __init__(self, labels) -> None:
-        array = np.asarray(labels)
-        if array.ndim != 1:
-            raise ValueError(f"labels must be one-dimensional, one a record; their shape is {array.shape}")
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            raise ValueError(f"label of record {int(np.flatnonzero(np.isnan(array))[0])} is NaN")
-        self.labels = np.unique(array, return_inverse=True)[1].astype(np.int64)
+        self.labels = checked.labels(labels)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -65,6 +65,11 @@ class Truth:
             raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
 
     def __call__(self, i: int, j: int) -> bool:
+        i, j = _record(i), _record(j)
+        n = len(self.labels)
+        if not (0 <= i < n and 0 <= j < n):  # a negative number would count from the end, and be somebody else
+            record = j if 0 <= i < n else i
+            raise IndexError(f"there is no record {record}: labels are of {n}, 0 to {n - 1}")
         return bool(self.labels[i] == self.labels[j])
 
 
@@ -88,7 +93,7 @@ class Faulty:
     ValueError
         If p is not a probability or `rng` is missing.
     TypeError
-        On a question, if the oracle's answer is not a boolean.
+        If `oracle` cannot be called or `rng` is no seed; on a question, if the oracle's answer is not a boolean.
 
     Notes
     -----
@@ -107,14 +112,12 @@ class Faulty:
     """
 
     def __init__(self, oracle, error: float, *, rng=None, persistent: bool = False) -> None:
-        if not 0 <= error <= 1:
-            raise ValueError(f"the probability of a wrong answer must be in [0, 1], not {error!r}")
-        if rng is None:
-            raise ValueError("pass rng=, a seed or a numpy.random.Generator: errors are never left to chance")
-        self.error = error
+        self.error = checked.probability(error, "the probability of a wrong answer")
+        if not isinstance(persistent, (bool, np.bool_)):
+            raise TypeError(f"persistent must be True or False, not {persistent!r}")
         self.persistent = persistent
-        self._oracle = oracle
-        self._key = np.random.default_rng(rng).bytes(16)
+        self._oracle = callable_oracle(oracle)
+        self._key = checked.generator(rng, "errors").bytes(16)
         self._askings: Counter[tuple[int, int]] = Counter()
 
     def begin(self, ordering) -> None:
@@ -123,8 +126,8 @@ class Faulty:
 
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person to be asked about i and j; always the same."""
-        low, high = sorted((operator.index(i), operator.index(j)))
-        asking = 0 if self.persistent else operator.index(number)
+        low, high = sorted((_record(i), _record(j)))
+        asking = 0 if self.persistent else checked.whole(number, "the number of a vote")
         draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
         wrong = int.from_bytes(draw, "little") < self.error * 2**64
         return answer(self._oracle, i, j, number) != wrong
@@ -179,7 +182,7 @@ class MajorityVote:
         self.votes = odd(votes)
         self.early = early
         self.asked = 0
-        self._oracle = oracle
+        self._oracle = callable_oracle(oracle)
 
     def begin(self, ordering) -> None:
         """Tell the crowd which ordering asks."""
@@ -195,6 +198,13 @@ class MajorityVote:
         return count[True] > count[False]
 
 
+def _record(record) -> int:
+    try:
+        return operator.index(record)  # many questions come this way
+    except TypeError:
+        return checked.whole(record, "a record")  # says what was wrong
+
+
 def begin(oracle, ordering) -> None:
     """Tell an oracle that wants to know it which ordering is about to ask.
 
@@ -205,6 +215,28 @@ def begin(oracle, ordering) -> None:
     told = getattr(oracle, "begin", None)
     if told is not None:
         told(ordering)
+
+
+def callable_oracle(oracle):
+    """The oracle, if it is one: something to call.
+
+    Raises
+    ------
+    TypeError
+        If not.
+
+    Examples
+    --------
+    >>> callable_oracle([0, 0, 1])
+    Traceback (most recent call last):
+    ...
+    TypeError: an oracle answers oracle(i, j), which [0, 0, 1] cannot; of true labels, pass crowder.Truth(labels)
+    """
+    if not callable(oracle) and not hasattr(oracle, "vote"):
+        raise TypeError(
+            f"an oracle answers oracle(i, j), which {oracle!r} cannot; of true labels, pass crowder.Truth(labels)"
+        )
+    return oracle
 
 
 def answer(oracle, i: int, j: int, number: int) -> bool:
@@ -220,7 +252,7 @@ def answer(oracle, i: int, j: int, number: int) -> bool:
     >>> answer(lambda i, j: np.bool_(True), 0, 1, 0)
     True
     """
-    vote = getattr(oracle, "vote", None)
+    vote = getattr(callable_oracle(oracle), "vote", None)
     same = oracle(i, j) if vote is None else vote(i, j, number)
     if not isinstance(same, (bool, np.bool_)):
         raise TypeError(f"the answer to {(i, j)} must be a boolean, not {same!r}")

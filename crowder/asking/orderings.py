@@ -16,11 +16,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, learn, node_ask, node_run, node_walk
-from crowder.asking.oracles import Truth, begin
+from crowder.asking.oracles import Truth, begin, callable_oracle
 from crowder.asking.pairs import Candidates, candidates
 from crowder.asking.resolution import Resolution
-from crowder.asking.sorting import by_arrival, edge_walk, sums
+from crowder.asking.sorting import by_arrival, edge_walk, square_sums, sums
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
 
@@ -95,10 +96,14 @@ class Ordering(ABC):
         TypeError
             If `same` is not a boolean. Nothing is recorded then.
         """
-        i, j = pair
-        if self._pending is None or {i, j} != set(self._pending):
-            asked = "no question is open" if self._pending is None else f"the open question is {self._pending}"
-            raise ValueError(f"pair {(i, j)} was not asked: {asked}")
+        try:
+            i, j = pair
+            asked = self._pending is not None and {i, j} == set(self._pending)
+        except (TypeError, ValueError):  # no two, or nothing that could be records
+            asked = False
+        if not asked:
+            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
+            raise ValueError(f"pair {pair!r} was not asked: {state}")
         if not isinstance(same, (bool, np.bool_)):
             raise TypeError(f"the answer to {self._pending} must be a boolean, not {same!r}")
         self._knowledge = learn(self._knowledge, *self._pending, bool(same))
@@ -118,9 +123,10 @@ class Ordering(ABC):
         ValueError
             If a `Truth` knows another number of records.
         TypeError
-            If an answer is not a boolean; the answers before it stand, and `run` can be called again.
+            If `oracle` cannot be called, or an answer is not a boolean; then the answers before it stand, and `run` can
+            be called again.
         """
-        begin(oracle, self)
+        begin(callable_oracle(oracle), self)
         if isinstance(oracle, Truth):
             self._run(oracle.labels)
             self._pending = None
@@ -165,6 +171,9 @@ class EdgeOrdering(Ordering):
     Notes
     -----
     Sorting and walking cost O(m log m) time and O(m) memory for m candidate pairs.
+
+    Only the order of the similarities counts. Called by other names, records meet the same questions if the priorities
+    in `ties` go along; by index, or by a seed, ties do not go along.
 
     Examples
     --------
@@ -224,6 +233,10 @@ class NodeOrdering(Ordering):
     Notes
     -----
     O(m + q log k) time for m candidate pairs and q questions, and O(m) memory (a condensed vector unfolds to n x n).
+
+    Called by other names, records meet the same questions if `ties` and `order` go along; by expected size, where no
+    two sizes tie. Sizes are compared to nine decimals, and no order of summation shows in them.
+
     Of a sparse similarity, a record that matches one cluster is still asked about others that no answer has told
     apart from it: it may be the bridge between them.
 
@@ -260,8 +273,9 @@ class NodeOrdering(Ordering):
         if isinstance(order, str):
             raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
         arrivals = np.asarray(order)
-        if arrivals.shape != (self.n,) or not np.array_equal(np.sort(arrivals), np.arange(self.n)):
-            raise ValueError(f"an order must list each of the {self.n} records once")
+        whole = arrivals.dtype.kind in "iu" or not arrivals.size
+        if not whole or arrivals.shape != (self.n,) or not np.array_equal(np.sort(arrivals), np.arange(self.n)):
+            raise ValueError(f"an order must list each of the {self.n} records, 0 to {self.n - 1}, once")
         return arrivals.astype(np.int64)
 
     def _earlier_pairs(self, arrivals: np.ndarray, listed: bool):
@@ -320,10 +334,7 @@ def expected_sizes(pairs: Candidates) -> np.ndarray:
     >>> expected_sizes(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]))
     array([0.75, 0.5 , 0.25])
     """
-    if pairs.complete:
-        square = pairs.square()
-        return square.sum(axis=1, where=~np.eye(pairs.n, dtype=bool))
-    return sums(*pairs.listed(), pairs.n)
+    return square_sums(pairs.square()) if pairs.complete else sums(*pairs.listed(), pairs.n)
 
 
 def _random_ties(ties) -> bool:
@@ -333,13 +344,22 @@ def _random_ties(ties) -> bool:
 
 
 def _generator(rng) -> np.random.Generator:
-    if rng is None:
-        raise ValueError("pass rng=, a seed or a numpy.random.Generator: random ties are never left to chance")
-    return np.random.default_rng(rng)
+    return checked.generator(rng, "random ties")
 
 
 def _priorities(ties, m: int) -> np.ndarray:
-    priority = np.asarray(ties, dtype=np.float64)
-    if priority.shape != (m,) or np.isnan(priority).any():
+    try:
+        exact = np.asarray(ties)
+        if exact.dtype.kind not in "fiubO":
+            raise TypeError
+        priority = np.asarray(exact, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}") from None
+    if priority.shape != (m,):
         raise ValueError(f"ties must give one number for each of the {m} candidate pairs; shape {priority.shape}")
+    if np.isnan(priority).any():
+        raise ValueError(f"ties: the priority of candidate pair {int(np.flatnonzero(np.isnan(priority))[0])} is NaN")
+    if exact.dtype.kind in "iuO" and (np.abs(priority) >= 2**53).any():
+        # Such integers (hashes, say) may differ and have the same float; their ranks do not.
+        return np.unique(exact, return_inverse=True)[1].astype(np.float64)
     return priority

@@ -75,7 +75,8 @@ def candidates(similarity) -> Candidates:
 
     Notes
     -----
-    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²).
+    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²). What is checked is a
+    copy, so nothing that happens to the caller's array later can change a run.
 
     Examples
     --------
@@ -85,10 +86,15 @@ def candidates(similarity) -> Candidates:
     """
     if sparse.issparse(similarity):
         return _from_sparse(similarity)
-    array = np.asarray(similarity)
+    if np.ma.is_masked(similarity):
+        raise ValueError("similarity has masked values; store the candidate pairs alone in a scipy.sparse matrix")
+    try:
+        array = np.asarray(similarity)
+    except ValueError:
+        raise ValueError("similarity must be an array; its rows have several lengths") from None
     if array.dtype.kind not in "fiub":
         raise ValueError(f"similarity must hold real numbers, not dtype {array.dtype}")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    array = np.array(array, dtype=np.float64, order="C")
     if array.ndim == 1:
         n = _condensed_n(len(array))
         _check_values(array, n)
@@ -117,7 +123,7 @@ def _check_values(values: np.ndarray, n: int) -> None:
 
 
 def _check_square(array: np.ndarray) -> None:
-    flat = _first_fault(array, SYMMETRY_TOLERANCE)
+    flat = _mirror(array, SYMMETRY_TOLERANCE)
     if flat < 0:
         return
     i, j = divmod(flat, len(array))
@@ -128,17 +134,26 @@ def _check_square(array: np.ndarray) -> None:
 
 
 def _from_sparse(matrix) -> Candidates:
-    if matrix.shape[0] != matrix.shape[1]:
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a sparse similarity must be square; its shape is {matrix.shape}")
     n = matrix.shape[0]
     if n > MOST_RECORDS:
         raise ValueError(f"at most {MOST_RECORDS} records, not {n}")
-    coo = matrix.tocoo()
+    try:
+        coo = matrix.tocoo()
+    except ValueError as error:
+        raise ValueError(f"similarity is no sound sparse matrix: {error}") from None
     if coo.dtype.kind not in "fiub":
         raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
     row, col = np.ascontiguousarray(coo.row), np.ascontiguousarray(coo.col)
     values = np.ascontiguousarray(coo.data, dtype=np.float64)
-    stored, first = _fault_and_size(row, col, values)
+    if not row.shape == col.shape == values.shape:
+        raise ValueError(
+            f"similarity is no sound sparse matrix: {len(row)} rows, {len(col)} columns and {len(values)} values"
+        )
+    stored, first, outside = _fault_and_size(row, col, values, n)
+    if outside >= 0:
+        raise ValueError(f"pair ({row[outside]}, {col[outside]}) is not two of the {n} records, 0 to {n - 1}")
     if first >= 0:
         raise ValueError(f"similarity of pair ({row[first]}, {col[first]}) is {values[first]}, not in [0, 1]")
     values, codes, differ = _packed(row, col, values, n, stored, SYMMETRY_TOLERANCE)
@@ -152,15 +167,17 @@ def _from_sparse(matrix) -> Candidates:
 
 
 @njit(cache=True)
-def _fault_and_size(row, col, values):
-    """How many values lie off the diagonal, and where the first of them is that is no similarity, or -1."""
-    stored, fault = 0, -1
+def _fault_and_size(row, col, values, n):
+    """How many values lie off the diagonal; where the first is that is no similarity, and no pair of n, or -1."""
+    stored, fault, outside = 0, -1, -1
     for p in range(len(row)):
+        if not (0 <= row[p] < n and 0 <= col[p] < n):
+            return stored, fault, p  # SciPy checks this when a matrix is made, not when it is changed
         if row[p] != col[p]:
             stored += 1
             if fault < 0 and not 0.0 <= values[p] <= 1.0:
                 fault = p
-    return stored, fault
+    return stored, fault, outside
 
 
 @njit(cache=True)
@@ -225,7 +242,8 @@ def _sort_rising(codes, values, low, high):
 
 
 @njit(cache=True)
-def _first_fault(array, tolerance):
+def _mirror(array, tolerance):
+    """Copy the values above the diagonal below it, where they agree; or tell where the first fault is, else -1."""
     # Block by block: reading the transpose a column at a time would miss the cache on every value.
     n = array.shape[0]
     block = 64
@@ -236,6 +254,7 @@ def _first_fault(array, tolerance):
                     x, y = array[i, j], array[j, i]
                     if not (0.0 <= x <= 1.0) or not (0.0 <= y <= 1.0) or not (abs(x - y) <= tolerance):
                         return i * n + j
+                    array[j, i] = x  # else who reads (j, i) could find another order than who reads (i, j)
     return -1
 
 

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowder import checked
+
 __all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
+
+#: Of so many records, the number of pairs is one that 64 bits hold, and products of it that a float holds.
+MOST_RECORDS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,13 @@ class Resolution:
     clusters : ndarray of int64, shape (n,)
         Cluster of each record, numbered in order of their first record.
 
+    Raises
+    ------
+    ValueError
+        If there is not one answer a question, a question is no pair of the n records, or a cluster is missing.
+    TypeError
+        If records are not integers, or answers not booleans.
+
     Examples
     --------
     >>> resolution = Resolution([[0, 1], [1, 2]], [True, False], [4, 4, 2])
@@ -34,9 +46,23 @@ class Resolution:
     clusters: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "queries", np.asarray(self.queries, dtype=np.int64).reshape(-1, 2))
-        object.__setattr__(self, "answers", np.asarray(self.answers, dtype=bool))
-        object.__setattr__(self, "clusters", _by_first_record(self.clusters))
+        queries, answers, clusters = np.asarray(self.queries), np.asarray(self.answers), np.asarray(self.clusters)
+        if clusters.ndim != 1 or clusters.dtype.kind not in "iu":
+            clusters = checked.labels(self.clusters)
+        if queries.size and (queries.ndim != 2 or queries.shape[1] != 2 or answers.shape != queries.shape[:1]):
+            raise ValueError(f"needs queries (q, 2) and q answers; the shapes are {queries.shape} and {answers.shape}")
+        if len(answers) and not queries.size:
+            raise ValueError(f"there are {len(answers)} answers, and no question")
+        if queries.size and (queries.dtype.kind not in "iu" or answers.dtype != bool):
+            raise TypeError(f"needs queries of integers and boolean answers, not {queries.dtype} and {answers.dtype}")
+        n = len(clusters)
+        wrong = (queries < 0) | (queries >= n) if queries.size else np.zeros(0, dtype=bool)
+        if wrong.any():
+            at = int(np.flatnonzero(wrong.any(axis=1))[0])
+            raise ValueError(f"question {at + 1}, {tuple(queries[at].tolist())}, is no pair of {n} records")
+        object.__setattr__(self, "queries", queries.astype(np.int64, copy=False).reshape(-1, 2))
+        object.__setattr__(self, "answers", answers.astype(bool, copy=False).reshape(-1))
+        object.__setattr__(self, "clusters", _by_first_record(clusters))
 
     @property
     def n_queries(self) -> int:
@@ -113,10 +139,7 @@ class Resolution:
 
     def _pairs(self, labels) -> tuple[np.ndarray, np.ndarray, int]:
         """After each question: matching pairs inside components, all pairs inside components; all matching pairs."""
-        labels = np.asarray(labels)
-        if labels.shape != self.clusters.shape:
-            raise ValueError(f"labels have shape {labels.shape}; the resolution has {len(self.clusters)} records")
-        codes = np.unique(labels, return_inverse=True)[1]
+        codes = checked.labels(labels, len(self.clusters))
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
         right, joined = np.zeros(self.n_queries + 1), np.zeros(self.n_queries + 1)
@@ -159,9 +182,14 @@ def cluster_sizes(sizes) -> np.ndarray:
     >>> cluster_sizes([3, 2])
     array([3, 2])
     """
-    sizes = np.asarray(sizes)
+    try:
+        sizes = np.asarray(sizes)
+    except ValueError:
+        raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}") from None
     if sizes.ndim != 1 or (len(sizes) and (sizes.dtype.kind not in "iu" or (sizes < 1).any())):
         raise ValueError(f"cluster sizes must be positive integers, not {sizes.tolist()}")
+    if len(sizes) and sum(sizes.tolist()) > MOST_RECORDS:
+        raise ValueError(f"clusters of {sum(sizes.tolist())} records: pairs of more than {MOST_RECORDS} overflow")
     return sizes.astype(np.int64)
 
 
@@ -209,7 +237,7 @@ def ideal_recall(labels) -> np.ndarray:
     >>> ideal_recall([0, 0, 0, 1, 1])
     array([0.  , 0.25, 0.75, 1.  , 1.  ])
     """
-    sizes = np.sort(np.unique(np.asarray(labels), return_counts=True)[1])[::-1]
+    sizes = np.sort(np.bincount(checked.labels(labels)))[::-1]
     # The s-th record of a cluster matches the s - 1 before it.
     gains = np.concatenate([np.arange(1, size) for size in sizes] or [np.zeros(0)]).astype(np.float64)
     total = gains.sum()

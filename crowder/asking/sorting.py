@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["EdgeWalk", "by_arrival", "edge_walk", "sums"]
+__all__ = ["EdgeWalk", "by_arrival", "edge_walk", "square_sums", "sums"]
 
 
 class EdgeWalk(NamedTuple):
@@ -21,35 +21,39 @@ class EdgeWalk(NamedTuple):
     at: np.ndarray
 
 
-BINS = 1 << 16
+#: Bins of the counting sort, at most. Fewer pairs need fewer: sweeping the empty ones took nearly all of a small run.
+MOST_BINS = 1 << 16
 
 
 @njit(cache=True)
 def edge_walk(values, codes, draws, priority):
     """Sort pairs by falling similarity, ties by rising `priority`; without priorities shuffle them with `draws`.
 
-    A counting sort by the leading 16 bits of the similarity, then an exact sort inside each bin. It is stable, which
-    numpy's quick sort is not: the order of ties must not depend on the processor.
+    A counting sort by the leading bits of the similarity, 16 at most, then an exact sort inside each bin. It is stable,
+    which numpy's quick sort is not: the order of ties must not depend on the processor.
     """
     m = len(values)
-    start = np.zeros(BINS + 2, np.int64)
+    bins = 16
+    while bins < 4 * m and bins < MOST_BINS:  # a power of two, so that no product is rounded
+        bins *= 2
+    start = np.zeros(bins + 2, np.int64)
     for p in range(m):
-        start[BINS - int(values[p] * BINS) + 1] += 1
-    for b in range(BINS + 1):
+        start[bins - int(values[p] * bins) + 1] += 1
+    for b in range(bins + 1):
         start[b + 1] += start[b]
     fill = start.copy()
     value = np.empty(m, np.float64)
     code = np.empty(m, np.int64)
     rank = np.empty(len(priority), np.float64)
     for p in range(m):
-        b = BINS - int(values[p] * BINS)
+        b = bins - int(values[p] * bins)
         q = fill[b]
         fill[b] = q + 1
         value[q] = values[p]
         code[q] = codes[p]
         if len(priority) > 0:
             rank[q] = priority[p]
-    for b in range(BINS + 1):
+    for b in range(bins + 1):
         _sort_falling(value, code, rank, start[b], start[b + 1])
     low = 0
     while low < m:
@@ -147,11 +151,35 @@ def _sort_ranks(partner, value, position, low, high):
             r -= 1
 
 
+# A sum of floats depends on the order of its terms, and the last bit of one may decide who arrives first. Sums of whole
+# numbers do not: 26 bits of each similarity are added up, and 26 more.
+HALF = 1 << 26
+
+
 @njit(cache=True)
 def sums(values, codes, n):
-    """Each record's sum of similarities, those with later records and those with earlier ones summed apart."""
-    later, earlier = np.zeros(n), np.zeros(n)
+    """Each record's sum of similarities (n,), the same in whatever order pairs and records are listed."""
+    whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for p in range(len(codes)):
-        later[codes[p] >> 32] += values[p]
-        earlier[codes[p] & 0xFFFFFFFF] += values[p]
-    return later + earlier
+        i, j = codes[p] >> 32, codes[p] & 0xFFFFFFFF
+        upper = int(values[p] * HALF)
+        lower = int((values[p] * HALF - upper) * HALF)
+        whole[i] += upper
+        whole[j] += upper
+        rest[i] += lower
+        rest[j] += lower
+    return whole / HALF + rest / HALF / HALF
+
+
+@njit(cache=True)
+def square_sums(square):
+    """The same sums from a complete similarity, whose diagonal means nothing."""
+    n = len(square)
+    whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                upper = int(square[i, j] * HALF)
+                whole[i] += upper
+                rest[i] += int((square[i, j] * HALF - upper) * HALF)
+    return whole / HALF + rest / HALF / HALF

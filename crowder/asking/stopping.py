@@ -6,12 +6,12 @@ and how likely it is, at most, that they are not. It goes beyond the paper.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from math import inf, isfinite, log
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.engine import LOW, know_nothing
 from crowder.asking.learned import dependence, into_steps, known_pairs, learned_densities
 from crowder.asking.loglik import CERTAIN, SETTLED, UNIT, absorb, believe, log_ratios, question, reweigh
@@ -22,6 +22,9 @@ from crowder.asking.weighing import FIRST_LOOK, NEXT_LOOK
 from crowder.model.models import SimilarityModel
 
 __all__ = ["Stopped", "Stopping"]
+
+#: Why a run ended; nothing while it goes on.
+REASONS = ("", "settled", "delta", "budget")
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,14 @@ class Stopped(Resolution):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "declared", np.asarray(self.declared, dtype=np.int64).reshape(-1, 2))
-        object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64))
+        object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
+        pairs = len(self.declared)
+        if len(self.chance) != pairs or not ((self.chance >= 0) & (self.chance <= 1)).all():
+            raise ValueError(f"needs a probability for each of the {pairs} pairs declared, not {self.chance.tolist()}")
+        if ((self.declared < 0) | (self.declared >= len(self.clusters))).any():
+            raise ValueError(f"the pairs declared are not all of the {len(self.clusters)} records")
+        if self.reason not in REASONS:
+            raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
 
     @property
     def pair_chance(self) -> float:
@@ -82,9 +92,7 @@ class Stopped(Resolution):
         ValueError
             If there is not one label a record.
         """
-        labels = np.asarray(labels)
-        if labels.shape != self.clusters.shape:
-            raise ValueError(f"labels have shape {labels.shape}; the resolution has {len(self.clusters)} records")
+        labels = checked.labels(labels, len(self.clusters))
         return labels[self.declared[:, 0]] == labels[self.declared[:, 1]]
 
 
@@ -156,16 +164,18 @@ class Stopping(Ordering):
         if not ordering._candidates.complete:
             raise ValueError("stopping weighs every pair: pass the ordering a dense or condensed similarity")
         for name, delta in (("pair_delta", pair_delta), ("run_delta", run_delta)):
-            if delta is not None and not 0 <= delta < 1:
+            if delta is not None and checked.probability(delta, f"{name}, a probability,") == 1:
                 raise ValueError(f"{name} must be a probability in [0, 1), not {delta!r}")
-        if budget is not None and operator.index(budget) < 0:
-            raise ValueError(f"a budget is a number of questions, not {budget!r}")
+        if budget is not None:
+            checked.whole(budget, "a budget, a number of questions,")
         if pair_delta is None and run_delta is None and budget is None:
             raise ValueError("say when to stop: pair_delta=, run_delta= or budget=")
-        if not (odds > 0 and isfinite(odds)):
+        if not isinstance(odds, (int, float, np.number)) or not (odds > 0 and isfinite(odds)):
             raise ValueError(f"prior odds are positive and finite, not {odds!r}")
         self.ordering, self.budget = ordering, budget
         self.pair_delta, self.run_delta, self.odds = pair_delta, run_delta, float(odds)
+        if model is not None:
+            checked.model(model)
         self._candidates, self._pending = ordering._candidates, None
         self._knowledge = know_nothing(self.n)
         self._model, self._measures = model, dependence

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
+from crowder import checked
 from crowder.asking.engine import edge_ask, edge_run, know_nothing
 from crowder.asking.orderings import Ordering
 from crowder.asking.pairs import MOST_RECORDS, Candidates
@@ -81,12 +82,14 @@ class StreamOrdering(Ordering):
             raise ValueError(f'ties must be "random" or "stream", not {ties!r}')
         if ties == "random" and rng is None:
             raise ValueError('pass rng=, a seed or a numpy.random.Generator, or ties="stream"')
-        if not 0 <= n <= MOST_RECORDS:
+        if checked.whole(n, "n, the number of records,") > MOST_RECORDS:
             raise ValueError(f"from 0 to {MOST_RECORDS} records, not {n}")
+        if not isinstance(chunks, Iterable) or isinstance(chunks, (str, bytes)):
+            raise TypeError(f"chunks must be an iterable of (i, j, w), not {chunks!r}")
         self._candidates = Candidates(int(n), False)
         self._knowledge = know_nothing(self.n)
         self._pending = None
-        self._generator = np.random.default_rng(rng) if ties == "random" else None
+        self._generator = checked.generator(rng, "random ties") if ties == "random" else None
         self._chunks, self._number = iter(chunks), 0
         self._held, self._last = NOTHING, np.inf
         self._walk = EdgeWalk(NOTHING[1], np.zeros(1, np.int64))
@@ -170,7 +173,10 @@ class StreamOrdering(Ordering):
 
     def _pack(self, chunk) -> tuple[np.ndarray, np.ndarray]:
         try:
-            i, j, w = (np.ascontiguousarray(column) for column in chunk)
+            i, j, w = chunk
+            if any(map(np.ma.is_masked, (i, j, w))):
+                raise ValueError("values are masked; leave their pairs out")
+            i, j, w = (np.ascontiguousarray(column) for column in (i, j, w))
         except (TypeError, ValueError) as error:
             raise TypeError(f"chunk {self._number} is no triple of arrays (i, j, w): {error}") from error
         if not i.shape == j.shape == w.shape or i.ndim != 1:

@@ -7,14 +7,18 @@ votes does (`run_failure`).
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from math import comb, exp, expm1, log, log1p
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from crowder import checked
+
 __all__ = ["expected_answers", "log_majority_error", "majority_error", "odd", "run_failure", "votes_needed"]
+
+#: More votes on one question than this are not counted out.
+MOST_VOTES = 1_000_000
 
 
 def majority_error(votes: int, error):
@@ -178,9 +182,7 @@ def run_failure(questions: int, error):
     >>> round(run_failure(1000, 1e-20) * 1e17, 9)  # 1 - (1 - 1e-20)**1000 would be 0
     1.0
     """
-    questions, error = operator.index(questions), _probability(error)
-    if questions < 0:
-        raise ValueError(f"needs a number of questions, not {questions}")
+    questions, error = checked.whole(questions, "the number of questions"), _probability(error)
     if not isinstance(error, (float, np.floating)):
         return 1 - (1 - error) ** questions
     return 1.0 if error == 1 and questions else -expm1(questions * log1p(-float(error))) if questions else 0.0
@@ -210,7 +212,8 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     Raises
     ------
     ValueError
-        If an argument is out of its range: from p = ½ on no number of votes helps.
+        If an argument is out of its range: from p = ½ on no number of votes helps, and so close below it that it may
+        take more than a million, nobody will pay for them.
 
     Notes
     -----
@@ -226,13 +229,21 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     if not 0 <= _probability(error) < 0.5:
         raise ValueError(f"a majority of answers that are wrong with probability {error!r} cannot be trusted: "
                          "error must be below 1/2")  # fmt: skip
-    if operator.index(questions) < 1 or not 0 < failure < 1:
-        raise ValueError(f"needs at least one question and a chance of failure in (0, 1), not {questions}, {failure!r}")
+    checked.whole(questions, "the number of questions", least=1)
+    if not 0 < checked.probability(failure, "the chance of failure") < 1:
+        raise ValueError(f"the chance of failure must be in (0, 1), not {failure!r}")
     allowed = log(failure) - log(questions)
     if exact and questions > 1:  # e ≤ 1 - exp(-x), x = -ln(1 - δ)/Q, in logarithms: Q may be too large for a float
         allowed = log(-log1p(-failure)) - log(questions)
         if allowed > -700:
             allowed = log(-expm1(-exp(allowed)))
+
+    # A vote of r errs with probability at most (4pq)^(r/2), so so many votes are enough.
+    each = log1p(-((1 - 2 * error) ** 2)) if error > 0 else -np.inf
+    most = 2 * allowed / each if each < 0 else np.inf
+    if not most <= MOST_VOTES:
+        raise ValueError(f"with error {error!r} that takes more votes than can be counted out, up to {most:.1g}; "
+                         f"at most {MOST_VOTES:,}")  # fmt: skip
 
     def enough(half: int) -> bool:
         return log_majority_error(2 * half + 1, error) <= allowed
@@ -255,7 +266,7 @@ def odd(votes) -> int:
     >>> odd(3)
     3
     """
-    votes = operator.index(votes)
+    votes = checked.whole(votes, "the number of votes", least=-(2**63))
     if votes < 1 or votes % 2 == 0:
         raise ValueError(f"a majority needs an odd number of votes, not {votes}")
     return votes

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.engine import ASKED, LOW, learn
 from crowder.asking.learned import dependence, into_steps, known_pairs, learned_densities
 from crowder.asking.loglik import SETTLED, TAU, UNIT, absorb, believe, log_ratios, question, reweigh
@@ -81,14 +82,15 @@ class EvidenceOrdering(Ordering):
 
     def __init__(self, similarity, model: SimilarityModel | None = None, *, form: str = "auto", rng=None) -> None:
         super().__init__(similarity)
-        if form not in FORMS:
+        if not isinstance(form, str) or form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
-        if rng is None:
-            raise ValueError("pass rng=, a seed or a numpy.random.Generator: random ties are never left to chance")
+        generator = checked.generator(rng, "random ties")
+        if model is not None:
+            checked.model(model)
         if not self._candidates.complete:
             raise ValueError("evidence ordering needs the similarity of every pair: pass a dense or condensed one")
         self.form = form
-        self._arrivals = np.random.default_rng(rng).permutation(self.n)
+        self._arrivals = generator.permutation(self.n)
         square = self._candidates.square()[np.ix_(self._arrivals, self._arrivals)]
         self._learns, self._look = model is None, FIRST_LOOK
         if model is None:
@@ -112,7 +114,10 @@ class EvidenceOrdering(Ordering):
 
     def evidence(self, w) -> np.ndarray:
         """What a pair of similarity w (any shape) weighs at present, in nats; ±65,536 if it is certain."""
-        return self._ratio[np.searchsorted(self._edges, np.asarray(w, dtype=np.float64), side="right")] / UNIT
+        w = np.asarray(w)
+        if w.dtype.kind not in "fiub" or not ((w >= 0) & (w <= 1)).all():  # NaN is neither
+            raise ValueError(f"a similarity is a number in [0, 1], not {w.tolist()!r}")
+        return self._ratio[np.searchsorted(self._edges, w.astype(np.float64), side="right")] / UNIT
 
     def _next(self) -> int:
         while self._taken < self._knowledge.count[ASKED]:

@@ -8,11 +8,12 @@ of them.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from crowder import checked
 from crowder.model.models import SimilarityModel
 
 __all__ = ["expected_queries_in_order", "races"]
@@ -93,7 +94,7 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
     >>> round(expected_queries_in_order(uniform(), "baa"), 9)  # the last is asked about b first half of the time
     2.5
     """
-    clusters, codes = np.unique(np.asarray(list(arrivals)), return_inverse=True)
+    clusters, codes = np.unique(_clusters(arrivals), return_inverse=True)
     if not len(codes):
         return 0.0
     largest = int(np.bincount(codes).max())
@@ -106,6 +107,12 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
         total += asked.sum()
         placed[own] += 1
     return float(total)
+
+
+def _clusters(arrivals) -> np.ndarray:
+    if not isinstance(arrivals, Iterable):
+        raise TypeError(f"arrivals must be the cluster of each record, in order, not {arrivals!r}")
+    return checked.labels(list(arrivals))
 
 
 def _count(value) -> int:

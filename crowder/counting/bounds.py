@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.resolution import cluster_sizes
 from crowder.counting.connectivity import log_connected
 from crowder.model.models import SimilarityModel
@@ -118,7 +119,7 @@ def edge_tree_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     >>> round(edge_tree_bound(uniform(), [4, 1]), 9)  # three matches, 8/5 questions for the single record: exact here
     4.6
     """
-    sizes = cluster_sizes(sizes)
+    sizes, model = cluster_sizes(sizes), checked.model(model)
     ends = np.union1d(model.green._edges, model.red._edges)
     excess = model.green.cdf(ends) - model.red.cdf(ends)
     if excess.max() > 1e-12:
@@ -157,7 +158,7 @@ def disconnected(model: SimilarityModel, sizes: Sequence[int]) -> np.ndarray:
     >>> disconnected(uniform(), [1, 2, 3]).round(9)  # three pairs, uniform: the second largest connects
     array([0. , 0.5, 0.5])
     """
-    sizes = cluster_sizes(sizes)
+    sizes, model = cluster_sizes(sizes), checked.model(model)
     if not len(sizes):
         return np.zeros(0)
     largest = int(sizes.max())

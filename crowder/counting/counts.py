@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from crowder import checked
 from crowder.asking.resolution import cluster_sizes
 from crowder.counting.connectivity import component_numbers
 from crowder.model.models import SimilarityModel
@@ -78,7 +79,7 @@ def expected_queries(
     >>> round(expected_queries(uniform(), [2, 1], "node"), 9)
     2.333333333
     """
-    sizes = cluster_sizes(sizes)
+    sizes, model = cluster_sizes(sizes), checked.model(model)
     ordering, nodes = checked_ordering(ordering), _whole(nodes)
     different, many = np.unique(sizes, return_counts=True)
     matches = int(sizes.sum()) - len(sizes)

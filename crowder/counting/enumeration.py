@@ -11,9 +11,14 @@ from functools import cache
 from itertools import combinations
 from math import factorial
 
+from crowder import checked
+
 __all__ = ["orders_by_questions", "questions_of_order"]
 
 Pair = tuple[int, int]
+
+#: Seven records take the order of a minute, eight a day.
+MOST = 7
 
 
 def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
@@ -40,10 +45,13 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
     >>> questions_of_order([(0, 1), (1, 2), (0, 2)], "aab")  # a match, a non-match, and so a non-match
     [(0, 1), (1, 2)]
     """
-    component = [frozenset([record]) for record in range(len(labels))]
+    n = len(labels)
+    component = [frozenset([record]) for record in range(n)]
     different: set[frozenset] = set()  # of two components each
     asked = []
     for i, j in order:
+        if not (0 <= min(i, j) and max(i, j) < n and i != j):
+            raise ValueError(f"{(i, j)} are not two of the {n} records, 0 to {n - 1}")
         a, b = component[i], component[j]
         if a == b or frozenset([a, b]) in different:
             continue
@@ -82,7 +90,9 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     >>> orders_by_questions("aab")  # two questions of three, unless both non-matches come first
     {2: 4, 3: 2}
     """
-    labels = tuple(labels)
+    labels = tuple(checked.labels(list(labels)).tolist())
+    if len(labels) > MOST:
+        raise ValueError(f"the orders of the pairs of {len(labels)} records take too long to count; at most {MOST}")
     pairs = list(combinations(range(len(labels)), 2))
 
     @cache

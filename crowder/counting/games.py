@@ -11,7 +11,12 @@ from functools import cache
 from itertools import combinations, groupby, permutations, product
 from math import comb
 
+from crowder import checked
+
 __all__ = ["certificate", "fewest_expected", "minimax", "partitions", "worst_case"]
+
+#: All subsets of the pairs of so many records are tried: of 15 pairs, 32,768.
+MOST_SUBSETS = 6
 
 Graph = tuple[frozenset, ...]  # for each component, those it is known to differ from
 
@@ -115,6 +120,10 @@ def fewest_expected(weights: Mapping[tuple, Fraction | float]):
     >>> fewest_expected({(0, 0, 1): Fraction(1, 2), (0, 1, 0): Fraction(1, 4), (1, 0, 0): Fraction(1, 4)})
     Fraction(3, 2)
     """
+    if not weights or not all(0 < weight < float("inf") for weight in weights.values()):
+        raise ValueError(f"needs clusterings with positive weights, not {dict(weights)}")
+    if len({len(labels) for labels in weights}) > 1:
+        raise ValueError("the clusterings are of different numbers of records")
     merged: dict[tuple, Fraction | float] = {}
     for labels, weight in weights.items():
         name = tuple(labels.index(label) for label in labels)
@@ -160,6 +169,8 @@ def certificate(labels: Sequence, *, known: bool = False) -> int:
     >>> certificate("aab"), certificate("aab", known=True)  # a match and a non-match; the match alone
     (2, 1)
     """
+    if len(labels) > MOST_SUBSETS:
+        raise ValueError(f"all sets of pairs of {len(labels)} records are too many to try; at most {MOST_SUBSETS}")
     k = len(set(labels))
     worlds = [world for world in partitions(len(labels)) if not known or max(world) + 1 == k]
     pairs = list(combinations(range(len(labels)), 2))
@@ -187,6 +198,8 @@ def partitions(n: int) -> Iterator[tuple[int, ...]]:
     [1, 2, 5, 15, 52, 203]
     """
 
+    n = checked.whole(n, "the number of records")
+
     def extend(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(labels) == n:
             yield labels
@@ -198,6 +211,7 @@ def partitions(n: int) -> Iterator[tuple[int, ...]]:
 
 
 def _check(n: int, k: int) -> None:
+    n, k = checked.whole(n, "n"), checked.whole(k, "k")
     if not 1 <= k <= n:
         raise ValueError(f"{n} records cannot fall into {k} clusters")
 

@@ -129,8 +129,8 @@ def node_limit(ratio: float, start: float = 0.0) -> float:
     >>> node_limit(1.0), node_limit(1 / 3)  # uniform; Dist-1 with ε = 1/2
     (1.0, 0.5)
     """
-    if not (ratio >= 0 and start >= 0):
-        raise ValueError(f"a ratio of densities and a start are not negative: {ratio!r}, {start!r}")
+    if not (0 <= ratio < math.inf and start >= 0):
+        raise ValueError(f"a ratio of densities is finite, and not negative, nor is a start: {ratio!r}, {start!r}")
     return 2 * ratio / (1 + ratio) * (-np.expm1(-start) / start if start > 0 else 1.0)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from crowder import checked
 from crowder.model.densities import _common
 from crowder.model.models import SimilarityModel
 
@@ -197,7 +198,7 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     Raises
     ------
     ValueError
-        If not 1 ≤ k ≤ n.
+        If not 1 ≤ k ≤ n, or `error` is no probability.
 
     Notes
     -----
@@ -209,6 +210,9 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     >>> round(question_bound(uniform(), 1200, 14), 1), round(question_bound(dist1(0.05), 1200, 14), 1)
     (3558.0, 1395.0)
     """
+    n, k = checked.whole(n, "n"), checked.whole(k, "k")
+    checked.model(model)
+    checked.probability(error, "the probability of a wrong result")
     if not 1 <= k <= n:
         raise ValueError(f"{n} records cannot fall into {k} clusters")
     if k <= 2 or k == n:

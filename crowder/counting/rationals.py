@@ -97,6 +97,8 @@ def expected_queries_symbolic(
     >>> expected_queries_symbolic("dist1", [2, 1])
     epsilon**2/6 - epsilon/2 + 7/3
     """
+    if isinstance(epsilon, str):
+        raise TypeError(f"ε must be a number or a sympy expression, not the text {epsilon!r}")
     epsilon = sp.sympify(epsilon)
     edges, green, red = (tuple(map(sp.sympify, part)) for part in steps(model, epsilon))
     symbols = sorted(epsilon.free_symbols, key=str)

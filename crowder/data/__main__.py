@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from crowder import results
 from crowder.data import shipped
 from crowder.data.counted import COUNTED, counts
 from crowder.data.family import members
@@ -25,11 +26,14 @@ def main(source: str, folder: str = str(shipped.FOLDER)) -> dict[str, str]:
             diagonal, whole = shipped.rounded(compute(records, similarity, fields=fields), len(records))
         sums[shipped.file_of(name)] = shipped.pack(Path(folder) / shipped.file_of(name), labels, diagonal, whole)
     lines = [f"{checksum}  {file}\n" for file, checksum in sums.items()]
-    (Path(folder) / shipped.SUMS.name).write_text("".join(lines), encoding="utf-8")
+    results.write(Path(folder) / shipped.SUMS.name, "".join(lines).encode())
     return sums
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")

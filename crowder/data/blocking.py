@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from crowder import checked
 from crowder.asking.pairs import MOST_RECORDS
 from crowder.asking.resolution import cluster_sizes
 
@@ -57,7 +58,8 @@ def blocked(
     >>> similarity.shape, similarity.nnz, int((labels[similarity.row] == labels[similarity.col]).sum())
     ((6, 6), 8, 4)
     """
-    sizes, rng = cluster_sizes(sizes), np.random.default_rng(rng)
+    sizes, rng, model = cluster_sizes(sizes), checked.generator(rng, "pairs and similarities"), checked.model(model)
+    pairs = checked.whole(pairs, "the number of candidate pairs")
     n = int(sizes.sum())
     if n > MOST_RECORDS:
         raise ValueError(f"at most {MOST_RECORDS} records, not {n}")

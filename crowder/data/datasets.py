@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import squareform
 
-from crowder import results
+from crowder import checked, results
 from crowder.data import shipped
 from crowder.data import similarity as functions
 from crowder.data.counted import COUNTED
@@ -53,7 +53,8 @@ class Dataset:
     Raises
     ------
     ValueError
-        If the labels are not n for the n(n-1)/2 similarities.
+        If the labels are not n whole numbers for the n(n-1)/2 similarities, one of these is not in [0, 1], or there is
+        not one record a label.
 
     Examples
     --------
@@ -70,13 +71,20 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        if labels.size and labels.dtype.kind not in "iu":
+            raise ValueError(f"labels must be cluster numbers, not {labels.dtype}; crowder.Truth takes any others")
         object.__setattr__(self, "condensed", np.ascontiguousarray(self.condensed, dtype=np.float64))
-        object.__setattr__(self, "labels", np.ascontiguousarray(self.labels, dtype=np.int64))
+        object.__setattr__(self, "labels", np.ascontiguousarray(labels, dtype=np.int64))
         if self.labels.ndim != 1 or self.condensed.shape != (self.n * (self.n - 1) // 2,):
             raise ValueError(
                 f"{self.n} labels go with {self.n * (self.n - 1) // 2} condensed similarities; "
                 f"these have shape {self.condensed.shape}"
             )
+        if not ((self.condensed >= 0) & (self.condensed <= 1)).all():
+            raise ValueError("a condensed similarity is NaN, or not in [0, 1]")
+        if self.records is not None and len(self.records) != self.n:
+            raise ValueError(f"there are {len(self.records)} records, and {self.n} labels")
         if "source" in self.provenance:
             results.used(self.name, self.provenance["source"])
 
@@ -151,8 +159,10 @@ def synthetic(
     >>> synthetic([2, 1], dist1(0.3), rng=1, discretize="round").labels
     array([0, 0, 1])
     """
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must be a sequence of cluster sizes, not {sizes!r}")
     sizes = [_size(size) for size in sizes]
-    generator = np.random.default_rng(rng)
+    model, generator = checked.model(model), checked.generator(rng, "similarities")
     labels = np.repeat(np.arange(len(sizes)), sizes)
     if shuffle:
         labels = generator.permutation(labels)
@@ -276,9 +286,9 @@ def cora(
 
 def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, Member]:
     """What is asked for, and its name in the family if it has one."""
-    if fields is None and similarity in FAMILY:
+    if fields is None and isinstance(similarity, str) and similarity in FAMILY:
         return similarity, FAMILY[similarity]
-    if similarity not in functions.SIMILARITIES:
+    if not isinstance(similarity, str) or similarity not in functions.SIMILARITIES:
         known = ", ".join(dict.fromkeys([*functions.SIMILARITIES, *FAMILY]))
         raise ValueError(f"unknown similarity {similarity!r}; known: {known}")
     member = Member(similarity, None if fields is None else (fields,) if isinstance(fields, str) else tuple(fields))

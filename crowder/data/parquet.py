@@ -9,10 +9,11 @@ import importlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.pairs import MOST_RECORDS, candidates
 
 __all__ = ["chunks_from_parquet", "number_records", "write_candidates"]
@@ -43,8 +44,9 @@ def write_candidates(path, pairs) -> int:
     ------
     ModuleNotFoundError
         Without pyarrow.
-    ValueError
-        If a similarity is none.
+    ValueError, TypeError
+        If a similarity is none, or a chunk is no pairs of records; the chunk and the row are told, from 0. The file is
+        as it was then.
 
     Examples
     --------
@@ -54,12 +56,21 @@ def write_candidates(path, pairs) -> int:
     """
     arrow, writer_of = _scale("pyarrow"), _scale("pyarrow.parquet").ParquetWriter
     schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
-    written = 0
-    with writer_of(os.fspath(path), schema) as writer:
-        for columns in pairs if isinstance(pairs, Iterator) else _cut(pairs):
-            arrays = [arrow.array(np.asarray(c), f.type) for c, f in zip(columns, schema, strict=True)]
-            writer.write_table(arrow.table(arrays, schema=schema), row_group_size=CHUNK)
-            written += len(arrays[0])
+    written, partial = 0, f"{checked.path(path)}.part"
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder; name a file")
+    try:
+        with writer_of(partial, schema) as writer:
+            for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _cut(pairs)):
+                columns = _checked(chunk, number)
+                arrays = [arrow.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+                writer.write_table(arrow.table(arrays, schema=schema), row_group_size=CHUNK)
+                written += len(arrays[0])
+        # In one move, when it is whole: pairs that are missing from a file would look like pairs that are none.
+        os.replace(partial, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(partial)
     return written
 
 
@@ -103,8 +114,10 @@ def chunks_from_parquet(
     ModuleNotFoundError
         Without duckdb or pyarrow.
     ValueError
-        If a column is missing or of another type, or a row is no pair of two records with a similarity in [0, 1].
-        Raised before the first chunk, for the whole file is looked through first.
+        If a file is no Parquet file, a column is missing or of another type, or a row is no pair of two records with a
+        similarity in [0, 1]. Raised before the first chunk, for the whole file is looked through first.
+    OSError
+        If there is no such file.
 
     Notes
     -----
@@ -120,24 +133,32 @@ def chunks_from_parquet(
     >>> [[column.tolist() for column in chunk] for chunk in chunks_from_parquet(path, chunk=2)]
     [[[0, 0], [2, 1], [0.9, 0.5]], [[1], [2], [0.1]]]
     """
+    checked.path(path)
+    checked.whole(chunk, "chunk, the pairs in one,", least=1)
+    if seed is not None and checked.whole(seed, "seed") >= 2**63:
+        raise ValueError(f"seed must be below 2**63, not {seed}")
+    i, j, w = _three(columns)
     with _database(memory_limit, threads, folder) as database:
-        i, j, w = (_quoted(name) for name in columns)
         source = f"read_parquet({_literal(path)})"
-        _check_types(database, source, columns)
+        _check_types(database, source, columns, path)
         # COALESCE makes a NULL a fault. NaN is asked for by name: a file's statistics leave it out, and DuckDB believes
         # them when it looks for values above 1.
         fault = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
         fault += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
-        if bad := database.execute(f"SELECT {i}, {j}, {w} FROM {source} WHERE {fault} LIMIT 1").fetchone():
-            count = database.execute(f"SELECT count(*) FROM {source} WHERE {fault}").fetchone()[0]
-            raise ValueError(f"{count} rows of {path} are no pair with a similarity in [0, 1], as {bad}")
+        _refuse(database, source, fault, (i, j, w), path)
         ties = "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
         reader = database.sql(
             f"SELECT * FROM (SELECT least({i}, {j})::INTEGER AS i, greatest({i}, {j})::INTEGER AS j, {w}::DOUBLE AS w "
             f"FROM {source}) ORDER BY w DESC, {ties}"
         ).to_arrow_reader(chunk)
+        last = 1.0
         for batch in reader:
-            yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            i, j, w = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            # Looked at once more: DuckDB plans by the file's statistics, and a damaged file has wrong ones.
+            if len(w) and not (((0 <= i) & (i < j) & (w >= 0)).all() and w[0] <= last and (np.diff(w) <= 0).all()):
+                raise ValueError(f"{path} is damaged: its statistics are not those of its pairs")
+            last = w[-1] if len(w) else last
+            yield i, j, w
 
 
 def number_records(
@@ -163,6 +184,11 @@ def number_records(
     ------
     ModuleNotFoundError
         Without duckdb or pyarrow.
+    ValueError
+        If a file is no Parquet file, a column is missing, the two columns of identifiers are of different types, or a
+        row lacks one, has one twice, or has no similarity in [0, 1].
+    OSError
+        If there is no such file.
 
     Examples
     --------
@@ -176,9 +202,16 @@ def number_records(
     >>> [column.tolist() for column in next(chunks_from_parquet(pairs))]
     [[0, 0], [1, 2], [0.9, 0.2]]
     """
+    i, j, w = _three(columns)
+    checked.path(path)
+    checked.path(out, "out")
     with _database(memory_limit, threads, folder) as database:
-        i, j, w = (_quoted(name) for name in columns)
         source = f"read_parquet({_literal(path)})"
+        _check_types(database, source, columns, path, named=True)
+        # The join below would drop such a row without a word.
+        fault = f"{i} IS NULL OR {j} IS NULL OR {i} = {j} OR NOT coalesce({w} BETWEEN 0 AND 1, false)"
+        fault += f" OR isnan({w}::DOUBLE)"
+        _refuse(database, source, fault, (i, j, w), path)
         database.execute(
             f"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY id) - 1 AS number "
             f"FROM (SELECT {i} AS id FROM {source} UNION SELECT {j} FROM {source}) WHERE id IS NOT NULL"
@@ -205,6 +238,8 @@ def _scale(module: str):
 def _database(memory_limit: str, threads: int | None, folder):
     """DuckDB in memory, with a folder for what does not fit, and no network."""
     duckdb, _ = _scale("duckdb"), _scale("pyarrow")
+    if folder is not None and not os.path.isdir(folder):
+        raise FileNotFoundError(f"folder {os.fspath(folder)} is not there")
     with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as spill:
         config = {
             "autoinstall_known_extensions": False,
@@ -213,19 +248,66 @@ def _database(memory_limit: str, threads: int | None, folder):
             "temp_directory": spill,
             "preserve_insertion_order": False,
         }
-        with duckdb.connect(":memory:", config=config | ({} if threads is None else {"threads": threads})) as database:
-            yield database
+        if threads is not None:
+            config["threads"] = checked.whole(threads, "threads", least=1)
+        try:
+            with duckdb.connect(":memory:", config=config) as database:
+                yield database
+        except duckdb.Error as error:
+            what = str(error).splitlines()[0]
+            raise (OSError if isinstance(error, duckdb.IOException) else ValueError)(what) from None
 
 
-def _check_types(database, source: str, columns: Sequence[str]) -> None:
+def _three(columns: Sequence[str]) -> list[str]:
+    """The names of the three columns, quoted."""
+    names = [] if columns is None or isinstance(columns, str) else list(columns)
+    if len(names) != 3 or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"columns must name three, of two records and their similarity, not {columns!r}")
+    return [_quoted(name) for name in names]
+
+
+def _refuse(database, source: str, fault: str, columns: Sequence[str], path) -> None:
+    """A ValueError if there is a row with this fault, which shows one and counts them."""
+    if bad := database.execute(f"SELECT {', '.join(columns)} FROM {source} WHERE {fault} LIMIT 1").fetchone():
+        count = database.execute(f"SELECT count(*) FROM {source} WHERE {fault}").fetchone()[0]
+        raise ValueError(f"{count} rows of {path} are no pair with a similarity in [0, 1], as {bad}")
+
+
+def _checked(chunk, number: int) -> list[np.ndarray]:
+    """The three columns of a chunk, if they are pairs of records with similarities."""
+    try:
+        i, j, w = (np.asarray(column) for column in chunk)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"chunk {number} is no triple of arrays (i, j, w): {error}") from None
+    if i.ndim != 1 or not i.shape == j.shape == w.shape:
+        raise ValueError(f"chunk {number} has i, j and w of shapes {i.shape}, {j.shape} and {w.shape}")
+    if len(i) and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu" or w.dtype.kind not in "fiub"):
+        raise TypeError(
+            f"chunk {number} needs integer records and real similarities, not {i.dtype}, {j.dtype}, {w.dtype}"
+        )
+    sound = (w >= 0) & (w <= 1) & (i >= 0) & (j >= 0) & (i != j) & (np.maximum(i, j) < MOST_RECORDS)
+    if not sound.all():
+        row = int(np.flatnonzero(~sound)[0])
+        raise ValueError(
+            f"chunk {number}, row {row}: ({i[row]}, {j[row]}, {w[row]}) is no pair with a similarity in [0, 1]"
+        )
+    return [i, j, w]
+
+
+def _check_types(database, source: str, columns: Sequence[str], path, *, named: bool = False) -> None:
+    """Refuse columns that are absent or of another type; identifiers that are `named` may be of any, but of one."""
     found = {name: kind for name, kind, *_ in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     for name in columns:
         if name not in found:
-            raise ValueError(f"there is no column {name!r} in {source}; there are {', '.join(found)}")
-    for name in columns[:2]:
+            raise ValueError(f"there is no column {name!r} in {path}; there are {', '.join(found)}")
+    if named and found[columns[0]] != found[columns[1]]:
+        raise ValueError(f"columns {columns[0]!r} and {columns[1]!r} must be of one type, not "
+                         f"{found[columns[0]]} and {found[columns[1]]}")  # fmt: skip
+    for name in columns[:2] if not named else ():
         if not found[name].endswith(("INT", "INTEGER")):
             raise ValueError(f"column {name!r} must hold integers, not {found[name]}; number_records makes them")
-    if not found[columns[2]].startswith(("DOUBLE", "FLOAT", "DECIMAL", "TINYINT", "INTEGER", "BIGINT")):
+    kind = found[columns[2]]
+    if kind.endswith("]") or not kind.startswith(("DOUBLE", "FLOAT", "DECIMAL", "TINYINT", "INTEGER", "BIGINT")):
         raise ValueError(f"column {columns[2]!r} must hold numbers, not {found[columns[2]]}")
 
 

@@ -22,11 +22,12 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from crowder import checked
 from crowder.data.texts import NOT_TEXT
 
 __all__ = ["read_records"]
@@ -106,8 +107,15 @@ def read_records(
     ...
     ValueError: ...places.csv: row 4, column 'key': identifier '007' is in row 2 already
     """
-    if not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n'):
-        raise ValueError(f"sep must be one character, not {sep!r}")
+    _form(encoding, sep)
+    checked.path(path)
+    if not (fields is None or isinstance(fields, str)):
+        fields = list(fields) if isinstance(fields, Iterable) else fields
+        if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
+            raise TypeError(f"fields must be names of columns, not {fields!r}")
+    for what, name in (("id", id), ("label", label)):
+        if not (name is None or isinstance(name, str)):
+            raise TypeError(f"{what} must be the name of a column, not {name!r}")
     limit = csv.field_size_limit(LONGEST)
     try:
         rows = _rows(_text(Path(path).read_bytes(), encoding, sep), sep)
@@ -123,6 +131,14 @@ def read_records(
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     finally:
         csv.field_size_limit(limit)
+
+
+def _form(encoding: str, sep: str) -> None:
+    """Refuse what cannot be an encoding or a separator."""
+    if not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
+        raise ValueError(f"sep must be one character, not {sep!r}")
+    if not isinstance(encoding, str) or "\0" in encoding:
+        raise ValueError(f"encoding must be the name of one, such as 'utf-8', not {encoding!r}")
 
 
 def _records(rows, header: list[str], id: str | None, label: str | None, chosen: list[str]) -> pd.DataFrame:

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from crowder import checked
+
 __all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous", "cora_records"]
 
 #: The public home of the records, at the commit whose checksum is known.
@@ -23,6 +25,9 @@ CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
 #: Environment variables: a path to the records; another address to download them from.
 CORA_VARIABLE = "CROWDER_CORA"
 CORA_URL_VARIABLE = "CROWDER_CORA_URL"
+
+#: Seconds that a server may be silent before it counts as absent.
+PATIENCE = 30
 
 
 def cora_records(
@@ -49,9 +54,9 @@ def cora_records(
     FileNotFoundError
         No file at the path, or neither path nor leave to download.
     ValueError
-        The checksum does not match.
+        The checksum does not match; of what was fetched, nothing is kept then.
     OSError
-        The download failed.
+        The download failed, or the server was silent for half a minute.
     """
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
     if path is None and not download:
@@ -61,7 +66,7 @@ def cora_records(
         )
     if path is None:
         path = _download(url or os.environ.get(CORA_URL_VARIABLE) or CORA_URL)
-    content = Path(path).read_bytes()
+    content = Path(checked.path(path, "records")).read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != CORA_SHA256:
         raise ValueError(
@@ -79,13 +84,20 @@ def anonymous(names: Sequence) -> np.ndarray:
     >>> anonymous(["b", "a", "b"])
     array([0, 1, 0])
     """
-    return pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
+    numbers = pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
+    if (numbers < 0).any():  # two that are missing would be one cluster
+        raise ValueError(f"the label of record {int(np.flatnonzero(numbers < 0)[0])} is missing")
+    return numbers
 
 
 def _download(url: str) -> str:
     try:
         import pooch  # here, since it brings a progress bar that warns in a notebook without widgets
 
-        return pooch.retrieve(url, known_hash=f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"))
-    except OSError as error:
-        raise OSError(f"could not fetch cora from {url}; pass records=PATH or set {CORA_VARIABLE} ({error})") from error
+        with_patience = pooch.HTTPDownloader(timeout=PATIENCE) if url.startswith("http") else None
+        return pooch.retrieve(url, known_hash=f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"),
+                              downloader=with_patience)  # fmt: skip
+    except (OSError, ValueError) as error:  # the second: other bytes than expected, or no address
+        kind = ValueError if isinstance(error, ValueError) and not isinstance(error, OSError) else OSError
+        reason = " ".join(str(error).split())
+        raise kind(f"could not fetch cora from {url}; pass records=PATH or set {CORA_VARIABLE} ({reason})") from error

@@ -46,7 +46,10 @@ def file_of(name: str) -> str:
 def sha256_of(name: str) -> str:
     """What the sha256 of a member's file must be."""
     lines = (line.split() for line in SUMS.read_text(encoding="utf-8").splitlines())
-    return next(checksum for checksum, file in lines if file == file_of(name))
+    checksum = next((words[0] for words in lines if words[1:] == [file_of(name)]), None)
+    if checksum is None:
+        raise ValueError(f"no values of {name!r} are shipped; {SUMS.name} does not list {file_of(name)}")
+    return checksum
 
 
 def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -143,8 +146,11 @@ def read(path: str | os.PathLike, sha256: str | None) -> dict[str, np.ndarray]:
             f"the checksum of {Path(path).name} does not match ({len(content)} bytes): "
             f"sha256 {found}, expected {sha256}; the file is corrupt or truncated, install crowder again"
         )
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return dict(archive)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return dict(archive)
+    except Exception as error:  # whatever a broken archive does to zip, bzip2 and NumPy, it is a broken archive
+        raise ValueError(f"{Path(path).name} is no archive of arrays: {type(error).__name__}: {error}") from None
 
 
 def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
@@ -163,6 +169,7 @@ def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
     >>> float(values(arrays, "jaccard-tokens").max())
     1.0
     """
+    _sound(arrays)
     group = arrays["group"]
     groups = int(group.max(initial=-1)) + 1
     upper = np.triu_indices(groups)
@@ -172,6 +179,22 @@ def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
     square = np.triu(square) + np.triu(square, 1).T
     whole = expand(square, group)
     return from_counts(similarity, np.diag(square)[group], whole) if similarity in COUNTED else whole / UNITS
+
+
+def _sound(arrays: Mapping[str, np.ndarray]) -> None:
+    """Refuse members that are absent, of another kind, or of shapes that do not go together."""
+    if absent := [name for name in ("labels", "group", "steps") if name not in arrays]:
+        raise ValueError(f"the archive lacks {', '.join(absent)}")
+    for name in ("labels", "group", "steps"):
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            raise ValueError(f"{name} must be whole numbers in a row, not {arrays[name].dtype} {arrays[name].shape}")
+    group, groups = arrays["group"], int(arrays["group"].max(initial=-1)) + 1
+    # Of no record, the square that was packed had one empty row.
+    fit = len(arrays["labels"]) == len(group) or (len(arrays["labels"]), len(group)) == (0, 1)
+    if not fit or group.min(initial=0) < 0 or len(np.unique(group)) != groups:
+        raise ValueError(f"{len(arrays['labels'])} labels and {len(group)} places of {groups} groups do not fit")
+    if len(arrays["steps"]) != groups * (groups + 1) // 2:
+        raise ValueError(f"{groups} groups have {groups * (groups + 1) // 2} values, not {len(arrays['steps'])}")
 
 
 def _groups(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

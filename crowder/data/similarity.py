@@ -27,6 +27,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 from scipy import sparse
 
+from crowder import checked
 from crowder.data.counted import counts, from_counts, shared
 from crowder.data.fieldwise import field_mean
 from crowder.data.texts import Records, characters, distinct, expand, incidence, products, qgrams, texts, tokens
@@ -101,8 +102,7 @@ def jaccard_qgrams(records: Records, *, fields: Sequence[str] | None = None, q: 
     >>> jaccard_qgrams(["abcd", "bcde"])  # bcd, of abc, bcd, cde
     array([0.33333333])
     """
-    if q < 1:
-        raise ValueError(f"q must be at least 1, not {q}")
+    checked.whole(q, "q", least=1)
     return from_counts("jaccard-qgrams", *shared(qgrams(text, q) for text in texts(records, fields)))
 
 
@@ -227,7 +227,7 @@ SIMILARITIES: Mapping[str, Callable] = MappingProxyType(
 
 
 def _known(choices: Mapping[str, Any], name: str, kind: str = "similarity") -> Any:
-    if name not in choices:
+    if not isinstance(name, str) or name not in choices:
         raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(choices)}")
     return choices[name]
 
@@ -278,7 +278,7 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     Raises
     ------
     ValueError
-        For an unknown rule, or levels < 1.
+        For an unknown rule, levels < 1, or a value outside [0, 1].
 
     Examples
     --------
@@ -286,9 +286,13 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     array([0.2, 0.7])
     """
     step = _known({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
-    if levels < 1:
-        raise ValueError(f"levels must be at least 1, not {levels}")
-    scaled = np.asarray(values, dtype=np.float64) * levels
+    levels, values = checked.whole(levels, "levels", least=1), np.asarray(values)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"values must be real numbers, not dtype {values.dtype}")
+    inside = (values >= 0) & (values <= 1)  # NaN is neither
+    if not inside.all():
+        raise ValueError(f"values must be in [0, 1], not {values[~inside][0]}")
+    scaled = values.astype(np.float64) * levels
     if rule != "round":
         # 0.29 * 100 is 28.999999999999996: without this, floor would move a multiple that is already in place.
         nearest = np.rint(scaled)

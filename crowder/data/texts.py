@@ -7,7 +7,7 @@ place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -50,8 +50,10 @@ def columns(records: Records, fields: Sequence[str] | None = None) -> list[list[
         return [[_cell(value, name).lower() for value in records[name]] for name in _field_names(records, fields)]
     if fields is not None:
         raise ValueError("fields can be chosen only where records have columns: pass a DataFrame")
-    if isinstance(records, str):
+    if isinstance(records, (str, bytes)):
         raise TypeError("records must be a sequence of texts, not one text")
+    if isinstance(records, (Mapping, Set)) or not isinstance(records, Iterable):
+        raise TypeError(f"records must be a DataFrame or a sequence of texts, not {records!r}")
     return [[_cell(record, "record").lower() for record in records]]
 
 
@@ -59,12 +61,17 @@ def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[st
     if fields is None:
         names = [name for name in records.columns if name not in NOT_TEXT]
     else:
+        if not isinstance(fields, Iterable):
+            raise TypeError(f"fields must be names of columns, not {fields!r}")
         names = [fields] if isinstance(fields, str) else list(fields)
     if not names:
         raise ValueError("no field to compare")
     absent = [name for name in names if name not in records.columns]
     if absent:
         raise ValueError(f"no such column: {absent}; the records have {list(records.columns)}")
+    for name in names:
+        if names.count(name) > 1 or list(records.columns).count(name) > 1:
+            raise ValueError(f"column {name!r} is there twice; it would be compared twice, or the wrong one would be")
     return names
 
 

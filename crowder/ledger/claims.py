@@ -64,6 +64,7 @@ def verdict(evidence: Sequence[Evidence], also: Iterable[Evidence] = ()) -> str:
     """
     if not evidence:
         return NOT_CHECKED
+    _only(evidence, also)
     if not all(piece.holds for piece in [*evidence, *also]):
         return NOT_SHOWN
     return max((piece.kind for piece in evidence), key=VERDICTS.index)
@@ -119,6 +120,7 @@ def record(
         raise ValueError(f"claim {claim!r}: expected C, E or B and two or three digits")
     if not evidence:
         raise ValueError(f"{claim}: no evidence was given")
+    _only(evidence, also, corrected, corrected_also)
     refuted = any(piece.kind == "refuted" for piece in evidence)
     if refuted != bool(corrected):
         raise ValueError(f"{claim}: a counterexample and a corrected statement come together")
@@ -145,6 +147,13 @@ def record(
     text = "\n".join(lines)
     results.display({"text/markdown": text, "text/plain": text}, facts)
     return facts["verdict"]
+
+
+def _only(*kinds: Iterable[Evidence]) -> None:
+    for pieces in kinds:
+        for piece in pieces:
+            if not isinstance(piece, Evidence):
+                raise TypeError(f"evidence comes from a function such as `agreement`; {piece!r} is none")
 
 
 def _line(piece: Mapping) -> str:

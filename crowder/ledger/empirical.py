@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowder.ledger.evidence import Evidence, some
+from crowder.ledger.evidence import Evidence, finite, some
 
 __all__ = ["exceeds", "simulation", "trend"]
 
@@ -28,6 +28,7 @@ def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.
     >>> simulation("a coin", 0.503, 0.005, 0.5, size=10_000).figure
     'z = 0.6 (10,000 runs, limit 4)'
     """
+    _asked(what, size, limit)
     z = _scores(what, mean, error, expected)
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "z" if z.size == 1 else f"largest of {z.size} z"
@@ -55,12 +56,20 @@ def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0)
     >>> exceeds("a loaded coin", 0.6, 0.005, 0.5, size=10_000).figure
     'z = 20.0 (10,000 runs, at least 4)'
     """
+    _asked(what, size, limit)
     z = _scores(what, mean, error, floor)
     least = float(np.min(z))
     name = "z" if z.size == 1 else f"least of {z.size} z"
     return Evidence(
         "simulated", what, bool(least >= limit), f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
     )
+
+
+def _asked(what: str, size: int, limit: float) -> None:
+    """Refuse what comes from no run, or could not fail."""
+    if not size >= 1:
+        raise ValueError(f"{what}: needs at least one run, not {size!r}")
+    finite(limit, what, "limit")
 
 
 def _scores(what: str, mean, error, expected) -> np.ndarray:
@@ -93,7 +102,9 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     >>> trend("quadratic", n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
+    finite(within, what, "within")
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    some(x.ravel(), what)
     if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
         raise ValueError(f"{what}: a trend needs positive x, and as many y")
     decades = float(np.log10(x.max() / x.min()))

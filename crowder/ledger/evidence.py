@@ -7,6 +7,7 @@ a formula that breaks shows in the verdict of its claim, and the chapter goes on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ import sympy as sp
 
 from crowder.page.printing import exactly, number
 
-__all__ = ["Evidence", "agreement", "argument", "bounded", "counterexample", "identity", "many", "readings", "some"]
+__all__ = [
+    "Evidence", "agreement", "argument", "bounded", "counterexample", "finite", "identity", "many", "readings", "some",
+]  # fmt: skip
 
 
 #: So few values, or readings, are shown; of more, their number.
@@ -59,6 +62,8 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     True
     """
     some(differences, what)
+    if text := [difference for difference in differences if isinstance(difference, str)]:
+        raise TypeError(f"{what}: an identity is of expressions, not of the text {text[0]!r}")
     left = [difference for difference in map(sp.simplify, differences) if difference != 0]
     size = many(len(differences), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
@@ -107,6 +112,7 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     >>> agreement("least and most", [4, 9], [4, 9]).figure
     'equal: 4, 9'
     """
+    finite(tolerance, what, "tolerance")
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
     some(expected.ravel(), what)
     if value.shape != expected.shape:
@@ -183,6 +189,7 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
     >>> counterexample("two records", value=3, relation="at most", printed=sp.Rational(5, 2)).figure
     'printed: at most 2.5; it is 3'
     """
+    finite(margin, what, "margin")
     if relation not in _RELATIONS:
         raise ValueError(f"relation {relation!r}: expected one of {', '.join(map(repr, _RELATIONS))}")
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(abs(value - printed) > margin)
@@ -228,6 +235,12 @@ def some(values: Sequence, what: str) -> None:
     """Refuse evidence from nothing."""
     if len(values) == 0:
         raise ValueError(f"{what}: nothing was given to check")
+
+
+def finite(limit: float, what: str, name: str) -> None:
+    """Refuse a limit that nothing could miss, or that is no number."""
+    if not (isinstance(limit, (int, float, np.number, sp.Number, Fraction)) and 0 <= limit < float("inf")):
+        raise ValueError(f"{what}: {name} must be finite, and not negative, not {limit!r}")
 
 
 def many(count: int, one: str, more: str) -> str:

@@ -40,7 +40,10 @@ def read(name: str, folder=None) -> pd.DataFrame:
     path = Path(folder or FOLDER) / f"{name}.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: measurements come with the book; work in a clone of it, or run `make bench`")
-    return pd.read_csv(path)
+    try:
+        return pd.read_csv(path)
+    except ValueError as error:  # of pandas: empty, or no table
+        raise ValueError(f"{path.name} holds no table of measurements: {error}") from None
 
 
 class Slope(NamedTuple):

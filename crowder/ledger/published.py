@@ -88,6 +88,8 @@ class Group(NamedTuple):
             [{**dict(zip(self.levels, row, strict=False)), **numbers} for row, numbers in rows.items()]
         )
         if as_code is not None:
+            if as_code not in table:
+                raise KeyError(f"there is no column {as_code!r}; there are {', '.join(map(str, table.columns))}")
             table[as_code] = table[as_code].str.lower().str.replace("-", "")
         return table
 
@@ -121,17 +123,61 @@ def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
 @cache
 def _read(path: Path, _changed: int) -> dict[str, Group]:
     groups = {}
-    for name, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+    for name, entry in _mapping(path).items():
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"{path.name}: {name}: expected {', '.join(sorted(_NEEDED))}, not {entry!r}")
         surplus = set(entry) - _NEEDED - {"levels", "differ"}
         if (lacks := _NEEDED - set(entry)) or surplus:
             raise ValueError(f"{path.name}: {name}: lacks {sorted(lacks)}, has no use for {sorted(surplus)}")
         _known(entry["rule"], name)
-        numbers, differ = _flat(entry["numbers"]), entry.get("differ", {})
+        numbers, differ = _numbers(path.name, name, entry["numbers"]), entry.get("differ") or {}
+        if not isinstance(differ, Mapping):
+            raise ValueError(f"{path.name}: {name}: differ has names and reasons, not {differ!r}")
         if unknown := set(differ) - set(numbers):
             raise ValueError(f"{path.name}: {name}: differ names {sorted(unknown)}, which is not printed")
         groups[name] = Group(name, entry["chapter"], entry["place"], entry["unit"], entry["rule"], numbers,
                              entry.get("levels", []), differ)  # fmt: skip
     return groups
+
+
+class _Once(yaml.SafeLoader):
+    """YAML that names nothing twice (the second would take the place of the first) and repeats nothing by an alias."""
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise yaml.constructor.ConstructorError(None, None, "an alias, which this file has no use for", mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node, deep=False):
+        names: set = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.value in names:
+                said = f"{key.value!r} is there twice" if isinstance(key, yaml.ScalarNode) else "a name that is no text"
+                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+            names.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _mapping(path: Path) -> Mapping:
+    """What a YAML file says by name; a ValueError if it says nothing, or nothing that can be read."""
+    try:
+        found = yaml.load(path.read_bytes(), Loader=_Once)  # a safe loader: it makes nothing but plain values
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path.name} cannot be read as YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{path.name} must hold groups of numbers by name, not {found!r}")
+    return found
+
+
+def _numbers(file: str, group: str, numbers: Any) -> dict[str, float]:
+    if not isinstance(numbers, Mapping) or not numbers:
+        raise ValueError(f"{file}: {group}: numbers must have names, not {numbers!r}")
+    flat = _flat(numbers)
+    for name, number in flat.items():
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not np.isfinite(number):
+            raise ValueError(f"{file}: {group}: {name} must be a finite number, not {number!r}")
+    return flat
 
 
 def _flat(numbers: Mapping, before: str = "") -> dict[str, float]:
@@ -147,7 +193,8 @@ def _known(rule: Any, name: str) -> tuple[str, float]:
         return rule, float("nan")
     if isinstance(rule, Mapping) and len(rule) == 1:
         ((kind, number),) = rule.items()
-        if kind in _RULES_WITH_A_NUMBER and isinstance(number, (int, float)) and number > 0:
+        real = isinstance(number, (int, float)) and not isinstance(number, bool)
+        if kind in _RULES_WITH_A_NUMBER and real and 0 < number < float("inf"):
             return kind, float(number)
     raise ValueError(f"{name}: unknown rule {rule!r}")
 
@@ -180,6 +227,8 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
     >>> sum(sizes) > sum(first) == read()["data-sets"].numbers["records"]
     True
     """
+    if not isinstance(announced, bool):
+        raise TypeError(f"announced must be True or False, not {announced!r}")
     sizes = [int(size) for size, count in read()["listed-sizes"].numbers.items() for _ in range(count)]
     return sizes[: read()["data-sets"].numbers["clusters"]] if announced else sizes
 
@@ -291,4 +340,7 @@ def compare(
 
 
 def _plain(value: Any) -> int | float:
-    return int(value) if isinstance(value, (int, np.integer)) else float(value)
+    try:
+        return int(value) if isinstance(value, (int, np.integer)) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"a regenerated number must be one, not {value!r}") from None

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
+from crowder import checked
+
 __all__ = ["StepDensity", "hellinger2", "kl", "total_variation"]
 
 #: A mass may miss one by this much: heights given as floats do not sum exactly.
@@ -41,9 +43,14 @@ class StepDensity:
     heights: tuple
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", tuple(self.edges))
-        object.__setattr__(self, "heights", tuple(self.heights))
-        edges, heights = self._edges, self._heights
+        try:
+            object.__setattr__(self, "edges", tuple(self.edges))
+            object.__setattr__(self, "heights", tuple(self.heights))
+            edges, heights = self._edges, self._heights
+        except (TypeError, ValueError):
+            raise ValueError(f"edges and heights must be sequences of numbers: {self.edges}, {self.heights}") from None
+        if edges.ndim != 1 or heights.ndim != 1:
+            raise ValueError(f"edges and heights must be sequences of numbers: {self.edges}, {self.heights}")
         if len(edges) != len(heights) + 1 or len(heights) == 0:
             raise ValueError(f"{len(heights)} heights need {len(heights) + 1} edges, not {len(edges)}")
         if edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
@@ -69,17 +76,17 @@ class StepDensity:
 
     def pdf(self, x) -> np.ndarray:
         """The density at x (any shape); zero outside [0, 1]."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _real(x)
         step = np.clip(np.searchsorted(self._edges, x, side="right") - 1, 0, len(self._heights) - 1)
         return np.where((x >= 0) & (x <= 1), self._heights[step], np.where(np.isnan(x), np.nan, 0.0))
 
     def cdf(self, x) -> np.ndarray:
         """The probability of a value at most x (any shape)."""
-        return np.interp(np.asarray(x, dtype=np.float64), self._edges, self._cumulative)
+        return np.interp(_real(x), self._edges, self._cumulative)
 
     def ppf(self, q) -> np.ndarray:
         """The quantile of probability q in [0, 1] (any shape); of several, the largest (for q < 1)."""
-        q = np.asarray(q, dtype=np.float64)
+        q = _real(q)
         if not ((q >= 0) & (q <= 1)).all():
             raise ValueError("a quantile's probability must be in [0, 1]")
         has_mass = self._heights > 0
@@ -97,7 +104,9 @@ class StepDensity:
         size : int or tuple of int
         rng : int or numpy.random.Generator, keyword only
         """
-        return self.ppf(np.random.default_rng(rng).random(size))
+        for length in size if isinstance(size, tuple) else (size,):
+            checked.whole(length, "the number of draws")
+        return self.ppf(checked.generator(rng, "draws").random(size))
 
     def moment(self, order: int):
         """The moment E[x^order], in the arithmetic of edges and heights."""
@@ -128,6 +137,17 @@ class StepDensity:
             for s, (a, b, h) in enumerate(zip(self.edges, self.edges[1:], self.heights, strict=False))
         ]
         return sp.Piecewise(*pieces, (0, True))
+
+
+def _real(x) -> np.ndarray:
+    """Numbers, in any shape, as floats; fractions are numbers, too."""
+    array = np.asarray(x)
+    try:
+        if array.dtype.kind not in "fiubO":
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"a density is a function of real numbers, not of {x!r}") from None
 
 
 def hellinger2(p: StepDensity, q: StepDensity) -> float:
@@ -172,6 +192,9 @@ def kl(p: StepDensity, q: StepDensity) -> float:
 
 def _common(p: StepDensity, q: StepDensity):
     """Widths of the common refinement's steps, and both densities on them."""
+    for density in (p, q):
+        if not isinstance(density, StepDensity):
+            raise TypeError(f"distances are between two StepDensity, such as model.green, not {density!r}")
     edges = np.union1d(p._edges, q._edges)
     middle = (edges[1:] + edges[:-1]) / 2
     return np.diff(edges), p.pdf(middle), q.pdf(middle)

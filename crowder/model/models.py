@@ -53,8 +53,12 @@ def steps(name: str, epsilon=None) -> tuple[tuple, tuple, tuple]:
     >>> steps("dist2", Fraction(1, 4))[1]  # no pair of a cluster is less similar than 1/4
     (0, Fraction(4, 3), Fraction(4, 3))
     """
+    if isinstance(epsilon, str):
+        raise TypeError(f"ε must be a number or a sympy expression, not the text {epsilon!r}")
     if name == "uniform":
         return (0, 1), (1,), (1,)
+    if epsilon is None and name in MODEL_NAMES:
+        raise TypeError(f"{name} needs ε")
     if name == "dist1":
         half = sp.Rational(1, 2) if isinstance(epsilon, sp.Basic) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
@@ -86,6 +90,11 @@ class SimilarityModel:
     red: StepDensity
     name: str = "steps"
     epsilon: object = field(default=None)
+
+    def __post_init__(self) -> None:
+        for which, density in (("green", self.green), ("red", self.red)):
+            if not isinstance(density, StepDensity):
+                raise TypeError(f"{which} must be a StepDensity, not {density!r}; see SimilarityModel.from_steps")
 
     @classmethod
     def from_steps(cls, edges, green, red, *, name: str = "steps", epsilon=None) -> SimilarityModel:
@@ -191,7 +200,7 @@ def _density(which: str, edges, heights) -> StepDensity:
 
 def _checked(epsilon):
     try:
-        inside = bool(0 < epsilon <= Fraction(1, 2))
+        inside = not isinstance(epsilon, bool) and bool(0 < epsilon <= Fraction(1, 2))
     except TypeError:
         inside = False
     if not inside:

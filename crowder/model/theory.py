@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from crowder import checked
 from crowder.model.models import SimilarityModel, steps
 
 __all__ = ["EPSILON", "L", "L_symbolic", "T", "step_integral"]
@@ -52,10 +53,15 @@ def L(model: SimilarityModel, t) -> float | np.ndarray:
     >>> L(dist2(0.25), 0)
     1.0
     """
-    t = np.asarray(t, dtype=np.float64)
-    if not (t >= 0).all():
-        raise ValueError("L_{g,r}(t) is defined for t >= 0")
-    green, red = model.green, model.red
+    checked.model(model)
+    try:
+        numbers = np.asarray(t)
+        numbers = numbers.astype(np.float64) if numbers.dtype.kind in "fiubO" else np.float64(np.nan)
+    except (TypeError, ValueError):
+        numbers = np.float64(np.nan)
+    if not (numbers >= 0).all():
+        raise ValueError(f"L_{{g,r}}(t) is defined for numbers t >= 0, not {t!r}")
+    t, green, red = numbers, model.green, model.red
     edges = np.union1d(green._edges, red._edges)
     width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
     rise, height = green.pdf(middle), red.pdf(middle)
@@ -90,7 +96,7 @@ def step_integral(c, g, h, b, t):
     >>> step_integral(0, 1, 1, 1, T)  # the uniform model
     1/(t + 1)
     """
-    c, g, h, b, t = (sp.sympify(value) for value in (c, g, h, b, t))
+    c, g, h, b, t = (_expression(value) for value in (c, g, h, b, t))
     if h == 0:
         return sp.Integer(0)
     if g == 0:
@@ -98,6 +104,13 @@ def step_integral(c, g, h, b, t):
     z = sp.Symbol("z", positive=True)
     power = sp.integrate(z**t, (z, c, c + g * b))  # z = c + g y
     return h / g * power
+
+
+def _expression(value) -> sp.Expr:
+    """A sympy expression. Text is refused: to read it, sympy runs it as Python."""
+    if isinstance(value, str):
+        raise TypeError(f"a sympy expression or a number is needed, not the text {value!r}")
+    return sp.sympify(value)
 
 
 def L_symbolic(model: str, t: sp.Expr = T, epsilon: sp.Expr = EPSILON) -> sp.Expr:
@@ -127,7 +140,7 @@ def L_symbolic(model: str, t: sp.Expr = T, epsilon: sp.Expr = EPSILON) -> sp.Exp
     >>> L_symbolic("dist1").subs({T: 1, EPSILON: sp.Rational(1, 2)}), L_symbolic("dist2").subs(T, 0).simplify()
     (1/4, 1)
     """
-    t, epsilon = sp.sympify(t), sp.sympify(epsilon)
+    t, epsilon = _expression(t), _expression(epsilon)
     edges, green, red = (tuple(sp.sympify(v) for v in part) for part in steps(model, epsilon))
     total, reached = sp.Integer(0), sp.Integer(0)
     for left, right, g, h in zip(edges, edges[1:], green, red, strict=False):

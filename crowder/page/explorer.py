@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from crowder import checked
 from crowder.asking.resolution import ideal_queries
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.counting.counts import expected_queries
@@ -62,6 +63,7 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
     """
     if shape not in SHAPES:
         raise ValueError(f"no shape is called {shape!r}; there are {', '.join(SHAPES)}")
+    n, k = checked.whole(n, "n"), checked.whole(k, "k")
     if not 1 <= k <= n:
         raise ValueError(f"{n} records do not make {k} clusters")
     if shape == "equal":
@@ -169,7 +171,8 @@ def grid(
 def _said(sizes: Sequence[int]) -> str:
     """Cluster sizes in words."""
     if len(set(sizes)) == 1:
-        return f"{len(sizes)} clusters of {sizes[0]} records"
+        clusters, records = ("" if number == 1 else "s" for number in (len(sizes), sizes[0]))
+        return f"{len(sizes)} cluster{clusters} of {sizes[0]} record{records}"
     if len(sizes) > 6:
         return f"{len(sizes)} clusters: {', '.join(map(str, sizes[:5]))}, … records"
     return f"{len(sizes)} clusters: {', '.join(map(str, sizes[:-1]))} and {sizes[-1]} records"

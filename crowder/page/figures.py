@@ -155,6 +155,8 @@ def show(
     [figure fig-line: A line falls from one to zero.]
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
+    if not isinstance(fig, Figure):
+        raise TypeError(f"figure {name}: expected a matplotlib figure, not {fig!r}")
     frame = _columns(data, name)
     svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
     _save(
@@ -233,6 +235,8 @@ def say(text: str) -> None:
     >>> say(f"The best order asks **{queries}** questions.")
     The best order asks **7** questions.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"say() takes text, not {text!r}")
     text = textwrap.dedent(text).strip()
     if not text:
         raise ValueError("say() was given nothing to say")

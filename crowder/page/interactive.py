@@ -50,6 +50,8 @@ class Words:
 
     def __init__(self, by: Sequence[str], texts: Mapping[tuple, str]) -> None:
         self.by, self.texts = list(by), dict(texts)
+        if not self.texts or any(not isinstance(key, tuple) or len(key) != len(self.by) for key in self.texts):
+            raise ValueError(f"needs words for settings of {', '.join(self.by)}: tuples of {len(self.by)}")
         values = [dict.fromkeys(setting[at] for setting in self.texts) for at in range(len(self.by))]
         for setting in product(*values):
             if not self.texts.get(setting, "").strip():
@@ -107,6 +109,8 @@ def show(
     [interactive fig-k: A point.]
     """
     facts = figures._facts("figure", name, caption=caption, alt=alt) | {"kind": "interactive"}
+    if not isinstance(chart, dict) and not hasattr(chart, "to_dict"):
+        raise TypeError(f"figure {name}: expected a chart, or its specification, not {chart!r}")
     spec = copy.deepcopy(chart if isinstance(chart, dict) else chart.to_dict())
     bound = {entry["name"] for entry in spec.get("params", []) if "bind" in entry}
     for what in [*words.by, *([step] if step else []), *(still or {})]:

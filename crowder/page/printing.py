@@ -74,7 +74,7 @@ def number(value) -> str:
     if isinstance(value, (int, np.integer)) or (isinstance(value, (Fraction, sp.Integer)) and value == int(value)):
         return f"{int(value):,}"
     value = float(value)
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # of which four digits would make 1e+04
 
 
 def exactly(value) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
@@ -27,6 +28,8 @@ WIDTHS = [4, 0.7]
 #: The ground of records that are known to be one: light, so that dark letters stand on it.
 TINTS = ["#bfe3f7", "#efcfe0", "#c4ead9", "#dcdcf2", "#f9cfb4", "#e4e4e4", "#f8dfa3"]
 SINGLE = "white"
+#: How the lines of the runs are dashed: as many as there can be.
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
 
 
 def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
@@ -77,7 +80,7 @@ def stepper(
     Raises
     ------
     ValueError
-        If there are not as many names as records.
+        If there are not as many names as records, no run, or more than four.
 
     Examples
     --------
@@ -87,6 +90,8 @@ def stepper(
     """
     import altair as alt
 
+    if not 1 <= len(runs) <= len(DASHES):
+        raise ValueError(f"the chart shows from one to {len(DASHES)} runs, not {len(runs)}")
     if any(len(run.clusters) != len(names) for run in runs.values()):
         raise ValueError(f"{len(names)} names do not name the records of every run")
     told = {name: watching.steps(run) for name, run in runs.items()}
@@ -220,7 +225,7 @@ def _progress(alt: Any, told: Mapping[str, list[watching.Step]], size: int) -> A
         y=alt.Y("pairs:Q", title="pairs settled", axis=alt.Axis(tickMinStep=1, tickCount=4, format="d")),
     )
     legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500, columns=2)
-    colors, dashes = [BLUE, INK, PURPLE, RED], [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
+    colors, dashes = [BLUE, INK, PURPLE, RED], DASHES
     many = len(told)
     line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
         color=alt.Color("run:N", scale=alt.Scale(domain=list(told), range=colors[:many]), legend=legend),
@@ -228,7 +233,7 @@ def _progress(alt: Any, told: Mapping[str, list[watching.Step]], size: int) -> A
     )
     # Beyond its last question a run stays where it ended.
     last = {name: len(steps) - 1 for name, steps in told.items()}
-    end = " : ".join([*(f"ordering == '{name}' ? {at}" for name, at in last.items()), "0"])
+    end = " : ".join([*(f"ordering == {json.dumps(name)} ? {at}" for name, at in last.items()), "0"])
     here = base.transform_filter(f"datum.run == ordering && datum.q == min(question, {end})")
     point = here.mark_point(size=110, filled=True, color=ORANGE, stroke=INK, opacity=1).properties(name="here")
     return alt.layer(line, point).properties(width=size, height=90)

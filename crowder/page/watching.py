@@ -145,6 +145,8 @@ def settled(told: Sequence[Step]) -> pd.DataFrame:
     """
     rows = []
     for at, step in enumerate(told):
+        if not isinstance(step, Step):
+            raise TypeError(f"steps come from `steps`; {step!r} is none")
         if step.pair is not None:
             rows.append((*step.pair, at, "asked", step.same))
         rows += [(*pair, at, "inferred", True) for pair in step.matches]
@@ -176,6 +178,8 @@ def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) 
     'Question 2 of 2: b and c? No. This settles 1 more pair. Known to be one: a b. Asked 2, inferred 1, open 0.'
     """
     last = len(told) - 1
+    if at < 0 or len(names) != sum(map(len, told[0].components)):
+        raise ValueError(f"needs a question from 0 on, not {at}, and a name for each record, not {len(names)}")
     step = told[min(at, last)]
     joined = [" ".join(names[record] for record in part) for part in step.components if len(part) > 1]
     known = f"Known to be one: {'; '.join(joined) or 'none yet'}. "

@@ -15,8 +15,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from crowder import checked
 from crowder.asking.engine import LOW, learn, settled
 from crowder.asking.orderings import EdgeOrdering, NodeOrdering, Ordering
+from crowder.asking.pairs import candidates
 from crowder.asking.weighing import EvidenceOrdering
 
 __all__ = ["STRATEGIES", "batch_of", "informed", "not_settled"]
@@ -38,10 +40,16 @@ def informed(strategy: str, similarity, pairs=(), same=(), *, rng) -> Ordering:
     if strategy == "node" and len(pairs):
         # Answers that did not come in its own order may leave a record with a match open to other clusters. Node
         # ordering looks out for that where pairs may be missing, so they are handed over one by one.
-        n = int(np.ceil(np.sqrt(2 * len(similarity))))
+        n = candidates(similarity).n
+        if max(map(max, pairs)) >= n:
+            raise ValueError(f"there is an answer about record {max(map(max, pairs))}; there are {n}, 0 to {n - 1}")
         similarity = sparse.coo_array((similarity, np.triu_indices(n, 1)), shape=(n, n))
     ordering = STRATEGIES[strategy](similarity, rng=rng)
+    if len(pairs) != len(same):
+        raise ValueError(f"there are {len(pairs)} pairs and {len(same)} answers")
     for (i, j), answer in zip(pairs, same, strict=True):
+        if not (0 <= min(i, j) and max(i, j) < ordering.n and i != j):
+            raise ValueError(f"{(i, j)} are not two of the {ordering.n} records, 0 to {ordering.n - 1}")
         known = ordering._knowledge
         if not settled(known.component, known.table, i, j):
             ordering._knowledge = learn(known, int(i), int(j), bool(answer))
@@ -81,8 +89,7 @@ def batch_of(strategy: str, similarity, size: int, pairs=(), same=(), *, rng) ->
     >>> batch_of("edge", [0.9, 0.8, 0.1], 5, rng=7)  # (0, 2) as well; then (1, 2) may be implied
     [(0, 1), (0, 2)]
     """
-    if size < 1:
-        raise ValueError(f"a batch has at least one question, not {size}")
+    checked.whole(size, "the size of a batch", least=1)
     ordering = informed(strategy, similarity, pairs, same, rng=rng)
     if strategy == "edge":
         return _of_edges(ordering, size)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
+
+from crowder import checked
+from crowder.asking.resolution import cluster_sizes
 
 __all__ = ["people", "typo"]
 
@@ -52,9 +54,11 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng) -> pd.DataFrame:
     >>> people([2], rng=4)[["name", "city", "label"]].values.tolist()
     [['Paula Winter', 'Eastwick', 'p1'], ['Paula Winter', 'Norwood', 'p1']]
     """
-    rng = np.random.default_rng(rng)
+    rng = checked.generator(rng, "people")
+    if not (isinstance(mistakes, (int, float)) and 0 <= mistakes < float("inf")):
+        raise ValueError(f"the mean number of mistakes must be 0 or more, not {mistakes!r}")
     rows = []
-    for person, size in enumerate(sizes, 1):
+    for person, size in enumerate(cluster_sizes(sizes).tolist(), 1):
         true = _person(rng)
         for _ in range(size):
             row = dict(true)
@@ -70,6 +74,7 @@ def typo(text: str, rng) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> typo("Harbour", np.random.default_rng(1))
     'Harbbour'
     """

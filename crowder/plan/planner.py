@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from crowder import results
+from crowder import checked, results
 from crowder.asking.oracles import Truth
 from crowder.asking.resolution import ideal_queries
 from crowder.asking.votes import odd
@@ -19,7 +19,7 @@ from crowder.data.similarity import SIMILARITIES, compute
 from crowder.model.models import SimilarityModel
 from crowder.plan.batch import STRATEGIES, batch_of, informed
 from crowder.plan.mixture import Levels, fit_levels
-from crowder.plan.sheets import Told, question_sheet, read_answers
+from crowder.plan.sheets import Told, guarded, question_sheet, read_answers
 from crowder.plan.sizes import Clusterings
 
 __all__ = ["Plan", "Run"]
@@ -107,6 +107,15 @@ class Plan:
         votes: int = 1, answers=None, strategies: Sequence[str] = tuple(STRATEGIES), encoding: str = "utf-8",
         sep: str = ",", rng: int = 0,
     ) -> None:  # fmt: skip
+        if not isinstance(records, pd.DataFrame):
+            raise TypeError(f"records must be a DataFrame, as crowder.read_records gives it, not {records!r}")
+        if "id" not in records:
+            raise ValueError(f"records need a column 'id'; they have {list(records.columns)}")
+        if not len(records):
+            raise ValueError("there is no record to plan for")
+        if records["id"].duplicated().any():
+            name = records["id"][records["id"].duplicated()].iloc[0]
+            raise ValueError(f"two records are called {name!r}; answers could be of either")
         if similarity not in SIMILARITIES:
             raise ValueError(f"similarity must be one of {', '.join(SIMILARITIES)}, not {similarity!r}")
         for name in (strategy, *strategies):
@@ -115,14 +124,16 @@ class Plan:
         if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < np.inf:
             raise ValueError(f"price must be a number, 0 or more, not {price!r}")
         self.records, self.similarity, self.strategy, self.strategies = records, similarity, strategy, tuple(strategies)
-        self.price, self.votes, self.seed = float(price), odd(votes), int(rng)
+        self.price, self.votes, self.seed = float(price), odd(votes), checked.whole(rng, "rng, the seed,")
         self._form = {"encoding": encoding, "sep": sep}
         self.n = len(records)
         self.fields = [name for name in records if name not in ("id", "label")]
         if isinstance(answers, Told):
+            if answers.n != self.n:
+                raise ValueError(f"the answers are about {answers.n} records; there are {self.n}")
             self.told = answers
         else:
-            self.told = read_answers(answers or [], list(records["id"]), **self._form)
+            self.told = read_answers([] if answers is None else answers, list(records["id"]), **self._form)
         self.condensed = compute(records, similarity, fields=self.fields)
         pairs, same = self.told.pairs, self.told.same
         self.levels: Levels | None = None
@@ -180,7 +191,8 @@ class Plan:
     def clusters(self) -> tuple[int, int, int]:
         """Plausible numbers of clusters: lower end, middle and upper end."""
         if self._plausible is None:
-            return (self._settled_k(), self._settled_k(), self.n)
+            low, middle, high = (len(np.unique(self.labels(quantile))) for quantile in (TAIL, 0.5, 1 - TAIL))
+            return low, middle, high
         low, middle, high = np.quantile(self._plausible.k, [TAIL, 0.5, 1 - TAIL], method="nearest")
         return int(low), int(middle), int(high)
 
@@ -204,6 +216,7 @@ class Plan:
 
     def recall(self, strategy: str) -> pd.DataFrame:
         """Recall after shares of a strategy's questions: least, middle and most of the runs."""
+        self.questions(strategy)  # an error if it was not simulated
         curves = np.array([run.recall for run in self.runs if run.strategy == strategy])
         low, middle, high = np.quantile(curves, [0, 0.5, 1], axis=0)
         share = np.linspace(0, 1, POINTS)
@@ -214,7 +227,7 @@ class Plan:
         """With labels: the run of every strategy planned, as it will really go; empty without."""
         if "label" not in self.records:
             return {}
-        truth = Truth(np.unique(self.records["label"], return_inverse=True)[1])
+        truth = Truth(self.records["label"])
         return {way: self._informed(way).run(truth) for way in dict.fromkeys(run.strategy for run in self.runs)}
 
     def batch(self, size: int) -> list[tuple[int, int]]:
@@ -233,7 +246,7 @@ class Plan:
         path, sheet = Path(path), self.sheet(size)
         if path.exists() and (there := read_answers(path, list(self.records["id"]), **self._form).pairs):
             raise ValueError(f"{path} holds answers ({len(there)}), so it stays; write the questions elsewhere")
-        text = sheet.to_csv(index=False, lineterminator="\n", sep=self._form["sep"])
+        text = sheet.rename(columns=guarded).to_csv(index=False, lineterminator="\n", sep=self._form["sep"])
         results.write(path, text.encode(self._form["encoding"]))
         return sheet
 
@@ -254,11 +267,9 @@ class Plan:
     def _informed(self, strategy: str):
         return informed(strategy, self.condensed, self.told.pairs, self.told.same, rng=self.seed)
 
-    def _settled_k(self) -> int:
-        return 1 if self.n == 1 or (self.n == 2 and self.told.same != [False]) else 2
-
     def labels(self, quantile: float) -> np.ndarray:
         """The plausible clustering at this place, 0 to 1, by number of clusters."""
+        checked.probability(quantile, "a quantile")
         if self._plausible is not None:
             return self._plausible.labels(quantile)
         together = self.n == 2 and (self.told.same == [True] or (not self.told.same and quantile < 0.5))

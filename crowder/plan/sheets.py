@@ -7,22 +7,27 @@ not matter.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from glob import glob
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from crowder.data.recordfile import _check_cells, _columns, _rows, _text
+from crowder import checked
+from crowder.data.recordfile import LONGEST, _check_cells, _columns, _form, _rows, _text
 
-__all__ = ["ANSWERS", "Told", "as_text", "files", "next_file", "question_sheet", "read_answers"]
+__all__ = ["ANSWERS", "Told", "as_text", "files", "guarded", "next_file", "question_sheet", "read_answers"]
 
 #: Columns that a file of answers must have.
 COLUMNS = ["id_a", "id_b", "same"]
+
+#: How a cell starts that a spreadsheet would run, perhaps with a command in it; or that looks guarded against that.
+FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
 
 #: What a cell of the column ``same`` may hold, in any case; blank is no answer yet.
 ANSWERS = {"yes": True, "true": True, "1": True, "y": True, "no": False, "false": False, "0": False, "n": False}
@@ -54,6 +59,7 @@ class Told:
     """
 
     def __init__(self, n: int) -> None:
+        self.n = n = checked.whole(n, "n, the number of records,")
         self.pairs: list[tuple[int, int]] = []
         self.same: list[bool] = []
         self._where: dict[tuple[int, int], str] = {}
@@ -61,6 +67,11 @@ class Told:
 
     def add(self, i: int, j: int, same: bool, where: str) -> None:
         """Take in an answer from `where`; a ValueError if it is there already, or contradicts the others."""
+        i, j = checked.whole(i, "a record"), checked.whole(j, "a record")
+        if max(i, j) >= self.n or i == j:
+            raise ValueError(f"{(i, j)} are not two of the {self.n} records, 0 to {self.n - 1}")
+        if not isinstance(same, (bool, np.bool_)):
+            raise TypeError(f"the answer to {(i, j)} must be a boolean, not {same!r}")
         pair = (min(i, j), max(i, j))
         if pair in self._where:
             raise ValueError(f"this pair is answered in {self._where[pair]} already")
@@ -141,12 +152,19 @@ def read_answers(
     >>> read_answers(path, ["x", "y", "z"]).pairs
     [(0, 1)]
     """
+    if not isinstance(paths, (str, os.PathLike, Iterable)):
+        raise TypeError(f"answers must be a file, or a list of files, not {paths!r}")
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    place = {name: number for number, name in enumerate(ids)}
+    _form(encoding, sep)
+    place: dict[str, int] = {}
+    for number, name in enumerate(ids):
+        if place.setdefault(name, number) != number:
+            raise ValueError(f"records {place[name]} and {number} are both called {name!r}; answers could be of either")
     told = Told(len(place))
     for path in paths:
         named = f"{os.fspath(path)}, " if len(paths) > 1 else ""
-        for row, (a, b, cell) in _cells(path, encoding, sep):
+        for row, (first, second, cell) in _cells(path, encoding, sep):
+            a, b = (name[1:] if name[:1] == "'" and name[1:] in place else name for name in (first, second))
             at = f"{os.fspath(path)}: row {row}, column"
             for column, name in (("id_a", a), ("id_b", b)):
                 if name not in place:
@@ -168,6 +186,9 @@ def read_answers(
 def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs, similarity) -> pd.DataFrame:
     """The questions as a table to be filled in, all of it text.
 
+    People open it in a spreadsheet, which runs a cell that starts with ``=``, ``+``, ``-`` or ``@``: an apostrophe
+    stands before one (`guarded`), an identifier too. `read_answers` knows it with the apostrophe and without.
+
     Examples
     --------
     >>> records = pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]})
@@ -175,10 +196,14 @@ def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs, similari
     ['id_a,id_b,name_a,name_b,similarity,same', 'x,y,Ann,Anne,0.7500,']
     """
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    if absent := [field for field in fields if field not in records]:
+        raise ValueError(f"no such column: {absent}; the records have {list(records.columns)}")
+    if ((pairs < 0) | (pairs >= len(records))).any() or len(similarity) != len(pairs):
+        raise ValueError(f"needs pairs of the {len(records)} records, and a similarity for each")
     a, b = (records.iloc[side].reset_index(drop=True) for side in pairs.T)
-    sheet = {"id_a": a["id"], "id_b": b["id"]}
+    sheet = {"id_a": a["id"].map(guarded), "id_b": b["id"].map(guarded)}
     for field in fields:
-        sheet |= {f"{field}_a": a[field], f"{field}_b": b[field]}
+        sheet |= {f"{field}_a": a[field].map(_guarded_text), f"{field}_b": b[field].map(_guarded_text)}
     sheet |= {"similarity": [f"{w:.4f}" for w in similarity], "same": [""] * len(pairs)}
     return pd.DataFrame(sheet, dtype="str")
 
@@ -191,6 +216,8 @@ def files(names: str | Sequence[str]) -> list[str]:
     >>> files("a.csv, b.csv"), files("no-such-file-*.csv"), files("")
     (['a.csv', 'b.csv'], [], [])
     """
+    if not isinstance(names, Iterable):
+        raise TypeError(f"names of files must be a text, or a list, not {names!r}")
     names = names.split(",") if isinstance(names, str) else names
     found = []
     for name in filter(None, (str(name).strip() for name in names)):
@@ -214,18 +241,40 @@ def next_file(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", sep: st
 
 
 def as_text(cell: str) -> str:
-    """A cell as Markdown and HTML show it to the letter, whatever is in it.
+    """A cell as Markdown and HTML show it to the letter, whatever is in it, on one line.
+
+    What would turn the line round, or is no character to be seen, is shown by its number.
 
     Examples
     --------
-    >>> as_text("<b>|$x$")
-    '&#60;b&#62;&#124;&#36;x&#36;'
+    >>> as_text("<b>|$x$"), as_text("1. a\u202eb")
+    ('&#60;b&#62;&#124;&#36;x&#36;', '1&#46; aU+202Eb')
     """
-    return re.sub(r"[^\w\s.,:;/'()+-]|_|(?<=\w)://", lambda m: "".join(f"&#{ord(c)};" for c in m[0]), str(cell))
+    text = " ".join(str(cell).split())
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", lambda m: f"U+{ord(m[0]):04X}", text)
+    # At the start of a line, a dash, a plus and a number make a list.
+    special = r"[^\w\s.,:;/'()+-]|_|(?<=\w)://|^[-+]|--+|\.\.+|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)]"
+    return re.sub(special, lambda m: "".join(f"&#{ord(c)};" for c in m[0]), text)
 
 
-def _cells(path, encoding: str, sep: str) -> Iterator[tuple[int, list[str]]]:
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe stands before one that would be.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-5"), guarded("'=1"), guarded("Ann")
+    ("'=1+1", "'-5", "''=1", 'Ann')
+    """
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
+def _guarded_text(cell) -> str:
+    return guarded(cell) if isinstance(cell, str) else cell
+
+
+def _cells(path, encoding: str, sep: str) -> list[tuple[int, list[str]]]:
     """Number and cells (id_a, id_b, same) of every row that is not blank."""
+    limit = csv.field_size_limit(LONGEST)  # a sheet has the fields of the records, which may be long
     try:
         rows = _rows(_text(Path(path).read_bytes(), encoding, sep), sep)
         top, header = next(rows, (0, []))
@@ -233,11 +282,15 @@ def _cells(path, encoding: str, sep: str) -> Iterator[tuple[int, list[str]]]:
         if not header:
             raise ValueError(f"the file is empty: it needs a header with {', '.join(COLUMNS)}")
         _columns(header, top, None, COLUMNS, None, sep)
+        found = []
         for row, cells in rows:
             if any(cell.strip() for cell in cells):
                 _check_cells(row, cells, header)
-                yield row, [cells[header.index(name)].strip() for name in COLUMNS]
+                found.append((row, [cells[header.index(name)].strip() for name in COLUMNS]))
+        return found
     except UnicodeError as error:  # of a codec that tells no place
         raise ValueError(f"{os.fspath(path)}: not {encoding} ({error}); pass encoding=") from None
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)

@@ -19,6 +19,8 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
+from crowder import checked
+
 __all__ = ["best_batch", "sweep_in_batches", "time_bound", "time_needed"]
 
 _POINT = "grid point"  # the column that a file has and the table has not
@@ -57,7 +59,8 @@ def sweep_in_batches(
     Raises
     ------
     ValueError
-        If `batch` or `repetitions` is less than 1, or the folder holds another sweep (other settings, seed or batch).
+        If `batch` or `repetitions` is less than 1, the folder holds another sweep (other settings, seed or batch), or
+        a file of it is damaged.
 
     Notes
     -----
@@ -75,8 +78,9 @@ def sweep_in_batches(
     2    100           0  600
     3    100           1  700
     """
-    if batch < 1 or repetitions < 1:
-        raise ValueError(f"batch and repetitions must be at least 1, not {batch} and {repetitions}")
+    checked.whole(batch, "batch", least=1)
+    checked.whole(repetitions, "repetitions", least=1)
+    checked.whole(rng, "rng, the seed,")
     grid, folder = list(grid), Path(folder)
     _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
     parents = np.random.default_rng(rng).spawn(len(grid))
@@ -87,8 +91,13 @@ def sweep_in_batches(
         for at, path in enumerate(files) if not path.exists())  # fmt: skip
     if not files:
         return pd.DataFrame()
-    options = {"keep_default_na": False, "na_values": ["nan"]}
-    results = pd.concat([pd.read_csv(path, **options) for path in files], ignore_index=True)
+    tables = [
+        _whole(path, range(at * batch, min((at + 1) * batch, len(grid))), repetitions) for at, path in enumerate(files)
+    ]
+    for path, table in zip(files, tables, strict=True):
+        if list(table) != list(tables[0]):
+            raise ValueError(f"{path} has other columns than {files[0]}; remove the wrong one, and run this again")
+    results = pd.concat(tables, ignore_index=True)
     points = pd.DataFrame([grid[point] for point in results.pop(_POINT)])
     return pd.concat([points, results], axis=1)
 
@@ -118,6 +127,7 @@ def time_needed(configurations: int, seconds: float, *, overhead: float, batch: 
     >>> time_needed(1000, 0.5, overhead=1.0, batch=10, workers=4)  # 100 batches, 25 for each worker
     150.0
     """
+    _positive(configurations=configurations, seconds=seconds, overhead=overhead, batch=batch, workers=workers)
     return math.ceil(math.ceil(configurations / batch) / workers) * (batch * seconds + overhead)
 
 
@@ -131,6 +141,7 @@ def best_batch(configurations: int, seconds: float, *, overhead: float, workers:
     >>> best_batch(10_000, 0.5, overhead=0.02, workers=4)
     10
     """
+    _positive(configurations=configurations, seconds=seconds, overhead=overhead, workers=workers)
     return max(1, round(math.sqrt(configurations * overhead / (workers * seconds))))
 
 
@@ -144,7 +155,14 @@ def time_bound(configurations: int, seconds: float, *, overhead: float, workers:
     >>> round(time_bound(10_000, 0.5, overhead=0.02, workers=4), 2)
     1260.02
     """
+    _positive(configurations=configurations, seconds=seconds, overhead=overhead, workers=workers)
     return (math.sqrt(configurations * seconds / workers) + math.sqrt(overhead)) ** 2
+
+
+def _positive(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not (number >= 0 if name in ("configurations", "overhead") else number > 0):
+            raise ValueError(f"{name} must be positive, not {number!r}")
 
 
 def _run(function, start, points, parents, repetitions, settings, path) -> None:
@@ -155,8 +173,26 @@ def _run(function, start, points, parents, repetitions, settings, path) -> None:
         for r, child in enumerate(parent.spawn(repetitions)):
             rows.append({_POINT: start + place, "repetition": r, **function(**settings, **point, rng=child)})
     temporary = path.with_suffix(f".{os.getpid()}.part")
-    pd.DataFrame(rows).to_csv(temporary, index=False, na_rep="nan", lineterminator="\n")
-    temporary.replace(path)
+    try:
+        pd.DataFrame(rows).to_csv(temporary, index=False, na_rep="nan", lineterminator="\n")
+        temporary.replace(path)
+    except OSError:  # a full disk, say
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _whole(path: Path, points: range, repetitions: int) -> pd.DataFrame:
+    """The rows of a file, if they are all there: nothing may have cut, edited or swapped it since it was written."""
+    wanted = [(point, r) for point in points for r in range(repetitions)]
+    try:
+        if not path.read_bytes().endswith(b"\n"):
+            raise ValueError("its last line is cut")
+        table = pd.read_csv(path, keep_default_na=False, na_values=["nan"])
+        if list(zip(table[_POINT], table["repetition"], strict=True)) != wanted:
+            raise ValueError(f"it should have {repetitions} of each of the points {points.start} to {points.stop - 1}")
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path} is damaged ({error}); remove it, and the same call does its points again") from None
+    return table
 
 
 def _key(function, grid, repetitions, rng, batch, settings) -> dict:
@@ -177,7 +213,10 @@ def _claim(folder: Path, key: dict) -> None:
         temporary = folder / f"sweep.{os.getpid()}.part"
         temporary.write_text(json.dumps(key, indent=2) + "\n", encoding="utf-8")
         temporary.replace(mark)
-    found = json.loads(mark.read_text(encoding="utf-8"))
+    try:
+        found = dict(json.loads(mark.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{mark} does not say which sweep the folder holds: {error}") from None
     if found != key:
         odd = ", ".join(sorted(name for name in key if found.get(name) != key[name]))
         raise ValueError(f"{folder} holds another sweep: {odd} differ")

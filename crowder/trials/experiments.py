@@ -13,6 +13,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy import stats
 
+from crowder import checked
 from crowder.asking.oracles import Truth
 from crowder.asking.orderings import edge_ordering, node_ordering
 from crowder.data.datasets import synthetic
@@ -52,9 +53,10 @@ def repeat(function: Callable, repetitions: int, *, rng, n_jobs: int = 1, **sett
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
     [30, 68, 39]
     """
-    if repetitions < 1:
-        raise ValueError(f"repetitions must be at least 1, not {repetitions}")
-    children = np.random.default_rng(rng).spawn(repetitions)
+    checked.whole(repetitions, "repetitions", least=1)
+    if not callable(function):
+        raise TypeError(f"function must take a keyword rng, and be one; {function!r} is none")
+    children = checked.generator(rng, "repetitions").spawn(repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
 
@@ -88,11 +90,24 @@ def sweep(
     3    100           1  700
     """
     grid = list(grid)
+    for point in grid:
+        if not isinstance(point, Mapping):
+            raise TypeError(f"a grid is of settings by name, such as {{'scale': 1}}; {point!r} is none")
     rows = []
-    for point, parent in zip(grid, np.random.default_rng(rng).spawn(len(grid)), strict=True):
+    for point, parent in zip(grid, checked.generator(rng, "repetitions").spawn(len(grid)), strict=True):
         results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
-        rows += [{**point, "repetition": r, **result} for r, result in enumerate(results)]
+        rows += [{**point, "repetition": r, **_named(result, point)} for r, result in enumerate(results)]
     return pd.DataFrame(rows)
+
+
+def _named(result, point: Mapping) -> Mapping:
+    """What a call returned, if it is a mapping of names that the settings have not taken."""
+    if not isinstance(result, Mapping):
+        raise TypeError(f"the function must return results by name, not {result!r}")
+    for name in result:
+        if name in point or name == "repetition":
+            raise ValueError(f"a result is called {name!r}, as a setting is")
+    return result
 
 
 def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -121,6 +136,10 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
       row  n  mean   sd   low  high
     0   a  3   2.0  1.0 -0.48  4.48
     """
+    by = [by] if isinstance(by, str) else list(by)
+    for name in (*by, value):
+        if name not in results:
+            raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, results))}")
     rows = []
     for setting, group in results.groupby(by, sort=False):
         mean, low, high = mean_interval(group[value], confidence=confidence)
@@ -139,6 +158,10 @@ def mean_interval(values, *, confidence: float = 0.95) -> tuple[float, float, fl
     (3.0, 3.0, 3.0)
     """
     values = np.asarray(values, dtype=np.float64)
+    if not len(values):
+        raise ValueError("there is no value to take the mean of")
+    if not 0 < checked.probability(confidence, "confidence") < 1:
+        raise ValueError(f"confidence must be in (0, 1), not {confidence!r}")
     mean = float(values.mean())
     if len(values) < 2:
         return mean, float("nan"), float("nan")

@@ -16,6 +16,7 @@ from scipy import stats
 
 from crowder.asking.oracles import Truth
 from crowder.asking.orderings import edge_ordering, node_ordering
+from crowder.asking.resolution import cluster_sizes
 from crowder.data.datasets import synthetic
 from crowder.data.similarity import discretize
 from crowder.model.models import SimilarityModel
@@ -57,10 +58,12 @@ def size_readings(listed: Sequence[int], records: int, clusters: int, rest: int 
     >>> {name: (sum(sizes), len(sizes)) for name, sizes in size_readings([6, 3, 3, 3, 2, 2], 15, 4, rest=1).items()}
     {'first clusters': (15, 4), 'whole list': (19, 6), 'cut list': (15, 6)}
     """
-    listed = list(listed)
+    listed = cluster_sizes(listed).tolist()
+    if not listed or min(records, clusters, rest) < 1:
+        raise ValueError(f"needs a list of sizes and positive numbers, not {listed}, {records}, {clusters}, {rest}")
     frequent = max(dict.fromkeys(listed), key=listed.count)
     cut = list(listed)
-    while sum(cut) >= records:
+    while sum(cut) >= records and frequent in cut:
         cut.remove(frequent)
     cut += [rest] * ((records - sum(cut)) // rest)
     return {"first clusters": listed[:clusters], "whole list": listed, "cut list": cut}
@@ -102,6 +105,10 @@ def count_readings(
     data = synthetic(sizes, model, rng=rng)
     order = rng.permutation(data.n)
     wanted, found = dict(only or {}), []
+    known = {"rounding": ROUNDINGS, "ties": TIES, "arrival": ARRIVALS}
+    for key, value in wanted.items():
+        if key not in known or value not in known[key]:
+            raise ValueError(f"no reading has {key} = {value!r}; there are {({k: list(v) for k, v in known.items()})}")
 
     def run(similarity, labels, rounding, ties):
         by_index = ties in ("index", "index, listed")
@@ -150,6 +157,8 @@ def spread(model: SimilarityModel, rounding: str, levels: int = 10) -> Similarit
     >>> blurred.hellinger2 < dist2(0.05).hellinger2
     True
     """
+    if rounding not in ROUNDINGS:
+        raise ValueError(f"no rounding is called {rounding!r}; there are {', '.join(ROUNDINGS)}")
     rule = ROUNDINGS[rounding]
     if rule is None:
         return model
@@ -206,6 +215,8 @@ def joint_score(z, runs: int) -> pd.Series:
     {'rms': 2.398, 'worst': 4.0, 'beyond': 1.0, 'chance': 0.001}
     """
     z = np.abs(np.asarray(z, float))
+    if not z.size or runs < 2:
+        raise ValueError(f"needs a distance, and at least 2 runs behind it, not {z.size} and {runs}")
     inside = 1 - 2 * stats.t.sf(z.max(), runs - 1)
     return pd.Series({
         "rms": np.sqrt(np.mean(z**2)), "worst": z.max(), "beyond": int((z > 3).sum()), "chance": 1 - inside ** z.size

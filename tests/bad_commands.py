@@ -1,0 +1,97 @@
+"""Bad input to the command that builds the book: chapters, parameters, profiles, files of the book."""
+
+import sys
+from pathlib import Path
+
+from bad_material import ROOM, Row
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book"))
+
+import ledger  # noqa: E402
+import printed  # noqa: E402
+from chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select  # noqa: E402
+
+CHAPTERS = read_chapters(ROOT)
+
+
+def chosen(chapter, *assignments):
+    """What ``--only chapter -p name=value`` comes to."""
+    return overrides(select(CHAPTERS, [chapter]), {}, parse_assignments(list(assignments)))
+
+
+def clone(**files):
+    """A clone with these files of `book`, and no other."""
+    root = Path(ROOM["folder"]) / "clone"
+    for old in root.rglob("*.yml"):
+        old.unlink()
+    for name, text in files.items():
+        path = root / ("_toc.yml" if name == "toc" else f"book/{name.replace('__', '/')}.yml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    root.mkdir(exist_ok=True)
+    return root
+
+
+def profiles(text):
+    return read_profiles(clone(profiles=text), CHAPTERS)
+
+
+def claims(text):
+    return ledger.read_catalogue(clone(**{"claims__01-questions": text}), CHAPTERS)
+
+
+TABLE = {
+    "Chapters": [
+        Row(lambda: select(CHAPTERS, ["99"]), BuildError, "--only 99: no such chapter; there are 01-questions"),
+        Row(lambda: select(CHAPTERS, [""]), BuildError, "no such chapter"),
+        Row(lambda: select(CHAPTERS, ["08-synthetic.ipynb"]), BuildError, "--only 08-synthetic.ipynb: no such chapter"),
+        Row(lambda: read_chapters(clone()), BuildError, "there is no _toc.yml"),
+        Row(lambda: read_chapters(clone(toc="parts: [")), BuildError, "_toc.yml: while parsing a flow"),
+        Row(lambda: read_chapters(clone(toc=b"\xff\xfe\x00")), BuildError, "_toc.yml: "),
+        Row(lambda: read_chapters(clone(toc="- file: a")), BuildError, "_toc.yml: expected names and what they"),
+        Row(lambda: read_chapters(clone(toc="file: 7")), BuildError, "_toc.yml: file: 7 is no page of the book"),
+        Row(lambda: read_chapters(clone(toc="file: ../../etc/passwd")), BuildError, "is no page of the book"),
+        Row(lambda: read_chapters(clone(toc="a: 1\na: 2")), BuildError, "_toc.yml: 'a' is there twice"),
+        Row(lambda: read_chapters(clone(toc="a: &x [1]\nb: *x")), BuildError, "_toc.yml: an alias"),
+        Row(lambda: read_chapters(clone(toc="a: !!python/object/apply:os.getcwd []")),
+            BuildError, "could not determine a constructor for the tag"),
+    ],
+    "Parameters": [
+        Row(lambda: chosen("08", "seed"), BuildError, "-p seed: expected name=value"),
+        Row(lambda: chosen("08", "=7"), BuildError, "-p =7: expected name=value"),
+        Row(lambda: chosen("08", "my seed=7"), BuildError, "-p my seed=7: expected name=value"),
+        Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
+        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: -p sets seed to 'seven', but its default"),
+        Row(lambda: chosen("08", "seed=1.5"), BuildError, "08-synthetic: -p sets seed to 1.5, but its default"),
+        Row(lambda: chosen("08", "seed=True"), BuildError, "08-synthetic: -p sets seed to True, but its default"),
+        Row(lambda: chosen("08", "seed="), BuildError, "08-synthetic: -p sets seed to '', but its default"),
+        Row(lambda: chosen("08", "repetitions=[1]"), BuildError, "08-synthetic: -p sets repetitions to [1], but its"),
+        Row(lambda: chosen("08", "seed=nan"), BuildError, "08-synthetic: -p sets seed to 'nan', but its default"),
+        Row(lambda: chosen("08", "seed=__import__('os').getcwd()"), BuildError, "-p sets seed to \"__import__('os')"),
+        Row(lambda: chosen("08", "seed={[]: 1}"), BuildError, "-p sets seed to '{[]: 1}', but its default"),
+        Row(lambda: chosen("08", "seed=" + "(" * 500), BuildError, "-p sets seed to '((("),
+        Row(lambda: chosen("15", "votes=three"), BuildError, "15-your-data: -p sets votes to 'three', but its"),
+    ],
+    "Profiles": [
+        Row(lambda: profiles("quick: ["), BuildError, "book/profiles.yml: while parsing a flow"),
+        Row(lambda: profiles("- quick"), BuildError, "book/profiles.yml: expected names and what they stand for"),
+        Row(lambda: profiles("quick: 5"), BuildError, "book/profiles.yml: profile quick has chapters and their values"),
+        Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick has parameters"),
+        Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "profile quick names 99-none, which is no"),
+        Row(lambda: profiles("../quick: {}"), BuildError, "'../quick' cannot be the name of a profile"),
+        Row(lambda: profiles("1: {}"), BuildError, "1 cannot be the name of a profile"),
+        Row(lambda: profiles("full: {08-synthetic: {}}"), BuildError, "'full' cannot be the name of a profile"),
+        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/profiles.yml: 'a' is there twice"),
+    ],
+    "Expected verdicts": [
+        Row(lambda: claims("C1: {}"), BuildError, "book/claims/01-questions.yml: 'C1': expected C, E or B"),
+        Row(lambda: claims("C98: 5"), BuildError, "book/claims/01-questions.yml: 'C98': expected C, E or B"),
+        Row(lambda: claims("C98: {place: x}"), BuildError, "book/claims/01-questions.yml: C98 lacks"),
+        Row(lambda: claims("C98: {place: x}\nC98: {place: y}"), BuildError, "'C98' is there twice"),
+        Row(lambda: claims("C98: {statement: {claim}`C99`}"), BuildError, "book/claims/01-questions.yml: while"),
+        Row(lambda: printed.read_groups(clone(published="t: {chapter: 99-none}"), CHAPTERS),
+            BuildError, "book/published.yml: t: there is no chapter 99-none"),
+        Row(lambda: printed.read_groups(clone(published="t: 5"), CHAPTERS), BuildError, "published.yml: t: expected"),
+    ],
+}  # fmt: skip

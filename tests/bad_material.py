@@ -1,0 +1,223 @@
+"""What the tables of bad input are made of: one row each, files that are wrong, and things to go wrong with."""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+import crowder as cr
+from crowder.page import interactive
+from crowder.plan import people, sheets
+
+
+class Row(NamedTuple):
+    """A call with bad input, the error it gets, and what the message must say: what was wrong, and where."""
+
+    call: Callable
+    error: type[Exception]
+    says: str
+
+
+#: Where files are put; a test says where.
+ROOM = {"folder": None}
+
+V = [0.9, 0.8, 0.1]  # similarities of three records
+M = cr.dist1(0.2)
+U = cr.uniform()
+F = pd.DataFrame({"x": [1]})
+crowd = cr.Truth([0, 0, 1])
+PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
+PLAN = cr.Plan(PEOPLE, rng=7, strategies=("edge",))
+SLIDER = {"name": "k", "value": 1, "bind": {"input": "range", "min": 1, "max": 2, "step": 1}}
+SPEC = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}, "params": [SLIDER]}
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def folder():
+    return tempfile.mkdtemp(prefix="bad-", dir=ROOM["folder"])
+
+
+def new(name="answers.db"):
+    """A file that is not there."""
+    return os.path.join(folder(), name)
+
+
+def file(name, content):
+    path = Path(new(name))
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+def beside(path):
+    """The folder that a file is in."""
+    return os.path.dirname(path)
+
+
+def loop():
+    """A link to itself."""
+    path = new()
+    os.symlink(path, path)
+    return path
+
+
+def database(*statements):
+    """An SQLite file of somebody else's."""
+    connection = sqlite3.connect(path := new())
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return path
+
+
+def out():
+    return new("out.parquet")
+
+
+def parquet(i=(0, 1), j=(1, 2), w=(0.5, 0.4)):
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {"i": list(i), "j": list(j), "similarity": list(w)}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path := out())
+    return path
+
+
+def cut_parquet():
+    content = Path(parquet()).read_bytes()
+    return file("out.parquet", content[: len(content) // 2])
+
+
+def npz(**arrays):
+    np.savez(path := new("a.npz"), **arrays)
+    return path
+
+
+def npy():
+    np.save(path := new("a.npy"), np.arange(3))
+    return path
+
+
+def answered_sheet():
+    PLAN.sheet(2).assign(same="yes").iloc[:1].to_csv(path := new("q.csv"), index=False)
+    return path
+
+
+def printed(numbers, more=""):
+    """A file of printed numbers with one group."""
+    return file("p.yml", f"t: {{chapter: c, place: p, unit: u, rule: equal, numbers: {numbers}{more}}}")
+
+
+# --- orderings, runs, journals ----------------------------------------------------------------------------------------
+
+
+def pairs_of(*entries, n=3):
+    i, j, w = zip(*entries, strict=True)
+    return sparse.coo_array((w, (i, j)), shape=(n, n))
+
+
+def broken_csr():
+    """SciPy looks at the places when a matrix is made, and not again."""
+    matrix = pairs_of((0, 1, 0.5)).tocsr()
+    matrix.indices[0] = 7
+    return matrix
+
+
+def broken_coo():
+    matrix = pairs_of((0, 1, 0.5))
+    matrix.coords[0][0] = -4
+    return matrix
+
+
+def broken_lengths():
+    matrix = pairs_of((0, 1, 0.5))
+    matrix.data = np.array([0.5, 0.6])
+    return matrix
+
+
+def edge():
+    return cr.EdgeOrdering(V, rng=7)
+
+
+def asking():
+    """An ordering whose question (0, 1) is open."""
+    ordering = edge()
+    ordering.ask()
+    return ordering
+
+
+def told_once():
+    ordering = asking()
+    ordering.tell((0, 1), True)
+    return ordering
+
+
+def done():
+    return cr.Resolution([[0, 1]], [True], [0, 0, 1])
+
+
+def breaks():
+    yield [0], [1], [0.5]
+    raise OSError("the disk is gone")
+
+
+def fresh():
+    return cr.Journal(crowd, new())
+
+
+def kept_path():
+    """The journal of a finished run."""
+    with cr.Journal(crowd, path := new()) as journal:
+        cr.edge_ordering(V, journal, rng=7)
+    return path
+
+
+def kept_journal():
+    return cr.Journal(crowd, kept_path())
+
+
+def tied_path():
+    with cr.Journal(cr.Truth([0, 1, 2]), path := new()) as journal:
+        cr.edge_ordering([0.5, 0.5, 0.5], journal, rng=7)
+    return path
+
+
+def cut_journal(size):
+    return file("answers.db", Path(kept_path()).read_bytes()[:size])
+
+
+def shut_journal():
+    journal = fresh()
+    journal.close()
+    return journal
+
+
+def big_told():
+    told = sheets.Told(99)
+    told.add(0, 88, True, "row 2")
+    return told
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+def plot():
+    plt.close("all")
+    return plt.figure()
+
+
+def words():
+    return interactive.Words(["k"], {(1,): "One.", (2,): "Two."})
+
+
+def nothing(rng):
+    return {"x": 1}

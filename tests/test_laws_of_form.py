@@ -1,0 +1,288 @@
+"""Laws of the input: what may be changed about it without changing a question, and what changes them how."""
+
+import math
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import strategies as st
+from instances import (
+    SEEDS,
+    asked,
+    by_hand,
+    complete,
+    edge,
+    how_many,
+    instances,
+    law,
+    node,
+    place,
+    stored,
+    upper,
+)
+from scipy import sparse
+
+import crowder as cr
+from crowder.asking.orderings import SIZE_DECIMALS, expected_sizes
+from crowder.asking.pairs import SYMMETRY_TOLERANCE, candidates
+
+how_many = pytest.fixture(scope="module", autouse=True)(how_many)
+
+
+def square(instance, diagonal=0.0):
+    matrix = np.zeros((instance.n, instance.n))
+    matrix[upper(instance.n)[:2]] = matrix.T[upper(instance.n)[:2]] = instance.values
+    np.fill_diagonal(matrix, diagonal)
+    return matrix
+
+
+def both(similarity, instance, **rules):
+    """What both orderings ask, of the truth and of a crowd that errs."""
+    found = []
+    for ordering in (cr.EdgeOrdering, cr.NodeOrdering):
+        for crowd in (cr.Truth(instance.labels), instance.crowd):
+            found.append(asked(ordering(similarity, **rules).run(crowd)))
+    return found
+
+
+# --- the order of the records --------------------------------------------------------------------------------------
+
+
+def relabelled(instance, new):
+    """The same with record r called ``new[r]``, ties and arrivals with it."""
+    n, at = instance.n, np.argsort(new)
+    i, j, _ = upper(n)
+    where = place(n, at[i], at[j])  # which pair is (i, j) now
+    pick = {name: getattr(instance, name)[where] for name in ("values", "priority", "keep", "lies")}
+    return instance._replace(labels=instance.labels[at], arrivals=new[instance.arrivals], **pick)
+
+
+@law(instances(), st.randoms(use_true_random=False), usual=100, night=10_000)
+def test_calling_the_records_otherwise_calls_the_questions_otherwise_and_changes_none(instance, names):
+    """Ties by priority and a given order of arrival go along. By expected size they do where no two sizes tie: ties of
+    sizes fall back on the index, and random ties on a generator that knows nothing of names, so these cannot."""
+    new = np.array(names.sample(range(instance.n), instance.n))
+    other = relabelled(instance, new)
+    sizes, others = (expected_sizes(candidates(x.similarity)) for x in (instance, other))
+    assert others[new].tolist() == sizes.tolist()  # to the last bit: no order of summation shows
+    makes = [edge, node]
+    if len(set(np.round(sizes, SIZE_DECIMALS).tolist())) == instance.n:
+        makes.append(lambda x: node(x, ties=x.ties))
+    for make in makes:
+        for one, two in ((instance.crowd, other.crowd), (cr.Truth(instance.labels), cr.Truth(other.labels))):
+            run, again = make(instance).run(one), make(other).run(two)
+            pairs = [(*new[pair].tolist(),) for pair in run.queries]
+            if make is edge:
+                pairs = [(min(pair), max(pair)) for pair in pairs]
+            assert list(zip(pairs, run.answers.tolist(), strict=True)) == asked(again)
+            assert np.array_equal(
+                run.clusters[:, None] == run.clusters, again.clusters[new][:, None] == again.clusters[new]
+            )
+
+
+@law(instances(), usual=60, night=5_000)
+def test_ties_by_index_are_ties_by_the_pair_or_by_the_earlier_record(instance):
+    i, j, _ = upper(instance.n)
+    by_pair = instance._replace(priority=np.arange(len(i), dtype=float))
+    assert asked(edge(instance, ties="index").run(instance.crowd)) == asked(edge(by_pair).run(instance.crowd))
+    rank = np.argsort(instance.arrivals)
+    earlier = instance._replace(priority=np.where(rank[i] < rank[j], i, j).astype(float))
+    by_index = node(instance, ties="index", order=instance.arrivals)
+    assert asked(by_index.run(instance.crowd)) == asked(node(earlier).run(instance.crowd))
+
+
+@law(instances(), SEEDS, usual=60, night=5_000)
+def test_records_arrive_by_falling_expected_size_whatever_form_it_is_summed_from(instance, seed):
+    """The sums agree to the last bit in every form, and with the exact sum as far as 52 bits of a similarity go."""
+    n, whole = instance.n, complete(instance)
+    forms = [instance.values, square(instance, np.nan), stored(instance.values, whole.keep, n)]
+    sizes = [expected_sizes(candidates(form)) for form in forms]
+    assert sizes[0].tolist() == sizes[1].tolist() == sizes[2].tolist()
+    exact = [math.fsum(row) for row in square(instance)]
+    assert sizes[0] == pytest.approx(exact, rel=0, abs=1e-14 * n)
+    arrivals = node(instance, rng=seed)._walk.arrivals
+    w = square(instance._replace(values=np.where(instance.keep, instance.values, 0)))
+    assert sorted(arrivals.tolist()) == list(range(n))
+    falling = np.array([math.fsum(row) for row in w])[arrivals]
+    assert (np.diff(falling) <= 1.01e-9).all()
+    rounded = np.round(expected_sizes(candidates(instance.similarity)), SIZE_DECIMALS).tolist()
+    by_index = node(instance, ties="index")._walk.arrivals.tolist()
+    assert by_index == sorted(range(n), key=lambda v: (-rounded[v], v))  # equal to nine decimals is equal
+
+
+# --- forms ---------------------------------------------------------------------------------------------------------
+
+
+@law(instances(), SEEDS, usual=40, night=2_500)
+def test_every_form_of_the_same_similarity_asks_the_same(instance, seed):
+    n, (i, j, _), w = instance.n, upper(instance.n), square(instance)
+    rng = np.random.default_rng(seed)
+    frozen = w.copy()
+    frozen.setflags(write=False)
+    wide = np.full((2 * n, 3 * n), np.nan)
+    wide[::2, ::3] = w
+    rounded = np.where(np.tri(n, k=-1) > 0, np.clip(w + rng.uniform(-1, 1, (n, n)) * SYMMETRY_TOLERANCE / 2, 0, 1), w)
+    forms = [
+        w, w + np.diag(np.full(n, np.nan)), np.asfortranarray(w), wide[::2, ::3], w[::-1, ::-1].copy()[::-1, ::-1],
+        frozen, rounded, w.tolist(), pd.DataFrame(w), instance.values.astype(np.longdouble),
+        np.repeat(instance.values, 2)[::2],
+    ]  # fmt: skip
+    expected = both(instance.values, instance, rng=seed)
+    for form in forms:
+        assert both(form, instance, rng=seed) == expected
+    for side in (i, j), (j, i), (np.r_[i, j], np.r_[j, i]), np.where(rng.random(len(i)) < 0.5, (i, j), (j, i)):
+        row, col = side
+        values = np.tile(instance.values, len(row) // max(len(i), 1) or 1)
+        mixed = rng.permutation(len(row))
+        coo = sparse.coo_array((values[mixed], (row[mixed], col[mixed])), shape=(n, n))
+        for form in coo, coo.tocsr(), coo.tocsc(), coo.tolil(), sparse.coo_matrix(coo):
+            assert both(form, instance, rng=seed) == expected
+    i, j, values = i[instance.keep], j[instance.keep], instance.values[instance.keep]
+    expected = both(instance.similarity, instance, rng=seed)
+    twins = values + np.where(values < 0.5, 1, -1) * 1e-13 * rng.random(len(values))  # the upper of two is used
+    row, col = np.r_[j, np.arange(n), i], np.r_[i, np.arange(n), j]
+    coo = sparse.coo_array((np.r_[twins, np.full(n, np.nan), values], (row, col)), shape=(n, n))
+    for form in coo, coo.tocsr(), coo.tocsc():
+        assert both(form, instance, rng=seed) == expected
+
+
+@law(instances(), SEEDS, st.sampled_from(["e", "f", "d", "g", "?", "b", "B", "i", "Q"]), usual=40, night=4_000)
+def test_the_type_of_the_numbers_changes_nothing_where_they_are_representable(instance, seed, kind):
+    values = instance.values if kind in "efdg" else np.rint(instance.values)
+    values = values.astype(kind)
+    plain = instance._replace(values=values.astype(float))
+    expected, n = both(plain.values, instance, rng=seed), instance.n
+    assert both(values, instance, rng=seed) == expected
+    assert both(square(plain).astype(kind), instance, rng=seed) == expected
+    if kind != "e":  # SciPy has no sparse matrix of halves
+        assert both(stored(values, np.ones(len(values), bool), n), instance, rng=seed) == expected
+
+
+@law(instances(), SEEDS, usual=60, night=2_500)
+def test_nothing_given_is_changed_and_no_change_to_it_later_changes_a_run(instance, seed):
+    """Nor is any global generator touched; one that is passed moves on, and gives what its seed would give."""
+    some = stored(instance.values, instance.keep, instance.n)
+    given = [instance.values.copy(), square(instance), some, some.T.tocsr(), some.T.tocsc()]
+    for similarity in given:
+        parts = [similarity]
+        if not isinstance(similarity, np.ndarray):
+            parts = [getattr(similarity, name) for name in ("row", "col", "indices", "indptr", "data")
+                     if hasattr(similarity, name)]  # fmt: skip
+        before = [part.copy() for part in parts]
+        mine, arrive = (instance.priority if len(parts) == 1 else instance.ties).copy(), instance.arrivals.copy()
+        state = random.getstate(), repr(np.random.get_state())  # noqa: NPY002 - that it is left alone is the point
+        for make in (
+            lambda s, t=mine: cr.EdgeOrdering(s, ties=t),
+            lambda s, t=mine, o=arrive: cr.NodeOrdering(s, ties=t, order=o),
+            lambda s: cr.EdgeOrdering(s, rng=seed),
+            lambda s: cr.NodeOrdering(s, rng=seed),
+        ):
+            expected = asked(make(similarity).run(instance.crowd))
+            opened = make(similarity)
+            kept = [part.copy() for part in (*parts, mine, arrive)]
+            for part in (*parts, mine, arrive):
+                part[...] = 0 if part.dtype.kind in "iu" else np.nan
+            assert asked(by_hand(opened, instance.crowd)) == expected
+            for part, was in zip((*parts, mine, arrive), kept, strict=True):
+                part[...] = was
+        assert all(np.array_equal(part, was) for part, was in zip(parts, before, strict=True))
+        assert state == (random.getstate(), repr(np.random.get_state()))  # noqa: NPY002
+    for make in (edge, node):
+        generator = np.random.default_rng(seed)
+        was = generator.bit_generator.state
+        first, second = (asked(make(instance, rng=generator).run(instance.crowd)) for _ in range(2))
+        again = np.random.default_rng(seed)
+        assert first == asked(make(instance, rng=seed).run(instance.crowd)) == asked(make(instance, rng=again).run(
+            instance.crowd))  # fmt: skip
+        assert second == asked(make(instance, rng=again).run(instance.crowd))
+        assert (generator.bit_generator.state != was) == (len(instance.pairs) > 0 or (make is node and instance.n > 1))
+
+
+# --- the similarities ----------------------------------------------------------------------------------------------
+
+SCALES = [
+    lambda rank, most: rank / most,
+    lambda rank, most: rank * 5e-324,
+    lambda rank, most: 1 - rank[::-1] * 2.0**-53,
+    lambda rank, most: 0.5 + rank * 2.0**-53,
+    lambda rank, most: (rank / most) ** 9,
+]
+
+
+@law(instances(), st.sampled_from(SCALES), usual=100, night=10_000)
+def test_only_the_order_of_similarities_counts(instance, scale):
+    """Any rising transform leaves edge ordering as it is, and node ordering where the arrivals are given."""
+    distinct, level = np.unique(instance.values, return_inverse=True)
+    moved = scale(np.arange(len(distinct), dtype=float), max(len(distinct) - 1, 1))
+    assert len(set(moved.tolist())) == len(distinct) and (np.diff(moved) > 0).all()
+    other = instance._replace(values=moved[level])
+    for make in (edge, node):
+        for crowd in (cr.Truth(instance.labels), instance.crowd):
+            assert asked(make(instance).run(crowd)) == asked(make(other).run(crowd))
+
+
+@law(instances(), st.integers(-(2**63), 2**63 - 2**40), usual=40, night=3_000)
+def test_priorities_of_any_size_count_by_their_order_alone(instance, least):
+    """Hashes of 64 bits, say: floats would take many of them for equal."""
+    large = instance.priority.astype(np.int64) + least
+    for ties in (large[instance.keep], [2**80 + int(x) for x in instance.ties]):
+        assert asked(edge(instance, ties=ties).run(instance.crowd)) == asked(edge(instance).run(instance.crowd))
+        by_size = node(instance, ties=ties, order=instance.arrivals)
+        assert asked(by_size.run(instance.crowd)) == asked(node(instance).run(instance.crowd))
+
+
+@law(instances(whole=True), st.data(), usual=60, night=5_000)
+def test_a_copy_of_a_record_costs_one_question(instance, data):
+    """A copy is exactly as similar to the others, and surely the same (1.0, when all others are less)."""
+    n, of = instance.n, data.draw(st.integers(0, instance.n - 1))
+    i, j, _ = upper(n + 1)
+    original = place(n, i, np.where(j == n, of, j))  # the copy comes last, as record n
+    twin, copied = (i == of) & (j == n), j == n
+    original[twin] = 0
+    less = instance._replace(values=instance.values * 0.9)
+    values, priority, lies = (np.append(part, 0)[original] for part in (less.values, 2 * less.priority, less.lies))
+    values[twin], priority[copied], lies[twin] = 1.0, priority[copied] + 1, True
+    more = less._replace(
+        values=values, priority=priority, lies=lies, keep=np.ones(len(i), bool),
+        labels=np.append(less.labels, less.labels[of]), arrivals=np.append(less.arrivals, n),
+    )  # fmt: skip
+    for one, two in ((less.crowd, more.crowd), (cr.Truth(less.labels), cr.Truth(more.labels))):
+        assert asked(edge(more).run(two)) == [((of, n), True), *asked(edge(less).run(one))]
+        assert asked(node(more).run(two)) == [*asked(node(less).run(one)), ((n, of), True)]
+
+
+@law(instances(most=60, whole=True), SEEDS, usual=40, night=1_000)
+def test_one_cluster_takes_a_tree_and_all_singletons_take_every_pair(instance, seed):
+    n, model = instance.n, cr.dist1(0.3)
+    for labels, count in ((np.zeros(n, int), n - 1), (np.arange(n), n * (n - 1) // 2)):
+        truth = cr.Truth(labels)
+        orderings = [edge(instance), node(instance), edge(instance, rng=seed), node(instance, rng=seed)]
+        orderings += [cr.Stopping(edge(instance), model, pair_delta=0), cr.EvidenceOrdering(instance.values, rng=seed)]
+        assert [ordering.run(truth).n_queries for ordering in orderings] == [count] * len(orderings)
+
+
+def test_no_record_one_record_and_no_candidate_need_no_question():
+    for n in (0, 1, 7):
+        for rules in {"rng": 1}, {"ties": "index"}, {"ties": []}:
+            nothing = sparse.coo_array((n, n)) if n > 1 else np.full((n, n), np.nan)
+            for ordering in (cr.EdgeOrdering, cr.NodeOrdering):
+                run = ordering(nothing, **rules).run(cr.Truth(np.zeros(n, int)))
+                assert run.n_queries == 0 and run.clusters.tolist() == list(range(n))
+    for n in (0, 1):
+        for ordering in (cr.EdgeOrdering(np.zeros((n, n)), rng=1), cr.NodeOrdering(np.zeros((n, n)), rng=1)):
+            stopped = cr.Stopping(ordering, cr.uniform(), pair_delta=0).run(cr.Truth(np.zeros(n, int)))
+            assert stopped.n_queries == 0 and stopped.reason == "settled"
+        assert cr.EvidenceOrdering(np.zeros((n, n)), rng=1).ask() is None
+    assert cr.EdgeOrdering([], rng=1).n == 1  # a condensed vector of no pair is one record
+
+
+@law(instances(most=48, large=True), SEEDS, usual=6, night=300)
+def test_the_laws_of_form_hold_where_rows_are_long(instance, seed):
+    """More than 32 pairs a record, and more than 24 in a bin of the sort of all pairs, are sorted in another way."""
+    names = random.Random(seed)
+    test_calling_the_records_otherwise_calls_the_questions_otherwise_and_changes_none.hypothesis.inner_test(
+        instance, names
+    )
+    test_ties_by_index_are_ties_by_the_pair_or_by_the_earlier_record.hypothesis.inner_test(instance)
+    test_every_form_of_the_same_similarity_asks_the_same.hypothesis.inner_test(instance, seed)
