@@ -24,7 +24,7 @@ quick:
 
 # ARGS reaches pytest: make test ARGS="tests/test_figures.py"
 test: $(VENV)/.test
-	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # What takes too long for every run: many more examples, builds killed at random, readers fuzzed.
 nightly: $(VENV)/.test

@@ -64,5 +64,8 @@ def _who(row: dict[str, str]) -> str:
         parts.append(f"{count} tests, the first “{said}”" if count > 1 else f"the test “{said}”")
     if row["verdicts"]:
         claims = row["verdicts"].split("; ")
-        parts.append(f"{'verdicts' if len(claims) > 1 else 'the verdict'} {', '.join(claims)}")
+        if any("stopped" in claim for claim in claims):  # its chapter did not come to its end
+            parts.append(f"the build: {', '.join(claims)}")
+        else:
+            parts.append(f"{'verdicts' if len(claims) > 1 else 'the verdict'} {', '.join(claims)}")
     return " and by ".join(parts)

@@ -27,8 +27,19 @@ BESIDE = ROOT.parent / "shared" / "data" / "cora.csv"
 settings.load_profile("nightly" if NIGHTLY else "same")
 
 
+#: The files that take longest go first, so that at the end no worker waits for another.
+LONGEST = ("your_data", "pages", "build", "chapters", "killing", "scale", "cluster", "faults_while_running", "readings",
+           "watching_pages", "weighing", "batches", "errata", "bounds", "benchmarks", "pdf", "ledger", "laws",
+           "bad_input", "status", "release")  # fmt: skip
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave the tests of the night out by day: deselected, because a skip would look like something that is missing."""
+    """The longest first; and by day without the tests of the night.
+
+    These are deselected, because a skip would look like something that is missing.
+    """
+    place = {f"test_{name}": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(place)))
     if not NIGHTLY:
         left_out = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left_out)

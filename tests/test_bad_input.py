@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import bad_input
+import matplotlib.pyplot as plt
 import pytest
 from bad_input import CASES, ROOM, message, outcome
 
@@ -33,6 +34,7 @@ def room(tmp_path_factory):
     """A folder for the files; and no cora from outside, for which some calls ask in vain."""
     before, ROOM["folder"] = os.environ.pop(CORA_VARIABLE, None), str(tmp_path_factory.mktemp("bad"))
     yield
+    plt.close("all")  # a figure that is refused stays its author's
     if before is not None:
         os.environ[CORA_VARIABLE] = before
 

@@ -165,7 +165,9 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tiny, tmp_path_factory):
     call = f"import sys; sys.path.insert(0, {str(ROOT / 'faults')!r}); import pathlib, plant; " \
            f"sys.exit(plant.main([], root=pathlib.Path({str(root)!r})))"  # fmt: skip
     env = os.environ | {"TMPDIR": str(places)}
-    with subprocess.Popen([sys.executable, "-c", call], env=env, stderr=subprocess.PIPE, text=True) as run:
+    # A test run in the background has Ctrl-C switched off, and would pass that on.
+    listening = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    with subprocess.Popen([sys.executable, "-c", call], env=env, stderr=subprocess.PIPE, text=True, **listening) as run:
         assert "checking" in run.stderr.readline() and "it passes" in run.stderr.readline()
         (copy,) = places.glob("crowder-faults-*/0/tree/half.py")
         until = time.monotonic() + 60

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from killed_builds import tree
-from nightly import NIGHTLY
 from tiny_book import ROOT, TinyBook
 
 SAID = "from crowder.page import figures\nfigures.say(f'It is {size}.')"
@@ -117,12 +116,13 @@ def kill(book, number, group, after):
     return build.returncode != 0
 
 
+@pytest.mark.nightly
 def test_builds_that_are_killed_at_random_moments_publish_no_half_and_the_next_completes(undisturbed, tmp_path):
     """Moments are spread over the whole length of a build: execution, publishing, rendering, the last moves."""
     good, seconds = undisturbed
     want = outcome(good.out)
     book = light(tmp_path)
-    kills = 24 if NIGHTLY else 3
+    kills = 24
     ways = [(signal.SIGKILL, True), (signal.SIGINT, True), (signal.SIGKILL, False), (signal.SIGTERM, False)]
     moments, deaths = random.Random(7), 0
     for turn in range(kills):

@@ -14,7 +14,8 @@ from barriers import barriers
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-OTHERS = [f"book/{name}" for name in ("ledger", "printed", "notation", "run", "status", "faults", "bibliography")]
+REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
+OTHERS = [f"book/{name}" for name in REFERENCE]
 PAGES = ["book/index", *CHAPTERS, *OTHERS]
 
 # The article's text without code, where braces and colons are at home.
