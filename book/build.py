@@ -98,7 +98,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         help="a parameter, for the selected chapters that have it")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
                         help="chapters at a time (default: one a core)")  # fmt: skip
-    parser.add_argument("--timeout", type=int, default=900, help="seconds that one cell may run (default: 900)")
+    parser.add_argument("--timeout", type=int, default=2400, help="seconds that one cell may run (default: 2400)")
     parser.add_argument("--preview", action="store_true",
                         help="render only the chapters executed now, into preview/; "
                              "warnings are shown but do not fail")  # fmt: skip
