@@ -97,6 +97,8 @@ TABLE = {
         Row(lambda: cr.Truth([0, 1])(0, 2), IndexError, "there is no record 2: labels are of 2, 0 to 1"),
         Row(lambda: cr.Truth([0, 1])(0, -1), IndexError, "there is no record -1: labels are of 2, 0 to 1"),
         Row(lambda: cr.Truth([0, 1])(0, 0.5), TypeError, "a record must be a whole number, not 0.5"),
+        Row(lambda: cr.Truth([0, 1])(False, True), TypeError, "a record must be a whole number, not False"),
+        Row(lambda: cr.Truth([0, 1])(np.float64(0), 1), TypeError, "a record must be a whole number, not np.float64(0.0)"),
     ],
     "A crowd that errs": [
         Row(lambda: cr.Faulty(crowd, 1.5, rng=7), ValueError, "the probability of a wrong answer must be in [0, 1],"),
@@ -107,6 +109,8 @@ TABLE = {
         Row(lambda: cr.Faulty(None, 0.1, rng=7)(0, 1), TypeError, "an oracle answers oracle(i, j), which None"),
         Row(lambda: cr.Faulty(lambda i, j: "no", 0.1, rng=7)(0, 1), TypeError, "the answer to (0, 1) must be a"),
         Row(lambda: cr.Faulty(crowd, 0.1, rng=7)(0, 0.5), TypeError, "a record must be a whole number, not 0.5"),
+        Row(lambda: cr.Faulty(crowd, 0.1, rng=7)("a", 0), TypeError, "a record must be a whole number, not 'a'"),
+        Row(lambda: cr.MajorityVote(crowd, 3, early="no"), TypeError, "early must be True or False, not 'no'"),
         Row(lambda: cr.Faulty(crowd, 0.1, rng=7, persistent="no"), TypeError, "persistent must be True or False, not"),
     ],
     "Majorities": [

@@ -1,12 +1,17 @@
 """A long sweep in batches: the same results, whatever happens to it, and a plan that counts right."""
 
+import copy
 import heapq
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from crowder.model.models import dist1, dist2
 from crowder.trials.batches import best_batch, sweep_in_batches, time_bound, time_needed
@@ -108,6 +113,49 @@ def total(rng, values):
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.array([0.1]), np.array([0.1 + 1e-12])),  # NumPy prints eight digits of it
+        (sparse.coo_array([[0.0, 0.5]]), sparse.coo_array([[0.0, 0.6]])),  # of which SciPy prints the size alone
+        (pd.DataFrame({"w": np.arange(200)}), pd.DataFrame({"w": np.r_[:100, 0, 101:200]})),  # and pandas the ends
+        ({"deep": [np.array([1.0])]}, {"deep": [np.array([1.0 + 1e-15])]}),
+        ([1, 2], (1, 2)),
+    ],
+    ids=["rounded", "sparse", "a table", "inside others", "a list and a tuple"],
+)
+def test_settings_that_print_alike_are_told_apart(tmp_path, one, other):
+    def shape(rng, value):
+        return {"x": len(str(type(value)))}
+
+    settings = {"repetitions": 1, "rng": 1, "folder": tmp_path, "batch": 1}
+    first = sweep_in_batches(shape, [{}], value=one, **settings)
+    assert sweep_in_batches(shape, [{}], value=copy.deepcopy(one), **settings).equals(first)  # the same is the same
+    with pytest.raises(ValueError, match="another sweep: settings"):
+        sweep_in_batches(shape, [{}], value=other, **settings)
+
+
+def test_of_two_sweeps_that_begin_together_one_is_refused(tmp_path, monkeypatch):
+    """Neither has seen the other's mark when it writes its own."""
+    settings = {"repetitions": 1, "folder": tmp_path, "batch": 1}
+    sweep_in_batches(count_questions, GRID, rng=5, **settings)
+    monkeypatch.setattr(Path, "exists", lambda path: path.suffix != ".json" and os.path.exists(path))
+    with pytest.raises(ValueError, match="another sweep: seed"):
+        sweep_in_batches(count_questions, GRID, rng=6, **settings)
+    assert json.loads((tmp_path / "sweep.json").read_text())["seed"] == 5
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
+    def link(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    sweep_in_batches(count_questions, GRID, 1, rng=5, folder=tmp_path, batch=1)
+    assert json.loads((tmp_path / "sweep.json").read_text())["seed"] == 5
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(
     ("harm", "told"),
     [
         (lambda text: text[:-3], "its last line is cut"),
@@ -182,7 +230,8 @@ def killed(folder, when):
     if not (child := os.fork()):
         left = [when]
         def hook(event, arguments):
-            if event in ("open", "os.rename", "os.mkdir") and str(folder) in str(arguments[0]) and arguments[1] != "r":
+            changes = ("open", "os.rename", "os.mkdir", "os.link", "os.remove")
+            if event in changes and str(folder) in str(arguments[0]) and arguments[1] != "r":
                 left[0] -= 1
                 if not left[0]:
                     os.kill(os.getpid(), 9)
@@ -208,4 +257,5 @@ print(deaths)
 def test_a_sweep_that_is_killed_at_any_change_on_disk_has_no_half_file_and_is_resumed(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == 9  # the folder; its mark and three batches, each written and moved
+    # The folder; its mark, written, linked and left under its name alone; three batches, each written and moved.
+    assert int(done.stdout) == 10

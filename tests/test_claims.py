@@ -89,20 +89,30 @@ def test_evidence_decides_by_itself(kind, good, bad):
         bounded("a limit that is NaN", 0.5, NAN),
         bounded("a limit that limits nothing", 0.5, INF),
         bounded("no positive limit", -2.0, -1.0),
+        bounded("a logarithm of nothing", [0.5, -INF], 1),
         simulation("NaN", [1.0, NAN], 0.1, 1.0, size=9),
         simulation("error NaN", 1.0, NAN, 1.0, size=9),
         simulation("error negative", 1.0, -0.1, 1.0, size=9),
         simulation("both infinite", INF, INF, 1.0, size=9),
+        simulation("an error that nothing could miss", 7.0, INF, 1.0, size=9),
+        simulation("an infinite mean", INF, 0.1, INF, size=9),
         exceeds("NaN", [9.0, NAN], 0.1, size=9),
         exceeds("error NaN", 9.0, NAN, size=9),
         exceeds("error negative", 9.0, -0.1, size=9),
+        exceeds("an infinite mean", INF, 0.1, size=9),
+        exceeds("error infinite", 9.0, INF, size=9, limit=0),
         trend("NaN", DECADES, [1, 10, NAN, 1000], exponent=1, within=9),
         trend("not positive", DECADES, [1, 10, 0, 1000], exponent=1, within=9),
         trend("infinite", DECADES, [1, 10, INF, 1000], exponent=1, within=9),
         counterexample("NaN", value=NAN, relation="at most", printed=1),
         counterexample("NaN printed", value=1, relation="equal", printed=NAN),
+        counterexample("infinite", value=INF, relation="at most", printed=1),
+        counterexample("infinite, exactly", value=sp.oo, relation="equal", printed=sp.Integer(1)),
+        counterexample("printed infinite", value=1, relation="at least", printed=INF),
         readings("NaN", {"a": 1.0, "b": 2.0, "c": NAN}, fits="a", unit="z"),
         readings("all NaN", {"a": NAN, "b": NAN}, fits="a", unit="z"),
+        readings("a score below all numbers", {"a": -INF, "b": 2.0}, fits="a", unit="z"),
+        readings("all infinite", {"a": INF, "b": INF}, fits="a", unit="z"),
     ],
     ids=lambda piece: f"{piece.kind}, {piece.what}",
 )
@@ -213,6 +223,8 @@ def test_the_weakest_piece_makes_the_verdict():
         # Support does not weaken, but it must hold.
         assert verdict([piece], also=scale[:5]) == piece.kind
         assert verdict([piece], also=[FALSE]) == verdict([piece, FALSE]) == verdict([FALSE, piece]) == NOT_SHOWN
+        # An iterator gives its pieces once; the check of their kind must not use them up.
+        assert verdict(iter([piece]), also=iter([FALSE])) == verdict(iter([FALSE, piece])) == NOT_SHOWN
     assert verdict([]) == NOT_CHECKED
     assert not {NOT_CHECKED, NOT_SHOWN} & set(VERDICTS)
 
@@ -288,6 +300,13 @@ def test_a_record_that_would_mislead_is_refused_and_leaves_nothing(build, shown,
 
 def test_a_second_counterexample_may_stand_beside_the_first(build, shown):
     assert record("C10", REFUTED, also=[REFUTED], corrected=[EXACT]) == "refuted"
+
+
+def test_evidence_from_an_iterator_is_not_lost(build, shown):
+    assert record("C01", EXACT, also=iter([FALSE])) == NOT_SHOWN
+    assert record("C02", REFUTED, corrected=iter([EXACT]), corrected_also=iter([FALSE])) == "refuted"
+    assert [len(facts["evidence"]) for _, facts in shown] == [2, 1]
+    assert shown[1][1]["corrected"] == NOT_SHOWN and len(shown[1][1]["corrected_evidence"]) == 2
 
 
 def test_a_claim_has_one_place(build, shown):

@@ -69,6 +69,21 @@ def test_one_repetition_has_a_mean_and_no_interval():
     assert np.isnan(summarise(pd.DataFrame({"row": [1], "x": [5.0]}), ["row"], "x")["sd"][0])
 
 
+def test_a_setting_that_is_none_keeps_its_rows():
+    """pandas leaves such groups out unless it is told not to; ``ties`` is None where no two values are equal."""
+    frame = pd.DataFrame({"ties": [None, "index", None], "x": [1.0, 5.0, 3.0]})
+    rows = summarise(frame, ["ties"], "x")
+    assert rows["n"].tolist() == [2, 1] and rows["mean"].tolist() == [2.0, 5.0] and pd.isna(rows["ties"][0])
+    # A category that no row has is no setting.
+    frame["kind"] = pd.Categorical(["a", "a", "b"], ["a", "b", "c"])
+    assert summarise(frame, ["kind"], "x")["n"].tolist() == [2, 1]
+
+
+def test_a_result_that_is_no_number_leaves_neither_mean_nor_spread():
+    row = summarise(pd.DataFrame({"row": [1, 1, 1], "x": [1.0, np.nan, 3.0]}), ["row"], "x").iloc[0]
+    assert row["n"] == 3 and np.isnan(row[["mean", "sd", "low", "high"]].astype(float)).all()
+
+
 def test_intervals_cover_as_often_as_they_say():
     """4,000 intervals of 8 normal draws at 90 %: the share that covers is within 4 standard errors of 0.9."""
     rng = np.random.default_rng(8)

@@ -315,6 +315,22 @@ def test_identifiers_of_any_kind_get_numbers(tmp_path):
         ("x", "y", 0.75), ("y", "z", 0.5), ("x", "z", 0.25)]  # fmt: skip
 
 
+def test_numbers_may_take_the_place_of_names_and_never_by_half(tmp_path, monkeypatch):
+    """The file is read while it is written; and a run that is stopped at the last step leaves what was there."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("duckdb")
+    path = tmp_path / "pairs.parquet"
+    parquet.write_table(arrow.table({"i": ["x", "z"], "j": ["z", "y"], "similarity": [0.25, 0.5]}), path)
+    before = path.read_bytes()
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="no room"):
+        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+        cr.number_records(path, path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    assert cr.number_records(path, path).tolist() == ["x", "y", "z"]
+    assert [column.tolist() for column in columns(cr.chunks_from_parquet(path))] == [[1, 0], [2, 2], [0.5, 0.25]]
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_without_the_extra_the_error_names_it():
     """crowder imports neither package by itself, and says what is missing where one is needed."""
     program = """

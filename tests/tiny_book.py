@@ -38,7 +38,7 @@ def notebook(*cells: str) -> dict:
 
 
 #: Of crowder, what a chapter without mathematics needs.
-ROOMS = {"": ["results"], "page": ["printing", "figures"], "ledger": ["evidence", "empirical", "claims"]}
+ROOMS = {"": ["checked", "results"], "page": ["printing", "figures"], "ledger": ["evidence", "empirical", "claims"]}
 
 
 class TinyBook:

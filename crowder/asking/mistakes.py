@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.oracles import Truth, begin
 from crowder.asking.resolution import Resolution
 
@@ -120,12 +121,18 @@ def damage(mistake: Mistake, labels) -> Damage:
     labels : array_like, shape (n,)
         True clusters.
 
+    Raises
+    ------
+    ValueError
+        If there is not one label a record.
+
     Examples
     --------
     >>> damage(Mistake(0, (0, 2), True, Resolution([[0, 2]], [True], [0, 1, 0])), ["x", "x", "y"])
     Damage(a=1, rest_a=1, b=1, rest_b=0, said=True)
     """
-    labels, ends = np.asarray(labels), mistake.resolution.clusters
+    ends = mistake.resolution.clusters
+    labels = checked.labels(labels, len(ends))
     counts = []
     for record in mistake.pair:
         inside = labels == labels[record]
@@ -153,6 +160,11 @@ def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
     precision, recall : Fraction
         Precision is 1 where no pair is joined, recall where no pair matches.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer matching pairs than were lost.
+
     Notes
     -----
     Exact for a run that ends with every pair asked or implied. Not in the paper.
@@ -166,6 +178,8 @@ def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
     """
     lost = what.a * what.rest_a + what.b * what.rest_b if what.said else what.a * what.b
     wrong = what.a * what.b if what.said else 0
-    kept = pairs - lost
+    kept = checked.whole(pairs, "the number of matching pairs") - lost
+    if kept < 0:
+        raise ValueError(f"of {pairs} matching pairs {lost} cannot be lost")
     precision = Fraction(kept, kept + wrong) if kept + wrong else Fraction(1)
     return precision, Fraction(kept, pairs) if pairs else Fraction(1)

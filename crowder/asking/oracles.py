@@ -12,7 +12,6 @@ The oracles here wrap one another and pass both on: ``MajorityVote(Journal(crowd
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from hashlib import blake2b
 
@@ -133,7 +132,8 @@ class Faulty:
         return answer(self._oracle, i, j, number) != wrong
 
     def __call__(self, i: int, j: int) -> bool:
-        pair = (min(i, j), max(i, j))
+        low, high = sorted((_record(i), _record(j)))
+        pair = (low, high)
         number = self._askings[pair]
         if not self.persistent:
             self._askings[pair] = number + 1
@@ -180,6 +180,8 @@ class MajorityVote:
 
     def __init__(self, oracle, votes: int, *, early: bool = False) -> None:
         self.votes = odd(votes)
+        if not isinstance(early, (bool, np.bool_)):
+            raise TypeError(f"early must be True or False, not {early!r}")
         self.early = early
         self.asked = 0
         self._oracle = callable_oracle(oracle)
@@ -199,10 +201,9 @@ class MajorityVote:
 
 
 def _record(record) -> int:
-    try:
-        return operator.index(record)  # many questions come this way
-    except TypeError:
-        return checked.whole(record, "a record")  # says what was wrong
+    if type(record) is int:  # many questions come this way
+        return record
+    return checked.whole(record, "a record", least=-(2**63))
 
 
 def begin(oracle, ordering) -> None:

@@ -56,9 +56,11 @@ class Resolution:
         if queries.size and (queries.dtype.kind not in "iu" or answers.dtype != bool):
             raise TypeError(f"needs queries of integers and boolean answers, not {queries.dtype} and {answers.dtype}")
         n = len(clusters)
-        wrong = (queries < 0) | (queries >= n) if queries.size else np.zeros(0, dtype=bool)
+        wrong = np.zeros(0, dtype=bool)
+        if queries.size:
+            wrong = ((queries < 0) | (queries >= n)).any(axis=1) | (queries[:, 0] == queries[:, 1])
         if wrong.any():
-            at = int(np.flatnonzero(wrong.any(axis=1))[0])
+            at = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"question {at + 1}, {tuple(queries[at].tolist())}, is no pair of {n} records")
         object.__setattr__(self, "queries", queries.astype(np.int64, copy=False).reshape(-1, 2))
         object.__setattr__(self, "answers", answers.astype(bool, copy=False).reshape(-1))

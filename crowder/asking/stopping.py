@@ -58,7 +58,10 @@ class Stopped(Resolution):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "declared", np.asarray(self.declared, dtype=np.int64).reshape(-1, 2))
+        declared = np.asarray(self.declared)
+        if declared.size and (declared.dtype.kind not in "iu" or declared.shape[1:] != (2,)):
+            raise ValueError(f"needs declared (d, 2), pairs of records, not {declared.dtype} {declared.shape}")
+        object.__setattr__(self, "declared", declared.astype(np.int64).reshape(-1, 2))
         object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
         pairs = len(self.declared)
         if len(self.chance) != pairs or not ((self.chance >= 0) & (self.chance <= 1)).all():

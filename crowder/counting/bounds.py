@@ -80,7 +80,7 @@ def edge_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
     # How many clusters have a term in ℓ.
     clusters = (sizes[:, None] >= ell).sum(axis=0)
     tail = np.append(np.cumsum((terms * clusters)[::-1])[::-1], 0.0)
-    s = np.arange(1, largest + 2)
+    s = np.arange(1.0, largest + 2)  # floats: of very many clusters, the integers would overflow
     inside = s <= n
     return float(n + np.min((comb(k, 2) * s**2 + n * tail)[inside]))
 

@@ -56,9 +56,7 @@ def write_candidates(path, pairs) -> int:
     """
     arrow, writer_of = _scale("pyarrow"), _scale("pyarrow.parquet").ParquetWriter
     schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
-    written, partial = 0, f"{checked.path(path)}.part"
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{os.fspath(path)} is a folder; name a file")
+    written, partial = 0, f"{_no_folder(path)}.part"
     try:
         with writer_of(partial, schema) as writer:
             for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _cut(pairs)):
@@ -169,7 +167,7 @@ def number_records(
     Parameters
     ----------
     path, out : str or path
-        What is read, and what is written.
+        What is read, and what is written, in one move, when it is whole.
     columns : sequence of str, keyword only
         Which of `path` hold two identifiers, of any one type that sorts, and the similarity.
     memory_limit, threads, folder
@@ -204,7 +202,7 @@ def number_records(
     """
     i, j, w = _three(columns)
     checked.path(path)
-    checked.path(out, "out")
+    partial = f"{_no_folder(checked.path(out, 'out'))}.part"
     with _database(memory_limit, threads, folder) as database:
         source = f"read_parquet({_literal(path)})"
         _check_types(database, source, columns, path, named=True)
@@ -216,13 +214,27 @@ def number_records(
             f"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY id) - 1 AS number "
             f"FROM (SELECT {i} AS id FROM {source} UNION SELECT {j} FROM {source}) WHERE id IS NOT NULL"
         )
-        database.execute(
-            f"COPY (SELECT a.number::INTEGER AS i, b.number::INTEGER AS j, {w} AS similarity FROM {source} AS pairs "
-            f"JOIN numbers AS a ON a.id = pairs.{i} JOIN numbers AS b ON b.id = pairs.{j}) "
-            f"TO {_literal(out)} (FORMAT parquet)"
-        )
+        try:
+            written = database.execute(
+                f"COPY (SELECT a.number::INTEGER AS i, b.number::INTEGER AS j, {w} AS similarity FROM {source} AS pairs "
+                f"JOIN numbers AS a ON a.id = pairs.{i} JOIN numbers AS b ON b.id = pairs.{j}) "
+                f"TO {_literal(partial)} (FORMAT parquet)"
+            ).fetchone()[0]
+            rows = database.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
+            if written != rows:  # DuckDB plans by a file's statistics, and a damaged file has wrong ones
+                raise ValueError(f"{path} is damaged: of its {rows} rows {written} could be numbered")
+            os.replace(partial, out)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
         named = database.execute("SELECT id FROM numbers ORDER BY number").fetchnumpy()["id"]
         return np.asarray(named)
+
+
+def _no_folder(path) -> str:
+    if os.path.isdir(checked.path(path)):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder; name a file")
+    return os.fspath(path)
 
 
 def _scale(module: str):
@@ -307,7 +319,7 @@ def _check_types(database, source: str, columns: Sequence[str], path, *, named: 
         if not found[name].endswith(("INT", "INTEGER")):
             raise ValueError(f"column {name!r} must hold integers, not {found[name]}; number_records makes them")
     kind = found[columns[2]]
-    if kind.endswith("]") or not kind.startswith(("DOUBLE", "FLOAT", "DECIMAL", "TINYINT", "INTEGER", "BIGINT")):
+    if kind.endswith("]") or not (kind.startswith(("DOUBLE", "FLOAT", "DECIMAL")) or kind.endswith(("INT", "INTEGER"))):
         raise ValueError(f"column {columns[2]!r} must hold numbers, not {found[columns[2]]}")
 
 

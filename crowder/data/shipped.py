@@ -98,9 +98,9 @@ def pack(path: str | os.PathLike, labels: np.ndarray, diagonal: np.ndarray, whol
     chain = _chain(square)
     square = square[np.ix_(chain, chain)]
     steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
-    if np.abs(steps).max(initial=0) > np.iinfo(np.int16).max:
+    members = {"labels": np.asarray(labels), "group": np.argsort(chain)[group], "steps": steps}
+    if any(np.abs(array).max(initial=0) > np.iinfo(np.int16).max for array in members.values()):
         raise ValueError(f"numbers for {Path(path).name} do not fit 16 bits")
-    members = {"labels": labels, "group": np.argsort(chain)[group], "steps": steps}
     target = Path(path)
     partial = target.with_name(target.name + ".part")
     with zipfile.ZipFile(partial, "w") as archive:
@@ -109,7 +109,7 @@ def pack(path: str | os.PathLike, labels: np.ndarray, diagonal: np.ndarray, whol
             info = zipfile.ZipInfo(name + ".npy", date_time=(1980, 1, 1, 0, 0, 0))
             info.create_system = 3
             buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, np.asarray(array, dtype="<i2"), version=(1, 0), allow_pickle=False)
+            np.lib.format.write_array(buffer, array.astype("<i2"), version=(1, 0), allow_pickle=False)
             archive.writestr(info, buffer.getvalue(), compress_type=zipfile.ZIP_BZIP2, compresslevel=9)
     partial.replace(target)
     return hashlib.sha256(target.read_bytes()).hexdigest()

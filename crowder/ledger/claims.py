@@ -62,6 +62,7 @@ def verdict(evidence: Sequence[Evidence], also: Iterable[Evidence] = ()) -> str:
     >>> verdict([identity("zero", sp.Integer(0)), trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1)])
     'trend'
     """
+    evidence, also = tuple(evidence), tuple(also)  # of an iterator, a check would leave nothing for the next
     if not evidence:
         return NOT_CHECKED
     _only(evidence, also)
@@ -120,6 +121,7 @@ def record(
         raise ValueError(f"claim {claim!r}: expected C, E or B and two or three digits")
     if not evidence:
         raise ValueError(f"{claim}: no evidence was given")
+    also, corrected, corrected_also = tuple(also), tuple(corrected), tuple(corrected_also)
     _only(evidence, also, corrected, corrected_also)
     refuted = any(piece.kind == "refuted" for piece in evidence)
     if refuted != bool(corrected):

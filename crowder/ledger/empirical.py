@@ -73,14 +73,14 @@ def _asked(what: str, size: int, limit: float) -> None:
 
 
 def _scores(what: str, mean, error, expected) -> np.ndarray:
-    """Distances in standard errors; NaN for an error that is none."""
+    """Distances in standard errors; NaN for what is no number, or infinite: no mean could miss an infinite error."""
     mean, error, expected = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (mean, error, expected)))
     some(mean.ravel(), what)
-    gap = mean - expected
     # Without any spread, a mean is right or wrong.
-    with np.errstate(invalid="ignore"):  # an infinite gap and an infinite error
+    with np.errstate(invalid="ignore"):  # where both are infinite
+        gap = mean - expected
         z = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.copysign(np.inf, gap)), where=error != 0)
-    return np.where((error >= 0) & ~np.isnan(gap), z, np.nan).ravel()
+    return np.where((error >= 0) & np.isfinite(error) & np.isfinite(gap), z, np.nan).ravel()
 
 
 def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:

@@ -143,7 +143,8 @@ def bounded(what: str, value, limit) -> Evidence:
     what : str
         States the range.
     value, limit : float or array_like
-        Broadcast together. A limit that is not positive and finite holds for nothing; the figure is the largest ratio.
+        Broadcast together. A limit that is not positive and finite holds for nothing, nor does an infinite value; the
+        figure is the largest ratio.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def bounded(what: str, value, limit) -> Evidence:
     if not fit.all():
         return Evidence("exact", what, False, f"{many(int((~fit).sum()), 'limit', 'limits')} of {points} not positive")
     # A value that equals its limit in exact arithmetic may exceed it in the last digits.
-    holds = bool((value <= limit * (1 + 1e-12)).all())
+    holds = bool((np.isfinite(value) & (value <= limit * (1 + 1e-12))).all())
     return Evidence("exact", what, holds, f"largest ratio to the limit {np.max(value / limit):.4g} ({points})")
 
 
@@ -192,7 +193,8 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
     finite(margin, what, "margin")
     if relation not in _RELATIONS:
         raise ValueError(f"relation {relation!r}: expected one of {', '.join(map(repr, _RELATIONS))}")
-    breaks = not bool(_RELATIONS[relation](value, printed)) and bool(abs(value - printed) > margin)
+    apart = abs(value - printed)  # infinite, or NaN, if one of them is no number
+    breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
     said = "equal to" if relation == "equal" else relation
     return Evidence("refuted", what, breaks, f"printed: {said} {number(printed)}; it is {number(value)}")
 
@@ -218,7 +220,7 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     if fits not in scores or len(scores) < 2:
         raise ValueError(f"{what}: needs at least two readings, {fits!r} among them")
     order = sorted(scores, key=scores.get)
-    numbers = not any(np.isnan(float(score)) for score in scores.values())
+    numbers = all(float(score) > -np.inf for score in scores.values())  # NaN is not; a reading may be infinitely bad
     holds = numbers and order[0] == fits and bool(scores[order[0]] < scores[order[1]])
     best, rest = order[:_FEW], order[_FEW:]
     figure = "; ".join(f"{name}: {number(scores[name])}" for name in best)

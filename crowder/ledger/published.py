@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 from scipy import stats
 
-from crowder import results
+from crowder import checked, results
 
 __all__ = ["Group", "agrees", "cluster_sizes", "compare", "in_words", "read"]
 
@@ -255,7 +255,9 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
     Raises
     ------
     ValueError
-        For an unknown rule, or "deviations" without runs.
+        For an unknown rule, or "deviations" without runs or a finite standard deviation.
+    TypeError
+        If the number of runs is not whole.
 
     Notes
     -----
@@ -272,8 +274,10 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
     """
     kind, number = _known(rule, "agrees")
     if kind == "deviations":
-        if runs is None or runs < 2:
+        if runs is None or checked.whole(runs, "the number of runs", least=1) < 2:
             raise ValueError("deviations: needs the number of runs, at least 2")
+        if not 0 <= sd < float("inf"):
+            raise ValueError(f"deviations: needs a standard deviation that is finite, and not negative, not {sd!r}")
         if sd == 0:
             return bool(printed == regenerated)
         limit = stats.t.isf(stats.norm.sf(number), runs - 1)

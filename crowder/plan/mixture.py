@@ -18,6 +18,7 @@ import pandas as pd
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from scipy.special import expit
 
+from crowder import checked
 from crowder.data.similarity import compute
 
 __all__ = ["Levels", "accidental_heights", "base", "fit_levels", "shuffled", "tree"]
@@ -63,7 +64,7 @@ class Levels(NamedTuple):
 
     def draw(self, number: int, rng) -> tuple[np.ndarray, np.ndarray]:
         """As many levels, with their softness, by systematic sampling: two arrays (number,)."""
-        points = (np.random.default_rng(rng).random() + np.arange(number)) / number
+        points = (checked.generator(rng, "levels").random() + np.arange(number)) / number
         order = np.argsort(self.level, kind="stable")
         at = order[np.minimum(np.searchsorted(np.cumsum(self.weight[order]), points), len(order) - 1)]
         return self.level[at], self.soft[at]
@@ -116,7 +117,7 @@ def fit_levels(records, name: str, similarity, pairs=(), same=(), *, rng) -> Lev
     low = base(similarity)
     joined = tree(similarity)
     heights = 1 - joined[:, 2]
-    accident = _accident(records, name, joined, low, np.random.default_rng(rng))
+    accident = _accident(records, name, joined, low, checked.generator(rng, "shuffles"))
     z = np.linspace(-2.8, 2.8, GRID)
     levels = low + np.exp(SHIFT + SPREAD * z) * max(accident - low, 0.02)
     wide = VALLEY * (1 - low) + 1e-9
@@ -182,7 +183,7 @@ def shuffled(records: pd.DataFrame, *, rng) -> pd.DataFrame:
     >>> shuffled(pd.DataFrame({"name": ["Ann Lee", "Bo Ray Fox"]}), rng=1)["name"].tolist()
     ['Fox Ann', 'Lee Bo Ray']
     """
-    rng = np.random.default_rng(rng)
+    rng = checked.generator(rng, "shuffles")
     if records.shape[1] > 1:
         return pd.DataFrame({field: records[field].to_numpy()[rng.permutation(len(records))] for field in records})
     (field,) = records

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from crowder import checked
 from crowder.plan.mixture import Levels, tree
 
 __all__ = ["Clusterings"]
@@ -48,7 +49,7 @@ class Clusterings:
     """
 
     def __init__(self, similarity, levels: Levels, pairs=(), same=(), *, rng) -> None:
-        rng = np.random.default_rng(rng)
+        rng = checked.generator(rng, "merges")
         self._tree = tree(similarity, pairs, same)
         height = 1 - self._tree[:, 2]
         level, soft = levels.draw(DRAWS, rng)

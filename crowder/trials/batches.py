@@ -11,15 +11,17 @@ import hashlib
 import json
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from scipy import sparse
 
 from crowder import checked
+from crowder.trials.experiments import named, points_of, runnable
 
 __all__ = ["best_batch", "sweep_in_batches", "time_bound", "time_needed"]
 
@@ -81,7 +83,8 @@ def sweep_in_batches(
     checked.whole(batch, "batch", least=1)
     checked.whole(repetitions, "repetitions", least=1)
     checked.whole(rng, "rng, the seed,")
-    grid, folder = list(grid), Path(folder)
+    runnable(function)
+    grid, folder = points_of(grid), Path(checked.path(folder, "folder"))
     _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
     parents = np.random.default_rng(rng).spawn(len(grid))
     files = [folder / f"batch-{number:05d}.csv" for number in range(math.ceil(len(grid) / batch))]
@@ -171,7 +174,8 @@ def _run(function, start, points, parents, repetitions, settings, path) -> None:
     for place, (point, parent) in enumerate(zip(points, parents, strict=True)):
         # As `repeat` does, without joblib: inside a task of a cluster that would go back to the cluster.
         for r, child in enumerate(parent.spawn(repetitions)):
-            rows.append({_POINT: start + place, "repetition": r, **function(**settings, **point, rng=child)})
+            result = named(function(**settings, **point, rng=child), {**point, _POINT: start + place})
+            rows.append({_POINT: start + place, "repetition": r, **result})
     temporary = path.with_suffix(f".{os.getpid()}.part")
     try:
         pd.DataFrame(rows).to_csv(temporary, index=False, na_rep="nan", lineterminator="\n")
@@ -196,23 +200,39 @@ def _whole(path: Path, points: range, repetitions: int) -> pd.DataFrame:
 
 
 def _key(function, grid, repetitions, rng, batch, settings) -> dict:
-    """What makes a sweep this one; the settings as a digest of how they print, arrays in full."""
-    with np.printoptions(threshold=sys.maxsize):
-        text = repr([sorted(settings.items()), *(sorted(point.items()) for point in grid)])
+    """What makes a sweep this one; the settings as a digest."""
+    text = _told([settings, *grid])
     return {
         "function": f"{function.__module__}.{function.__qualname__}", "points": len(grid), "repetitions": repetitions,
         "seed": int(rng), "batch": batch, "settings": hashlib.sha256(text.encode()).hexdigest(),
     }  # fmt: skip
 
 
+def _told(value) -> str:
+    """A setting as text that differs where the setting does: of what prints in part, or rounded, a digest of its bytes."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(sorted(f'{_told(key)}: {_told(one)}' for key, one in value.items()))}}}"
+    if type(value) in (list, tuple):
+        return f"{type(value).__name__}({', '.join(map(_told, value))})"
+    if isinstance(value, (np.ndarray, pd.DataFrame, pd.Series, pd.Index)) or sparse.issparse(value):
+        return f"{type(value).__name__} {joblib.hash(value)}"
+    return repr(value)
+
+
 def _claim(folder: Path, key: dict) -> None:
-    """Mark the folder as this sweep's, or refuse it."""
+    """Mark the folder as this sweep's, or refuse it. Of two sweeps that begin together, one is refused."""
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / "sweep.json"
     if not mark.exists():
         temporary = folder / f"sweep.{os.getpid()}.part"
         temporary.write_text(json.dumps(key, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(mark)
+        try:
+            os.link(temporary, mark)  # unlike a move, never over what another sweep has written meanwhile
+        except FileExistsError:
+            pass
+        except OSError:  # a disk that knows no links
+            temporary.replace(mark)
+        temporary.unlink(missing_ok=True)
     try:
         found = dict(json.loads(mark.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:

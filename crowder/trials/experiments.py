@@ -54,8 +54,7 @@ def repeat(function: Callable, repetitions: int, *, rng, n_jobs: int = 1, **sett
     [30, 68, 39]
     """
     checked.whole(repetitions, "repetitions", least=1)
-    if not callable(function):
-        raise TypeError(f"function must take a keyword rng, and be one; {function!r} is none")
+    runnable(function)
     children = checked.generator(rng, "repetitions").spawn(repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
@@ -89,19 +88,63 @@ def sweep(
     2    100           0  600
     3    100           1  700
     """
+    grid, rows = points_of(grid), []
+    for point, parent in zip(grid, checked.generator(rng, "repetitions").spawn(len(grid)), strict=True):
+        results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
+        rows += [{**point, "repetition": r, **named(result, point)} for r, result in enumerate(results)]
+    return pd.DataFrame(rows)
+
+
+def runnable(function) -> None:
+    """Refuse what cannot be called.
+
+    Examples
+    --------
+    >>> runnable(len)
+    """
+    if not callable(function):
+        raise TypeError(f"function must take a keyword rng, and be one; {function!r} is none")
+
+
+def points_of(grid: Iterable[Mapping]) -> list[Mapping]:
+    """The points of a grid, each of them settings by name.
+
+    Raises
+    ------
+    TypeError
+        If one of them is no mapping.
+    ValueError
+        If a setting is called "repetition", as a column of the results is.
+
+    Examples
+    --------
+    >>> points_of({"scale": s} for s in (1, 100))
+    [{'scale': 1}, {'scale': 100}]
+    """
+    if not isinstance(grid, Iterable):
+        raise TypeError(f"a grid is a list of settings by name, such as [{{'scale': 1}}], not {grid!r}")
     grid = list(grid)
     for point in grid:
         if not isinstance(point, Mapping):
             raise TypeError(f"a grid is of settings by name, such as {{'scale': 1}}; {point!r} is none")
-    rows = []
-    for point, parent in zip(grid, checked.generator(rng, "repetitions").spawn(len(grid)), strict=True):
-        results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
-        rows += [{**point, "repetition": r, **_named(result, point)} for r, result in enumerate(results)]
-    return pd.DataFrame(rows)
+        if "repetition" in point:
+            raise ValueError("a setting is called 'repetition', as the column that counts them is")
+    return grid
 
 
-def _named(result, point: Mapping) -> Mapping:
-    """What a call returned, if it is a mapping of names that the settings have not taken."""
+def named(result, point: Mapping) -> Mapping:
+    """What a call returned, if it is a mapping of names that the settings have not taken.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not.
+
+    Examples
+    --------
+    >>> named({"x": 1}, {"scale": 2})
+    {'x': 1}
+    """
     if not isinstance(result, Mapping):
         raise TypeError(f"the function must return results by name, not {result!r}")
     for name in result:
@@ -141,9 +184,10 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
         if name not in results:
             raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, results))}")
     rows = []
-    for setting, group in results.groupby(by, sort=False):
+    # A setting may be None, such as the rule for ties where there are none: without dropna its rows would be lost.
+    for setting, group in results.groupby(by, sort=False, dropna=False, observed=True):
         mean, low, high = mean_interval(group[value], confidence=confidence)
-        spread = float(group[value].std(ddof=1)) if len(group) > 1 else float("nan")
+        spread = float(np.std(group[value].to_numpy(np.float64), ddof=1)) if len(group) > 1 else float("nan")
         rows.append({**dict(zip(by, setting, strict=True)), "n": len(group), "mean": mean, "sd": spread})
         rows[-1] |= {"low": low, "high": high}
     return pd.DataFrame(rows)
@@ -158,6 +202,8 @@ def mean_interval(values, *, confidence: float = 0.95) -> tuple[float, float, fl
     (3.0, 3.0, 3.0)
     """
     values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"values must be in a row, one a run; their shape is {values.shape}")
     if not len(values):
         raise ValueError("there is no value to take the mean of")
     if not 0 < checked.probability(confidence, "confidence") < 1:
@@ -193,7 +239,7 @@ def count_questions(sizes, model: SimilarityModel, *, rng, discretize: str | Non
     >>> count_questions([3, 2], dist2(0.49), rng=7)  # n - k + C(k, 2) = 4 is the least
     {'node': 4, 'edge': 4}
     """
-    rng = np.random.default_rng(rng)
+    rng = checked.generator(rng, "similarities and ties")
     data = synthetic(sizes, model, rng=rng, discretize=discretize)
     truth = Truth(data.labels)
     return {

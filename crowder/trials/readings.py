@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from crowder import checked
 from crowder.asking.oracles import Truth
 from crowder.asking.orderings import edge_ordering, node_ordering
 from crowder.asking.resolution import cluster_sizes
@@ -101,7 +102,7 @@ def count_readings(
     >>> len(runs), min(run["questions"] for run in runs)  # n - k + C(k, 2) = 4 is the least
     (21, 4)
     """
-    rng = np.random.default_rng(rng)
+    rng = checked.generator(rng, "similarities and ties")
     data = synthetic(sizes, model, rng=rng)
     order = rng.permutation(data.n)
     wanted, found = dict(only or {}), []
@@ -186,7 +187,7 @@ def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndar
     >>> one_more_run([110, 5], [100, 5], [10, 0], 50).round(2)
     array([0.99, 0.  ])
     """
-    if runs < 2:
+    if checked.whole(runs, "runs", least=1) < 2:
         raise ValueError(f"runs must be at least 2, not {runs}: a spread needs two")
     away = np.asarray(printed, float) - np.asarray(mean, float)
     return away / (np.maximum(np.asarray(sd, float), least) * np.sqrt(1 + 1 / runs))
