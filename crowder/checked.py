@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["generator", "labels", "model", "path", "probability", "whole"]
+__all__ = ["flag", "generator", "labels", "model", "path", "probability", "whole"]
 
 
 def whole(value: Any, what: str, *, least: int = 0) -> int:
@@ -42,6 +42,26 @@ def whole(value: Any, what: str, *, least: int = 0) -> int:
     return number
 
 
+def flag(value: Any, what: str) -> bool:
+    """True or False; ``what`` names it in the error. Any other value is one or the other to Python: "no" would be yes.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+
+    Examples
+    --------
+    >>> flag("no", "printed")
+    Traceback (most recent call last):
+    ...
+    TypeError: printed must be True or False, not 'no'
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def probability(value: Any, what: str) -> Any:
     """A probability, in [0, 1]; ``what`` names it in the error.
 
@@ -56,8 +76,8 @@ def probability(value: Any, what: str) -> Any:
     0.25
     """
     try:
-        inside = bool(0 <= value <= 1)
-    except (TypeError, ValueError):  # text, or an array
+        inside = not isinstance(value, (bool, np.bool_)) and np.ndim(value) == 0 and bool(0 <= value <= 1)
+    except (TypeError, ValueError):  # text, or a list
         inside = False
     if not inside:
         raise ValueError(f"{what} must be in [0, 1], not {value!r}")

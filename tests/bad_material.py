@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 import crowder as cr
+from crowder.asking import members
 from crowder.page import interactive
 from crowder.plan import people, sheets
 
@@ -146,6 +147,13 @@ def broken_lengths():
 
 def edge():
     return cr.EdgeOrdering(V, rng=7)
+
+
+def voting():
+    """A vote of members that knows the clusters of a run."""
+    vote = members.MemberVote(crowd, 3)
+    cr.edge_ordering(V, vote, rng=7)
+    return vote
 
 
 def asking():

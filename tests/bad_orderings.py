@@ -1,10 +1,11 @@
 """Bad input to the orderings and the crowd: similarities, ties, answers, votes."""
 
+from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
 import pandas as pd
-from bad_material import Row, V, asking, broken_coo, broken_csr, broken_lengths, crowd, pairs_of, told_once
+from bad_material import Row, V, asking, broken_coo, broken_csr, broken_lengths, crowd, pairs_of, told_once, voting
 from scipy import sparse
 
 import crowder as cr
@@ -98,7 +99,7 @@ TABLE = {
         Row(lambda: cr.Truth([0, 1])(0, -1), IndexError, "there is no record -1: labels are of 2, 0 to 1"),
         Row(lambda: cr.Truth([0, 1])(0, 0.5), TypeError, "a record must be a whole number, not 0.5"),
         Row(lambda: cr.Truth([0, 1])(False, True), TypeError, "a record must be a whole number, not False"),
-        Row(lambda: cr.Truth([0, 1])(np.float64(0), 1), TypeError, "a record must be a whole number, not np.float64(0.0)"),
+        Row(lambda: cr.Truth([0, 1])(np.float64(0), 1), TypeError, "a record must be a whole number, not np.float64"),
     ],
     "A crowd that errs": [
         Row(lambda: cr.Faulty(crowd, 1.5, rng=7), ValueError, "the probability of a wrong answer must be in [0, 1],"),
@@ -124,6 +125,9 @@ TABLE = {
     ],
     "Votes of members": [
         Row(lambda: members.MemberVote(crowd, 4), ValueError, "a majority needs an odd number of votes, not 4"),
+        Row(lambda: members.MemberVote(crowd, 3, early=1), TypeError, "early must be True or False, not 1"),
+        Row(lambda: voting()(0, 3), ValueError, "(0, 3) are not two of the 3 records, 0 to 2"),
+        Row(lambda: voting()(None, 1), TypeError, "a record must be a whole number, not None"),
         Row(lambda: members.MemberVote(crowd, 3)(0, 1), ValueError, "a vote of members needs to know the clusters:"),
         Row(lambda: members.share_placed(0.1, 0), ValueError, "the number of clusters must be at least 1, not 0"),
         Row(lambda: members.share_placed(2, 3), ValueError, "the probability of a wrong answer must be in [0, 1],"),
@@ -138,6 +142,10 @@ TABLE = {
         Row(lambda: votes.log_majority_error(3, -0.1), ValueError, "the probability of a wrong answer must be in [0,"),
         Row(lambda: votes.expected_answers(4, 0.1), ValueError, "a majority needs an odd number of votes, not 4"),
         Row(lambda: votes.run_failure(-1, 0.1), ValueError, "the number of questions must be at least 0, not -1"),
+        Row(lambda: votes.run_failure(10**30, Fraction(1, 7)), ValueError, "has too many digits (at most 1,000,000);"),
+        Row(lambda: votes.run_failure(1, True), ValueError, "the probability of a wrong answer must be in [0, 1], not"),
+        Row(lambda: votes.majority_error(3, [0.1]), ValueError, "the probability of a wrong answer must be in [0, 1],"),
+        Row(lambda: votes.votes_needed(0.1, 10, 0.1, exact="no"), TypeError, "exact must be True or False, not 'no'"),
         Row(lambda: votes.run_failure(1, 7), ValueError, "the probability of a wrong answer must be in [0, 1], not 7"),
         Row(lambda: votes.votes_needed(0.5, 10, 0.1), ValueError, "a majority of answers that are wrong with"),
         Row(lambda: votes.votes_needed(0.1, 0, 0.1), ValueError, "the number of questions must be at least 1, not 0"),

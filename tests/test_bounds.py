@@ -236,9 +236,13 @@ def restored_edge_bound(model, sizes):
     n, k = sum(sizes), len(sizes)
     some = np.arange(1, max(sizes) + 1)
     chance = cr.L(model, some * (some + 1) / 2)
-    return n - k + min(
-        comb(k, 2) * s**2 + sum(m * (n - m) * comb(m, s + 1) * at for m in sizes)
-        for s, at in zip(some.tolist(), chance, strict=True)
+    return (
+        n
+        - k
+        + min(
+            comb(k, 2) * s**2 + sum(m * (n - m) * comb(m, s + 1) * at for m in sizes)
+            for s, at in zip(some.tolist(), chance, strict=True)
+        )
     )
 
 
@@ -341,8 +345,7 @@ def test_corrected_edge_bound_is_its_formula_with_every_graph_listed(model):
     assert disconnected(model, [5, 1, 3, 2, 4, 3]) == pytest.approx([D[m] for m in (5, 1, 3, 2, 4, 3)], abs=1e-13)
     for sizes in EDGE_SIZES:
         pairs = sum(
-            min(a * b, a + a * b * D[b], b + a * b * D[a], 1 + a * b * (D[a] + D[b]))
-            for a, b in combinations(sizes, 2)
+            min(a * b, a + a * b * D[b], b + a * b * D[a], 1 + a * b * (D[a] + D[b])) for a, b in combinations(sizes, 2)
         )
         expected = sum(sizes) - len(sizes) + pairs
         assert cr.edge_bound(model, sizes, printed=False) == pytest.approx(expected, rel=1e-12)

@@ -40,7 +40,7 @@ def page(tmp_path_factory):
     book.write("02-two", PAGE, "#p\nsize = 5\nshare = 0.5")
     done = book.build()
     assert done.returncode == 0, done.stderr
-    assert "class=\"term" not in book.page("book/index")
+    assert 'class="term' not in book.page("book/index")
     return book.page("notebooks/02-two")
 
 

@@ -583,3 +583,22 @@ def test_rows_that_no_journal_wrote_are_told(tmp_path, row):
     database.close()
     with pytest.raises(ValueError, match="is damaged: turn, i, j, vote and same of an answer are"):
         read(path)
+
+
+def test_a_file_that_another_program_has_marked_is_left_alone(tmp_path):
+    """An empty SQLite file may be made a journal; one that says whose it is, tables or none, may not."""
+    for mark in ("application_id = 5", "user_version = 1"):
+        path = tmp_path / f"{mark[:4]}.db"
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute(f"PRAGMA {mark}")
+        before = path.read_bytes()
+        for call in (lambda path=path: cr.Journal(cr.Truth([0, 0]), path), lambda path=path: read(path)):
+            with pytest.raises(ValueError, match="no journal"):
+                call()
+        assert path.read_bytes() == before
+
+
+def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
+    (tmp_path / "answers.db-lock").write_text("not SQLite " * 100)
+    with pytest.raises(ValueError, match="answers.db-lock is no journal"):
+        cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")

@@ -431,3 +431,14 @@ def test_node_ordering_pays_for_each_cluster_it_opens(sizes, seed):
     recall = run.recall(labels)
     shared = min(len(recall), len(best))
     assert (recall[:shared] <= best[:shared] + 1e-12).all()
+
+
+@pytest.mark.parametrize("swapped", [0, 1, 20, 38, 39])
+def test_a_long_sparse_row_is_put_in_order_wherever_it_is_not(swapped):
+    """Rows of more than 32 pairs are looked through first, and sorted if two neighbours stand the wrong way round."""
+    columns = np.arange(1, 42)
+    columns[[swapped, swapped + 1]] = columns[[swapped + 1, swapped]]
+    values = columns / 100
+    row = sparse.coo_array((values, (np.zeros(41, int), columns)), shape=(42, 42))
+    listed, codes = candidates(row).listed()
+    assert codes.tolist() == list(range(1, 42)) and listed.tolist() == [column / 100 for column in range(1, 42)]

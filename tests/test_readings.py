@@ -115,7 +115,7 @@ def test_spreading_keeps_the_mass_of_every_tenth():
         edges = np.asarray(blurred.green.edges, float)
         mass = np.diff(blurred.green.cdf(edges))
         assert len(mass) == (11 if rule == "round" else 10)
-        assert np.abs(counts / len(draws) - mass[-len(values):]).max() < 0.005
+        assert np.abs(counts / len(draws) - mass[-len(values) :]).max() < 0.005
 
 
 def test_the_distance_of_one_more_run():

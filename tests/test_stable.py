@@ -60,6 +60,7 @@ def public():
 
 def kept(promised, now):
     """Whether every call that was right with the promised parameters is right with those of now."""
+
     def split(listed):
         at = next((i for i, name in enumerate(listed) if name.startswith("*")), len(listed))
         return listed[:at], listed[at:]

@@ -62,7 +62,8 @@ def posterior(w, n, model, prior, run):
     for p in partitions(n):
         if all((p[a] == p[b]) == same for a, b, same in told):
             chance[p] = prior(max(p) + 1) * prod(
-                g if p[a] == p[b] else r for a, b, g, r in zip(i.tolist(), j.tolist(), green, red, strict=True))
+                g if p[a] == p[b] else r for a, b, g, r in zip(i.tolist(), j.tolist(), green, red, strict=True)
+            )
     whole = sum(chance.values())
     return {p: value / whole for p, value in chance.items() if value}
 
@@ -313,6 +314,47 @@ def test_ask_and_tell_give_the_run_and_a_journal_goes_on_with_a_larger_budget(tm
         with pytest.raises(ValueError, match="another run"):
             made(run_delta=0.2).run(journal)
     assert identity(made(budget=1)) == identity(made(budget=2))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"model": MODELS["dist2"]},
+        {"model": None},
+        {"way": "edge"},
+        {"seed": 8},
+        {"run_delta": 0.3},  # the smaller of the two, which decides what is passed over, stays
+        {"pair_delta": 0.2, "run_delta": 0.1},
+        {"pair_delta": None, "run_delta": 0.1},
+        {"odds": 2.0},
+        {"dependence": True},
+    ],
+    ids=str,
+)
+def test_a_journal_tells_rules_of_stopping_apart(other):
+    """Whatever decides which questions are asked makes another run, to which these answers may not belong."""
+    data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
+
+    def made(way="node", model=MODELS["dist1"], seed=7, **rule):
+        ordering = {"node": cr.NodeOrdering, "edge": cr.EdgeOrdering}[way](data.similarity, rng=seed)
+        return cr.Stopping(ordering, model, **{"pair_delta": 0.1, "run_delta": 0.2, **rule})
+
+    assert identity(made()) == identity(made())
+    assert identity(made(**other)) != identity(made())
+
+
+@pytest.mark.parametrize("model", [None, MODELS["dist1"]], ids=["learned", "known"])
+def test_dependence_is_measured_only_where_it_is_asked_for(model):
+    """cora's similarities hang together; unasked, a sum of terms counts in full."""
+    data = cr.datasets.cora()
+    some = np.flatnonzero(np.isin(data.labels, np.arange(12)))
+    square, crowd = data.similarity[np.ix_(some, some)], cr.Truth(data.labels[some])
+    plain, measured = (
+        cr.Stopping(cr.EdgeOrdering(square, rng=7), model, run_delta=0.01, dependence=d) for d in (False, True)
+    )
+    plain.run(crowd)
+    measured.run(crowd)
+    assert plain.dependence == 0 < measured.dependence
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -229,7 +229,7 @@ class AnswerFile:
                 return
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise _told(self.path, error) from error
+                    raise _told(self.path if connection is self._db else f"{self.path}-lock", error) from error
 
     def _check(self) -> None:
         if not self._shut.alive:

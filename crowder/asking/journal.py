@@ -234,7 +234,10 @@ class Journal:
         ...     journal.add([(0, 1), (2, 0), (1, 0)], [True, False, True]), journal(0, 2)
         (2, False)
         """
-        pairs, answers = np.asarray(pairs), np.asarray(list(answers))
+        try:
+            pairs, answers = np.asarray(pairs), np.asarray(list(answers))
+        except (TypeError, ValueError):
+            raise ValueError(f"needs pairs (m, 2) and m answers, not {pairs!r} and {answers!r}") from None
         if len(pairs) == len(answers) == 0:
             return 0
         if pairs.ndim != 2 or pairs.shape[1] != 2 or answers.shape != pairs.shape[:1]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowder import checked
-from crowder.asking.oracles import answer, begin, callable_oracle
+from crowder.asking.oracles import answer, begin, callable_oracle, record_number
 from crowder.asking.votes import odd
 
 __all__ = ["MemberVote", "share_placed"]
@@ -43,7 +43,8 @@ class MemberVote:
     Raises
     ------
     ValueError
-        If the number of votes is not odd and positive, or if it is asked before an ordering has introduced itself.
+        If the number of votes is not odd and positive; on a question, if no ordering has introduced itself, or it is
+        not about two of that ordering's records.
     TypeError
         On a question, if one of the answers is not a boolean.
 
@@ -68,7 +69,7 @@ class MemberVote:
 
     def __init__(self, oracle, votes: int, *, early: bool = False) -> None:
         self.votes = odd(votes)
-        self.early = early
+        self.early = checked.flag(early, "early")
         self.asked = 0
         self._oracle = callable_oracle(oracle)
         self._ordering = None
@@ -83,6 +84,9 @@ class MemberVote:
         if self._ordering is None:
             raise ValueError("a vote of members needs to know the clusters: let an ordering run it")
         clusters = self._ordering.resolution.clusters
+        i, j = record_number(i), record_number(j)
+        if not (0 <= min(i, j) and max(i, j) < len(clusters) and i != j):
+            raise ValueError(f"{(i, j)} are not two of the {len(clusters)} records, 0 to {len(clusters) - 1}")
         here, there = ([int(u) for u in np.flatnonzero(clusters == clusters[record])] for record in (i, j))
         here.sort(key=lambda u: u != i)  # the pair itself is asked first
         there.sort(key=lambda v: v != j)

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-
 from crowder import checked
 from crowder.asking.oracles import Truth, begin
 from crowder.asking.resolution import Resolution
@@ -98,8 +96,10 @@ def wrong_once(ordering, labels, places: Iterable[int]) -> Iterator[Mistake]:
     begin(truth, ordering)
     right = copy.deepcopy(ordering)
     done = 0
+    if not isinstance(places, Iterable):
+        raise TypeError(f"places must be several, in rising order, not {places!r}")
     for place in places:
-        if place < done:
+        if checked.whole(place, "a place", least=-1) < done:
             raise ValueError(f"places must rise from 0 on: {place} comes after {done}")
         while done < place and (pair := right.ask()) is not None:
             right.tell(pair, truth(*pair))

@@ -64,7 +64,7 @@ class Truth:
             raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
 
     def __call__(self, i: int, j: int) -> bool:
-        i, j = _record(i), _record(j)
+        i, j = record_number(i), record_number(j)
         n = len(self.labels)
         if not (0 <= i < n and 0 <= j < n):  # a negative number would count from the end, and be somebody else
             record = j if 0 <= i < n else i
@@ -112,9 +112,7 @@ class Faulty:
 
     def __init__(self, oracle, error: float, *, rng=None, persistent: bool = False) -> None:
         self.error = checked.probability(error, "the probability of a wrong answer")
-        if not isinstance(persistent, (bool, np.bool_)):
-            raise TypeError(f"persistent must be True or False, not {persistent!r}")
-        self.persistent = persistent
+        self.persistent = checked.flag(persistent, "persistent")
         self._oracle = callable_oracle(oracle)
         self._key = checked.generator(rng, "errors").bytes(16)
         self._askings: Counter[tuple[int, int]] = Counter()
@@ -125,14 +123,14 @@ class Faulty:
 
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person to be asked about i and j; always the same."""
-        low, high = sorted((_record(i), _record(j)))
+        low, high = sorted((record_number(i), record_number(j)))
         asking = 0 if self.persistent else checked.whole(number, "the number of a vote")
         draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
         wrong = int.from_bytes(draw, "little") < self.error * 2**64
         return answer(self._oracle, i, j, number) != wrong
 
     def __call__(self, i: int, j: int) -> bool:
-        low, high = sorted((_record(i), _record(j)))
+        low, high = sorted((record_number(i), record_number(j)))
         pair = (low, high)
         number = self._askings[pair]
         if not self.persistent:
@@ -180,9 +178,7 @@ class MajorityVote:
 
     def __init__(self, oracle, votes: int, *, early: bool = False) -> None:
         self.votes = odd(votes)
-        if not isinstance(early, (bool, np.bool_)):
-            raise TypeError(f"early must be True or False, not {early!r}")
-        self.early = early
+        self.early = checked.flag(early, "early")
         self.asked = 0
         self._oracle = callable_oracle(oracle)
 
@@ -200,7 +196,19 @@ class MajorityVote:
         return count[True] > count[False]
 
 
-def _record(record) -> int:
+def record_number(record) -> int:
+    """A record's number, checked to be one.
+
+    Raises
+    ------
+    TypeError
+        If it is no whole number.
+
+    Examples
+    --------
+    >>> record_number(np.int32(3))
+    3
+    """
     if type(record) is int:  # many questions come this way
         return record
     return checked.whole(record, "a record", least=-(2**63))

@@ -62,13 +62,18 @@ class Stopped(Resolution):
         if declared.size and (declared.dtype.kind not in "iu" or declared.shape[1:] != (2,)):
             raise ValueError(f"needs declared (d, 2), pairs of records, not {declared.dtype} {declared.shape}")
         object.__setattr__(self, "declared", declared.astype(np.int64).reshape(-1, 2))
-        object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
         pairs = len(self.declared)
+        try:
+            object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"needs a probability for each of the {pairs} pairs declared, not {self.chance!r}"
+            ) from None
         if len(self.chance) != pairs or not ((self.chance >= 0) & (self.chance <= 1)).all():
             raise ValueError(f"needs a probability for each of the {pairs} pairs declared, not {self.chance.tolist()}")
         if ((self.declared < 0) | (self.declared >= len(self.clusters))).any():
             raise ValueError(f"the pairs declared are not all of the {len(self.clusters)} records")
-        if self.reason not in REASONS:
+        if not isinstance(self.reason, str) or self.reason not in REASONS:
             raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
 
     @property
@@ -181,7 +186,7 @@ class Stopping(Ordering):
             checked.model(model)
         self._candidates, self._pending = ordering._candidates, None
         self._knowledge = know_nothing(self.n)
-        self._model, self._measures = model, dependence
+        self._model, self._measures = model, checked.flag(dependence, "dependence")
         square = self._candidates.square()
         if model is None:
             _, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
@@ -236,7 +241,8 @@ class Stopping(Ordering):
     def _guaranteed(self, chance) -> bool:
         each, whole = self.pair_delta, self.run_delta
         return not (each is None and whole is None) and (
-            (each is None or chance.max(initial=0.0) <= each) and (whole is None or chance.sum() <= whole))
+            (each is None or chance.max(initial=0.0) <= each) and (whole is None or chance.sum() <= whole)
+        )
 
     def _first_pass(self) -> int:
         """The next question of the ordering inside that is not to be passed over."""

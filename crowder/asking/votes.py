@@ -20,6 +20,9 @@ __all__ = ["expected_answers", "log_majority_error", "majority_error", "odd", "r
 #: More votes on one question than this are not counted out.
 MOST_VOTES = 1_000_000
 
+#: Of more questions than this, the failure is not told as a fraction: it takes seconds, and its digits fill a book.
+MOST_EXACT = 1_000_000
+
 
 def majority_error(votes: int, error):
     r"""The probability that most of r answers are wrong, :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}`.
@@ -169,7 +172,7 @@ def run_failure(questions: int, error):
     Raises
     ------
     ValueError
-        If `error` is not a probability, or the number of questions is negative.
+        If `error` is not a probability, the number of questions is negative, or a fraction would never be done.
 
     Notes
     -----
@@ -184,6 +187,9 @@ def run_failure(questions: int, error):
     """
     questions, error = checked.whole(questions, "the number of questions"), _probability(error)
     if not isinstance(error, (float, np.floating)):
+        if questions > MOST_EXACT:
+            raise ValueError(f"a fraction for {questions:,} questions has too many digits (at most {MOST_EXACT:,}); "
+                             "pass the error as a float")  # fmt: skip
         return 1 - (1 - error) ** questions
     return 1.0 if error == 1 and questions else -expm1(questions * log1p(-float(error))) if questions else 0.0
 
@@ -233,7 +239,9 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     if not 0 < checked.probability(failure, "the chance of failure") < 1:
         raise ValueError(f"the chance of failure must be in (0, 1), not {failure!r}")
     allowed = log(failure) - log(questions)
-    if exact and questions > 1:  # e ≤ 1 - exp(-x), x = -ln(1 - δ)/Q, in logarithms: Q may be too large for a float
+    if (
+        checked.flag(exact, "exact") and questions > 1
+    ):  # e ≤ 1 - exp(-x), x = -ln(1 - δ)/Q, in logarithms: Q may be too large for a float
         allowed = log(-log1p(-failure)) - log(questions)
         if allowed > -700:
             allowed = log(-expm1(-exp(allowed)))
@@ -274,8 +282,10 @@ def odd(votes) -> int:
 
 def _probability(error):
     try:
-        inside = getattr(error, "free_symbols", None) or bool(0 <= error <= 1)
-    except TypeError:
+        inside = getattr(error, "free_symbols", None) or (
+            not isinstance(error, (bool, np.bool_)) and np.ndim(error) == 0 and bool(0 <= error <= 1)
+        )
+    except (TypeError, ValueError):  # text, or a list
         inside = False
     if not inside:
         raise ValueError(f"the probability of a wrong answer must be in [0, 1], not {error!r}")

@@ -55,6 +55,7 @@ def races(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
            [0.        , 0.5       , 0.66666667],
            [0.        , 0.33333333, 0.5       ]])
     """
+    checked.model(model)
     matches, nonmatches = (_count(value) for value in (matches, nonmatches))
     node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
     ends = list(pairwise(np.union1d(model.green._edges, model.red._edges)))

@@ -60,7 +60,7 @@ def edge_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
     >>> edge_bound(uniform(), [1, 1], printed=False)
     1.0
     """
-    sizes = cluster_sizes(sizes)
+    sizes, model, printed = cluster_sizes(sizes), checked.model(model), checked.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     if not printed:
@@ -228,7 +228,7 @@ def node_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
     >>> node_bound(dist2(1 / 3), [1, 1, 1, 1], printed=False)
     16.0
     """
-    sizes = cluster_sizes(sizes)
+    sizes, model, printed = cluster_sizes(sizes), checked.model(model), checked.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     n, k = int(sizes.sum()), len(sizes)

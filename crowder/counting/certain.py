@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowder import checked
 from crowder.asking.resolution import cluster_sizes
 from crowder.counting.connectivity import connected
 from crowder.model.densities import _common
@@ -25,6 +26,7 @@ def certain_mass(model: SimilarityModel) -> tuple[float, float]:
     >>> certain_mass(dist1(0.3)), [round(mass, 12) for mass in certain_mass(dist2(0.2))]
     ((0.0, 0.0), [0.25, 0.25])
     """
+    checked.model(model)
     width, g, r = _common(model.green, model.red)
     return float((width * g)[r == 0].sum()), float((width * r)[g == 0].sum())
 

@@ -12,6 +12,9 @@ import operator
 import numpy as np
 from numba import njit
 
+from crowder import checked
+from crowder.asking.resolution import cluster_sizes
+
 __all__ = ["component_numbers", "connected", "log_connected"]
 
 #: A graph that is less likely than this to fall apart counts as connected.
@@ -110,7 +113,7 @@ def component_numbers(m: int, p: float, *, sizes=None) -> np.ndarray:
     array([0.75 , 0.375, 0.5  ])
     """
     m, p = _checked(m, p)
-    many = np.array([m]) if sizes is None else np.asarray(sizes)
+    many = np.array([m]) if sizes is None else cluster_sizes(sizes)
     if (many > m).any() or (many < 1).any():
         raise ValueError(f"graph sizes must be between 1 and m = {m}, not {many.tolist()}")
     log_q = np.log1p(-p) if p < 1 else -np.inf
@@ -161,6 +164,4 @@ def _checked(m, p) -> tuple[int, float]:
         raise ValueError(f"the number of vertices must be a positive whole number, not {m!r}") from None
     if m < 1:
         raise ValueError(f"the number of vertices must be a positive whole number, not {m!r}")
-    if not 0 <= p <= 1:
-        raise ValueError(f"an edge's probability must be between 0 and 1, not {p!r}")
-    return m, float(p)
+    return m, float(checked.probability(p, "the probability of an edge"))

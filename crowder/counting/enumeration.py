@@ -20,6 +20,9 @@ Pair = tuple[int, int]
 #: Seven records take the order of a minute, eight a day.
 MOST = 7
 
+#: A number below all records, so that what is none of n is told by the pair that it is in.
+LEAST = -(2**63)
+
 
 def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
     """The pairs that have to be asked when they are taken in the given order (Section "The two heuristic algorithms").
@@ -45,11 +48,12 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
     >>> questions_of_order([(0, 1), (1, 2), (0, 2)], "aab")  # a match, a non-match, and so a non-match
     [(0, 1), (1, 2)]
     """
+    labels = _labels(labels)
     n = len(labels)
     component = [frozenset([record]) for record in range(n)]
     different: set[frozenset] = set()  # of two components each
     asked = []
-    for i, j in order:
+    for i, j in _pairs(order):
         if not (0 <= min(i, j) and max(i, j) < n and i != j):
             raise ValueError(f"{(i, j)} are not two of the {n} records, 0 to {n - 1}")
         a, b = component[i], component[j]
@@ -90,7 +94,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     >>> orders_by_questions("aab")  # two questions of three, unless both non-matches come first
     {2: 4, 3: 2}
     """
-    labels = tuple(checked.labels(list(labels)).tolist())
+    labels = _labels(labels)
     if len(labels) > MOST:
         raise ValueError(f"the orders of the pairs of {len(labels)} records take too long to count; at most {MOST}")
     pairs = list(combinations(range(len(labels)), 2))
@@ -122,3 +126,16 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     orders = factorial(len(pairs))
     chances = shares(start, frozenset())
     return {questions: int(orders * chances[questions]) for questions in sorted(chances)}
+
+
+def _labels(labels) -> tuple[int, ...]:
+    return tuple(checked.labels(list(labels) if isinstance(labels, str) else labels).tolist())
+
+
+def _pairs(order) -> list[Pair]:
+    try:
+        return [
+            (checked.whole(i, "a record", least=LEAST), checked.whole(j, "a record", least=LEAST)) for i, j in order
+        ]
+    except (TypeError, ValueError):
+        raise ValueError(f"an order is of pairs of record numbers, not {order!r}") from None

@@ -18,6 +18,12 @@ __all__ = ["certificate", "fewest_expected", "minimax", "partitions", "worst_cas
 #: All subsets of the pairs of so many records are tried: of 15 pairs, 32,768.
 MOST_SUBSETS = 6
 
+#: Records of a search: the states of seven take an hour.
+MOST_SEARCHED = 8
+
+#: Records whose partitions are listed: of 15 there are a billion.
+MOST_PARTITIONED = 15
+
 Graph = tuple[frozenset, ...]  # for each component, those it is known to differ from
 
 
@@ -45,7 +51,7 @@ def worst_case(n: int, k: int, *, known: bool = False) -> int:
     (7, 4)
     """
     _check(n, k)
-    if known:
+    if checked.flag(known, "known"):
         return 0 if k == n else n * (k - 1) - comb(k, 2)
     return n * k - comb(k + 1, 2)
 
@@ -79,6 +85,9 @@ def minimax(n: int, k: int, *, known: bool = False) -> int:
     (7, 4)
     """
     _check(n, k)
+    checked.flag(known, "known")
+    if n > MOST_SEARCHED:
+        raise ValueError(f"a search over {n} records would not come to an end; at most {MOST_SEARCHED}")
 
     @cache
     def value(graph: Graph) -> int:
@@ -120,6 +129,8 @@ def fewest_expected(weights: Mapping[tuple, Fraction | float]):
     >>> fewest_expected({(0, 0, 1): Fraction(1, 2), (0, 1, 0): Fraction(1, 4), (1, 0, 0): Fraction(1, 4)})
     Fraction(3, 2)
     """
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights must be a mapping from labels to their weight, not {weights!r}")
     if not weights or not all(0 < weight < float("inf") for weight in weights.values()):
         raise ValueError(f"needs clusterings with positive weights, not {dict(weights)}")
     if len({len(labels) for labels in weights}) > 1:
@@ -169,6 +180,8 @@ def certificate(labels: Sequence, *, known: bool = False) -> int:
     >>> certificate("aab"), certificate("aab", known=True)  # a match and a non-match; the match alone
     (2, 1)
     """
+    labels = checked.labels(list(labels) if isinstance(labels, str) else labels).tolist()
+    checked.flag(known, "known")
     if len(labels) > MOST_SUBSETS:
         raise ValueError(f"all sets of pairs of {len(labels)} records are too many to try; at most {MOST_SUBSETS}")
     k = len(set(labels))
@@ -197,8 +210,9 @@ def partitions(n: int) -> Iterator[tuple[int, ...]]:
     >>> [len(list(partitions(n))) for n in range(1, 7)]  # the Bell numbers
     [1, 2, 5, 15, 52, 203]
     """
-
     n = checked.whole(n, "the number of records")
+    if n > MOST_PARTITIONED:
+        raise ValueError(f"the partitions of {n} records are too many to list; at most {MOST_PARTITIONED} records")
 
     def extend(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(labels) == n:

@@ -164,7 +164,7 @@ def synthetic(
     sizes = [_size(size) for size in sizes]
     model, generator = checked.model(model), checked.generator(rng, "similarities")
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    if shuffle:
+    if checked.flag(shuffle, "shuffle"):
         labels = generator.permutation(labels)
     same = _matching(labels)
     condensed = np.empty(len(same))
@@ -267,6 +267,7 @@ def cora(
     >>> len(data.sizes), int(data.sizes[0]), int(data.matching.sum()), len(data.condensed)
     (191, 236, 62891, 1764381)
     """
+    checked.flag(download, "download")
     name, member = _member(similarity, fields)
     if records is None and name is not None:
         arrays = shipped.read(shipped.FOLDER / shipped.file_of(name), checksum := shipped.sha256_of(name))

@@ -216,7 +216,8 @@ def number_records(
         )
         try:
             written = database.execute(
-                f"COPY (SELECT a.number::INTEGER AS i, b.number::INTEGER AS j, {w} AS similarity FROM {source} AS pairs "
+                f"COPY (SELECT a.number::INTEGER AS i, b.number::INTEGER AS j, {w} AS similarity "
+                f"FROM {source} AS pairs "
                 f"JOIN numbers AS a ON a.id = pairs.{i} JOIN numbers AS b ON b.id = pairs.{j}) "
                 f"TO {_literal(partial)} (FORMAT parquet)"
             ).fetchone()[0]

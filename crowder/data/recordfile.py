@@ -244,7 +244,9 @@ def _quote(text: str, start: int, row: int, header: list[str], sep: str) -> str:
     closed = re.compile(QUOTED).match(text, at)
     if not closed:
         return f"{place}: a quote is opened and never closed: {_short(text[at:])}"
-    return f"{place}: {_short(text[closed.end():])} comes after a closing quote; a quote inside a cell is written twice"
+    return (
+        f"{place}: {_short(text[closed.end() :])} comes after a closing quote; a quote inside a cell is written twice"
+    )
 
 
 def _text(content: bytes, encoding: str, sep: str) -> str:

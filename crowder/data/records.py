@@ -59,7 +59,7 @@ def cora_records(
         The download failed, or the server was silent for half a minute.
     """
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
-    if path is None and not download:
+    if not checked.flag(download, "download") and path is None:
         raise FileNotFoundError(
             "this needs the text of cora's records, which crowder does not carry: pass records=PATH, set "
             f"{CORA_VARIABLE} to the path of cora.csv, or pass download=True to fetch it from {CORA_URL}"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy as sp
 
+from crowder import checked
 from crowder.page.printing import exactly, number
 
 __all__ = [
@@ -113,6 +114,7 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     'equal: 4, 9'
     """
     finite(tolerance, what, "tolerance")
+    checked.flag(relative, f"{what}: relative")
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
     some(expected.ravel(), what)
     if value.shape != expected.shape:

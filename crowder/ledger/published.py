@@ -227,8 +227,7 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
     >>> sum(sizes) > sum(first) == read()["data-sets"].numbers["records"]
     True
     """
-    if not isinstance(announced, bool):
-        raise TypeError(f"announced must be True or False, not {announced!r}")
+    checked.flag(announced, "announced")
     sizes = [int(size) for size, count in read()["listed-sizes"].numbers.items() for _ in range(count)]
     return sizes[: read()["data-sets"].numbers["clusters"]] if announced else sizes
 

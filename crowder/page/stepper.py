@@ -104,9 +104,7 @@ def stepper(
         name="ordering", value=next(iter(runs)),
         bind=alt.binding_select(options=list(runs), name="Order "),
     )  # fmt: skip
-    question = alt.param(
-        name="question", value=0, bind=alt.binding_range(min=0, max=last, step=1, name="Question ")
-    )
+    question = alt.param(name="question", value=0, bind=alt.binding_range(min=0, max=last, step=1, name="Question "))
     chart = legible(
         alt.vconcat(_circle(alt, runs, names, size), _progress(alt, told, size), spacing=14)
         .add_params(ordering, question)

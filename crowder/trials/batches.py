@@ -209,7 +209,7 @@ def _key(function, grid, repetitions, rng, batch, settings) -> dict:
 
 
 def _told(value) -> str:
-    """A setting as text that differs where the setting does: of what prints in part, or rounded, a digest of its bytes."""
+    """A setting as text that differs where the setting does: of what prints in part, or rounded, a digest."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(sorted(f'{_told(key)}: {_told(one)}' for key, one in value.items()))}}}"
     if type(value) in (list, tuple):

@@ -109,7 +109,9 @@ def count_readings(
     known = {"rounding": ROUNDINGS, "ties": TIES, "arrival": ARRIVALS}
     for key, value in wanted.items():
         if key not in known or value not in known[key]:
-            raise ValueError(f"no reading has {key} = {value!r}; there are {({k: list(v) for k, v in known.items()})}")
+            raise ValueError(
+                f"no reading has {key} = {value!r}; there are { ({k: list(v) for k, v in known.items()}) }"
+            )
 
     def run(similarity, labels, rounding, ties):
         by_index = ties in ("index", "index, listed")
