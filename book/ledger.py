@@ -60,7 +60,7 @@ def _checked(root: Path, where: str, name: str, entry: Any) -> dict[str, Any]:
     allowed = needed | ({"corrected"} if refuted else set())
     if lacks := sorted(needed - set(entry)):
         raise BuildError(f"{where}: {name} lacks {', '.join(lacks)}")
-    if surplus := sorted(set(entry) - allowed):
+    if surplus := sorted(map(str, set(entry) - allowed)):
         raise BuildError(f"{where}: {name} has no use for {', '.join(surplus)}")
     verdicts = [entry["verdict"]]
     if refuted:

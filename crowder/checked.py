@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import sympy as sp
 
-__all__ = ["flag", "generator", "labels", "model", "path", "probability", "whole"]
+__all__ = [
+    "expression", "flag", "generator", "kind", "labels", "model", "numbers", "path", "probability", "whole",
+]  # fmt: skip
 
 
 def whole(value: Any, what: str, *, least: int = 0) -> int:
@@ -40,6 +43,71 @@ def whole(value: Any, what: str, *, least: int = 0) -> int:
     if number < least:
         raise ValueError(f"{what} must be at least {least}, not {number}")
     return number
+
+
+def kind(value: Any, wanted: type | tuple[type, ...], what: str) -> Any:
+    """A value of the kinds wanted; ``what`` says in the error what must be what.
+
+    Raises
+    ------
+    TypeError
+        If it is of another kind.
+
+    Examples
+    --------
+    >>> kind(None, list, "evidence must be a list")
+    Traceback (most recent call last):
+    ...
+    TypeError: evidence must be a list, not None
+    """
+    if not isinstance(value, wanted):
+        raise TypeError(f"{what}, not {value!r}")
+    return value
+
+
+def numbers(value: Any, what: str) -> np.ndarray:
+    """Real numbers, in any shape, as floats; fractions and sympy's are numbers, too. ``what`` names them in the error.
+
+    Raises
+    ------
+    TypeError
+        If one of them is none.
+
+    Examples
+    --------
+    >>> numbers([1, 0.5], "means")
+    array([1. , 0.5])
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiubO" or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be real numbers, not {value!r}") from None
+
+
+def expression(value: Any, what: str) -> sp.Expr:
+    """A sympy expression. Text is refused: to read it, sympy runs it as Python. ``what`` names it in the error.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+
+    Examples
+    --------
+    >>> expression(2, "t")
+    2
+    """
+    try:
+        made = None if isinstance(value, str) else sp.sympify(value)
+    except (sp.SympifyError, TypeError, ValueError, AttributeError):
+        made = None
+    if not isinstance(made, (sp.Expr, sp.MatrixBase)):
+        was = f"the text {value!r}" if isinstance(value, str) else repr(value)
+        raise TypeError(f"{what} must be a sympy expression or a number, not {was}")
+    return made
 
 
 def flag(value: Any, what: str) -> bool:

@@ -4,7 +4,7 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from bad_material import PEOPLE, M, Row, cut_parquet, file, folder, new, npy, npz, out, parquet
+from bad_material import PEOPLE, M, Row, archive, cut_parquet, file, folder, new, npy, npz, out, parquet
 
 import crowder as cr
 from crowder.data import shipped
@@ -186,6 +186,10 @@ TABLE = {
         Row(lambda: shipped.read(new(), None), FileNotFoundError, "[Errno 2] No such file or directory: 'answers.db'"),
         Row(lambda: shipped.read(npz(labels=np.array([{}], dtype=object)), None),
             ValueError, "is no archive of arrays: ValueError: Object arrays cannot be"),
+        Row(lambda: shipped.read(file("a.npz", archive({"labels.npy": b""})), None),
+            ValueError, "a.npz is no archive of arrays: labels is none"),
+        Row(lambda: shipped.pack(new(), np.array([40000, 1]), np.array([1, 1]), np.array([1])),
+            ValueError, "numbers for answers.db do not fit 16 bits"),
         Row(lambda: shipped.read(npy(), None), ValueError, "a.npy is no archive of arrays: TypeError:"),
         Row(lambda: shipped.values(shipped.read(npz(labels=np.arange(3)), None), "jaccard-tokens"),
             ValueError, "the archive lacks group, steps"),

@@ -1,8 +1,10 @@
 """What the tables of bad input are made of: one row each, files that are wrong, and things to go wrong with."""
 
+import io
 import os
 import sqlite3
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -101,6 +103,14 @@ def cut_parquet():
 def npz(**arrays):
     np.savez(path := new("a.npz"), **arrays)
     return path
+
+
+def archive(members):
+    """A zip file's bytes."""
+    with zipfile.ZipFile(content := io.BytesIO(), "w") as made:
+        for name, part in members.items():
+            made.writestr(name, part)
+    return content.getvalue()
 
 
 def npy():

@@ -145,6 +145,7 @@ TABLE = {
         Row(lambda: shut_journal()(0, 1), ValueError, "has been closed"),
         Row(lambda: fresh()(1, 1), ValueError, "(1, 1) is no pair of records"),
         Row(lambda: fresh()(-1, 1), ValueError, "(-1, 1) is no pair of records"),
+        Row(lambda: fresh()(0, 2**63), ValueError, "(0, 9223372036854775808) is no pair of records"),
         Row(lambda: fresh()(0.5, 1), TypeError, "a record must be a whole number, not 0.5"),
         Row(lambda: fresh()("a", "b"), TypeError, "a record must be a whole number, not 'a'"),
         Row(lambda: fresh().vote(0, 1, -1), ValueError, "the number of a vote must be at least 0, not -1"),

@@ -154,6 +154,7 @@ def without(entry, key):
         ({"C1": CLAIM}, "'C1': expected C, E or B and two or three digits"),
         ({"C01": without(CLAIM, "test")}, "C01 lacks test"),
         ({"C01": CLAIM | {"corrected": {}}}, "C01 has no use for corrected"),
+        ({"C01": CLAIM | {111: None, "colour": "red"}}, "C01 has no use for 111, colour"),
         ({"C01": without(REFUTED, "corrected")}, "a refuted claim has corrected"),
         ({"C01": CLAIM | {"verdict": "true"}}, "verdict 'true'; the scale is proved"),
         ({"C01": CLAIM | {"source": "crowder.ledger.claims.recrod"}}, "crowder.ledger.claims.recrod does not exist"),

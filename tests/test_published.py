@@ -87,6 +87,8 @@ def test_no_chapter_types_a_printed_number(path):
         ({"rule": {"percent": 5, "equal": 1}}, "unknown rule"),
         ({"differ": {"x": "why"}}, "differ names ['x'], which is not printed"),
         ({"colour": "red"}, "has no use for ['colour']"),
+        ({"colour": "red", 7: 1}, "has no use for ['7', 'colour']"),
+        ({"numbers": {"a, b": 1, "a": {"b": 2}}}, "'a, b' is there twice"),
     ],
 )
 def test_a_group_is_complete(tmp_path, change, said):

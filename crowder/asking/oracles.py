@@ -60,6 +60,8 @@ class Truth:
 
     def begin(self, ordering) -> None:
         """Refuse, with a ValueError, an ordering of another number of records."""
+        if not isinstance(getattr(ordering, "n", None), int):
+            raise TypeError(f"an ordering knows its number of records, n; {ordering!r} is none")
         if len(self) != ordering.n:
             raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
 

@@ -16,6 +16,7 @@ from numbers import Rational
 
 import sympy as sp
 
+from crowder import checked
 from crowder.asking.resolution import cluster_sizes
 from crowder.counting.counts import checked_ordering
 from crowder.model.models import SimilarityModel, steps
@@ -56,6 +57,7 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     >>> expected_queries_exact(dist2(Fraction(1, 3)), [2, 1])
     Fraction(49, 24)
     """
+    checked.model(model)
     parts = [part for density in (model.green, model.red) for part in (density.edges, density.heights)]
     if not all(isinstance(value, (Rational, sp.Rational)) for part in parts for value in part):
         raise ValueError("exact counts need a model whose edges and heights are whole numbers or fractions")
@@ -90,19 +92,21 @@ def expected_queries_symbolic(
     Raises
     ------
     ValueError
-        If no model has this name; for sizes or an ordering that `crowder.counting.counts.expected_queries` refuses.
+        If no model has this name, or ε is not rational; for sizes or an ordering that
+        `crowder.counting.counts.expected_queries` refuses.
 
     Examples
     --------
     >>> expected_queries_symbolic("dist1", [2, 1])
     epsilon**2/6 - epsilon/2 + 7/3
     """
-    if isinstance(epsilon, str):
-        raise TypeError(f"ε must be a number or a sympy expression, not the text {epsilon!r}")
-    epsilon = sp.sympify(epsilon)
+    epsilon = checked.expression(epsilon, "ε")
     edges, green, red = (tuple(map(sp.sympify, part)) for part in steps(model, epsilon))
     symbols = sorted(epsilon.free_symbols, key=str)
-    return _expected(edges, green, red, sizes, ordering, sp.QQ.frac_field(*symbols) if symbols else sp.QQ)
+    try:
+        return _expected(edges, green, red, sizes, ordering, sp.QQ.frac_field(*symbols) if symbols else sp.QQ)
+    except sp.CoercionFailed:
+        raise ValueError(f"ε must be a fraction, or made of fractions and symbols, not {epsilon}") from None
 
 
 def connected_polynomials(m: int, q) -> list:

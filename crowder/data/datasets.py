@@ -71,10 +71,13 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        condensed = checked.numbers(self.condensed, "condensed similarities")
+        checked.kind(self.provenance, Mapping, "provenance must be a mapping from facts to what they are")
+        checked.kind(self.records, (pd.DataFrame, type(None)), "records must be a DataFrame")
         labels = np.asarray(self.labels)
         if labels.size and labels.dtype.kind not in "iu":
             raise ValueError(f"labels must be cluster numbers, not {labels.dtype}; crowder.Truth takes any others")
-        object.__setattr__(self, "condensed", np.ascontiguousarray(self.condensed, dtype=np.float64))
+        object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))
         object.__setattr__(self, "labels", np.ascontiguousarray(labels, dtype=np.int64))
         if self.labels.ndim != 1 or self.condensed.shape != (self.n * (self.n - 1) // 2,):
             raise ValueError(
@@ -292,6 +295,7 @@ def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, 
     if not isinstance(similarity, str) or similarity not in functions.SIMILARITIES:
         known = ", ".join(dict.fromkeys([*functions.SIMILARITIES, *FAMILY]))
         raise ValueError(f"unknown similarity {similarity!r}; known: {known}")
+    checked.kind(fields, (str, Iterable, type(None)), "fields must be names of columns")
     member = Member(similarity, None if fields is None else (fields,) if isinstance(fields, str) else tuple(fields))
     return next((name for name, other in FAMILY.items() if other == member), None), member
 

@@ -251,7 +251,7 @@ def _scale(module: str):
 def _database(memory_limit: str, threads: int | None, folder):
     """DuckDB in memory, with a folder for what does not fit, and no network."""
     duckdb, _ = _scale("duckdb"), _scale("pyarrow")
-    if folder is not None and not os.path.isdir(folder):
+    if folder is not None and not os.path.isdir(checked.path(folder, "folder")):
         raise FileNotFoundError(f"folder {os.fspath(folder)} is not there")
     with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as spill:
         config = {
@@ -273,7 +273,7 @@ def _database(memory_limit: str, threads: int | None, folder):
 
 def _three(columns: Sequence[str]) -> list[str]:
     """The names of the three columns, quoted."""
-    names = [] if columns is None or isinstance(columns, str) else list(columns)
+    names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
     if len(names) != 3 or not all(isinstance(name, str) for name in names):
         raise ValueError(f"columns must name three, of two records and their similarity, not {columns!r}")
     return [_quoted(name) for name in names]

@@ -148,9 +148,12 @@ def read(path: str | os.PathLike, sha256: str | None) -> dict[str, np.ndarray]:
         )
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return dict(archive)
+            arrays = dict(archive)
     except Exception as error:  # whatever a broken archive does to zip, bzip2 and NumPy, it is a broken archive
         raise ValueError(f"{Path(path).name} is no archive of arrays: {type(error).__name__}: {error}") from None
+    if odd := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:  # NumPy gives their bytes
+        raise ValueError(f"{Path(path).name} is no archive of arrays: {', '.join(odd)} is none")
+    return arrays
 
 
 def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:

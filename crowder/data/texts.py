@@ -7,7 +7,7 @@ place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -64,6 +64,8 @@ def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[st
         if not isinstance(fields, Iterable):
             raise TypeError(f"fields must be names of columns, not {fields!r}")
         names = [fields] if isinstance(fields, str) else list(fields)
+        if not all(isinstance(name, Hashable) for name in names):
+            raise TypeError(f"fields must be names of columns, not {fields!r}")
     if not names:
         raise ValueError("no field to compare")
     absent = [name for name in names if name not in records.columns]

@@ -34,7 +34,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from crowder import results
+from crowder import checked, results
 from crowder.ledger.empirical import exceeds, simulation, trend
 from crowder.ledger.evidence import Evidence, agreement, argument, bounded, counterexample, identity, readings
 
@@ -62,10 +62,9 @@ def verdict(evidence: Sequence[Evidence], also: Iterable[Evidence] = ()) -> str:
     >>> verdict([identity("zero", sp.Integer(0)), trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1)])
     'trend'
     """
-    evidence, also = tuple(evidence), tuple(also)  # of an iterator, a check would leave nothing for the next
+    evidence, also = _all(evidence), _all(also)
     if not evidence:
         return NOT_CHECKED
-    _only(evidence, also)
     if not all(piece.holds for piece in [*evidence, *also]):
         return NOT_SHOWN
     return max((piece.kind for piece in evidence), key=VERDICTS.index)
@@ -121,8 +120,7 @@ def record(
         raise ValueError(f"claim {claim!r}: expected C, E or B and two or three digits")
     if not evidence:
         raise ValueError(f"{claim}: no evidence was given")
-    also, corrected, corrected_also = tuple(also), tuple(corrected), tuple(corrected_also)
-    _only(evidence, also, corrected, corrected_also)
+    evidence, also, corrected, corrected_also = map(_all, (evidence, also, corrected, corrected_also))
     refuted = any(piece.kind == "refuted" for piece in evidence)
     if refuted != bool(corrected):
         raise ValueError(f"{claim}: a counterexample and a corrected statement come together")
@@ -151,11 +149,13 @@ def record(
     return facts["verdict"]
 
 
-def _only(*kinds: Iterable[Evidence]) -> None:
-    for pieces in kinds:
-        for piece in pieces:
-            if not isinstance(piece, Evidence):
-                raise TypeError(f"evidence comes from a function such as `agreement`; {piece!r} is none")
+def _all(pieces: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The pieces, each checked to be one; a tuple, since of an iterator a check would leave nothing."""
+    pieces = tuple(checked.kind(pieces, Iterable, "several pieces of evidence are needed, as a list"))
+    for piece in pieces:
+        if not isinstance(piece, Evidence):
+            raise TypeError(f"evidence comes from a function such as `agreement`; {piece!r} is none")
+    return pieces
 
 
 def _line(piece: Mapping) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from crowder.ledger.evidence import Evidence, finite, some
+from crowder import checked
+from crowder.ledger.evidence import Evidence, finite, some, together
 
 __all__ = ["exceeds", "simulation", "trend"]
 
@@ -67,15 +70,14 @@ def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0)
 
 def _asked(what: str, size: int, limit: float) -> None:
     """Refuse what comes from no run, or could not fail."""
-    if not size >= 1:
-        raise ValueError(f"{what}: needs at least one run, not {size!r}")
+    checked.whole(size, f"{what}: the number of runs", least=1)
     finite(limit, what, "limit")
 
 
 def _scores(what: str, mean, error, expected) -> np.ndarray:
     """Distances in standard errors; NaN for what is no number, or infinite: no mean could miss an infinite error."""
-    mean, error, expected = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (mean, error, expected)))
-    some(mean.ravel(), what)
+    found = (checked.numbers(v, f"{what}: means, errors and what they should be") for v in (mean, error, expected))
+    mean, error, expected = together(what, *found)
     # Without any spread, a mean is right or wrong.
     with np.errstate(invalid="ignore"):  # where both are infinite
         gap = mean - expected
@@ -103,7 +105,8 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
     finite(within, what, "within")
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    checked.kind(exponent, (int, float, Fraction, np.integer, np.floating), f"{what}: the exponent must be a number")
+    x, y = checked.numbers(x, f"{what}: x"), checked.numbers(y, f"{what}: y")
     some(x.ravel(), what)
     if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
         raise ValueError(f"{what}: a trend needs positive x, and as many y")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import sympy as sp
+from sympy.logic.boolalg import Boolean
 
 from crowder import checked
 from crowder.page.printing import exactly, number
@@ -63,8 +64,7 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     True
     """
     some(differences, what)
-    if text := [difference for difference in differences if isinstance(difference, str)]:
-        raise TypeError(f"{what}: an identity is of expressions, not of the text {text[0]!r}")
+    differences = [checked.expression(difference, f"{what}: a difference") for difference in differences]
     left = [difference for difference in map(sp.simplify, differences) if difference != 0]
     size = many(len(differences), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
@@ -88,6 +88,8 @@ def argument(what: str, *steps, shows: str = "") -> Evidence:
     '1 step'
     """
     some(steps, what)
+    for step in steps:
+        checked.kind(step, (bool, np.bool_, Boolean), f"{what}: a step must be True, False or a sympy relation")
     wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
     size = many(len(steps), "step", "steps")
     figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
@@ -120,6 +122,8 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     if value.shape != expected.shape:
         return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}")
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
+    for one in (one for pair in pairs for one in pair):
+        _number(one, f"{what}: values")
     gaps = [_gap(a, b) for a, b in pairs]
     size = many(len(pairs), "value", "values")
     if tolerance == 0:
@@ -153,8 +157,8 @@ def bounded(what: str, value, limit) -> Evidence:
     >>> bounded("x² ≤ x on [0, 1]", np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
     'largest ratio to the limit 1 (10 points)'
     """
-    value, limit = np.broadcast_arrays(np.asarray(value, dtype=float), np.asarray(limit, dtype=float))
-    some(value.ravel(), what)
+    value, limit = (checked.numbers(x, f"{what}: values and limits") for x in (value, limit))
+    value, limit = together(what, value, limit)
     points = many(value.size, "point", "points")
     fit = np.isfinite(limit) & (limit > 0)
     if not fit.all():
@@ -193,7 +197,9 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
     'printed: at most 2.5; it is 3'
     """
     finite(margin, what, "margin")
-    if relation not in _RELATIONS:
+    _number(value, f"{what}: value")
+    _number(printed, f"{what}: printed")
+    if not isinstance(relation, str) or relation not in _RELATIONS:
         raise ValueError(f"relation {relation!r}: expected one of {', '.join(map(repr, _RELATIONS))}")
     apart = abs(value - printed)  # infinite, or NaN, if one of them is no number
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
@@ -219,7 +225,10 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     >>> readings("rounding", {"none": 1.2, "to tenths": 15.0}, fits="none", unit="worst |z|").figure
     'none: 1.2; to tenths: 15 (worst |z|)'
     """
-    if fits not in scores or len(scores) < 2:
+    checked.kind(scores, Mapping, f"{what}: scores must be a mapping from readings to numbers")
+    for score in scores.values():
+        _number(score, f"{what}: scores")
+    if not isinstance(fits, str) or fits not in scores or len(scores) < 2:
         raise ValueError(f"{what}: needs at least two readings, {fits!r} among them")
     order = sorted(scores, key=scores.get)
     numbers = all(float(score) > -np.inf for score in scores.values())  # NaN is not; a reading may be infinitely bad
@@ -233,6 +242,22 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
 
 def _is_true(step) -> bool:
     return bool(step) if isinstance(step, (bool, np.bool_)) else step == sp.true
+
+
+def _number(value, what: str) -> None:
+    """Refuse what is neither a real number nor an expression for one."""
+    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_, Fraction, sp.Expr)):
+        raise TypeError(f"{what} must be numbers, not {value!r}")
+
+
+def together(what: str, *values: np.ndarray) -> list[np.ndarray]:
+    """Values broadcast to one shape; a ValueError if there is none, or nothing in it."""
+    try:
+        found = np.broadcast_arrays(*values)
+    except ValueError:
+        raise ValueError(f"{what}: shapes {', '.join(str(v.shape) for v in values)} do not go together") from None
+    some(found[0].ravel(), what)
+    return found
 
 
 def some(values: Sequence, what: str) -> None:

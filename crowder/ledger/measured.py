@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from crowder import checked
+
 __all__ = ["Slope", "read", "slope"]
 
 #: The files, in the clone that this package stands in.
@@ -75,7 +77,8 @@ def slope(x, y, *, confidence: float = 0.95) -> Slope:
     >>> slope([1, 10, 100], [3, 300, 30_000])[0].round(6)
     np.float64(2.0)
     """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    x, y = checked.numbers(x, "x"), checked.numbers(y, "y")
+    checked.probability(confidence, "confidence")
     if x.shape != y.shape or x.size < 3 or not ((x > 0).all() and (y > 0).all()):
         raise ValueError("a slope needs at least three positive points")
     fit = stats.linregress(np.log(x), np.log(y))

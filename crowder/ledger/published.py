@@ -128,13 +128,13 @@ def _read(path: Path, _changed: int) -> dict[str, Group]:
             raise ValueError(f"{path.name}: {name}: expected {', '.join(sorted(_NEEDED))}, not {entry!r}")
         surplus = set(entry) - _NEEDED - {"levels", "differ"}
         if (lacks := _NEEDED - set(entry)) or surplus:
-            raise ValueError(f"{path.name}: {name}: lacks {sorted(lacks)}, has no use for {sorted(surplus)}")
+            raise ValueError(f"{path.name}: {name}: lacks {sorted(lacks)}, has no use for {sorted(map(str, surplus))}")
         _known(entry["rule"], name)
         numbers, differ = _numbers(path.name, name, entry["numbers"]), entry.get("differ") or {}
         if not isinstance(differ, Mapping):
             raise ValueError(f"{path.name}: {name}: differ has names and reasons, not {differ!r}")
         if unknown := set(differ) - set(numbers):
-            raise ValueError(f"{path.name}: {name}: differ names {sorted(unknown)}, which is not printed")
+            raise ValueError(f"{path.name}: {name}: differ names {sorted(map(str, unknown))}, which is not printed")
         groups[name] = Group(name, entry["chapter"], entry["place"], entry["unit"], entry["rule"], numbers,
                              entry.get("levels", []), differ)  # fmt: skip
     return groups
@@ -183,7 +183,10 @@ def _numbers(file: str, group: str, numbers: Any) -> dict[str, float]:
 def _flat(numbers: Mapping, before: str = "") -> dict[str, float]:
     flat: dict[str, float] = {}
     for name, value in numbers.items():
-        flat |= _flat(value, f"{before}{name}, ") if isinstance(value, Mapping) else {f"{before}{name}": value}
+        more = _flat(value, f"{before}{name}, ") if isinstance(value, Mapping) else {f"{before}{name}": value}
+        if twice := flat.keys() & more.keys():
+            raise ValueError(f"{min(twice)!r} is there twice, once by levels")
+        flat |= more
     return flat
 
 
@@ -272,6 +275,8 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
     (True, False)
     """
     kind, number = _known(rule, "agrees")
+    for value in (printed, regenerated, sd):
+        checked.kind(value, (int, float, np.number), "what is compared must be numbers")
     if kind == "deviations":
         if runs is None or checked.whole(runs, "the number of runs", least=1) < 2:
             raise ValueError("deviations: needs the number of runs, at least 2")
@@ -321,11 +326,16 @@ def compare(
     [True, True]
     """
     groups = read()
-    if name not in groups:
+    checked.kind(regenerated, Mapping, "regenerated numbers must be a mapping from their names")
+    if sd is not None and (
+        lacks := set(regenerated) - set(checked.kind(sd, Mapping, "sd must be a mapping from names"))
+    ):
+        raise ValueError(f"{name}: sd lacks {sorted(map(str, lacks))}")
+    if not isinstance(name, str) or name not in groups:
         raise ValueError(f"no printed numbers are called {name!r}; there are {', '.join(groups)}")
     group = groups[name]
     if set(regenerated) != set(group.numbers):
-        odd = sorted(set(regenerated) ^ set(group.numbers))
+        odd = sorted(map(str, set(regenerated) ^ set(group.numbers)))
         raise ValueError(f"{name}: a number for each of the group's is needed, no other: {odd}")
     frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
     frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]

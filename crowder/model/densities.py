@@ -76,17 +76,17 @@ class StepDensity:
 
     def pdf(self, x) -> np.ndarray:
         """The density at x (any shape); zero outside [0, 1]."""
-        x = _real(x)
+        x = checked.numbers(x, "x")
         step = np.clip(np.searchsorted(self._edges, x, side="right") - 1, 0, len(self._heights) - 1)
         return np.where((x >= 0) & (x <= 1), self._heights[step], np.where(np.isnan(x), np.nan, 0.0))
 
     def cdf(self, x) -> np.ndarray:
         """The probability of a value at most x (any shape)."""
-        return np.interp(_real(x), self._edges, self._cumulative)
+        return np.interp(checked.numbers(x, "x"), self._edges, self._cumulative)
 
     def ppf(self, q) -> np.ndarray:
         """The quantile of probability q in [0, 1] (any shape); of several, the largest (for q < 1)."""
-        q = _real(q)
+        q = checked.numbers(q, "the probabilities of quantiles")
         if not ((q >= 0) & (q <= 1)).all():
             raise ValueError("a quantile's probability must be in [0, 1]")
         has_mass = self._heights > 0
@@ -110,6 +110,7 @@ class StepDensity:
 
     def moment(self, order: int):
         """The moment E[x^order], in the arithmetic of edges and heights."""
+        checked.whole(order, "the order of a moment")
         ends = zip(self.edges, self.edges[1:], self.heights, strict=False)
         return sum(h * (b ** (order + 1) - a ** (order + 1)) for a, b, h in ends) / (order + 1)
 
@@ -132,22 +133,12 @@ class StepDensity:
         >>> StepDensity((0, Fraction(1, 2), 1), (Fraction(1, 2), Fraction(3, 2))).symbolic(sp.Symbol("x"))
         Piecewise((1/2, (x >= 0) & (x < 1/2)), (3/2, (x >= 1/2) & (x <= 1)), (0, True))
         """
+        checked.kind(x, sp.Symbol, "x must be a sympy Symbol")
         pieces = [
             (sp.sympify(h), sp.And(sp.sympify(a) <= x, x <= 1 if s == len(self.heights) - 1 else x < sp.sympify(b)))
             for s, (a, b, h) in enumerate(zip(self.edges, self.edges[1:], self.heights, strict=False))
         ]
         return sp.Piecewise(*pieces, (0, True))
-
-
-def _real(x) -> np.ndarray:
-    """Numbers, in any shape, as floats; fractions are numbers, too."""
-    array = np.asarray(x)
-    try:
-        if array.dtype.kind not in "fiubO":
-            raise TypeError
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"a density is a function of real numbers, not of {x!r}") from None
 
 
 def hellinger2(p: StepDensity, q: StepDensity) -> float:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
 import sympy as sp
 
+from crowder import checked
 from crowder.model.densities import StepDensity, hellinger2, kl, total_variation
 
 __all__ = [
@@ -53,19 +55,19 @@ def steps(name: str, epsilon=None) -> tuple[tuple, tuple, tuple]:
     >>> steps("dist2", Fraction(1, 4))[1]  # no pair of a cluster is less similar than 1/4
     (0, Fraction(4, 3), Fraction(4, 3))
     """
-    if isinstance(epsilon, str):
-        raise TypeError(f"ε must be a number or a sympy expression, not the text {epsilon!r}")
+    if not isinstance(name, str) or name not in MODEL_NAMES:
+        raise ValueError(f"no model is called {name!r}; the paper's are {', '.join(MODEL_NAMES)}")
+    if epsilon is not None:
+        checked.expression(epsilon, "ε")
     if name == "uniform":
         return (0, 1), (1,), (1,)
-    if epsilon is None and name in MODEL_NAMES:
+    if epsilon is None:
         raise TypeError(f"{name} needs ε")
     if name == "dist1":
         half = sp.Rational(1, 2) if isinstance(epsilon, sp.Basic) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
-    if name == "dist2":
-        height = 1 / (1 - epsilon)
-        return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
-    raise ValueError(f"no model is called {name!r}; the paper's are {', '.join(MODEL_NAMES)}")
+    height = 1 / (1 - epsilon)
+    return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,9 @@ def _density(which: str, edges, heights) -> StepDensity:
 
 def _checked(epsilon):
     try:
-        inside = not isinstance(epsilon, bool) and bool(0 < epsilon <= Fraction(1, 2))
-    except TypeError:
+        inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
+        inside = inside and bool(0 < epsilon <= Fraction(1, 2))
+    except (TypeError, ValueError):  # text, or a list
         inside = False
     if not inside:
         raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")

@@ -96,7 +96,7 @@ def step_integral(c, g, h, b, t):
     >>> step_integral(0, 1, 1, 1, T)  # the uniform model
     1/(t + 1)
     """
-    c, g, h, b, t = (_expression(value) for value in (c, g, h, b, t))
+    c, g, h, b, t = (checked.expression(value, name) for name, value in zip("cghbt", (c, g, h, b, t), strict=True))
     if h == 0:
         return sp.Integer(0)
     if g == 0:
@@ -104,13 +104,6 @@ def step_integral(c, g, h, b, t):
     z = sp.Symbol("z", positive=True)
     power = sp.integrate(z**t, (z, c, c + g * b))  # z = c + g y
     return h / g * power
-
-
-def _expression(value) -> sp.Expr:
-    """A sympy expression. Text is refused: to read it, sympy runs it as Python."""
-    if isinstance(value, str):
-        raise TypeError(f"a sympy expression or a number is needed, not the text {value!r}")
-    return sp.sympify(value)
 
 
 def L_symbolic(model: str, t: sp.Expr = T, epsilon: sp.Expr = EPSILON) -> sp.Expr:
@@ -140,7 +133,7 @@ def L_symbolic(model: str, t: sp.Expr = T, epsilon: sp.Expr = EPSILON) -> sp.Exp
     >>> L_symbolic("dist1").subs({T: 1, EPSILON: sp.Rational(1, 2)}), L_symbolic("dist2").subs(T, 0).simplify()
     (1/4, 1)
     """
-    t, epsilon = _expression(t), _expression(epsilon)
+    t, epsilon = checked.expression(t, "t"), checked.expression(epsilon, "ε")
     edges, green, red = (tuple(sp.sympify(v) for v in part) for part in steps(model, epsilon))
     total, reached = sp.Integer(0), sp.Integer(0)
     for left, right, g, h in zip(edges, edges[1:], green, red, strict=False):

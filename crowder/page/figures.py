@@ -26,7 +26,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from crowder import results
+from crowder import checked, results
 from crowder.page.printing import markdown_table
 
 __all__ = [
@@ -213,6 +213,7 @@ def table(
     |   2 | 0.25 |
     """
     facts = _facts("table", name, caption=caption)
+    checked.kind(formats, (Mapping, type(None)), f"table {name}: formats must be a mapping from columns")
     printed = _columns(frame if shown is None else shown, name)
     if unknown := [column for column in formats or {} if column not in printed.columns]:
         raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
@@ -260,7 +261,7 @@ def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
 def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
     """The frame with an informative index turned into columns."""
     if not isinstance(data, pd.DataFrame):
-        raise TypeError(f"{name}: data must be a pandas DataFrame, not {type(data).__name__}")
+        raise TypeError(f"{name}: data must be a pandas DataFrame, not {data!r:.100}")
     if data.columns.nlevels > 1 or not data.columns.is_unique:
         raise ValueError(f"{name}: column names must be single and distinct")
     plain = isinstance(data.index, pd.RangeIndex) and data.index.name is None

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from crowder import results
+from crowder import checked, results
 from crowder.page import figures
 from crowder.page.figures import INK
 
@@ -49,12 +49,16 @@ class Words:
     """
 
     def __init__(self, by: Sequence[str], texts: Mapping[tuple, str]) -> None:
+        checked.kind(by, (list, tuple), "by must be a list of parameters' names")
+        for name in by:
+            checked.kind(name, str, "a parameter's name must be text")
+        checked.kind(texts, Mapping, "texts must be a mapping from settings to sentences")
         self.by, self.texts = list(by), dict(texts)
         if not self.texts or any(not isinstance(key, tuple) or len(key) != len(self.by) for key in self.texts):
             raise ValueError(f"needs words for settings of {', '.join(self.by)}: tuples of {len(self.by)}")
         values = [dict.fromkeys(setting[at] for setting in self.texts) for at in range(len(self.by))]
         for setting in product(*values):
-            if not self.texts.get(setting, "").strip():
+            if not str(self.texts.get(setting, "")).strip():
                 raise ValueError(f"no words for {dict(zip(self.by, setting, strict=True))}")
 
     def nested(self) -> dict[str, Any]:
@@ -99,6 +103,8 @@ def show(
     ------
     ValueError
         As `crowder.page.figures.show`, and for a parameter that the chart does not have or that is bound to no input.
+    TypeError
+        If the chart is none, or words, step or still are of another kind.
 
     Examples
     --------
@@ -111,6 +117,9 @@ def show(
     facts = figures._facts("figure", name, caption=caption, alt=alt) | {"kind": "interactive"}
     if not isinstance(chart, dict) and not hasattr(chart, "to_dict"):
         raise TypeError(f"figure {name}: expected a chart, or its specification, not {chart!r}")
+    checked.kind(words, Words, f"figure {name}: words must be Words")
+    checked.kind(step, (str, type(None)), f"figure {name}: step must be the name of a parameter")
+    checked.kind(still, (Mapping, type(None)), f"figure {name}: still must be a mapping from parameters to values")
     spec = copy.deepcopy(chart if isinstance(chart, dict) else chart.to_dict())
     bound = {entry["name"] for entry in spec.get("params", []) if "bind" in entry}
     for what in [*words.by, *([step] if step else []), *(still or {})]:

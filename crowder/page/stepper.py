@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from math import cos, pi, sin
 from typing import Any
 
 import pandas as pd
 
+from crowder import checked
 from crowder.asking.resolution import Resolution
 from crowder.page import watching
 from crowder.page.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED
@@ -50,6 +51,7 @@ def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
     >>> frame({"edge": Resolution([[0, 1]], [True], [0, 0])}).to_dict("records")
     [{'ordering': 'edge', 'a': 0, 'b': 1, 'at': 1, 'how': 'asked', 'same': True}]
     """
+    checked.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
     parts = [watching.settled(watching.steps(run)).assign(ordering=name) for name, run in runs.items()]
     table = pd.concat(parts, ignore_index=True)
     return table[["ordering", *table.columns.drop("ordering")]]
@@ -90,6 +92,17 @@ def stepper(
     """
     import altair as alt
 
+    checked.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
+    for run in runs.values():
+        checked.kind(run, Resolution, "a run must be a Resolution")
+    checked.kind(names, Sized, "names must be those of the records, in order")
+    if similarity is not None:
+        similarity = checked.numbers(similarity, "similarity")
+        if similarity.shape != (len(names), len(names)):
+            raise ValueError(
+                f"similarity must be ({len(names)}, {len(names)}), as the records; it is {similarity.shape}"
+            )
+    checked.whole(size, "size, the width in pixels,", least=1)
     if not 1 <= len(runs) <= len(DASHES):
         raise ValueError(f"the chart shows from one to {len(DASHES)} runs, not {len(runs)}")
     if any(len(run.clusters) != len(names) for run in runs.values()):

@@ -6,12 +6,13 @@ non-match is a non-match. So an answer settles its own pair and, at once, every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
 
+from crowder import checked
 from crowder.asking.resolution import Resolution
 
 __all__ = ["Step", "settled", "steps", "words"]
@@ -86,7 +87,7 @@ def steps(run: Resolution) -> list[Step]:
     >>> told[2].pair, told[2].same, told[2].nonmatches  # 2 differs from 1, so from 0
     ((1, 2), False, ((0, 2),))
     """
-    n = len(run.clusters)
+    n = len(checked.kind(run, Resolution, "run must be a Resolution").clusters)
     home = list(range(n))  # the first record of each record's component
     members = {record: [record] for record in range(n)}
     apart: dict[int, set[int]] = {record: set() for record in range(n)}
@@ -144,9 +145,7 @@ def settled(told: Sequence[Step]) -> pd.DataFrame:
     2  0  2   2  inferred  False
     """
     rows = []
-    for at, step in enumerate(told):
-        if not isinstance(step, Step):
-            raise TypeError(f"steps come from `steps`; {step!r} is none")
+    for at, step in enumerate(_told(told)):
         if step.pair is not None:
             rows.append((*step.pair, at, "asked", step.same))
         rows += [(*pair, at, "inferred", True) for pair in step.matches]
@@ -177,8 +176,11 @@ def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) 
     >>> words(told, 2, "abc")
     'Question 2 of 2: b and c? No. This settles 1 more pair. Known to be one: a b. Asked 2, inferred 1, open 0.'
     """
-    last = len(told) - 1
-    if at < 0 or len(names) != sum(map(len, told[0].components)):
+    last = len(_told(told)) - 1
+    checked.kind(names, Sized, "names must be those of the records, in order")
+    if checked.whole(at, "the number of a question", least=-(2**63)) < 0 or len(names) != sum(
+        map(len, told[0].components)
+    ):
         raise ValueError(f"needs a question from 0 on, not {at}, and a name for each record, not {len(names)}")
     step = told[min(at, last)]
     joined = [" ".join(names[record] for record in part) for part in step.components if len(part) > 1]
@@ -195,6 +197,15 @@ def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) 
         f"Question {at} of {last}: {names[i]} and {names[j]}{beside}? {'Yes' if step.same else 'No'}. This settles "
         f"{more or 'no'} more pair{'s' if more != 1 else ''}. {known}{counted}"
     )
+
+
+def _told(told) -> Sequence[Step]:
+    checked.kind(told, Sequence, "steps come from `steps`, as a list")
+    for step in told:
+        checked.kind(step, Step, "steps come from `steps`")
+    if not told:
+        raise ValueError("there is no step: the first is the state before any question")
+    return told
 
 
 def _across(these: Sequence[int], those: Sequence[int], but: Pair | None = None) -> tuple[Pair, ...]:

@@ -12,6 +12,8 @@ The other orderings look at answers to choose, so a batch supposes "same" while 
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 import numpy as np
 from scipy import sparse
 
@@ -35,8 +37,10 @@ def informed(strategy: str, similarity, pairs=(), same=(), *, rng) -> Ordering:
     >>> informed("edge", [0.9, 0.8, 0.1], [(0, 1)], [True], rng=7).ask()
     (0, 2)
     """
-    if strategy not in STRATEGIES:
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {strategy!r}")
+    for answers, name in ((pairs, "pairs"), (same, "same")):
+        checked.kind(answers, Sized, f"{name} must be a list, one a question")
     if strategy == "node" and len(pairs):
         # Answers that did not come in its own order may leave a record with a match open to other clusters. Node
         # ordering looks out for that where pairs may be missing, so they are handed over one by one.

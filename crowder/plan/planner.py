@@ -116,10 +116,10 @@ class Plan:
         if records["id"].duplicated().any():
             name = records["id"][records["id"].duplicated()].iloc[0]
             raise ValueError(f"two records are called {name!r}; answers could be of either")
-        if similarity not in SIMILARITIES:
+        if not isinstance(similarity, str) or similarity not in SIMILARITIES:
             raise ValueError(f"similarity must be one of {', '.join(SIMILARITIES)}, not {similarity!r}")
-        for name in (strategy, *strategies):
-            if name not in STRATEGIES:
+        for name in (strategy, *checked.kind(strategies, (tuple, list), "strategies must be a tuple of names")):
+            if not isinstance(name, str) or name not in STRATEGIES:
                 raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {name!r}")
         if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < np.inf:
             raise ValueError(f"price must be a number, 0 or more, not {price!r}")
@@ -166,6 +166,7 @@ class Plan:
 
     def questions(self, strategy: str) -> tuple[int, int, int]:
         """Questions until every pair is settled, those so far counted in: lower end, middle and upper end."""
+        checked.kind(strategy, str, "strategy must be the name of one")
         asked = [run.questions for run in self.runs if run.strategy == strategy]
         if not asked:
             raise ValueError(f"{strategy} was not simulated")

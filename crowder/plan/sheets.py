@@ -156,8 +156,10 @@ def read_answers(
         raise TypeError(f"answers must be a file, or a list of files, not {paths!r}")
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     _form(encoding, sep)
+    for path in paths:
+        checked.path(path, "a file of answers")
     place: dict[str, int] = {}
-    for number, name in enumerate(ids):
+    for number, name in enumerate(checked.kind(ids, Iterable, "ids must be the identifiers of the records, in order")):
         if place.setdefault(name, number) != number:
             raise ValueError(f"records {place[name]} and {number} are both called {name!r}; answers could be of either")
     told = Told(len(place))

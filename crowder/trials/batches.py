@@ -83,6 +83,7 @@ def sweep_in_batches(
     checked.whole(batch, "batch", least=1)
     checked.whole(repetitions, "repetitions", least=1)
     checked.whole(rng, "rng, the seed,")
+    checked.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
     runnable(function)
     grid, folder = points_of(grid), Path(checked.path(folder, "folder"))
     _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
@@ -164,6 +165,7 @@ def time_bound(configurations: int, seconds: float, *, overhead: float, workers:
 
 def _positive(**numbers: float) -> None:
     for name, number in numbers.items():
+        checked.kind(number, (int, float, np.integer, np.floating), f"{name} must be a number")
         if not (number >= 0 if name in ("configurations", "overhead") else number > 0):
             raise ValueError(f"{name} must be positive, not {number!r}")
 

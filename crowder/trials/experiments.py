@@ -6,7 +6,7 @@ Repetitions go through joblib: results are the same whatever the number of proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,7 @@ def repeat(function: Callable, repetitions: int, *, rng, n_jobs: int = 1, **sett
     [30, 68, 39]
     """
     checked.whole(repetitions, "repetitions", least=1)
+    checked.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
     runnable(function)
     children = checked.generator(rng, "repetitions").spawn(repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
@@ -179,8 +180,10 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
       row  n  mean   sd   low  high
     0   a  3   2.0  1.0 -0.48  4.48
     """
-    by = [by] if isinstance(by, str) else list(by)
+    checked.kind(results, pd.DataFrame, "results must be a DataFrame")
+    by = [by] if isinstance(by, str) else list(checked.kind(by, Iterable, "by must be a list of columns"))
     for name in (*by, value):
+        checked.kind(name, Hashable, "a column is known by its name")
         if name not in results:
             raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, results))}")
     rows = []
@@ -201,7 +204,7 @@ def mean_interval(values, *, confidence: float = 0.95) -> tuple[float, float, fl
     >>> mean_interval([3, 3, 3])
     (3.0, 3.0, 3.0)
     """
-    values = np.asarray(values, dtype=np.float64)
+    values = checked.numbers(values, "values")
     if values.ndim != 1:
         raise ValueError(f"values must be in a row, one a run; their shape is {values.shape}")
     if not len(values):
