@@ -150,7 +150,7 @@ TABLE = {
     ],
     "Claims and evidence": [
         Row(lambda: claims.argument("x"), ValueError, "x: nothing was given to check"),
-        Row(lambda: claims.exceeds("x", 1, 1, size=0), ValueError, "x: the number of runs must be at least 1, not"),
+        Row(lambda: claims.exceeds("x", 1, 1, size=0), ValueError, "x: the number of runs must be at least"),
         Row(lambda: claims.exceeds("x", 1, 1, size=9, limit=-1), ValueError, "x: limit must be finite, and not"),
         Row(lambda: claims.record("D1", claims.identity("x", sp.Integer(0))),
             ValueError, "claim 'D1': expected C, E or B and two or three digits"),
@@ -171,7 +171,7 @@ TABLE = {
         Row(lambda: claims.agreement("x", 1, 2, tolerance=inf), ValueError, "x: tolerance must be finite, and not"),
         Row(lambda: claims.bounded("x", [], []), ValueError, "x: nothing was given to check"),
         Row(lambda: claims.bounded("x", [1, 2, 3], [1, 2]), ValueError, "x: shapes (3,), (2,) do not go together"),
-        Row(lambda: claims.simulation("x", 1, 1, 1, size=0), ValueError, "x: the number of runs must be at least 1, not"),
+        Row(lambda: claims.simulation("x", 1, 1, 1, size=0), ValueError, "x: the number of runs must be at least"),
         Row(lambda: claims.simulation("x", 100, 1, 1, size=5, limit=inf), ValueError, "x: limit must be finite, and"),
         Row(lambda: claims.trend("x", [1, 10], [1, 10], exponent=1, within=0.1),
             ValueError, "x: a trend needs three decades, not 1.00"),

@@ -600,5 +600,5 @@ def test_a_file_that_another_program_has_marked_is_left_alone(tmp_path):
 
 def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
     (tmp_path / "answers.db-lock").write_text("not SQLite " * 100)
-    with pytest.raises(ValueError, match="answers.db-lock is no journal"):
+    with pytest.raises(ValueError, match=r"answers\.db-lock is no journal"):
         cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")

@@ -1,7 +1,7 @@
-"""Every argument of every public callable, given something of another kind, is refused by name or does as documented.
+"""Every argument of every public callable, given something of another kind, is refused by name or does as it should.
 
-The examples in the docstrings are run once, to see how each callable is called. Then each argument in turn is put in the
-place of things that are none: nothing, text, an object, numbers that are no numbers. Whatever comes back comes from the
+The examples in the docstrings are run once, to see how each callable is called. Then something of another kind takes
+each argument's place in turn: nothing, text, an object, numbers that are no numbers. Whatever comes back comes from the
 door: an error of a documented class that speaks of the argument, never one of Python's or NumPy's own from deep inside.
 What is *accepted* is a matter of the tables in bad_*.py, which say call by call what must not be.
 """

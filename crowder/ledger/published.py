@@ -327,9 +327,8 @@ def compare(
     """
     groups = read()
     checked.kind(regenerated, Mapping, "regenerated numbers must be a mapping from their names")
-    if sd is not None and (
-        lacks := set(regenerated) - set(checked.kind(sd, Mapping, "sd must be a mapping from names"))
-    ):
+    checked.kind(sd, (Mapping, type(None)), "sd must be a mapping from names")
+    if sd is not None and (lacks := set(regenerated) - set(sd)):
         raise ValueError(f"{name}: sd lacks {sorted(map(str, lacks))}")
     if not isinstance(name, str) or name not in groups:
         raise ValueError(f"no printed numbers are called {name!r}; there are {', '.join(groups)}")
