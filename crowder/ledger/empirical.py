@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
     finite(within, what, "within")
-    checked.kind(exponent, (int, float, Fraction, np.integer, np.floating), f"{what}: the exponent must be a number")
+    checked.kind(exponent, Real, f"{what}: the exponent must be a number")
     x, y = checked.numbers(x, f"{what}: x"), checked.numbers(y, f"{what}: y")
     some(x.ravel(), what)
     if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cache
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -276,7 +277,7 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
     """
     kind, number = _known(rule, "agrees")
     for value in (printed, regenerated, sd):
-        checked.kind(value, (int, float, np.number), "what is compared must be numbers")
+        checked.kind(value, Real, "what is compared must be numbers")
     if kind == "deviations":
         if runs is None or checked.whole(runs, "the number of runs", least=1) < 2:
             raise ValueError("deviations: needs the number of runs, at least 2")

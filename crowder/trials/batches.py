@@ -12,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from pathlib import Path
 
 import joblib
@@ -165,7 +166,7 @@ def time_bound(configurations: int, seconds: float, *, overhead: float, workers:
 
 def _positive(**numbers: float) -> None:
     for name, number in numbers.items():
-        checked.kind(number, (int, float, np.integer, np.floating), f"{name} must be a number")
+        checked.kind(number, Real, f"{name} must be a number")
         if not (number >= 0 if name in ("configurations", "overhead") else number > 0):
             raise ValueError(f"{name} must be positive, not {number!r}")
 
