@@ -302,6 +302,12 @@ def test_a_second_counterexample_may_stand_beside_the_first(build, shown):
     assert record("C10", REFUTED, also=[REFUTED], corrected=[EXACT]) == "refuted"
 
 
+def test_one_counterexample_among_other_evidence_refutes(build, shown):
+    assert record("C11", EXACT, REFUTED, corrected=[EXACT]) == "refuted"
+    with pytest.raises(ValueError, match="a counterexample and a corrected statement come together"):
+        record("C12", EXACT, REFUTED)
+
+
 def test_evidence_from_an_iterator_is_not_lost(build, shown):
     assert record("C01", EXACT, also=iter([FALSE])) == NOT_SHOWN
     assert record("C02", REFUTED, corrected=iter([EXACT]), corrected_also=iter([FALSE])) == "refuted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
+import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -75,6 +76,7 @@ def test_synthetic_is_the_seed_s():
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() == first.condensed.tolist()
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() != first.condensed.tolist()
     assert (first.provenance["seed"], first.provenance["sizes"]) == (3, [5, 4])
+    assert first.provenance["levels"] is None  # nothing was brought to levels
 
 
 @pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
@@ -346,6 +348,22 @@ def test_packing_loses_nothing(n, name, tmp_path):
     assert arrays["labels"].tolist() == list(range(len(texts)))
     expected = computed if name in COUNTED else np.rint(computed * 10_000) / 10_000
     assert shipped.values(arrays, name).tolist() == expected.tolist()
+
+
+def test_what_is_packed_says_neither_when_nor_where(tmp_path):
+    """Else the same values would have another checksum on every day and every system."""
+    shipped.pack(tmp_path / "x.npz", [0, 1], np.array([1, 1]), np.array([1]))
+    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+        members = archive.infolist()
+    assert [member.filename for member in members] == ["labels.npy", "group.npy", "steps.npy"]
+    assert {(member.date_time, member.create_system) for member in members} == {((1980, 1, 1, 0, 0, 0), 3)}
+
+
+def test_packing_holds_the_largest_of_16_bits(tmp_path):
+    most = np.iinfo(np.int16).max
+    sha256 = shipped.pack(tmp_path / "x.npz", [0, most], np.array([most, 1]), np.array([1]))
+    arrays = shipped.read(tmp_path / "x.npz", sha256)
+    assert arrays["labels"].tolist() == [0, most] and np.abs(arrays["steps"]).max() == most
 
 
 def test_packing_refuses_what_it_cannot_hold(tmp_path):

@@ -116,6 +116,7 @@ def test_without_the_book_there_are_no_printed_numbers(tmp_path):
         ("at least", [100, 101], [99.9]),
         ("at most", [100, 99], [100.1]),
         ({"percent": 5}, [95, 105, 100], [94.9, 105.1]),
+        ({"percent": 0.5}, [99.5, 100.5], [99.4, 100.6]),
     ],
 )
 def test_a_rule_says_yes_up_to_its_limit_and_no_beyond(rule, yes, no):

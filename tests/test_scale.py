@@ -142,6 +142,8 @@ def test_blocked_is_what_it_says(pairs):
     assert sorted(np.unique(labels, return_counts=True)[1]) == sorted(sizes)
     i, j, w = similarity.row, similarity.col, similarity.data
     assert len(w) == pairs == len(set(zip(i.tolist(), j.tolist(), strict=True))) and (i < j).all()
+    # In random order, where neighbours are of one cluster once in some ten times, not of one cluster mostly.
+    assert (labels[1:] == labels[:-1]).mean() < 0.2
     match = labels[i] == labels[j]
     assert match.sum() == sum(s * (s - 1) // 2 for s in sizes)
     assert kstest(w[match], cr.dist1(0.4).green.cdf).pvalue > 1e-5

@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 import crowder as cr
 from crowder.asking.journal import identity
+from crowder.data import parquet as parquet_room
 
 
 @st.composite
@@ -313,6 +314,13 @@ def test_identifiers_of_any_kind_get_numbers(tmp_path):
     i, j, w = columns(cr.chunks_from_parquet(out))
     assert [(identifiers[a], identifiers[b], c) for a, b, c in zip(i, j, w, strict=True)] == [
         ("x", "y", 0.75), ("y", "z", 0.5), ("x", "z", 0.25)]  # fmt: skip
+
+
+def test_duckdb_is_told_to_fetch_nothing(tmp_path):
+    pytest.importorskip("duckdb")
+    with parquet_room._database("1GB", 1, tmp_path) as database:
+        for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
+            assert database.execute(f"SELECT current_setting('{setting}')").fetchone() == (False,)
 
 
 def test_numbers_may_take_the_place_of_names_and_never_by_half(tmp_path, monkeypatch):
