@@ -316,6 +316,27 @@ def test_identifiers_of_any_kind_get_numbers(tmp_path):
         ("x", "y", 0.75), ("y", "z", 0.5), ("x", "z", 0.25)]  # fmt: skip
 
 
+def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path):
+    """A flipped bit makes record 257 of record 1. The file's statistics still say "at most 3", which fits one byte."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("duckdb")
+    path = tmp_path / "pairs.parquet"
+    cr.write_candidates(path, [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
+    whole, found = path.read_bytes(), 0
+    for at in range(len(whole) // 4):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            rows = parquet.read_table(path).to_pydict()
+        except Exception:  # the flipped bit was not in a number
+            continue
+        records = [*rows["i"], *rows["j"]]
+        if None not in records and min(records) >= 0 and max(records) > 3:
+            i, j, _ = columns(cr.chunks_from_parquet(path, threads=1))
+            assert sorted([*i, *j]) == sorted(records)
+            found += 1
+    assert found > 3
+
+
 def test_duckdb_is_told_to_fetch_nothing(tmp_path):
     pytest.importorskip("duckdb")
     with parquet_room._database("1GB", 1, tmp_path) as database:
