@@ -134,6 +134,20 @@ def test_settings_that_print_alike_are_told_apart(tmp_path, one, other):
         sweep_in_batches(shape, [{}], value=other, **settings)
 
 
+def test_a_sweep_of_the_first_version_goes_on(tmp_path):
+    """What 1.0.0 wrote beside its batches: a later one must know the same settings again."""
+
+    def draw(rng, **settings):
+        return {"x": 1}
+
+    grid = [
+        {"model": dist1(0.25), "w": np.array([0.5, 0.25]), "table": pd.DataFrame({"a": ["x", "y"], "b": [1.5, 2.5]})}
+    ]
+    sweep_in_batches(draw, grid, 1, rng=7, folder=tmp_path, batch=1, pairs=sparse.coo_array([[0.0, 0.5]]), rule=None)
+    kept = json.loads((tmp_path / "sweep.json").read_text())
+    assert kept["settings"] == "a04962025189a967091619c5f3600c8b96110f0d9c3f85d5607bcec2e20b641c"
+
+
 def test_of_two_sweeps_that_begin_together_one_is_refused(tmp_path, monkeypatch):
     """Neither has seen the other's mark when it writes its own."""
     settings = {"repetitions": 1, "folder": tmp_path, "batch": 1}

@@ -602,3 +602,22 @@ def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
     (tmp_path / "answers.db-lock").write_text("not SQLite " * 100)
     with pytest.raises(ValueError, match=r"answers\.db-lock is no journal"):
         cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")
+
+
+def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
+    """The form of the file, spelt out: whoever has paid for answers can read them with every later version."""
+    path = tmp_path / "answers.db"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript("""
+            PRAGMA application_id = 1668444023;
+            PRAGMA user_version = 1;
+            CREATE TABLE answers (i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL,
+                same INTEGER NOT NULL, turn INTEGER UNIQUE, PRIMARY KEY (i, j, vote)) WITHOUT ROWID;
+            CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+            INSERT INTO answers VALUES (0, 1, 0, 1, 1);
+        """)
+    assert read(path).to_dict("records") == [{"turn": 1, "i": 0, "j": 1, "vote": 0, "same": True}]
+    with cr.Journal(cr.Truth([0, 0, 1]), path) as journal:
+        run = cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=7)
+        assert run.queries.tolist() == [[0, 1], [0, 2]] and journal.asked == 1
+    assert read(path)["turn"].tolist() == [1, 2]

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
@@ -217,8 +216,18 @@ def _told(value) -> str:
         return f"{{{', '.join(sorted(f'{_told(key)}: {_told(one)}' for key, one in value.items()))}}}"
     if type(value) in (list, tuple):
         return f"{type(value).__name__}({', '.join(map(_told, value))})"
-    if isinstance(value, (np.ndarray, pd.DataFrame, pd.Series, pd.Index)) or sparse.issparse(value):
-        return f"{type(value).__name__} {joblib.hash(value)}"
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape} {_told(value.tolist())}"
+    if sparse.issparse(value):
+        entries = value.tocoo()
+        return f"sparse {value.shape} {_told([entries.row, entries.col, entries.data])}"
+    if isinstance(value, (pd.Series, pd.Index)):
+        value = value.to_frame()
+    if isinstance(value, pd.DataFrame):
+        columns = [value.iloc[:, place].to_numpy() for place in range(value.shape[1])]
+        return f"table {_told([list(value.columns), value.index.to_numpy(), columns])}"
     return repr(value)
 
 
