@@ -1,8 +1,12 @@
 """Files that a chapter or a reader is left with: whole, or as they were before."""
 
+import json
 import subprocess
 import sys
+from fractions import Fraction
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from crowder import results
@@ -49,3 +53,52 @@ def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypa
     with pytest.raises(OSError, match="No space left on device"):
         results.write(path, b"new")
     assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["tab.csv"]
+
+
+def test_a_chapter_notes_once_which_data_it_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_used", set())
+    monkeypatch.delenv("CROWDER_RESULTS", raising=False)
+    results.used("cora", "nowhere")  # outside a build nothing is written
+    monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
+    results.used("cora, Jaccard's", "shipped: with crowder")
+    path = tmp_path / "data" / "cora-jaccard-s-shipped-with-crowder.json"
+    assert json.loads(path.read_text()) == {
+        "kind": "data",
+        "name": "cora, Jaccard's",
+        "source": "shipped: with crowder",
+    }
+    path.unlink()
+    results.used("cora, Jaccard's", "shipped: with crowder")
+    assert not path.exists()
+    results.used("cora, Jaccard's", "computed")  # from elsewhere, it is another
+    assert [p.name for p in path.parent.iterdir()] == ["cora-jaccard-s-computed.json"]
+
+
+def test_a_record_is_json_that_people_can_read():
+    """Numbers of NumPy are numbers there, what JSON does not know is text, and letters stay letters."""
+    record = {"ε": np.float64(0.5), "n": np.int64(3), "w": np.array([1, 2]), "q": Fraction(1, 3), "at": Path("a") / "b"}
+    text = results.as_json(record).decode()
+    assert json.loads(text) == {"ε": 0.5, "n": 3, "w": [1, 2], "q": "1/3", "at": "a/b"}
+    assert text.startswith('{\n  "ε"') and text.endswith("}\n")
+
+
+def test_outside_a_notebook_the_plain_text_is_printed(capsys):
+    results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {})
+    assert capsys.readouterr().out == "a line\n"
+
+
+def test_in_a_notebook_the_bundle_is_published_with_its_facts():
+    """In a shell of IPython's, with no kernel: what is published is caught as it is."""
+    program = """
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from crowder import results
+InteractiveShell.instance()
+with capture_output() as seen:
+    results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {"name": "C01"})
+[output] = seen.outputs
+print(output.data, output.metadata)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "{'text/plain': 'a line', 'text/markdown': '**a line**'} {'crowder': {'name': 'C01'}}\n"
