@@ -21,6 +21,9 @@ __all__ = ["chunks_from_parquet", "number_records", "write_candidates"]
 #: Names of the columns.
 COLUMNS = ("i", "j", "similarity")
 
+#: What DuckDB would do with a file's statistics. They may be wrong, and then a damaged number, say 257, came out as 1.
+BELIEVING = "statistics_propagation,compressed_materialization"
+
 #: Pairs in a chunk.
 CHUNK = 1 << 20
 
@@ -152,7 +155,7 @@ def chunks_from_parquet(
         last = 1.0
         for batch in reader:
             i, j, w = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-            # Looked at once more: DuckDB plans by the file's statistics, and a damaged file has wrong ones.
+            # Looked at once more, should DuckDB believe wrong statistics in yet another way.
             if len(w) and not (((0 <= i) & (i < j) & (w >= 0)).all() and w[0] <= last and (np.diff(w) <= 0).all()):
                 raise ValueError(f"{path} is damaged: its statistics are not those of its pairs")
             last = w[-1] if len(w) else last
@@ -260,8 +263,7 @@ def _database(memory_limit: str, threads: int | None, folder):
             "memory_limit": memory_limit,
             "temp_directory": spill,
             "preserve_insertion_order": False,
-            # Both believe a file's statistics: of a damaged one, a number beyond them came out as another, 257 as 1.
-            "disabled_optimizers": "statistics_propagation,compressed_materialization",
+            "disabled_optimizers": BELIEVING,
         }
         if threads is not None:
             config["threads"] = checked.whole(threads, "threads", least=1)
