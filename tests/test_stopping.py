@@ -12,6 +12,7 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.asking.journal import identity
+from crowder.asking.loglik import SETTLED, reweigh
 
 MODELS = {
     "dist1": cr.dist1(Fraction(1, 2)),
@@ -355,6 +356,22 @@ def test_dependence_is_measured_only_where_it_is_asked_for(model):
     plain.run(crowd)
     measured.run(crowd)
     assert plain.dependence == 0 < measured.dependence
+
+
+@pytest.mark.parametrize("dependence", [False, True])
+@pytest.mark.parametrize("model", [None, MODELS["dist1"]], ids=["learned", "known"])
+def test_the_evidence_is_that_of_the_densities_last_learned(model, dependence):
+    """Whatever was learned on the way: weighing all pairs anew by what is known in the end changes no sum."""
+    data = cr.datasets.synthetic([12, 8, 4], MODELS["dist1"], rng=10, shuffle=True)
+    # In the middle of a run: in the end nothing is open, and no sum is left to compare.
+    ordering = cr.Stopping(cr.EdgeOrdering(data.similarity, rng=7), model, budget=25, dependence=dependence)
+    first = ordering._ratio.copy()
+    ordering.run(cr.Truth(data.labels))
+    assert np.array_equal(ordering._ratio, first) == (model is not None)
+    before = ordering._belief.total.copy()
+    assert (before != SETTLED).sum() > data.n
+    reweigh(ordering._belief, ordering._steps, ordering._ratio)
+    assert np.array_equal(ordering._belief.total, before)
 
 
 @pytest.mark.parametrize("way", WAYS)
