@@ -107,6 +107,7 @@ def test_a_place_where_nobody_listens_is_named():
 
 def test_an_address_that_is_none_is_named():
     said("gopher://example/cora.csv", ValueError)
+    said("http://", OSError)  # an address of a kind that is known, and a download that failed
 
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
