@@ -28,6 +28,8 @@ TABLE = {
         Row(lambda: experiments.summarise(F, ["x"], "y"), ValueError, "there is no column 'y'; there are 'x'"),
         Row(lambda: experiments.mean_interval([]), ValueError, "there is no value to take the mean of"),
         Row(lambda: experiments.mean_interval([1, 2], confidence=95), ValueError, "confidence must be in [0, 1], not"),
+        Row(lambda: experiments.mean_interval([1, 2], confidence=1), ValueError, "confidence must be in (0, 1), not 1"),
+        Row(lambda: experiments.mean_interval([1, 2], confidence=0), ValueError, "confidence must be in (0, 1), not 0"),
         Row(lambda: experiments.mean_interval([1, 2], confidence=nan), ValueError, "confidence must be in [0, 1],"),
         Row(lambda: experiments.mean_interval([[1, 2], [3, 4]]), ValueError, "values must be in a row, one a run;"),
         Row(lambda: experiments.count_questions([0], M, rng=7), ValueError, "a cluster size must be a positive whole"),

@@ -87,6 +87,17 @@ def test_outside_a_notebook_the_plain_text_is_printed(capsys):
     assert capsys.readouterr().out == "a line\n"
 
 
+def test_without_ipython_the_plain_text_is_printed():
+    program = """
+import sys
+sys.modules["IPython.core.interactiveshell"] = None  # as if it were not installed
+from crowder import results
+results.display({"text/plain": "a line"}, {})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "a line\n"), done.stderr
+
+
 def test_in_a_notebook_the_bundle_is_published_with_its_facts():
     """In a shell of IPython's, with no kernel: what is published is caught as it is."""
     program = """
