@@ -1,8 +1,10 @@
 """book/build.py on a tiny book: what it makes, and every way in which it must refuse."""
 
+import copy
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -86,8 +88,13 @@ def test_of_mathjax_only_what_a_page_loads_is_kept(built):
     assert {p.name for p in built.out.glob("html/_static/mathjax/*")} == {"tex-chtml.js", "output"}
 
 
-def test_two_builds_are_the_same_bytes(built, tmp_path):
-    again = built.build("--output", str(tmp_path / "again"))
+@pytest.mark.parametrize("where", ["the same clone", "another clone"])
+def test_two_builds_are_the_same_bytes(built, tmp_path, where):
+    twin = copy.copy(built)
+    if where == "another clone":
+        twin.root = tmp_path / "a longer name" / "of another clone"
+        shutil.copytree(built.root, twin.root, ignore=shutil.ignore_patterns("_build", "__pycache__"))
+    again = twin.build("--output", str(tmp_path / "again"))
     assert again.returncode == 0, again.stderr
     for folder in ("html", "results"):
         first, other = (
