@@ -135,7 +135,7 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     for page in html.glob("notebooks/*.html"):
         page.write_text(unmarked(page.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # the themes' own words, in other languages
-    # Sphinx's note for a rebuild in this very folder, which there is none of: the clone's path is in its digest.
+    # Sphinx's note for a rebuild in this folder, which there is none of; of two clones with the same pages it differed.
     (html / ".buildinfo").unlink(missing_ok=True)
     return html
 
