@@ -15,9 +15,9 @@ export PIP_NO_INPUT := 1
 .PHONY: book quick test nightly faults pdf bench clean lock
 .DELETE_ON_ERROR:
 
-# The book, into _build/html. ARGS reaches book/build.py: make book ARGS="--only 08 -p seed=7"
+# The book, into _build/html. ARGS reaches book/build/__main__.py: make book ARGS="--only 08 -p seed=7"
 book: $(VENV)/.book
-	$(PY) book/build.py --profile $(PROFILE) $(ARGS)
+	$(PY) -B -m book.build --profile $(PROFILE) $(ARGS)
 
 quick:
 	$(MAKE) book PROFILE=quick
@@ -36,9 +36,9 @@ faults: $(VENV)/.test
 
 # The pages of the last build as one document, printed by Chromium.
 pdf: $(VENV)/.test
-	$(PY) book/pdf.py
+	$(PY) -B -m book.build.pdf
 
-# Ratios, not times: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and leaves book/measured alone.
+# Ratios, not times: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and leaves book/data/measured alone.
 bench: $(VENV)/.bench
 	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
 	$(PY) benchmarks/cluster.py $(ARGS)

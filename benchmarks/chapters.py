@@ -19,7 +19,7 @@ from conftest import ROOT, versions
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="of the quick book, into _build/measured")
-    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/measured)")
+    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
     parser.add_argument("--book", type=Path, default=ROOT / "_build", help="the build (default: _build)")
     arguments = parser.parse_args()
     profile = "quick" if arguments.quick else "full"

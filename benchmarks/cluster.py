@@ -26,8 +26,8 @@ import pandas as pd
 from conftest import ROOT, versions
 
 import crowder as cr
-from crowder.trials.batches import best_batch, sweep_in_batches
-from crowder.trials.experiments import count_questions, repeat
+from crowder.experiments import count_questions, repeat
+from crowder.practice.batches import best_batch, sweep_in_batches
 
 SEED = 7
 MODEL = cr.dist1(0.25)
@@ -151,7 +151,7 @@ def sweeps(settings, use):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smallest settings, into _build/measured")
-    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/measured)")
+    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
     args = parser.parse_args()
     settings = QUICK if args.quick else FULL
 

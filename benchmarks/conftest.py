@@ -27,7 +27,7 @@ BUDGET, LEAST, MOST = 3.0, 5, 25
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="the smallest settings, into _build/measured")
-    parser.addoption("--results", type=Path, help="folder of the CSV files (default: book/measured)")
+    parser.addoption("--results", type=Path, help="folder of the CSV files (default: book/data/measured)")
 
 
 def pytest_configure(config):

@@ -31,7 +31,7 @@ from conftest import ROOT, versions
 from scipy import sparse
 
 import crowder as cr
-from crowder.data.parquet import chunks_from_parquet, write_candidates
+from crowder.practice.parquet import chunks_from_parquet, write_candidates
 
 SEED, PAIRS = 7, 20
 #: Every 25 records are clusters of these sizes.
@@ -106,7 +106,7 @@ def alone(*arguments) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smallest sizes, into _build/measured")
-    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/measured)")
+    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
     parser.add_argument("--most", type=int, default=max(FULL), help="no more records than this")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -114,7 +114,7 @@ def main() -> None:
         kind, ordering, folder, rounds = arguments.one
         print(json.dumps(run(kind, ordering, Path(folder), int(rounds))))
         return
-    results = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/measured")
+    results = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
     results.mkdir(parents=True, exist_ok=True)
     rows = []
     for records in [n for n in (QUICK if arguments.quick else FULL) if n <= arguments.most]:

@@ -1,13 +1,14 @@
-"""crowder: crowdsourced entity resolution, in the vocabulary of Mazumdar and Saha (AAAI 2017).
+"""crowder: crowdsourced entity resolution, in the terms of Mazumdar and Saha (AAAI 2017).
 
-n records fall into k unknown clusters. A crowd answers "do these two refer to the same entity?"; similarities w, drawn
-from a density f_g inside clusters and f_r across them, say which pair to ask about next. How many questions will it be?
+n records fall into k unknown clusters. A crowd answers questions of the form "do these two records refer to the same
+entity?". Similarities w, drawn from a density f_g within clusters and f_r between them, suggest which pair to ask about
+next. How many questions are needed?
 
 >>> import crowder as cr
 >>> model = cr.dist2(0.2)                                    # the pair (f_g, f_r)
->>> round(cr.L(model, 10), 6)                                # chance that a cross pair beats ten inner ones
+>>> round(cr.L(model, 10), 6)                                # probability that a non-match exceeds ten matches
 0.00384
->>> data = cr.datasets.synthetic([20, 10, 5], model, rng=7)  # similarities and the clusters they hide
+>>> data = cr.datasets.synthetic([20, 10, 5], model, rng=7)  # similarities and true clusters
 >>> edge = cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=7)
 >>> node = cr.node_ordering(data.similarity, cr.Truth(data.labels), rng=7)
 >>> cr.ideal_queries([20, 10, 5]) <= min(edge.n_queries, node.n_queries)
@@ -15,37 +16,59 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-Where things live, each folder importing only from those before it: `model` (f_g and f_r, L_{g,r}), `asking` (the
-orderings, who answers, the journal that keeps answers, what a run leaves behind), `counting` (exact expected counts,
-bounds), `data` (your own records, similarities, cora, synthetic), `trials` (many runs), `plan` (a run foreseen),
-`page` (tables, figures and charts of a chapter), `ledger` (verdicts from evidence, the paper's printed numbers).
+The modules: `densities`, `models` and `theory` define f_g, f_r and L_{g,r}; `orderings` chooses the questions,
+`oracles` answer them, and `resolution` holds the result of a run; `counting` has exact expected counts and bounds;
+`datasets`, `similarity` and `cora` provide data; `experiments` repeats runs. `beyond` extends the paper and `practice`
+is for your own records; no other module imports these two.
 """
 
-from crowder.asking import journal
-from crowder.asking.journal import Journal
-from crowder.asking.oracles import Faulty, MajorityVote, Truth
-from crowder.asking.orderings import EdgeOrdering, NodeOrdering, edge_ordering, node_ordering
-from crowder.asking.resolution import Resolution, ideal_queries, ideal_recall
-from crowder.asking.stopping import Stopped, Stopping
-from crowder.asking.stream import StreamOrdering
-from crowder.asking.weighing import EvidenceOrdering, evidence_ordering
+import importlib
+from typing import TYPE_CHECKING
+
+from crowder import datasets, densities, models, similarity, theory
 from crowder.counting import enumeration
 from crowder.counting.bounds import edge_bound, node_bound
-from crowder.counting.counts import expected_queries
-from crowder.counting.rationals import expected_queries_exact, expected_queries_symbolic
-from crowder.data import datasets, similarity
-from crowder.data.blocking import blocked
-from crowder.data.parquet import chunks_from_parquet, number_records, write_candidates
-from crowder.data.recordfile import read_records
-from crowder.ledger import claims, published
-from crowder.model import densities, models, theory
-from crowder.model.models import SimilarityModel, dist1, dist2, uniform
-from crowder.model.theory import L, L_symbolic
-from crowder.page import figures, interactive, stepper, watching
-from crowder.plan.planner import Plan
-from crowder.trials import experiments
+from crowder.counting.expected_counts import expected_queries
+from crowder.models import SimilarityModel, dist1, dist2, uniform
+from crowder.oracles import Faulty, MajorityVote, Truth
+from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, edge_ordering, node_ordering
+from crowder.resolution import Resolution, ideal_queries, ideal_recall
+from crowder.theory import L, L_symbolic
 
-__version__ = "1.0.0"
+if TYPE_CHECKING:
+    from crowder import experiments
+    from crowder.beyond.evidence_ordering import EvidenceOrdering, evidence_ordering
+    from crowder.beyond.stopping import Stopped, Stopping
+    from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
+    from crowder.practice import journal
+    from crowder.practice.blocking import blocked
+    from crowder.practice.journal import Journal
+    from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
+    from crowder.practice.planner.planner import Plan
+    from crowder.practice.record_file import read_records
+    from crowder.practice.stream import StreamOrdering
+
+__version__ = "2.0.0.dev0"
+
+#: The modules of names that many users never need and that are slow to load; each is imported on first use.
+_LATER = {
+    "EvidenceOrdering": "crowder.beyond.evidence_ordering",
+    "Journal": "crowder.practice.journal",
+    "Plan": "crowder.practice.planner.planner",
+    "Stopped": "crowder.beyond.stopping",
+    "Stopping": "crowder.beyond.stopping",
+    "StreamOrdering": "crowder.practice.stream",
+    "blocked": "crowder.practice.blocking",
+    "chunks_from_parquet": "crowder.practice.parquet",
+    "evidence_ordering": "crowder.beyond.evidence_ordering",
+    "expected_queries_exact": "crowder.counting.exact_counts",
+    "expected_queries_symbolic": "crowder.counting.exact_counts",
+    "experiments": "crowder.experiments",
+    "journal": "crowder.practice.journal",
+    "number_records": "crowder.practice.parquet",
+    "read_records": "crowder.practice.record_file",
+    "write_candidates": "crowder.practice.parquet",
+}
 
 __all__ = [
     "EdgeOrdering",
@@ -56,6 +79,7 @@ __all__ = [
     "L_symbolic",
     "MajorityVote",
     "NodeOrdering",
+    "Ordering",
     "Plan",
     "Resolution",
     "SimilarityModel",
@@ -65,7 +89,6 @@ __all__ = [
     "Truth",
     "blocked",
     "chunks_from_parquet",
-    "claims",
     "datasets",
     "densities",
     "dist1",
@@ -78,21 +101,29 @@ __all__ = [
     "expected_queries_exact",
     "expected_queries_symbolic",
     "experiments",
-    "figures",
     "ideal_queries",
     "ideal_recall",
-    "interactive",
     "journal",
     "models",
     "node_bound",
     "node_ordering",
     "number_records",
-    "published",
     "read_records",
     "similarity",
-    "stepper",
     "theory",
     "uniform",
-    "watching",
     "write_candidates",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'crowder' has no attribute {name!r}")
+    module = importlib.import_module(_LATER[name])
+    value = module if name in ("experiments", "journal") else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -1,7 +1,9 @@
-"""Mutants of `crowder`, drawn at random room by room: each is one small wrong edit, and some test should notice it.
+"""Mutants of `crowder` and `book.companion`, drawn at random module by module: each is one small wrong edit.
 
-    .venv/bin/python faults/mutate.py                     # some of every room, about an hour of one processor
-    .venv/bin/python faults/mutate.py --rooms model,plan --share 0.2 --seed 3
+Some test should notice it.
+
+    .venv/bin/python faults/mutate.py                     # some of every module, about an hour of one processor
+    .venv/bin/python faults/mutate.py --rooms crowder/counting,sizes --share 0.2 --seed 3
 
 One warm process imports what is slow to import, then forks a child for each mutant; the child imports `crowder` anew,
 from a copy of the tree in which one file is changed, and runs the tests of that room, the quickest first, until one
@@ -36,16 +38,29 @@ COLUMNS = ("room", "line", "kind", "before", "after", "verdict", "seconds", "rea
 
 #: The tests of a room, where they are not in the file that bears its name.
 TESTS = {
-    "answerfile": ["journal"],
+    "answer_file": ["journal"],
+    "arrival_orders": ["arrivals"],
+    "asymptotics": ["limits"],
     "batch": ["plan"],
     "blocking": ["scale"],
     "counted": ["similarity", "datasets"],
+    "decision_trees": ["games"],
     "densities": ["models", "theory"],
+    "determined_pairs": ["certain"],
     "empirical": ["claims"],
     "engine": ["engine", "orderings"],
     "evidence": ["claims"],
+    "evidence_ordering": ["weighing"],
+    "exact_counts": ["rationals"],
+    "expected_counts": ["counts"],
     "family": ["similarity", "datasets"],
     "fieldwise": ["similarity"],
+    "files": ["results"],
+    "functions": ["similarity"],
+    "learned_densities": ["learned"],
+    "log_likelihood": ["loglik"],
+    "lower_bounds": ["lower"],
+    "member_votes": ["members"],
     "mixture": ["mixture", "plan"],
     "pairs": ["orderings", "stream", "scale"],
     "parquet": ["scale", "stream"],
@@ -53,13 +68,19 @@ TESTS = {
     "planner": ["planner", "plan"],
     "posterior": ["stopping"],
     "printing": ["printing", "figures"],
+    "random_graphs": ["connectivity"],
+    "record_file": ["recordfile"],
     "records": ["datasets"],
-    "results": ["figures", "claims"],
+    "replay": ["watching"],
+    "results": ["results", "figures", "claims"],
     "sheets": ["plan"],
     "shipped": ["datasets"],
     "sizes": ["mixture", "plan"],
     "sorting": ["orderings", "engine"],
     "texts": ["similarity"],
+    "validation": ["bad_input"],
+    "voting": ["votes"],
+    "wrong_answers": ["mistakes"],
 }
 
 #: What every survivor is run against too: all that takes the package, and no book.
@@ -71,8 +92,8 @@ BESIDE = """theory models bounds counts rationals lower certain limits connectiv
 #: Seconds: a test that takes longer is not run for a mutant.
 TOO_LONG = 8.0
 
-#: The rooms in which a wrong sign is a wrong number; they give twice the share.
-FORMULAS = ("model", "counting", "asking", "trials", "plan", "ledger")
+#: Where a wrong sign is no wrong number, but a file that is misread or a page that looks odd: half the share.
+NO_FORMULAS = ("crowder/similarity", "crowder/cora", "book/companion/charts")
 
 
 def tests_of(path: Path) -> list[str]:
@@ -178,17 +199,17 @@ def _run(root: Path, tests: list[str], compiled: bool, order: dict, budget: floa
 
 
 def warm() -> None:
-    """Import what the children would each import; nothing of crowder."""
+    """Import what the children would each import; nothing of ours."""
     for name in """altair hypothesis joblib matplotlib.pyplot networkx numba pandas pytest rapidfuzz scipy.optimize
         scipy.special scipy.stats seaborn sympy yaml""".split():
         importlib.import_module(name)
-    assert not [name for name in sys.modules if name.partition(".")[0] == "crowder"]
+    assert not [name for name in sys.modules if name.partition(".")[0] in ("crowder", "book")]
 
 
 def sample(path: Path, share: float, least: int, seed: int) -> list[Mutant]:
     """Some of a room's mutants, the same for the same seed."""
     found = mutants((ROOT / path).read_text(encoding="utf-8"))
-    wanted = max(least, round(share * len(found) * (2 if path.parts[1] in FORMULAS else 1)))
+    wanted = max(least, round(share * len(found) * (1 if path.parent.as_posix() in NO_FORMULAS else 2)))
     return sorted(random.Random(f"{seed} {path}").sample(found, min(wanted, len(found))))
 
 
@@ -198,7 +219,7 @@ def survivors(path: Path, file: Path) -> list[Mutant]:
     chosen = []
     with file.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            if row["room"] == path.as_posix()[8:] and row["verdict"] == "survived":
+            if row["room"] == path.as_posix() and row["verdict"] == "survived":
                 edit = (row["kind"], row["before"], row["after"])
                 same = [mutant for mutant in found if mutant.told()[1:] == edit]
                 chosen += sorted(same, key=lambda mutant: abs(mutant.line - int(row["line"])))[:1]
@@ -243,7 +264,7 @@ def judge_room(tree: Tree, path: Path, chosen: list[Mutant], options, known: dic
             code, more = tree.judge([*tests, *others], 1200, compiled=compiled, order={"": 0.0})
             verdict, seconds = {None: "timeout", 0: "survived"}.get(code, "killed elsewhere"), seconds + more
         tally[verdict] = tally.get(verdict, 0) + 1
-        writer.writerow([path.as_posix()[8:], *mutant.told(), verdict, f"{seconds:.1f}", ""])
+        writer.writerow([path.as_posix(), *mutant.told(), verdict, f"{seconds:.1f}", ""])
         if verdict in ("survived", "timeout"):
             print(f"  {verdict}: {path}:{mutant.line} {mutant.kind}: {mutant.before} -> {mutant.after}", flush=True)
     place.write_text(source, encoding="utf-8")
@@ -252,7 +273,7 @@ def judge_room(tree: Tree, path: Path, chosen: list[Mutant], options, known: dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rooms", default="", help="comma-separated folders or rooms; all without")
+    parser.add_argument("--rooms", default="", help="comma-separated folders or modules; all without")
     parser.add_argument("--share", type=float, default=0.012, help="of a room's mutants; formulas give twice that")
     parser.add_argument("--least", type=int, default=5, help="mutants that every room gives")
     parser.add_argument("--seed", type=int, default=1)
@@ -264,8 +285,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("mutation.csv"))
     options = parser.parse_args()
     wanted = set(filter(None, options.rooms.split(",")))
-    paths = sorted(p.relative_to(ROOT) for p in (ROOT / "crowder").rglob("*.py") if not p.stem.startswith("__"))
-    paths = [p for p in paths if not wanted or wanted & {p.stem, p.parts[1]}]
+    found = [path for folder in ("crowder", "book/companion") for path in (ROOT / folder).rglob("*.py")]
+    paths = sorted(path.relative_to(ROOT) for path in found if not path.stem.startswith("__"))
+    paths = [p for p in paths if not wanted or wanted & {p.stem, *(folder.as_posix() for folder in p.parents)}]
     warm()
     total: dict[str, int] = {}
     known: dict = {}

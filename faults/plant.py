@@ -7,7 +7,7 @@
 
 First the unedited copy must pass the very tests and chapters: where they fail anyway, they catch nothing. What was
 noticed, and by whom, goes to _build/faults, also of a run that is interrupted: --missed goes on from there. When every
-fault has been planted, book/measured/faults.csv has it, which the book shows. Exit code 1: a fault that nothing
+fault has been planted, book/data/measured/faults.csv has it, which the book shows. Exit code 1: a fault that nothing
 noticed, or an edit that no longer applies.
 """
 
@@ -31,7 +31,7 @@ from workshop import Outcome, Workshop  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 #: What has been planted so far, and what the book shows of it.
-STATE, RECORD = Path("_build", "faults", "faults.csv"), Path("book", "measured", "faults.csv")
+STATE, RECORD = Path("_build", "faults", "faults.csv"), Path("book", "data", "measured", "faults.csv")
 
 
 def main(argv: list[str] | None = None, *, root: Path = ROOT) -> int:

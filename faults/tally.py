@@ -1,4 +1,4 @@
-"""The verdicts of faults/mutation.csv, room by room, as the table of faults/mutation.md.
+"""The verdicts of faults/mutation.csv, module by module, as the table of faults/mutation.md.
 
 .venv/bin/python faults/tally.py
 """
@@ -14,7 +14,7 @@ FILE = Path(__file__).with_name("mutation.csv")
 
 def table(rows: list[dict]) -> str:
     """A line for each folder and one for all: mutants, killed by a test, out of time, alive; then what is alive."""
-    lines = ["| folder | rooms | mutants | killed | out of time | alive |", "| --- | --: | --: | --: | --: | --: |"]
+    lines = ["| folder | modules | mutants | killed | out of time | alive |", "| --- | --: | --: | --: | --: | --: |"]
     folders = sorted({row["room"].rpartition("/")[0] for row in rows})
     for folder in [*folders, None]:
         own = [row for row in rows if folder is None or row["room"].rpartition("/")[0] == folder]

@@ -139,7 +139,8 @@ class Workshop:
         if chapters and not outcome.hung and not outcome.trouble:
             for name in ("executed", "results", "src"):  # fonts are listed once; everything else is this fault's own
                 shutil.rmtree(self._book / name, ignore_errors=True)
-            build = [sys.executable, "book/build.py", "--profile", "quick", "--jobs", "1", "--output", str(self._book)]
+            build = [sys.executable, "-m", "book.build", "--profile", "quick", "--jobs", "1"]
+            build += ["--output", str(self._book)]
             done = self._run([*build, *(part for slug in chapters for part in ("--only", slug))], max(left, 1.0))
             if done is None:
                 outcome.hung = True

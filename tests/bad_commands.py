@@ -1,16 +1,18 @@
 """Bad input to the command that builds the book: chapters, parameters, profiles, files of the book."""
 
+import importlib
+import shutil
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from bad_material import ROOM, Row
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "book"))
+import book.claims
+from book.build.chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select
+from book.reports import ledger, printed
 
-import ledger  # noqa: E402
-import printed  # noqa: E402
-from chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 CHAPTERS = read_chapters(ROOT)
 
@@ -34,11 +36,32 @@ def clone(**files):
 
 
 def profiles(text):
-    return read_profiles(clone(profiles=text), CHAPTERS)
+    return read_profiles(clone(data__profiles=text), CHAPTERS)
 
 
-def claims(text):
-    return ledger.read_catalogue(clone(**{"claims__01-questions": text}), CHAPTERS)
+def claims(text, module="questions"):
+    """The catalogue of a book with one module of claims, that has this text."""
+    folder = Path(ROOM["folder"]) / "claims"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    importlib.invalidate_caches()
+    names, modules = dict(vars(book.claims)), dict(sys.modules)
+    sys.modules.pop(f"book.claims.{module}", None)
+    with patch.object(book.claims, "__path__", [str(folder)]), patch.object(sys, "dont_write_bytecode", True):
+        try:
+            return ledger.read_catalogue(clone(), CHAPTERS)
+        finally:  # the book's own module of that name is again what it was
+            vars(book.claims).update(names)
+            sys.modules.pop(f"book.claims.{module}", None)
+            sys.modules.update(modules)
+
+
+def claim(id="C98", **changed):
+    """The text of a module of one claim."""
+    facts = {"place": "p", "statement": "s", "basis": "exact"} | changed
+    head = "from book.companion.claims import of_chapter\nclaim, check = of_chapter(__name__)\n"
+    return f"{head}one = claim({id!r}, **{facts!r})(lambda: iter([]))\n"
 
 
 TABLE = {
@@ -74,24 +97,33 @@ TABLE = {
         Row(lambda: chosen("15", "votes=three"), BuildError, "15-your-data: -p sets votes to 'three', but its"),
     ],
     "Profiles": [
-        Row(lambda: profiles("quick: ["), BuildError, "book/profiles.yml: while parsing a flow"),
-        Row(lambda: profiles("- quick"), BuildError, "book/profiles.yml: expected names and what they stand for"),
-        Row(lambda: profiles("quick: 5"), BuildError, "book/profiles.yml: profile quick has chapters and their values"),
+        Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),
+        Row(lambda: profiles("- quick"), BuildError, "book/data/profiles.yml: expected names and what they stand for"),
+        Row(lambda: profiles("quick: 5"), BuildError, "profiles.yml: profile quick has chapters and their values"),
         Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick has parameters"),
         Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "profile quick names 99-none, which is no"),
         Row(lambda: profiles("../quick: {}"), BuildError, "'../quick' cannot be the name of a profile"),
         Row(lambda: profiles("1: {}"), BuildError, "1 cannot be the name of a profile"),
         Row(lambda: profiles("full: {08-synthetic: {}}"), BuildError, "'full' cannot be the name of a profile"),
-        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/profiles.yml: 'a' is there twice"),
+        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' is there twice"),
     ],
     "Expected verdicts": [
-        Row(lambda: claims("C1: {}"), BuildError, "book/claims/01-questions.yml: 'C1': expected C, E or B"),
-        Row(lambda: claims("C98: 5"), BuildError, "book/claims/01-questions.yml: 'C98': expected C, E or B"),
-        Row(lambda: claims("C98: {place: x}"), BuildError, "book/claims/01-questions.yml: C98 lacks"),
-        Row(lambda: claims("C98: {place: x}\nC98: {place: y}"), BuildError, "'C98' is there twice"),
-        Row(lambda: claims("C98: {statement: {claim}`C99`}"), BuildError, "book/claims/01-questions.yml: while"),
-        Row(lambda: printed.read_groups(clone(published="t: {chapter: 99-none}"), CHAPTERS),
-            BuildError, "book/published.yml: t: there is no chapter 99-none"),
-        Row(lambda: printed.read_groups(clone(published="t: 5"), CHAPTERS), BuildError, "published.yml: t: expected"),
+        Row(lambda: claims("claim("), BuildError, "book/claims: '(' was never closed (questions.py, line 1)"),
+        Row(lambda: claims("import no_such_module"), BuildError, "book/claims: No module named 'no_such_module'"),
+        Row(lambda: claims("claim"), BuildError, "book/claims: name 'claim' is not defined"),
+        Row(lambda: claims(claim("C1")), BuildError, "book/claims: claim 'C1': expected C, E or B"),
+        Row(lambda: claims(claim(status="sure")), BuildError, "book/claims: C98: status 'sure'; expected one of"),
+        Row(lambda: claims(claim(colour="red")), BuildError, "got an unexpected keyword argument 'colour'"),
+        Row(lambda: claims(claim(place=" ")), BuildError, "book/claims: C98: place is empty"),
+        Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact')(lambda: iter([]))"),
+            BuildError, "book/claims: book.claims.questions has two claims C98"),
+        Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
+        Row(lambda: claims(claim(test="tests/test_nothing.py::test_it")), BuildError, "C98: test tests/test_noth"),
+        Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99, which is no claim"),
+        Row(lambda: claims(claim(), "nothing"), BuildError, "book/claims/nothing.py: there is no chapter nothing"),
+        Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),
+            BuildError, "book/data/published.yml: t: there is no chapter 99-none"),
+        Row(lambda: printed.read_groups(clone(data__published="t: 5"), CHAPTERS),
+            BuildError, "published.yml: t: expected"),
     ],
 }  # fmt: skip

@@ -15,9 +15,9 @@ import pandas as pd
 from scipy import sparse
 
 import crowder as cr
-from crowder.asking import members
-from crowder.page import interactive
-from crowder.plan import people, sheets
+from book.companion import claims, interactive
+from crowder.beyond import member_votes as members
+from crowder.practice.planner import people, sheets
 
 
 class Row(NamedTuple):
@@ -239,3 +239,24 @@ def words():
 
 def nothing(rng):
     return {"x": 1}
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+DECLARED = {"place": "p", "statement": "s", "basis": "exact"}
+
+
+def declaring(evidence=lambda: iter([]), **changed):
+    """A claim of a chapter of its own."""
+    return claims.of_chapter("m")[0]("C15", **DECLARED | changed)(evidence)
+
+
+def twice_declared(id):
+    claim, _ = claims.of_chapter("m")
+    for _ in range(2):
+        claim(id, **DECLARED)(lambda: iter([]))
+
+
+def yielding(*things):
+    """A claim whose evidence is these things."""
+    return declaring(lambda n=1: iter(things))

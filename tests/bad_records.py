@@ -6,7 +6,7 @@ import pandas as pd
 from bad_material import PEOPLE, PLAN, Row, V, answered_sheet, big_told, file, folder, loop, new
 
 import crowder as cr
-from crowder.plan import batch, people, sheets
+from crowder.practice.planner import batch, people, sheets
 
 TABLE = {
     "Records from a CSV file": [
@@ -85,17 +85,17 @@ TABLE = {
     ],
     "Plans": [
         Row(lambda: cr.Plan(PEOPLE, "cosine"), ValueError, "similarity must be one of jaccard-tokens, jaccard-qgrams,"),
-        Row(lambda: cr.Plan(PEOPLE, strategy="random"), ValueError, "strategy must be one of edge, node, evidence,"),
+        Row(lambda: cr.Plan(PEOPLE, strategy="random"), ValueError, "strategy must be one of edge, node, evidence or"),
         Row(lambda: cr.Plan(PEOPLE, strategies=("edge", "random")), ValueError, "strategy must be one of edge, node,"),
         Row(lambda: cr.Plan(PEOPLE, price=-1), ValueError, "price must be a number, 0 or more, not -1"),
         Row(lambda: cr.Plan(PEOPLE, price=nan), ValueError, "price must be a number, 0 or more, not nan"),
-        Row(lambda: cr.Plan(PEOPLE, votes=2), ValueError, "a majority needs an odd number of votes, not 2"),
+        Row(lambda: cr.Plan(PEOPLE, votes=2), ValueError, "votes must be"),
         Row(lambda: cr.Plan(PEOPLE, votes="3"), TypeError, "the number of votes must be a whole number, not '3'"),
         Row(lambda: cr.Plan(PEOPLE, rng=None), TypeError, "rng, the seed, must be a whole number, not None"),
         Row(lambda: cr.Plan(PEOPLE, rng="x"), TypeError, "rng, the seed, must be a whole number, not 'x'"),
         Row(lambda: cr.Plan(PEOPLE, rng=-1), ValueError, "rng, the seed, must be at least 0, not -1"),
         Row(lambda: cr.Plan(PEOPLE.drop(columns="id")), ValueError, "records need a column 'id'; they have ['label',"),
-        Row(lambda: cr.Plan(PEOPLE[["id"]]), ValueError, "no field to compare"),
+        Row(lambda: cr.Plan(PEOPLE[["id"]]), ValueError, "fields must"),
         Row(lambda: cr.Plan(["Ann", "Anne"]), TypeError, "records must be a DataFrame, as crowder.read_records gives"),
         Row(lambda: cr.Plan(None), TypeError, "records must be a DataFrame, as crowder.read_records gives it,"),
         Row(lambda: cr.Plan(pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})),
@@ -106,7 +106,7 @@ TABLE = {
         Row(lambda: cr.Plan(PEOPLE.assign(label=[None]*len(PEOPLE))).actual,
             ValueError, "label of record 0 is missing"),
         Row(lambda: cr.Plan(pd.DataFrame([["a", "b", "c"]]*3, columns=["id", "x", "x"]).assign(id=list("abc"))),
-            ValueError, "column 'x' is there twice; it would be compared twice, or the"),
+            ValueError, "column 'x' must"),
         Row(lambda: PLAN.batch(0), ValueError, "the size of a batch must be at least 1, not 0"),
         Row(lambda: PLAN.batch(1.5), TypeError, "the size of a batch must be a whole number, not 1.5"),
         Row(lambda: PLAN.batch("3"), TypeError, "the size of a batch must be a whole number, not '3'"),
@@ -123,15 +123,15 @@ TABLE = {
         Row(lambda: cr.Plan(PEOPLE, answers=5), TypeError, "answers must be a file, or a list of files, not 5"),
     ],
     "Batches of questions": [
-        Row(lambda: batch.batch_of("x", V, 1, rng=7), ValueError, "strategy must be one of edge, node, evidence, not"),
+        Row(lambda: batch.batch_of("x", V, 1, rng=7), ValueError, "strategy must be one of edge, node, evidence or"),
         Row(lambda: batch.batch_of("edge", V, 0, rng=7), ValueError, "the size of a batch must be at least 1, not 0"),
         Row(lambda: batch.batch_of("edge", V, 1, [(0, 1)], [], rng=7), ValueError, "there are 1 pairs and 0 answers"),
         Row(lambda: batch.batch_of("edge", V, 1, [(0, 7)], [True], rng=7),
-            ValueError, "(0, 7) are not two of the 3 records, 0 to 2"),
+            ValueError, "(0, 7) must be"),
         Row(lambda: batch.batch_of("edge", V, 1, [(0, -1)], [True], rng=7),
-            ValueError, "(0, -1) are not two of the 3 records, 0 to 2"),
+            ValueError, "(0, -1) must be"),
         Row(lambda: batch.batch_of("node", [0.1, 0.2], 1, [(0, 1)], [True], rng=7),
-            ValueError, "a condensed similarity has n(n-1)/2 values for some n; 2 is not"),
+            ValueError, "a condensed similarity must have"),
         Row(lambda: batch.batch_of("edge", V, 1, rng=None), ValueError, "pass rng=, a seed or a"),
     ],
     "Invented people": [

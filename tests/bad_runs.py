@@ -27,15 +27,15 @@ import crowder as cr
 
 TABLE = {
     "What a run leaves behind": [
-        Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "needs queries (q, 2) and q"),
-        Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "question 1, (0, 5), is no pair of 3"),
+        Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "queries must have"),
+        Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "question 1, (0, 5), is not"),
         Row(lambda: cr.Resolution([[0, 1], [2, 2]], [True, True], [0, 0, 1]),
-            ValueError, "question 2, (2, 2), is no pair of 3"),
-        Row(lambda: cr.Resolution([[0, -1]], [True], [0, 0, 1]), ValueError, "question 1, (0, -1), is no pair of 3"),
-        Row(lambda: cr.Resolution([[0, 0.5]], [True], [0, 0, 1]), TypeError, "needs queries of integers and boolean"),
-        Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "needs queries of integers and boolean"),
+            ValueError, "question 2, (2, 2), is not"),
+        Row(lambda: cr.Resolution([[0, -1]], [True], [0, 0, 1]), ValueError, "question 1, (0, -1), is not"),
+        Row(lambda: cr.Resolution([[0, 0.5]], [True], [0, 0, 1]), TypeError, "queries must be"),
+        Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "queries must be"),
         Row(lambda: cr.Resolution([[0, 1, 2], [1, 2, 0]], [True, True, True], [0, 0, 1]),
-            ValueError, "needs queries (q, 2) and q answers; the shapes are (2, 3) and (3,)"),
+            ValueError, "queries must have"),
         Row(lambda: cr.Resolution([[0, 1]], [True], [0, nan, nan]), ValueError, "label of record 1 is NaN"),
         Row(lambda: cr.Resolution([[0, 1]], [True], [[0, 1], [1, 2]]), ValueError, "labels must be one-dimensional,"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels have shape (2,); the resolution has 3 records"),
@@ -46,9 +46,9 @@ TABLE = {
     "The ideal": [
         Row(lambda: cr.ideal_queries([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
         Row(lambda: cr.ideal_queries([-2]), ValueError, "cluster sizes must be positive integers, not [-2]"),
-        Row(lambda: cr.ideal_queries([2**62, 2**62, 2**62]), ValueError, "clusters of 13835058055282163712 records:"),
+        Row(lambda: cr.ideal_queries([2**62, 2**62, 2**62]), ValueError, "cluster sizes must"),
         Row(lambda: cr.ideal_recall([0, nan, nan]), ValueError, "label of record 1 is NaN"),
-        Row(lambda: cr.ideal_recall([[0, 1], [1, 0]]), ValueError, "labels must be one-dimensional, one a record;"),
+        Row(lambda: cr.ideal_recall([[0, 1], [1, 0]]), ValueError, "labels must be"),
         Row(lambda: cr.ideal_recall([0, None]), ValueError, "label of record 1 is missing"),
     ],
     "Stopping": [
@@ -150,7 +150,7 @@ TABLE = {
         Row(lambda: fresh()("a", "b"), TypeError, "a record must be a whole number, not 'a'"),
         Row(lambda: fresh().vote(0, 1, -1), ValueError, "the number of a vote must be at least 0, not -1"),
         Row(lambda: cr.Journal(lambda i, j: "yes", new())(0, 1), TypeError, "the answer to (0, 1) must be a boolean,"),
-        Row(lambda: cr.Journal(None, new())(0, 1), TypeError, "an oracle answers oracle(i, j), which None cannot; of"),
+        Row(lambda: cr.Journal(None, new())(0, 1), TypeError, "oracle must be"),
         Row(lambda: fresh().add([(0, 1)], [True, False]), ValueError, "needs pairs (m, 2) and m answers; the shapes"),
         Row(lambda: fresh().add([(0, 1, 2)], [True]), ValueError, "needs pairs (m, 2) and m answers; the shapes are"),
         Row(lambda: fresh().add([("a", "b")], [True]), TypeError, "needs pairs of integers and boolean answers, not"),

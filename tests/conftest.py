@@ -19,7 +19,7 @@ from hypothesis import settings
 from needing import chromium, missing
 from nightly import NIGHTLY
 
-from crowder.data.records import CORA_VARIABLE, cora_records
+from crowder.cora.records import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data" / "cora.csv"
@@ -74,8 +74,8 @@ def html(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first builds for all
         if not (out / "html").is_dir():
             done = subprocess.run(
-                [sys.executable, str(ROOT / "book" / "build.py"), "--profile", "quick", "--output", str(out)],
-                capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                [sys.executable, "-B", "-m", "book.build", "--profile", "quick", "--output", str(out)],
+                cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
     return out / "html"

@@ -115,7 +115,7 @@ def limited(folder: str) -> None:
     """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
     import resource
 
-    from crowder.asking import answerfile
+    from crowder.practice import answer_file as answerfile
 
     path, n, questions = Path(folder) / "answers.db", 70, []
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
@@ -142,6 +142,8 @@ def limited(folder: str) -> None:
 
 def unwritable(folder: str) -> None:
     """What is said in a folder that cannot be written, by a process that root's rights do not help."""
+    import crowder.practice.journal  # noqa: F401 (before the files of the packages are out of reach)
+
     if os.geteuid() == 0:
         os.setuid(65534)
     said = {}

@@ -27,17 +27,14 @@ class World:
 
     def __init__(self, root: Path) -> None:
         self.root, self.out = root, root / "_build"
-        sys.path.insert(0, str(root / "book"))
-        import build
-        import execute
-        import folders
-        import render
-        import surroundings
+        sys.path.insert(0, str(root))  # of this book, not of the project that the tests are of
+        from book.build import __main__ as build
+        from book.build import environment, execute, folders, render
 
         self.build, self.folders = build, folders
         self.state = "old"
         execute._run, render.render = self.executed, self.rendered
-        surroundings.find_fonts = lambda env: None
+        environment.find_fonts = lambda env: None
 
     def executed(self, job, env, log, report, alive) -> float:
         notebook = json.loads(Path(job["input"]).read_text())
@@ -134,7 +131,7 @@ def faults(out: Path, old: dict, new: dict, *, gaps: bool) -> list[str]:
             found.append(f"{name} is neither old nor new: {sorted(part)}")
     manifest = out / "executed" / "full" / "manifest.json"
     if manifest.exists():
-        from manifest import sha256
+        from book.build.manifest import sha256
 
         for slug, entry in json.loads(manifest.read_text())["chapters"].items():
             if entry["sha256"] != sha256(manifest.parent / f"{slug}.ipynb"):

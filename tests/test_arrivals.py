@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.arrivals import expected_queries_in_order, races
+from crowder.counting.arrival_orders import expected_queries_in_order, races
 
 #: A model with an empty step on either side, and steps that f_g and f_r do not share.
 UNEVEN = cr.SimilarityModel(

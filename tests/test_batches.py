@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from crowder.model.models import dist1, dist2
-from crowder.trials.batches import best_batch, sweep_in_batches, time_bound, time_needed
-from crowder.trials.experiments import count_questions, sweep
+from crowder.experiments import count_questions, sweep
+from crowder.models import dist1, dist2
+from crowder.practice.batches import best_batch, sweep_in_batches, time_bound, time_needed
 
 TWO = [{"model": dist1(0.3), "sizes": [4, 3]}, {"model": dist2(0.2), "sizes": [5]}]
 GRID = [*TWO, {"model": dist1(0.1), "sizes": [2, 2, 2]}]
@@ -231,7 +231,7 @@ def test_no_batch_is_much_better_than_the_best_one():
 
 KILLED = """
 import json, os, sys, pathlib
-from crowder.trials.batches import sweep_in_batches
+from crowder.practice.batches import sweep_in_batches
 
 def draw(rng, scale):
     return {"x": scale * float(rng.random())}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.ledger import measured
+from book.companion import measured
 
 ROOT = Path(__file__).resolve().parents[1]
 ORDERINGS = ["sweep", "contestant", "n", "k", "pairs", "questions", "rounds", "first", "seconds", "ratio", "low",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.arrivals import expected_queries_in_order, races
+from crowder.counting.arrival_orders import expected_queries_in_order, races
 from crowder.counting.bounds import disconnected, edge_tree_bound
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""book/build.py on a tiny book: what it makes, and every way in which it must refuse."""
+"""`python -m book.build` on a tiny book: what it makes, and every way in which it must refuse."""
 
 import copy
 import json
@@ -105,6 +105,21 @@ def test_two_builds_are_the_same_bytes(built, tmp_path, where):
         assert [name for name in first if first[name] != other[name]] == []
 
 
+def test_pages_do_not_depend_on_the_way_they_came_about(built, tmp_path):
+    """One chapter executed again, the others as they were: every page is that of a whole build, to the byte."""
+    again = copy.copy(built)
+    again.out = tmp_path / "again"
+    shutil.copytree(built.out, again.out)
+    done = again.build("--only", "02", "--output", str(again.out))
+    assert done.returncode == 0 and "executing 1 of 2" in done.stderr, done.stderr
+    pages, others = (
+        {p.relative_to(out): p.read_bytes() for p in (out / "html").rglob("*") if p.is_file()}
+        for out in (built.out, again.out)
+    )
+    assert pages.keys() == others.keys()
+    assert [name for name in pages if pages[name] != others[name]] == []
+
+
 # --- parameters, profiles, parts ----------------------------------------------------------------------------------
 
 
@@ -122,6 +137,7 @@ def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page(tiny):
 
 
 def test_one_chapter_again_renders_only_if_the_others_are_current(tiny):
+    tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "import crowder\nsize + share")
     assert tiny.build().returncode == 0
     first = tiny.page("notebooks/01-one")
 
@@ -134,7 +150,7 @@ def test_one_chapter_again_renders_only_if_the_others_are_current(tiny):
     done = tiny.build("--only", "02")
     assert done.returncode == 0 and "not rendered" in done.stdout and "01-one" in done.stdout
 
-    # A change in the module, which no cell shows, makes every earlier execution stale.
+    # A change in a module that it imports, which no cell shows, makes an earlier execution stale.
     (tiny.root / "crowder" / "__init__.py").write_text("changed = True\n")
     done = tiny.build("--only", "01-one", "-p", "size=6")
     assert done.returncode == 0 and "profile full: 02-two" in done.stdout
@@ -180,7 +196,7 @@ def test_what_is_typed_wrong_is_named(built, options, expected):
 def test_profiles_name_only_what_exists(tiny, profiles, expected):
     tiny.profiles(profiles)
     message = refused(tiny)
-    assert all(words in message for words in ["book/profiles.yml", *expected]), message
+    assert all(words in message for words in ["book/data/profiles.yml", *expected]), message
 
 
 def test_every_chapter_has_one_parameters_cell_of_literals(tiny):
@@ -249,10 +265,10 @@ def test_a_name_of_two_chapters_is_refused(tiny):
 
 def test_a_warning_of_sphinx_fails_and_names_its_page(tiny):
     tiny.write("02-two", "# Two\n\nSee {ref}`nowhere`.", "#p\nsize = 5\nshare = 0.5")
-    (tiny.root / "book" / "index.md").write_text("# Tiny\n\nSee [this](missing.md).\n")
+    (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\nSee [this](missing.md).\n")
     message = refused(tiny)
     assert "notebooks/02-two.ipynb cell 1, line 3: undefined label: 'nowhere'" in message
-    assert "book/index.md" in message and "missing.md" in message
+    assert "book/pages/index.md" in message and "missing.md" in message
     assert not (tiny.out / "html").exists() and not tiny.leftovers()
 
 
@@ -266,7 +282,7 @@ def interrupt(book, mark, number):
     # A test run in the background has Ctrl-C switched off, and would pass that on.
     listening = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     with subprocess.Popen(
-        book.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **listening
+        book.command(), cwd=book.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **listening
     ) as build:
         deadline = time.monotonic() + 60
         while not mark.exists() or not mark.read_text():
@@ -329,7 +345,7 @@ def test_one_build_at_a_time(built):
 def test_what_a_chapter_says_first_it_may_compute_last(tiny):
     """A cell tagged `lead` moves up under the title; the notebook that a reader downloads keeps its order."""
     title = "# One\n\nHow much?\n\n**What you will know at the end**\n\n- it all."
-    tiny.write("01-one", title, "#p\nsize = 3", "from crowder.page import figures\ntotal = size + 4",
+    tiny.write("01-one", title, "#p\nsize = 3", "from book.companion import figures\ntotal = size + 4",
                'figures.say(f"It is **{total}** and $x^2$.")')  # fmt: skip
     path = tiny.root / "notebooks" / "01-one.ipynb"
     notebook = json.loads(path.read_text())
@@ -347,3 +363,21 @@ def test_what_a_chapter_says_first_it_may_compute_last(tiny):
     notebook["cells"][-2]["metadata"]["tags"] = ["lead"]
     path.write_text(json.dumps(notebook))
     assert "2 cells are tagged 'lead'" in refused(tiny, "--only", "01", "--preview")
+
+
+FOLDED = "#h\n# A sum, in *halves*\ntotal = size + 4\ntotal / 2"
+UNFOLDED = "#\n# Not folded\nshown = total"
+
+
+def test_a_folded_cell_says_what_it_holds(tiny):
+    """Its figures and tables, by their numbers; else its first comment. What is not folded says nothing."""
+    table = "figures.table(pd.DataFrame({'a': [1]}), 'tab-c', caption='More.')"
+    folded = [FOLDED, f"#h{FIGURE}", "#h\n#  Drawn again\nsize = 2", f"#h\n# One more\n{table}"]
+    tiny.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", *folded, UNFOLDED)
+    done = tiny.build("--only", "01", "--preview")
+    assert done.returncode == 0, done.stderr
+    page = (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
+    found = re.findall(r"<summary.*?</summary>", page, re.DOTALL)
+    said = [" ".join(re.sub("<[^>]*>", " ", text).split()) for text in found]
+    expected = ["A sum, in *halves*", "Figure 1.1, Figure 1.2, Table 1.1", "Drawn again", "Table 1.2"]
+    assert said == [f"Code: {what} Code: {what}" for what in expected]  # to show it, and to hide it

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.certain import alone, certain_mass, unvouched
+from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
 
 
 def test_what_proves_itself_under_the_two_models():
@@ -32,7 +32,7 @@ def test_unvouched_records_by_enumeration(sizes):
             chance = np.prod([p if proved else 1 - p for proved in pattern])
             vouched = {v for (_, v), proved in zip(pairs, pattern, strict=True) if proved}
             total += chance * (size - len(vouched))
-    assert unvouched(model, sizes) == pytest.approx(total, rel=1e-12)
+    assert expected_undetermined(model, sizes) == pytest.approx(total, rel=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [[1], [2, 1], [3], [2, 2], [3, 1]])
@@ -56,22 +56,22 @@ def test_the_chance_that_all_is_proved_by_enumeration(sizes):
                 apart.add((labels[u], labels[v]))
         whole = len({frozenset(part) for part in parts}) == len(sizes)
         total += chance * (whole and len(apart) == len(sizes) * (len(sizes) - 1) // 2)
-    assert alone(model, sizes) == pytest.approx(total, rel=1e-10)
+    assert prob_fully_determined(model, sizes) == pytest.approx(total, rel=1e-10)
 
 
 def test_the_ends_of_the_scale():
     apart = cr.SimilarityModel.from_steps([0, 0.5, 1], green=[0, 2], red=[2, 0])
-    assert alone(apart, [3, 2]) == 1 and alone(apart, []) == 1
-    assert unvouched(apart, [3, 2]) == 2  # one a cluster: the first
-    assert alone(cr.dist1(0.3), [2, 1]) == 0 and unvouched(cr.dist1(0.3), [2, 1]) == 3
+    assert prob_fully_determined(apart, [3, 2]) == 1 and prob_fully_determined(apart, []) == 1
+    assert expected_undetermined(apart, [3, 2]) == 2  # one a cluster: the first
+    assert prob_fully_determined(cr.dist1(0.3), [2, 1]) == 0 and expected_undetermined(cr.dist1(0.3), [2, 1]) == 3
     with pytest.raises(ValueError, match="positive integers"):
-        unvouched(apart, [2, 0])
+        expected_undetermined(apart, [2, 0])
 
 
 def test_questions_about_unvouched_records_do_not_grow_with_n():
     """At most k questions for each, k/p such records at most: k²/p, however many records there are."""
     model, p, k = cr.dist2(0.2), 0.25, 3
-    assert k * unvouched(model, [10**6] * k) <= k * k / p * (1 + 1e-12)
+    assert k * expected_undetermined(model, [10**6] * k) <= k * k / p * (1 + 1e-12)
     rng, runs, asked = np.random.default_rng(5), 40, []
     for _ in range(runs):
         data = cr.datasets.synthetic([60] * k, model, rng=rng, shuffle=True)
@@ -85,5 +85,5 @@ def test_questions_about_unvouched_records_do_not_grow_with_n():
         asked.append((len(first), questions))
     without, questions = np.array(asked).T
     # 3 · 4 = 12 records on average; five standard errors allow for chance.
-    assert abs(without.mean() - unvouched(model, [60] * k)) < 5 * without.std() / np.sqrt(runs)
+    assert abs(without.mean() - expected_undetermined(model, [60] * k)) < 5 * without.std() / np.sqrt(runs)
     assert (questions <= k * without).all() and questions.mean() < k * k / p

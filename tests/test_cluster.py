@@ -11,7 +11,7 @@ import joblib
 import pytest
 
 import crowder as cr
-from crowder.trials.experiments import count_questions, repeat, sweep
+from crowder.experiments import count_questions, repeat, sweep
 
 pytest.importorskip("distributed")
 

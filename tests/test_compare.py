@@ -1,15 +1,10 @@
 """Two builds compared: byte for byte, or to a tolerance that is held against numbers chosen around it."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from matplotlib.image import imsave
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "book"))
-from compare import main  # noqa: E402
+from book.build.compare import main
 
 
 @pytest.fixture

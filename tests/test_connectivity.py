@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from crowder.counting.connectivity import component_numbers, connected, log_connected
-from crowder.counting.rationals import connected_polynomials
+from crowder.counting.exact_counts import connected_polynomials
+from crowder.counting.random_graphs import component_numbers, connected, log_connected
 
 
 def component_sizes(m, edges):

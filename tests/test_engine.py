@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder
-from crowder.asking.engine import ASKED, know_nothing, learn, settled
+from crowder.engine import ASKED, know_nothing, learn, settled
 
 SOURCES = sorted(Path(crowder.__file__).parent.rglob("*.py"))
 

@@ -1,4 +1,4 @@
-"""The small instances of chapter 11, each recomputed from the printed words and from scratch, beside what crowder says.
+"""The errata: none contradicts a claim; and their small instances, recomputed from the printed words and from scratch.
 
 Errata whose counterexample needs more than that are guarded where their subject is: test_bounds, test_votes.
 """
@@ -13,14 +13,32 @@ import pytest
 import sympy as sp
 
 import crowder as cr
-from crowder.counting.certain import alone, certain_mass
+from book.claims import load
+from crowder.counting.decision_trees import certificate, worst_case
+from crowder.counting.determined_pairs import certain_mass, prob_fully_determined
 from crowder.counting.enumeration import orders_by_questions
-from crowder.counting.games import certificate, worst_case
-from crowder.counting.lower import product_tv
+from crowder.counting.lower_bounds import product_tv
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)
+CLAIMS = load()
+ERRATA = [claim for claim in CLAIMS.values() if claim.id.startswith("E")]
 TABLE1 = [200] * 2 + [100] * 4 + [50] * 8  # Datasets (i), the first three entries
+
+
+@pytest.mark.parametrize("erratum", ERRATA, ids=lambda claim: claim.id)
+def test_one_statement_has_one_status(erratum):
+    """What an erratum says of the place of a claim that it is about, the claim says as well."""
+    assert erratum.about and erratum.affects
+    for claim in (CLAIMS[name] for name in erratum.about if name in CLAIMS):
+        if claim.place == erratum.place:
+            assert (erratum.status, erratum.basis) == (claim.status, claim.basis), claim.id
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if n.startswith("C") and c.corrected])
+def test_a_claim_that_is_amended_has_an_erratum_of_its_status(name):
+    said = {(erratum.status, erratum.basis) for erratum in ERRATA if name in erratum.about}
+    assert (CLAIMS[name].status, CLAIMS[name].basis) in said
 
 
 def masses(model):
@@ -104,7 +122,7 @@ def test_the_sum_in_place_of_the_minimum():
         c.append(1 - sum(comb(m - 1, b - 1) * c[b] * F(1, 2) ** (b * (m - b)) for b in range(1, m)))
     left_open = 1 - c[30] ** 2 * (1 - F(1, 2) ** 900)
     assert comb(60, 2) * left_open < F(1, 1000)
-    assert alone(model, [30, 30]) == pytest.approx(float(1 - left_open), abs=1e-12)
+    assert prob_fully_determined(model, [30, 30]) == pytest.approx(float(1 - left_open), abs=1e-12)
 
 
 @pytest.mark.parametrize("labels", ["a", "aa", "ab", "aab", "abc", "aabb", "aaab", "abcd"])

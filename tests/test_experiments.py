@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder.trials.experiments import count_questions, mean_interval, repeat, summarise, sweep
+from crowder.experiments import count_questions, mean_interval, repeat, summarise, sweep
 
 
 def draw(rng, shift=0):

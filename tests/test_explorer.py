@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import crowder as cr
+from book.companion.charts import explorer
 from crowder.counting.bounds import edge_bound, node_bound
-from crowder.page import explorer
 
 
 @pytest.mark.parametrize("shape", explorer.SHAPES)

@@ -13,12 +13,13 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "faults"), str(ROOT / "book")]
+sys.path.insert(0, str(ROOT / "faults"))
 
 import catalogue  # noqa: E402
 import plant  # noqa: E402
-import planted  # noqa: E402
 import workshop  # noqa: E402
+
+from book.reports import planted  # noqa: E402
 
 FAULTS = catalogue.read(ROOT / "faults" / "faults.yml")
 
@@ -29,12 +30,14 @@ WANTED = {"exponent", "index range", "comparison", "dropped term", "ties", "infe
 # --- the catalogue ------------------------------------------------------------------------------------------------
 
 
-def test_there_are_faults_of_every_kind_in_every_room():
+def test_there_are_faults_of_every_kind_in_every_folder():
     assert len(FAULTS) >= 40
     assert {fault.kind for fault in FAULTS} >= WANTED
-    rooms = {"model", "counting", "asking", "data", "trials", "plan", "page", "ledger"}
-    assert {fault.file.split("/")[1] for fault in FAULTS if fault.file.startswith("crowder/")} == rooms
-    assert any(fault.file.startswith("book/") for fault in FAULTS)
+    inside = {"counting", "similarity", "cora", "beyond", "practice"}
+    assert {path.name for path in (ROOT / "crowder").iterdir() if (path / "__init__.py").is_file()} == inside
+    ours = {"crowder", *(f"crowder/{name}" for name in inside)}
+    ours |= {"book/companion", "book/build", "book/reports"}
+    assert {planted.folder_of(fault.file) for fault in FAULTS} == ours
     # A dozen must be seen by a reader of the book, not by tests alone.
     assert sum(bool(fault.chapters) for fault in FAULTS) >= 12
 
@@ -132,7 +135,7 @@ def test_who_noticed_is_said_and_a_fault_that_nobody_notices_fails(tiny, capsys)
     assert "noticed: noticed: 1 tests (test_half::test_half)" in said
     assert "NOT NOTICED: missed: nothing" in said and "error: nothing noticed missed\n" in said
     assert "noticed: hangs: it hangs" in said
-    for path in (root / "_build" / "faults" / "faults.csv", root / "book" / "measured" / "faults.csv"):
+    for path in (root / "_build" / "faults" / "faults.csv", root / "book" / "data" / "measured" / "faults.csv"):
         with path.open() as file:
             rows = {line["fault"]: (line["tests"], line["first"]) for line in csv.DictReader(file)}
         assert rows == {"noticed": ("1", "test_half::test_half"), "missed": ("0", ""), "hangs": ("0", "it hangs")}
@@ -197,11 +200,11 @@ error: 04-lower-bound: C05 moved: proved was expected, the run says not shown (s
 
 
 def test_compiled_code_goes_when_a_file_it_has_constants_of_is_edited():
-    """The loops of `engine` are called from orderings and stream; those of sorting and connectivity do without it."""
-    stale = workshop.dependents(ROOT, "crowder/asking/engine.py")
+    """The loops of `engine` are called from orderings and stream; those of sorting and random_graphs do without it."""
+    stale = workshop.dependents(ROOT, "crowder/engine.py")
     assert {"engine", "orderings", "stream"} <= stale
-    assert not {"densities", "connectivity", "sorting"} & stale
-    assert workshop.dependents(ROOT, "crowder/page/explorer.py") == {"explorer"}
+    assert not {"densities", "random_graphs", "sorting"} & stale
+    assert workshop.dependents(ROOT, "book/companion/charts/explorer.py") == {"explorer"}
 
 
 def test_the_copy_is_the_project_without_what_is_made(tmp_path):
@@ -219,7 +222,7 @@ def test_the_copy_is_the_project_without_what_is_made(tmp_path):
 
 def test_the_page_says_of_each_fault_who_noticed(tmp_path):
     faults = [catalogue.Fault(**NOTICED | {"file": file, "name": name}) for file, name in [
-        ("crowder/model/x.py", "one-power-less"), ("crowder/model/x.py", "left-edge"), ("book/ledger.py", "no-judge"),
+        ("crowder/x.py", "one-power-less"), ("crowder/x.py", "left-edge"), ("book/reports/ledger.py", "no-judge"),
     ]]  # fmt: skip
     outcomes = [
         workshop.Outcome(tests=["test_x::test_a_law[1]", "test_x::test_a_law[2]"], verdicts=["C11", "B12"]),
@@ -245,7 +248,7 @@ def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_not
         assert line["first"] or line["verdicts"], line["fault"]
 
 
-def test_every_room_of_the_catalogue_has_its_place_on_the_page():
+def test_every_folder_of_the_catalogue_has_its_place_on_the_page():
     rows = [plant.row(fault, workshop.Outcome()) for fault in FAULTS]
     text = "\n".join(planted.as_markdown([{key: str(value) for key, value in row.items()} for row in rows]))
     assert text.count("**Not noticed.**") == len(FAULTS)

@@ -4,17 +4,14 @@ import fcntl
 import os
 import resource
 import subprocess
-import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tiny_book import ROOT, TinyBook
+from tiny_book import TinyBook
 
-sys.path.insert(0, str(ROOT / "book"))
-render = import_module("render")
-BuildError = import_module("chapters").BuildError
+from book.build import render
+from book.build.chapters import BuildError
 
 PLAIN = ("# Title", "#p\nsize = 3")
 
@@ -30,7 +27,7 @@ def of(root, cells):
     book = TinyBook(root)
     for slug in ("01-one", "02-two"):
         (book.root / "notebooks" / f"{slug}.ipynb").unlink()
-    toc = ["format: jb-book", "root: book/index", "chapters:"]
+    toc = ["format: jb-book", "root: book/pages/index", "chapters:"]
     for slug, code in cells.items():
         book.write(slug, *PLAIN, code)
         toc.append(f"- file: notebooks/{slug}")
@@ -190,14 +187,14 @@ def test_a_screen_that_knows_only_ascii_still_hears_what_is_wrong(still):
 
 def test_a_browser_that_does_not_start_prints_nothing_and_is_named(still, tmp_path):
     html = tmp_path / "html"
-    for name in ("book/index", "notebooks/01-one", "notebooks/02-two", "book/bibliography"):
+    for name in ("book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography"):
         (html / name).parent.mkdir(parents=True, exist_ok=True)
         (html / f"{name}.html").write_text("<article><h1>One</h1></article>")
     (tmp_path / "chromium").write_text("#!/bin/sh\nexit 3\n")
     (tmp_path / "chromium").chmod(0o755)
     before = sorted(html.rglob("*"))
     done = subprocess.run(
-        [sys.executable, str(still.root / "book" / "pdf.py"), "--html", str(html)], capture_output=True, text=True,
+        still.command("--html", str(html), module="book.build.pdf"), cwd=still.root, capture_output=True, text=True,
         env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
     )  # fmt: skip
     assert done.returncode == 1 and "Traceback" not in done.stderr
@@ -208,6 +205,6 @@ def test_a_browser_that_does_not_start_prints_nothing_and_is_named(still, tmp_pa
 def test_no_pdf_is_printed_of_pages_that_a_build_is_about_to_replace(still, tmp_path):
     with open(tmp_path / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        command = [sys.executable, str(still.root / "book" / "pdf.py"), "--html", str(tmp_path / "html")]
-        done = subprocess.run(command, capture_output=True, text=True)
+        command = still.command("--html", str(tmp_path / "html"), module="book.build.pdf")
+        done = subprocess.run(command, cwd=still.root, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, f"error: another build is at work in {tmp_path}\n")

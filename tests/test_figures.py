@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import crowder.results
-from crowder import figures
+import book.companion.results
+from book.companion import figures
 
 FRAME = pd.DataFrame({"x": [0.1, 0.2], "y": [1 / 3, 2.0]})
 
@@ -30,7 +30,7 @@ def results(tmp_path, monkeypatch):
 def displayed(monkeypatch):
     """What reaches the notebook, as (bundle, metadata) pairs."""
     seen = []
-    monkeypatch.setattr(crowder.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
+    monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     return seen
 
 
@@ -154,10 +154,10 @@ def test_a_table_is_saved_in_full_and_printed_short(results, displayed):
     pd.testing.assert_frame_equal(pd.read_csv(results / "tab-who.csv"), frame, check_exact=True)
     [(bundle, facts)] = displayed
     assert bundle["text/markdown"].splitlines() == [
-        "| who  |     n |     p |",
-        "| ---- | ----: | ----: |",
-        r"| a\|b | 1,879 | 33.3% |",
-        "| c    |     2 |     – |",
+        "| who   |     n |     p |",
+        "|:------|------:|------:|",
+        r"| a\|b  | 1,879 | 33.3% |",
+        "| c     |     2 |     – |",
     ]
     assert facts == {"kind": "table", "name": "tab-who", "caption": "Who."}
 

@@ -1,6 +1,5 @@
 """Where a build may write, and what it believes of what it finds there."""
 
-import importlib
 import json
 import os
 import resource
@@ -8,13 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from tiny_book import ROOT, TinyBook
+from tiny_book import TinyBook
 
-sys.path.insert(0, str(ROOT / "book"))
-compiled, folders, manifests, surroundings = map(
-    importlib.import_module, ("compiled", "folders", "manifest", "surroundings")
-)
-from chapters import Chapter, told  # noqa: E402
+from book.build import compiled_cache, environment, folders
+from book.build import manifest as manifests
+from book.build.chapters import Chapter, told
+from crowder import files
 
 PLAIN = ("# Title", "#p\nsize = 3")
 
@@ -78,7 +76,7 @@ def test_a_full_disk_is_named_with_the_file_that_had_no_room(still, tmp_path):
 def test_a_screen_that_cannot_be_written_is_an_error_and_no_traceback(still):
     full = os.open("/dev/full", os.O_WRONLY)
     try:
-        done = subprocess.run(still.command("--only", "07"), stderr=full, stdout=subprocess.DEVNULL)
+        done = subprocess.run(still.command("--only", "07"), cwd=still.root, stderr=full, stdout=subprocess.DEVNULL)
     finally:
         os.close(full)
     assert done.returncode == 1
@@ -136,15 +134,16 @@ def test_two_folders_change_places_in_one_step_here(tmp_path):
 
 def test_a_file_is_replaced_whole_or_stays(tmp_path, monkeypatch):
     path = tmp_path / "manifest.json"
-    folders.replace(path, "old")
-    monkeypatch.setattr(folders.Path, "write_text", _half)
+    files.write(path, b"old")
+    monkeypatch.setattr(files.Path, "write_bytes", _half)
     with pytest.raises(OSError, match="No space left"):
-        folders.replace(path, "new and longer")
+        files.write(path, b"new and longer")
     assert [p.name for p in tmp_path.iterdir()] == ["manifest.json"] and path.read_bytes() == b"old"
 
 
-def _half(path, text, **_):
-    path.write_bytes(text.encode()[: len(text) // 2])
+def _half(path, content):
+    with path.open("wb") as file:
+        file.write(content[: len(content) // 2])
     raise OSError(28, "No space left on device", str(path))
 
 
@@ -211,21 +210,21 @@ def test_compiled_code_is_believed_only_as_a_build_left_it(tmp_path, capsys):
     src, cache = tmp_path / "src", tmp_path / "cache"
     (src / "crowder").mkdir(parents=True)
     (src / "crowder" / "a.py").write_text("x = 1")
-    folder = compiled.folder(src, cache)
+    folder = compiled_cache.folder(src, cache)
     folder.mkdir(parents=True)
     (folder / "a.nbi").write_bytes(b"index")
-    compiled.seal(folder)
-    assert compiled.folder(src, cache) == folder and (folder / "a.nbi").exists()
+    compiled_cache.seal(folder)
+    assert compiled_cache.folder(src, cache) == folder and (folder / "a.nbi").exists()
     assert not capsys.readouterr().err
     for spoil in (lambda: (folder / "a.nbi").write_bytes(b"inde"), lambda: (folder / "b.nbc").touch()):
         spoil()
-        assert compiled.folder(src, cache) == folder and not folder.exists()
+        assert compiled_cache.folder(src, cache) == folder and not folder.exists()
         assert "compiling anew" in capsys.readouterr().err
         folder.mkdir()
         (folder / "a.nbi").write_bytes(b"index")
-        compiled.seal(folder)
+        compiled_cache.seal(folder)
     (src / "crowder" / "a.py").write_text("x = 2")
-    assert compiled.folder(src, cache) != folder and not folder.exists()
+    assert compiled_cache.folder(src, cache) != folder and not folder.exists()
 
 
 def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, monkeypatch):
@@ -236,10 +235,10 @@ def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, m
         place.mkdir()
         git("init", "-q", at=place)
         git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", place.name, at=place)
-    monkeypatch.setattr(surroundings, "ROOT", ours.resolve())
+    monkeypatch.setattr(environment, "ROOT", ours.resolve())
     commit = git("rev-parse", "HEAD", at=ours).stdout.strip()
-    assert surroundings.commit() == commit
+    assert environment.commit() == commit
     monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
-    assert surroundings.commit() == commit
+    assert environment.commit() == commit
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert surroundings.commit() is None
+    assert environment.commit() is None

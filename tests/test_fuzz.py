@@ -10,7 +10,6 @@ import io
 import json
 import signal
 import sqlite3
-import sys
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,14 +22,13 @@ from hypothesis import strategies as st
 from nightly import examples
 
 import crowder as cr
-from crowder.asking import answerfile
-from crowder.data import shipped
-from crowder.data.records import cora_records
-from crowder.ledger import published
-from crowder.plan.sheets import ANSWERS, read_answers
+from book.companion import published
+from crowder.cora import shipped
+from crowder.cora.records import cora_records
+from crowder.practice import answer_file as answerfile
+from crowder.practice.planner.sheets import ANSWERS, read_answers
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "book"))
 
 #: Seconds for one example; a usual one takes milliseconds.
 PATIENCE = 20
@@ -324,7 +322,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
 
-PRINTED = (ROOT / "book" / "published.yml").read_bytes()
+PRINTED = (ROOT / "book" / "data" / "published.yml").read_bytes()
 YAML_SIGNS = [*"-:[]{}&*!|>#%@`,\"'\n \tab1", "numbers: ", "!!python/name:os.system "]
 YAML_TEXT = st.lists(st.sampled_from(YAML_SIGNS), max_size=80).map("".join)
 
@@ -347,9 +345,16 @@ def test_printed_numbers_are_those_in_the_file_or_refused(folder, content):
         json.dumps(group.numbers, allow_nan=False)  # every one is a finite number
 
 
-TOC = b"format: jb-book\nroot: book/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
+TOC = b"format: jb-book\nroot: book/pages/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
 PROFILES = b"quick:\n  01-one: {size: 1, name: y}\nrough: {01-one: {sizes: [1, 2]}}\n"
-CLAIM = (ROOT / "book/claims/12-explorer.yml").read_bytes()
+CLAIM = b"""B111:
+  place: beyond the paper
+  statement: >-
+    At every setting both counts lie between the least possible and $nk$.
+  verdict: exact
+  source: [crowder.theory.L, crowder.resolution.ideal_queries]
+  test: tests/test_explorer.py::test_each_number_is_the_one_it_is_called
+"""
 CELL = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
         "source": "size = 3\nname = 'x'\nsizes = [1]"}  # fmt: skip
 NOTEBOOK = json.dumps({"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
@@ -358,16 +363,16 @@ NOTEBOOK = json.dumps({"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat
 @given(data=st.data())
 @examples(60, night=20_000)
 def test_a_book_with_a_damaged_file_is_read_or_refused_by_name(folder, data):
-    import ledger
-    from chapters import BuildError, overrides, read_chapters, read_profiles
+    from book.build.chapters import BuildError, overrides, read_chapters, read_profiles
+    from book.reports import ledger
 
     root = folder / "clone"
     which = data.draw(
-        st.sampled_from(["_toc.yml", "book/profiles.yml", "book/claims/01-one.yml", "notebooks/01-one.ipynb"])
+        st.sampled_from(["_toc.yml", "book/data/profiles.yml", "book/claims/01-one.yml", "notebooks/01-one.ipynb"])
     )
     files = {
         "_toc.yml": TOC,
-        "book/profiles.yml": PROFILES,
+        "book/data/profiles.yml": PROFILES,
         "book/claims/01-one.yml": b"",
         "notebooks/01-one.ipynb": NOTEBOOK,
     }

@@ -1,14 +1,11 @@
 """Terms of the glossary on a chapter's page: the first mention, in running text, with its explanation."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from tiny_book import TinyBook
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book"))
-from glossary import pattern
+from book.sphinx_ext.glossary import pattern
 
 NOTATION = """# Terms
 
@@ -25,7 +22,7 @@ ordering
 """
 PAGE = """# A match
 
-`match` and *match*, {doc}`match </book/index>`, $match$ and a non-match say nothing.
+`match` and *match*, {doc}`match </book/pages/index>`, $match$ and a non-match say nothing.
 Two Matches do, and a match no more.
 
 Edge ordering is an ordering."""
@@ -34,22 +31,23 @@ Edge ordering is an ordering."""
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     book = TinyBook(tmp_path_factory.mktemp("glossary") / "project")
-    (book.root / "book" / "notation.md").write_text(NOTATION)
+    (book.root / "book" / "pages" / "notation.md").write_text(NOTATION)
     toc = book.root / "_toc.yml"
-    toc.write_text(toc.read_text().replace("  - file: book/bib", "  - file: book/notation\n  - file: book/bib"))
+    last = "  - file: book/pages/bibliography"
+    toc.write_text(toc.read_text().replace(last, f"  - file: book/pages/notation\n{last}"))
     book.write("02-two", PAGE, "#p\nsize = 5\nshare = 0.5")
     done = book.build()
     assert done.returncode == 0, done.stderr
-    assert 'class="term' not in book.page("book/index")
+    assert 'class="term' not in book.page("book/pages/index")
     return book.page("notebooks/02-two")
 
 
 def test_the_first_mention_is_linked_and_explained(page):
     links = re.findall(r'<a class="term[^"]*" href="([^"]+)" title="([^"]+)">([^<]+)</a>', page)
     assert [(href, text) for href, _, text in links] == [
-        ("../book/notation.html#term-match", "Matches"),
-        ("../book/notation.html#term-edge-ordering", "Edge ordering"),
-        ("../book/notation.html#term-ordering", "ordering"),
+        ("../book/pages/notation.html#term-match", "Matches"),
+        ("../book/pages/notation.html#term-edge-ordering", "Edge ordering"),
+        ("../book/pages/notation.html#term-ordering", "ordering"),
     ]
     assert links[0][1].startswith("A pair of one cluster")
 

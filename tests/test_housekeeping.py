@@ -1,6 +1,7 @@
 """What a stranger relies on: clean notebooks, honest locks, files in step with each other."""
 
 import ast
+import graphlib
 import json
 import re
 import subprocess
@@ -29,7 +30,13 @@ def project():
 
 def direct(*extras):
     """Names that pyproject.toml asks for."""
-    wanted = project()["dependencies"] + [d for e in extras for d in project()["optional-dependencies"][e]]
+    optional, wanted, waiting = project()["optional-dependencies"], project()["dependencies"], list(extras)
+    while waiting:
+        for dependency in optional[waiting.pop()]:
+            if inner := re.match(r"crowder\[(.*)\]", dependency):  # an extra that takes others in
+                waiting += inner[1].split(",")
+            else:
+                wanted = [*wanted, dependency]
     return {re.match(r"[\w.-]+", dependency).group().lower() for dependency in wanted}
 
 
@@ -75,25 +82,115 @@ def test_every_notebook_is_a_chapter():
     assert listed == [f"notebooks/{path.stem}" for path in NOTEBOOKS]
 
 
-def test_the_map_of_the_house_lists_every_room_and_imports_point_up_it():
-    rooms, folder = [], ""
-    table = (ROOT / "CONTRIBUTING.md").read_text().split("| folder | room | what |")[1].split("\n\n")[0]
-    for first, names in re.findall(r"^\| (.*?) ?\| (.*?) \|", table, flags=re.MULTILINE):
-        folder = first.strip("`") or folder
-        prefix = "crowder" if folder == "–" else f"crowder.{folder}"
-        rooms += [f"{prefix}.{name}" for name in re.findall(r"`(\w+)`", names)]
-    paths = sorted((ROOT / "crowder").rglob("*.py"))
-    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in paths if not p.stem.startswith("__")}
-    assert sorted(modules) == sorted(rooms)  # nothing is missing, nothing listed twice
-    backward = []
-    for place, room in enumerate(rooms):
-        for node in ast.walk(ast.parse(modules[room].read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                # From a folder one imports rooms, from a room names.
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            backward += [(room, name) for name in names if name in rooms and rooms.index(name) >= place]
-    assert backward == []
+# --- layers -------------------------------------------------------------------------------------------------------
+
+
+def modules(*folders):
+    """Every module of these folders, by its dotted name; a package goes by its own."""
+    found = {}
+    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+OURS = modules("crowder", "book")
+
+
+def imported(source):
+    """The modules of ours that a source imports, wherever in it; what is read by checkers of types alone aside."""
+    tree, found = ast.parse(source), set()
+    branches = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    for_types = [part for node in branches if ast.unparse(node.test) == "TYPE_CHECKING" for part in node.body]
+    aside = {id(inner) for part in for_types for inner in ast.walk(part)}
+    for node in ast.walk(tree):
+        if id(node) in aside:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "from where a relative import comes is seen too late"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            # From a package one imports modules; if only names, then the package itself.
+            found |= (inner & OURS.keys()) | ({node.module} if inner - OURS.keys() else set())
+    return {name for name in found if name.partition(".")[0] in ("crowder", "book")}
+
+
+def within(name, *packages):
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def test_what_is_imported_is_seen_wherever_it_stands():
+    source = """
+import crowder.beyond.stopping
+from crowder import models, L
+from book.companion.claims import record
+if TYPE_CHECKING:
+    from crowder.practice.planner.planner import Plan
+def later():
+    from crowder.practice import journal
+    import numpy
+"""
+    assert imported(source) == {
+        "crowder.beyond.stopping", "crowder.models", "crowder", "book.companion.claims", "crowder.practice.journal"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "crowder")])
+def test_what_computes_knows_nothing_of_the_book_and_its_core_nothing_of_what_goes_beyond(name):
+    source = OURS[name].read_text(encoding="utf-8")
+    found = imported(source)
+    assert not [other for other in found if within(other, "book")]
+    texts = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    assert not [text for text in texts if isinstance(text, str) and re.search(r"\bbook/|^book$", text)]
+    if not within(name, "crowder.practice"):
+        assert not [other for other in found if within(other, "crowder.practice")]
+        if not within(name, "crowder.beyond"):
+            assert not [other for other in found if within(other, "crowder.beyond")]
+
+
+def test_imports_within_the_package_go_in_no_circle():
+    inside = {name for name in OURS if within(name, "crowder")}
+    graph = {name: imported(OURS[name].read_text(encoding="utf-8")) & inside for name in inside}
+    order = list(graphlib.TopologicalSorter(graph).static_order())  # or a CycleError, which names the circle
+    assert order.index("crowder.validation") < order.index("crowder.orderings") < order.index("crowder")
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "book.companion", "book.claims")])
+def test_what_notebooks_import_needs_no_build(name):
+    found = [other for other in imported(OURS[name].read_text(encoding="utf-8")) if within(other, "book")]
+    assert not [other for other in found if not within(other, "book.companion", "book.claims", "book.strict_yaml")]
+    if within(name, "book.companion"):
+        assert not [other for other in found if within(other, "book.claims")]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_build(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
+    assert found and not [name for name in found if not within(name, "crowder", "book.companion", "book.claims")]
+
+
+def test_the_map_of_the_house_names_every_module():
+    """Folders end with a slash; modules stand below theirs, two places to the right, several in a line."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = re.search(r"## Where things live\n.*?```text\n(.*?)```", text, re.DOTALL)[1]
+    named, above = [], []
+    for line in tree.splitlines():
+        indent, names, said = re.fullmatch(r"( *)(\S+(?:, \S+)*)  +(\S.*)", line).groups()
+        assert len(line) <= 120 and said
+        above = above[: len(indent) // 2]
+        if names.endswith("/"):
+            above.append(names.rstrip("/"))
+            assert ROOT.joinpath(*above).is_dir(), line
+        else:
+            named += [".".join([*above, name]) for name in names.split(", ")]
+    wanted = [name for name in OURS if OURS[name].stem != "__init__" and not within(name, "book.claims")]
+    assert sorted(named) == sorted(wanted)  # nothing is missing, nothing listed twice, nothing gone
+    # The claims have a module a chapter, named as it is, so the map need not.
+    known = {path.stem.partition("-")[2].replace("-", "_") for path in NOTEBOOKS}
+    claims = {name.rpartition(".")[2] for name in OURS if name.startswith("book.claims.")}
+    assert {name for name in claims if not name.startswith(("test_", "conftest"))} <= known
 
 
 # --- packages -----------------------------------------------------------------------------------------------------
@@ -204,7 +301,7 @@ def test_the_workflow_tests_builds_and_publishes():
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = "\n".join(step.get("run", "") for step in steps)
     assert "${{" not in commands, "an input inside a command would be run"
-    assert "make test" in commands and "book/build.py" in commands
+    assert "make test" in commands and ".venv/bin/python -m book.build " in commands
     assert any(step.get("uses", "").startswith("actions/deploy-pages") for step in steps)
 
 
@@ -214,7 +311,7 @@ def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
     (check,) = [step["run"] for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "The pages are there"]
     toc = (ROOT / "_toc.yml").read_text()
     (tmp_path / "_toc.yml").write_text(toc)
-    pages = ["index", "book/index", *re.findall(r"- file: (\S+)", toc)]
+    pages = ["index", "book/pages/index", *re.findall(r"- file: (\S+)", toc)]
     assert len(pages) > 10
     for page in pages:
         path = tmp_path / "_build" / "html" / f"{page}.html"
@@ -233,16 +330,16 @@ def test_ci_runs_the_two_commands_of_the_readme():
     assert subprocess.run(["bash", "-n", str(ROOT / ".ci/run")]).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "book/index.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "book/pages/index.md"])
 def test_commands_and_files_that_a_text_names_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for target in re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE):
         assert target in targets, f"make {target}"
-    if name != "book/index.md":  # there Sphinx checks them
+    if name != "book/pages/index.md":  # there Sphinx checks them
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (ROOT / link).exists(), link
-    usage = (ROOT / "book/build.py").read_text()
-    for command in re.findall(r"book/build\.py([^\n`]*)", text):
+    usage = (ROOT / "book/build/__main__.py").read_text()
+    for command in re.findall(r"-m book\.build( [^\n`]*)", text):
         for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
             assert f'"{option}"' in usage, option

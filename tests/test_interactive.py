@@ -2,17 +2,13 @@
 
 import copy
 import json
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import crowder.results
-from crowder import figures, interactive
-from crowder.page.interactive import VEGALITE, Words
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book"))
+import book.companion.results
+from book.companion import figures, interactive
+from book.companion.interactive import VEGALITE, Words
 
 FRAME = pd.DataFrame({"x": [1, 2], "y": [1 / 3, 2.0]})
 SPEC = {
@@ -36,7 +32,7 @@ def results(tmp_path, monkeypatch):
 @pytest.fixture
 def displayed(monkeypatch):
     seen = []
-    monkeypatch.setattr(crowder.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
+    monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     return seen
 
 
@@ -110,13 +106,13 @@ def test_words_are_looked_up_by_the_text_that_a_script_makes_of_a_number():
 
 
 def test_the_page_gets_a_figure_and_behind_it_the_chart(displayed):
-    from lift import lift
+    from book.build.to_myst import to_myst
 
     show()
     [(bundle, facts)] = displayed
     output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "outputs": [output]}
-    page = lift({"cells": [cell]}, "01-one", "results/01-one")
+    page = to_myst({"cells": [cell]}, "01-one", "results/01-one")
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
     assert "{figure} /results/01-one/fig-k.svg" in text and "fig-k.csv" in text
     _, _, script = text.partition('<script type="application/json" class="interactive-spec">')
@@ -127,7 +123,7 @@ def test_the_page_gets_a_figure_and_behind_it_the_chart(displayed):
 
 
 def test_the_libraries_are_one_file_that_names_nothing_of_its_own(tmp_path):
-    from interactive import bundle  # book/interactive.py
+    from book.sphinx_ext.interactive import bundle  # book/sphinx_ext/interactive.py
 
     bundle(tmp_path / "vega-embed.js")
     text = (tmp_path / "vega-embed.js").read_text()

@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.asking import answerfile
-from crowder.asking.journal import read
+from crowder.practice import answer_file as answerfile
+from crowder.practice.journal import read
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS = journal_crash.LABELS
@@ -257,7 +257,7 @@ def test_records_that_are_equally_similar_are_told_apart_by_their_text(tmp_path)
 class Terse(cr.EdgeOrdering):
     """Another class of ordering, which does not tell what it goes by."""
 
-    def _order(self):
+    def decided_by(self):
         return ()
 
 

@@ -17,9 +17,9 @@ import pytest
 from killed_builds import tree
 from tiny_book import ROOT, TinyBook
 
-SAID = "from crowder.page import figures\nfigures.say(f'It is {size}.')"
+SAID = "from book.companion import figures\nfigures.say(f'It is {size}.')"
 TABLE = """import pandas as pd
-from crowder.page import figures
+from book.companion import figures
 figures.table(pd.DataFrame({"x": [size] * 9}), "tab-x", caption="Nine.")
 """
 
@@ -103,8 +103,9 @@ def alone_soon(out, patience=20.0):
 def kill(book, number, group, after):
     """Start a build and stop it; False if it was faster."""
     build = subprocess.Popen(
-        book.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
-        start_new_session=True, env={k: v for k, v in os.environ.items() if not k.startswith("CROWDER_")},
+        book.command(), cwd=book.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        stdin=subprocess.DEVNULL, start_new_session=True,
+        env={k: v for k, v in os.environ.items() if not k.startswith("CROWDER_")},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
@@ -149,7 +150,9 @@ def test_builds_that_are_killed_at_random_moments_publish_no_half_and_the_next_c
 def test_sphinx_ends_with_the_build_that_started_it(undisturbed, tmp_path):
     """Alone it would go on writing pages where the next build begins."""
     book = light(tmp_path)
-    build = subprocess.Popen(book.command(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    build = subprocess.Popen(
+        book.command(), cwd=book.root, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    )
     deadline = time.monotonic() + 120
     while not any(b"jupyter_book" in command for command in belonging(book.out)):
         assert build.poll() is None and time.monotonic() < deadline
@@ -163,7 +166,9 @@ def test_a_kernel_that_listens_to_nobody_ends_with_its_build(tmp_path):
     """The sum is one step for Python: no other thread of the kernel gets a turn, to find out that it is alone."""
     book, mark = light(tmp_path), tmp_path / "mark"
     book.write("01-one", "# One", "#p\nsize = 3", f"open({str(mark)!r}, 'w').close()\nsum(range(10**10))")
-    build = subprocess.Popen(book.command("--only", "01"), stderr=subprocess.DEVNULL, start_new_session=True)
+    build = subprocess.Popen(
+        book.command("--only", "01"), cwd=book.root, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     deadline = time.monotonic() + 120
     while not mark.exists():
         assert build.poll() is None and time.monotonic() < deadline

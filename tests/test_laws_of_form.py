@@ -24,8 +24,8 @@ from instances import (
 from scipy import sparse
 
 import crowder as cr
-from crowder.asking.orderings import SIZE_DECIMALS, expected_sizes
-from crowder.asking.pairs import SYMMETRY_TOLERANCE, candidates
+from crowder.orderings import SIZE_DECIMALS, expected_sizes
+from crowder.pairs import SYMMETRY_TOLERANCE, candidates
 
 how_many = pytest.fixture(scope="module", autouse=True)(how_many)
 

@@ -8,24 +8,32 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.asking.learned import PRIOR_PAIRS, STEPS, TILT, dependence, into_steps, known_pairs, learned_densities
-from crowder.asking.loglik import SETTLED, absorb, believe
+from crowder.beyond.learned_densities import (
+    PRIOR_PAIRS,
+    STEPS,
+    TILT,
+    dependence,
+    into_steps,
+    known_pairs,
+    learned_densities,
+)
+from crowder.beyond.log_likelihood import SETTLED, absorb, sum_evidence
 
 
 def told(labels, answers, evidence=None):
-    """A belief after truthful answers."""
+    """The sums after truthful answers."""
     n = len(labels)
-    belief = believe(np.zeros((n, n), np.int64) if evidence is None else evidence)
+    summed = sum_evidence(np.zeros((n, n), np.int64) if evidence is None else evidence)
     for i, j in answers:
-        absorb(belief, i, j, labels[i] == labels[j])
-    return belief
+        absorb(summed, i, j, labels[i] == labels[j])
+    return summed
 
 
 def test_known_pairs_by_hand():
     """0 = 1 ≠ 2: one known match, and two known non-matches, one of them implied. Nothing is known of 3."""
-    belief = told([0, 0, 1, 1], [(0, 1), (1, 2)])
+    summed = told([0, 0, 1, 1], [(0, 1), (1, 2)])
     steps = squareform(np.array([0, 1, 2, 1, 2, 2])).astype(np.uint8)  # pairs 01 02 03 12 13 23
-    matches, others = known_pairs(belief, steps, 3, SETTLED)
+    matches, others = known_pairs(summed, steps, 3, SETTLED)
     assert matches.tolist() == [1, 0, 0] and others.tolist() == [0, 2, 0]
 
 
@@ -106,12 +114,12 @@ def test_dependence_is_the_intraclass_correlation(rho):
     different, steps = np.unique(evidence, return_inverse=True)
     inside = [(i, i + 1) for i in range(119) if labels[i] == labels[i + 1]]
     across = [(10 * a, 10 * b) for a in range(12) for b in range(a)]
-    belief = told(labels, inside + across)
-    got = dependence(belief, steps.reshape(120, 120), different, SETTLED)
+    summed = told(labels, inside + across)
+    got = dependence(summed, steps.reshape(120, 120), different, SETTLED)
     assert got == 0 if rho == 0 else abs(got - rho) < 4 * 0.17 * rho
     # Nothing is known of dependence before two records are one, or if all evidence is the same.
     assert dependence(told(labels, []), steps.reshape(120, 120), different, SETTLED) == 0
-    assert dependence(belief, np.zeros((120, 120), np.uint8), np.ones(1), SETTLED) == 0
+    assert dependence(summed, np.zeros((120, 120), np.uint8), np.ones(1), SETTLED) == 0
 
 
 def parts_and_differences(n, queries, answers):
@@ -135,7 +143,7 @@ def test_what_is_known_and_how_it_hangs_together_counted_pair_by_pair(seed):
     run = cr.EdgeOrdering(rng.random(n * (n - 1) // 2), rng=seed).run(cr.Truth(labels))
     some = rng.integers(n // 2, run.n_queries + 1)  # not everything is known yet
     queries, answers = run.queries[:some].tolist(), run.answers[:some].tolist()
-    belief = told(labels, queries)
+    summed = told(labels, queries)
     group = rng.standard_normal((n, n)) * (seed % 3)  # evidence that hangs together not at all, some, much
     evidence = np.round(group[labels][:, labels] + group[labels][:, labels].T + rng.standard_normal((n, n)), 2)
     evidence = np.triu(evidence, 1) + np.triu(evidence, 1).T
@@ -148,9 +156,9 @@ def test_what_is_known_and_how_it_hangs_together_counted_pair_by_pair(seed):
     squares = [sum(x - terms.mean() for x in sums) ** 2 / len(sums) for sums in known if len(sums) > 1]
     more = sum(len(sums) - 1 for sums in known)
     rho = (sum(squares) / terms.var() - len(squares) - 3 * np.sqrt(2 * len(squares))) / more if more else 0.0
-    assert dependence(belief, steps, ratio, SETTLED) == pytest.approx(min(1.0, max(0.0, rho)), abs=1e-9)
+    assert dependence(summed, steps, ratio, SETTLED) == pytest.approx(min(1.0, max(0.0, rho)), abs=1e-9)
 
-    matches, others = known_pairs(belief, steps, len(ratio), SETTLED)
+    matches, others = known_pairs(summed, steps, len(ratio), SETTLED)
     inside = [evidence[i, j] for part in parts for i in part for j in part if i < j]
     for counted, values in ((matches, inside), (others, terms)):
         assert {ratio[step]: count for step, count in enumerate(counted) if count} == dict(

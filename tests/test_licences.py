@@ -1,14 +1,13 @@
 """Every file of others that the pages carry is listed with its licence, and the texts lie beside the pages."""
 
-import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
 import yaml
 
+from book.reports import licences
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "book"))
-import licences  # noqa: E402
 
 #: Of our own making, in book/static/ or made by the build.
 OURS = {path.name for path in (ROOT / "book" / "static").iterdir()}
@@ -29,8 +28,8 @@ def test_the_texts_of_the_licences_lie_beside_the_pages(html):
     assert texts.keys() == {name for name in wanted if licences.text_of(name)} and len(texts) >= 10
     for words in ("Permission is hereby granted", "Redistribution and use in source and binary forms"):
         assert any(words in text for text in texts.values())
-    page = (html / "book" / "licences.html").read_text()
-    assert all(f'href="../licences/{name}.txt"' in page for name in texts)
+    page = (html / "book" / "pages" / "licences.html").read_text()
+    assert all(f'href="../../licences/{name}.txt"' in page for name in texts)
 
 
 def test_every_package_of_the_lock_declares_a_licence():
@@ -62,5 +61,5 @@ def test_what_a_package_says_of_its_licence_is_found_wherever_it_stands(monkeypa
 
 
 def test_the_list_is_well_formed():
-    parts = yaml.safe_load((ROOT / "book" / "licences.yml").read_text())
+    parts = yaml.safe_load((ROOT / "book" / "data" / "licences.yml").read_text())
     assert all(part.keys() == {"name", "licence", "package", "files"} for part in parts)

@@ -1,4 +1,4 @@
-"""Summed evidence: the compiled belief against one that is added up anew, pair by pair, before every question."""
+"""Summed evidence: the compiled summed against one that is added up anew, pair by pair, before every question."""
 
 import json
 import math
@@ -11,7 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowder.asking.loglik import ALPHA, FAR, GRAIN, SETTLED, UNIT, absorb, believe, log_ratios, question, reweigh
+from crowder.beyond.log_likelihood import (
+    ALPHA,
+    FAR,
+    GRAIN,
+    SETTLED,
+    UNIT,
+    absorb,
+    log_ratios,
+    question,
+    reweigh,
+    sum_evidence,
+)
 
 
 class Naive:
@@ -90,21 +101,21 @@ def test_questions_are_those_of_the_naive_belief(n, tau, rho, data):
     m = n * (n - 1) // 2
     evidence = symmetric(data.draw(st.lists(quarter, min_size=m, max_size=m)), n)
     labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    naive, belief = Naive(evidence, tau, by_arrival, rho), believe(evidence.copy())
-    belief.dependence[0] = rho
+    naive, summed = Naive(evidence, tau, by_arrival, rho), sum_evidence(evidence.copy())
+    summed.dependence[0] = rho
     steps, ratio = np.unique(evidence, return_inverse=True)
-    reweigh(belief, ratio.reshape(n, n), steps)  # with this ρ
+    reweigh(summed, ratio.reshape(n, n), steps)  # with this ρ
     for _ in range(m + 1):
-        code, expected = question(belief, tau, by_arrival), naive.question()
+        code, expected = question(summed, tau, by_arrival), naive.question()
         if expected is None:
             break
         i, j = code >> 32, code & 0xFFFFFFFF
         assert (i, j) == expected
-        assert question(belief, tau, by_arrival) == code  # asking again asks the same
-        absorb(belief, i, j, labels[i] == labels[j])
+        assert question(summed, tau, by_arrival) == code  # asking again asks the same
+        absorb(summed, i, j, labels[i] == labels[j])
         naive.absorb(i, j, labels[i] == labels[j])
     assert code == -1
-    named = belief.name.tolist()
+    named = summed.name.tolist()
     assert [[a == b for a in named] for b in named] == [[a == b for a in labels] for b in labels]
 
 
@@ -116,24 +127,24 @@ def test_rows_that_were_added_are_sums_over_records(n, data):
     steps = symmetric(data.draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)), n)
     first, second = (np.array(data.draw(st.lists(st.integers(-99, 99), min_size=4, max_size=4))) for _ in range(2))
     labels = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    belief, ratio = believe(first[steps]), first
+    summed, ratio = sum_evidence(first[steps]), first
     for i, j in data.draw(st.permutations([(u, v) for u in range(n) for v in range(u)])):
         if data.draw(st.integers(0, 4)) == 0:  # now and then the densities are learned anew
             ratio = second
-            reweigh(belief, steps, ratio)
-        a, b = belief.name[i], belief.name[j]
-        if a == b or belief.total[a, b] == SETTLED:
+            reweigh(summed, steps, ratio)
+        a, b = summed.name[i], summed.name[j]
+        if a == b or summed.total[a, b] == SETTLED:
             continue
-        absorb(belief, i, j, labels[i] == labels[j])
-        alive = np.flatnonzero(belief.size)
+        absorb(summed, i, j, labels[i] == labels[j])
+        alive = np.flatnonzero(summed.size)
         for a in alive:
             for b in alive:
-                if a != b and belief.total[a, b] != SETTLED:
-                    across = np.ix_(belief.name == a, belief.name == b)
-                    assert belief.total[a, b] == ratio[steps][across].sum()
-            if (belief.total[a] != SETTLED).any():
-                assert belief.best[a] == np.argmax(belief.total[a])
-    assert np.array_equal(belief.size, np.bincount(belief.name, minlength=n))
+                if a != b and summed.total[a, b] != SETTLED:
+                    across = np.ix_(summed.name == a, summed.name == b)
+                    assert summed.total[a, b] == ratio[steps][across].sum()
+            if (summed.total[a] != SETTLED).any():
+                assert summed.best[a] == np.argmax(summed.total[a])
+    assert np.array_equal(summed.size, np.bincount(summed.name, minlength=n))
 
 
 def test_log_ratios_by_hand():
@@ -154,12 +165,12 @@ def test_the_expected_number_of_vain_questions_by_hand():
     evidence = np.zeros((6, 6), np.int64)
     for i in (2, 3):
         evidence[i, 5] = evidence[5, i] = round(math.log(8) / 2 * UNIT)
-    belief = believe(evidence.copy())
+    summed = sum_evidence(evidence.copy())
     for i, j, same in [(0, 1, True), (2, 3, True), (0, 2, False)]:
-        absorb(belief, i, j, same)
-    assert divmod(int(question(belief, 2.1, False)), 2**32) == (5, 2)  # ln 8 = 2.08 nats are not enough for the pair
-    assert divmod(int(question(belief, 2.0, False)), 2**32) == (2, 5)  # here they are, and pairs go by their first name
-    assert divmod(int(question(believe(evidence.copy()), np.inf, True)), 2**32) == (1, 0)  # by arrival
+        absorb(summed, i, j, same)
+    assert divmod(int(question(summed, 2.1, False)), 2**32) == (5, 2)  # ln 8 = 2.08 nats are not enough for the pair
+    assert divmod(int(question(summed, 2.0, False)), 2**32) == (2, 5)  # here they are, and pairs go by their first name
+    assert divmod(int(question(sum_evidence(evidence.copy()), np.inf, True)), 2**32) == (1, 0)  # by arrival
 
 
 @pytest.mark.parametrize(("more", "cluster"), [(0.6, 0), (0.8, 4)])
@@ -167,13 +178,13 @@ def test_a_cluster_counts_by_the_square_root_of_its_size(more, cluster):
     """Four records against one: ½ ln 4 = 0.69 nats, so 0.6 more for the single record are too few, and 0.8 enough."""
     evidence = np.zeros((6, 6), np.int64)
     evidence[4, 5] = evidence[5, 4] = round(more * UNIT)
-    belief = believe(evidence)
+    summed = sum_evidence(evidence)
     for i, j, same in [(0, 1, True), (0, 2, True), (0, 3, True), (0, 4, False)]:
-        absorb(belief, i, j, same)
-    belief.opened[4], belief.at[1] = True, 1  # differs from every cluster, so it is one
-    assert divmod(int(question(belief, 2.0, False)), 2**32) == (5, cluster)
-    belief.at[0] = -1
-    assert divmod(int(question(belief, np.inf, True)), 2**32) == (5, 4)  # by arrival: evidence alone
+        absorb(summed, i, j, same)
+    summed.opened[4], summed.at[1] = True, 1  # differs from every cluster, so it is one
+    assert divmod(int(question(summed, 2.0, False)), 2**32) == (5, cluster)
+    summed.at[0] = -1
+    assert divmod(int(question(summed, np.inf, True)), 2**32) == (5, 4)  # by arrival: evidence alone
 
 
 @pytest.mark.parametrize(("large", "single", "newcomer"), [(0.0, math.log(2), 5), (-math.log(3), 0.0, 6)])
@@ -187,11 +198,11 @@ def test_the_size_also_counts_in_the_choice_of_the_newcomer(large, single, newco
     evidence = np.zeros((7, 7), np.int64)
     evidence[4, 6] = evidence[6, 4] = round(single * UNIT)
     evidence[:4, 6] = evidence[6, :4] = round(large / 4 * UNIT)
-    belief = believe(evidence)
+    summed = sum_evidence(evidence)
     for i, j, same in [(0, 1, True), (0, 2, True), (0, 3, True), (0, 4, False)]:
-        absorb(belief, i, j, same)
-    belief.opened[4], belief.at[1] = True, 2
-    assert question(belief, 2.0, False) >> 32 == newcomer
+        absorb(summed, i, j, same)
+    summed.opened[4], summed.at[1] = True, 2
+    assert question(summed, 2.0, False) >> 32 == newcomer
     assert ALPHA == 5
 
 
@@ -222,8 +233,8 @@ print(json.dumps(out))
 
 def test_nothing_to_ask():
     for n in (0, 1):
-        assert question(believe(np.zeros((n, n), np.int64)), 2.0, False) == -1
-        assert question(believe(np.zeros((n, n), np.int64)), np.inf, True) == -1
+        assert question(sum_evidence(np.zeros((n, n), np.int64)), 2.0, False) == -1
+        assert question(sum_evidence(np.zeros((n, n), np.int64)), np.inf, True) == -1
 
 
 @pytest.mark.parametrize("tau", [-np.inf, 2.0, np.inf])
@@ -232,8 +243,8 @@ def test_certain_evidence_outweighs_every_finite_sum(tau):
     n = 52
     evidence = np.full((n, n), round(math.log(100) * UNIT))
     evidence[0, 51] = evidence[51, 0] = 1 << 36
-    belief = believe(evidence)
-    belief.total[51, 1:51] = belief.total[1:51, 51] = evidence[1, 2]
+    summed = sum_evidence(evidence)
+    summed.total[51, 1:51] = summed.total[1:51, 51] = evidence[1, 2]
     for j in range(2, 51):
-        absorb(belief, 1, j, True)
-    assert sorted(divmod(int(question(belief, min(tau, 100.0), False)), 2**32)) == [0, 51]
+        absorb(summed, 1, j, True)
+    assert sorted(divmod(int(question(summed, min(tau, 100.0), False)), 2**32)) == [0, 51]

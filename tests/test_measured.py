@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crowder.ledger.measured import read, slope
+from book.companion.measured import read, slope
 
 
 def test_a_power_law_is_found_and_its_interval_covers():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder as cr
-from crowder.asking.mistakes import Damage, Mistake, damage, precision_recall, wrong_once
+from crowder.beyond.wrong_answers import Damage, Mistake, damage, precision_recall, wrong_once
 
 
 def count(ends, labels):

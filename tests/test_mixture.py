@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.plan import mixture
-from crowder.plan.mixture import Levels, base, fit_levels, tree
-from crowder.plan.people import people
-from crowder.plan.sizes import DRAWS, LEFT, Clusterings, _left
+from crowder.practice.planner import mixture
+from crowder.practice.planner.mixture import Levels, base, fit_levels, tree
+from crowder.practice.planner.people import people
+from crowder.practice.planner.sizes import DRAWS, LEFT, Clusterings, _left
 
 
 def places(n):

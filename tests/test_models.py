@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import crowder as cr
-from crowder.model.densities import StepDensity, hellinger2, kl, total_variation
-from crowder.model.models import MODEL_NAMES, steps
+from crowder.densities import StepDensity, hellinger2, kl, total_variation
+from crowder.models import MODEL_NAMES, steps
 
 EPSILONS = [0.01, 0.05, 0.2, 0.37, 0.49]
 
@@ -205,8 +205,8 @@ def test_one_half_is_the_paper_s_first_row_for_dist1_only():
 @pytest.mark.parametrize(
     ("edges", "green", "red", "message"),
     [
-        ([0, 0.5, 1], [1, 1], [1, 0.5], "f_r: a density has mass 1"),
-        ([0, 0.5, 1], [0.5, 0.5], [1, 1], "f_g: a density has mass 1"),
+        ([0, 0.5, 1], [1, 1], [1, 0.5], "f_r: heights"),
+        ([0, 0.5, 1], [0.5, 0.5], [1, 1], "f_g: heights"),
         ([0, 0.5, 1], [-1, 3], [1, 1], "f_g: heights must be finite and not negative"),
         ([0, 0.5, 0.5, 1], [1, 1, 1], [1, 1, 1], "increase strictly"),
         ([0, 0.7, 0.5, 1], [1, 1, 1], [1, 1, 1], "increase strictly"),

@@ -47,15 +47,16 @@ def test_every_edit_of_a_small_function():
     }
 
 
-ROOMS = [path for path in sorted((ROOT / "crowder").rglob("*.py")) if not path.stem.startswith("__")]
+SOURCES = [path for folder in ("crowder", "book/companion") for path in sorted((ROOT / folder).rglob("*.py"))]
+ROOMS = [path for path in SOURCES if not path.stem.startswith("__")]
 
 
 @pytest.mark.parametrize("path", random.Random(1).sample(ROOMS, 12), ids=lambda path: path.stem)
 def test_an_edit_of_a_room_can_be_read_is_another_program_and_moves_no_line(path):
     source = path.read_text(encoding="utf-8")
     found = mutants(source)
-    assert len(found) > 10
-    for mutant in random.Random(2).sample(found, 10):
+    assert len(found) > 10 or len(source) < 2000  # the smallest has eight
+    for mutant in random.Random(2).sample(found, min(len(found), 10)):
         wrong = mutant.apply(source)
         assert ast.dump(ast.parse(wrong)) != ast.dump(ast.parse(source)), mutant
         assert wrong.count("\n") == source.count("\n")

@@ -14,9 +14,9 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.asking.orderings import expected_sizes
-from crowder.asking.pairs import candidates
-from crowder.counting.arrivals import expected_queries_in_order
+from crowder.counting.arrival_orders import expected_queries_in_order
+from crowder.orderings import expected_sizes
+from crowder.pairs import candidates
 
 
 @st.composite
@@ -284,7 +284,7 @@ def bad(matrix, i, j, value):
         (np.zeros((2, 2), dtype=complex), "real numbers"),
         (np.ma.masked_array([0.1, 0.2, 0.3], [False, True, False]), "masked"),
         (sparse.csr_matrix((2, 3)), "square"),
-        (sparse.coo_array(np.array([0.1, 0.2, 0.3])), r"square; its shape is \(3,\)"),
+        (sparse.coo_array(np.array([0.1, 0.2, 0.3])), r"must be square"),
         (sparse.coo_matrix(([0.5, 0.4], ([0, 1], [1, 0])), shape=(2, 2)), "not symmetric"),
         (sparse.coo_matrix(([2.0], ([0], [1])), shape=(2, 2)), "is 2.0"),
         (sparse.coo_matrix(([np.nan], ([1], [0])), shape=(2, 2)), "is nan"),

@@ -4,6 +4,7 @@ The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a fold
 """
 
 import os
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,11 +13,14 @@ import pytest
 import yaml
 from barriers import barriers
 
+from book.claims import load
+from book.reports.ledger import by_weight
+
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
-OTHERS = [f"book/{name}" for name in REFERENCE]
-PAGES = ["book/index", *CHAPTERS, *OTHERS]
+OTHERS = [f"book/pages/{name}" for name in REFERENCE]
+PAGES = ["book/pages/index", *CHAPTERS, *OTHERS]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {
@@ -65,7 +69,7 @@ def test_every_chapter_has_its_page(html):
     for name in PAGES:
         assert (html / f"{name}.html").stat().st_size > 5_000, name
     listed = [c["file"] for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"] for c in part["chapters"]]
-    assert ["book/index", *listed] == PAGES
+    assert ["book/pages/index", *listed] == PAGES
 
 
 def test_no_link_is_dead(html, pages):
@@ -88,6 +92,16 @@ def test_no_link_is_dead(html, pages):
 
 def test_nothing_is_loaded_from_elsewhere(pages):
     assert {name: page.outside for name, page in pages.items() if page.outside} == {}
+
+
+def test_the_table_of_errata_lists_each_once_what_weighs_most_first(html):
+    page = (html / "notebooks" / "11-errata.html").read_text(encoding="utf-8")
+    (table,) = re.findall(r'<table class="[^"]*\berrata\b.*?</table>', page, re.DOTALL)
+    listed = re.findall(r'href="#claim-(e\d+)"', table)
+    errata = [claim for claim in load().values() if claim.id.startswith("E")]
+    expected = by_weight([{"id": claim.id.lower(), "kind": claim.kind, "basis": claim.basis} for claim in errata])
+    assert listed == [entry["id"] for entry in expected]
+    assert all(word in table for word in ("Results", "Conditions", "Wording", "Misprints"))
 
 
 def test_every_image_says_what_it_shows(pages):
@@ -170,6 +184,6 @@ def test_the_first_page_is_usable_within_a_second(visit, html):
     """From disk, as the browser itself counts it: the best of three, since the machine is shared."""
     times = []
     for _ in range(3):
-        page, _ = visit("book/index")
+        page, _ = visit("book/pages/index")
         times.append(page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive"))
     assert min(times) < 1000

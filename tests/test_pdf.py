@@ -9,9 +9,9 @@ import pytest
 from needing import chromium
 from tiny_book import TinyBook
 
+from book.build.pdf import NAME, _share_tiles, anchor, combine
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "book"))
-from pdf import NAME, _share_tiles, anchor, combine  # noqa: E402
 
 SECOND = """# Two
 
@@ -26,19 +26,20 @@ On the page this box has a shadow.
 
 
 def run(book):
-    return subprocess.run([sys.executable, str(book.root / "book" / "pdf.py")], capture_output=True, text=True)
+    command = book.command(module="book.build.pdf")
+    return subprocess.run(command, cwd=book.root, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     chromium()
     book = TinyBook(tmp_path_factory.mktemp("pdf") / "project")
-    (book.root / "book" / "index.md").write_text('# Tiny\n\n<p id="pdf"></p>\n\nA book.\n')
+    (book.root / "book" / "pages" / "index.md").write_text('# Tiny\n\n<p id="pdf"></p>\n\nA book.\n')
     book.write("02-two", SECOND, "#p\nsize = 5", "secret = size  # folded", "shown = size")
     book.profiles("quick: {}")
     done = book.build()
     assert done.returncode == 0, done.stderr
-    before = book.page("book/index")
+    before = book.page("book/pages/index")
     done = run(book)
     assert done.returncode == 0, done.stderr
     assert NAME not in before  # pages without a PDF do not promise one
@@ -118,17 +119,17 @@ def test_links_stay_inside_or_go_to_the_network(book, document):
 
 
 def test_the_landing_page_leads_to_it_and_nothing_is_left_over(book):
-    page = book.page("book/index")
+    page = book.page("book/pages/index")
     link = re.search(r'<p id="pdf"><a href="([^"]+)">The whole book as a PDF', page)[1]
-    assert (book.out / "html" / "book" / link).resolve() == book.out / "html" / NAME
+    assert (book.out / "html" / "book" / "pages" / link).resolve() == book.out / "html" / NAME
     assert [path.name for path in (book.out / "html").glob(".*") if path.name != ".nojekyll"] == []
     # Once more: one link, not two.
     assert run(book).returncode == 0
-    assert book.page("book/index").count(NAME) == 1
+    assert book.page("book/pages/index").count(NAME) == 1
 
 
 def test_identifiers_of_different_pages_do_not_meet(book):
-    whole = combine(book.out / "html", ["book/index", "notebooks/01-one", "notebooks/02-two"])
+    whole = combine(book.out / "html", ["book/pages/index", "notebooks/01-one", "notebooks/02-two"])
     names = re.findall(r'\bid="([^"]+)"', whole)
     assert len(names) == len(set(names))
     assert anchor("notebooks/01-one", "fig-a") in names
@@ -136,7 +137,6 @@ def test_identifiers_of_different_pages_do_not_meet(book):
 
 
 def test_without_pages_there_is_nothing_to_print(tmp_path):
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "book" / "pdf.py"), "--html", str(tmp_path)], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "book.build.pdf", "--html", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1 and "run make book first" in done.stderr

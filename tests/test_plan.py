@@ -12,11 +12,11 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.plan.batch import STRATEGIES, batch_of, informed
-from crowder.plan.mixture import accidental_heights, fit_levels, shuffled, tree
-from crowder.plan.people import people
-from crowder.plan.sheets import Told, as_text, files, next_file, question_sheet, read_answers
-from crowder.plan.sizes import Clusterings
+from crowder.practice.planner.batch import STRATEGIES, batch_of, informed
+from crowder.practice.planner.mixture import accidental_heights, fit_levels, shuffled, tree
+from crowder.practice.planner.people import people
+from crowder.practice.planner.sheets import Told, as_text, files, next_file, question_sheet, read_answers
+from crowder.practice.planner.sizes import Clusterings
 
 
 def said(known, i, j, n):
@@ -92,7 +92,7 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
     pairs, same = whole.queries[:half], whole.answers[:half]
     rest = informed("edge", data.condensed, pairs.tolist(), same.tolist(), rng=1).run(cr.Truth(data.labels))
     assert rest.queries.tolist() == whole.queries.tolist()
-    with pytest.raises(ValueError, match="strategy must be one of edge, node, evidence, not 'best'"):
+    with pytest.raises(ValueError, match="strategy must be one of edge, node, evidence or a class of ordering, not"):
         informed("best", [0.5], rng=1)
     with pytest.raises(ValueError, match="size of a batch must be at least 1, not 0"):
         batch_of("edge", [0.5], 0, rng=1)

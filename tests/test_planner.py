@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.plan import planner
-from crowder.plan.people import people
-from crowder.plan.sheets import Told
+from crowder.practice.planner import planner
+from crowder.practice.planner.people import people
+from crowder.practice.planner.sheets import Told
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowder.page.printing import exactly, markdown_table, number
+from book.companion.printing import exactly, markdown_table, number
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CHAPTERS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LISTED = yaml.safe_load((ROOT / "tests" / "prose.yml").read_text(encoding="utf-8"))
 
 WORDS = (
@@ -85,8 +85,8 @@ def constants(node):
 def said(source):
     """What a code cell writes on the page, as far as it is typed."""
     for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "say":
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+            if "say" in (getattr(node.func, "attr", ""), getattr(node.func, "id", "")):
                 yield from map(constants, node.args)
             yield from (constants(k.value) for k in node.keywords if k.arg == "caption")
 
@@ -114,6 +114,9 @@ def read(path):
         found += [(n, cell["id"]) for text in texts for n in typed(text)]
         if cell["cell_type"] == "code":
             code |= literals(source)
+    for folder in ("book/claims", "notebooks/plots"):  # what belongs to the chapter, and stands beside it
+        module = ROOT / folder / f"{path.stem.partition('-')[2].replace('-', '_')}.py"
+        code |= literals(module.read_text(encoding="utf-8")) if module.exists() else set()
     return found, code
 
 
@@ -153,5 +156,5 @@ def test_what_counts_as_typed(text, expected):
 
 
 def test_what_a_cell_says_is_read_too():
-    cell = 'figures.say(f"about {x:,} of 77")\nfigures.table(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
+    cell = 'say(f"about {x:,} of 77")\ntable(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
     assert [n for text in said(cell) for n in typed(text)] == ["77", "88", "99"]

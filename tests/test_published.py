@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,10 @@ import pytest
 import yaml
 from tiny_book import TinyBook
 
-from crowder import published
+from book.companion import published
+from book.reports import printed
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "book"))
-import printed  # noqa: E402
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -159,18 +157,18 @@ GROUPS = """
 counts: {chapter: 01-one, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
          differ: {b: a slip}}
 """
-COMPARES = "from crowder.ledger import published\npublished.compare('counts', {'a': size, 'b': 60});"
+COMPARES = "from book.companion import published\npublished.compare('counts', {'a': size, 'b': 60});"
 
 
 @pytest.fixture
 def book(tmp_path):
     book = TinyBook(tmp_path / "project")
-    shutil.copy(ROOT / "crowder" / "ledger" / "published.py", book.root / "crowder" / "ledger")
-    (book.root / "book" / "published.yml").write_text(GROUPS)
+    shutil.copy(ROOT / "book" / "companion" / "published.py", book.root / "book" / "companion")
+    (book.root / "book" / "data" / "published.yml").write_text(GROUPS)
     (book.root / "notebooks" / "02-two.ipynb").unlink()
     (book.root / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
-        "- chapters:\n  - file: book/bibliography\n"
+        "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
+        "- chapters:\n  - file: book/pages/bibliography\n"
     )
     book.profiles("quick: {}")
     book.write("01-one", "# One\n\nAs printed.\n\n```{printed}\n```", "#p\nsize = 104", COMPARES)
@@ -215,9 +213,9 @@ def test_what_agrees_now_is_said_and_fails_nothing(book):
 
 
 def test_a_group_has_one_chapter(book):
-    (book.root / "book" / "published.yml").write_text(GROUPS.replace("01-one", "09-none"))
+    (book.root / "book" / "data" / "published.yml").write_text(GROUPS.replace("01-one", "09-none"))
     done = book.build()
-    assert done.returncode == 1 and "book/published.yml: counts: there is no chapter 09-none" in done.stderr
+    assert done.returncode == 1 and "book/data/published.yml: counts: there is no chapter 09-none" in done.stderr
 
 
 def test_the_words_of_the_build():

@@ -1,11 +1,15 @@
 """The readings of the synthetic experiment: each is the run it says it is, and the scores are what they should be."""
 
+import doctest
+
 import numpy as np
 import pytest
 from scipy import integrate
 
 import crowder as cr
-from crowder.trials.readings import (
+from book.companion import published
+from book.companion import table1_readings as readings
+from book.companion.table1_readings import (
     ARRIVALS,
     ROUNDINGS,
     TIES,
@@ -20,8 +24,8 @@ MODELS = {"dist1": cr.dist1(0.25), "dist2": cr.dist2(0.05)}
 
 
 def test_the_ways_to_read_the_papers_list():
-    announced = cr.published.read()["data-sets"].numbers
-    ways = size_readings(cr.published.cluster_sizes(), **announced)
+    announced = published.read()["data-sets"].numbers
+    ways = size_readings(published.cluster_sizes(), **announced)
     assert ways["first clusters"] == [200] * 2 + [100] * 4 + [50] * 8
     assert (sum(ways["whole list"]), len(ways["whole list"])) == (1300, 18)
     # Two of 200, four of 100, two of 30, two of 20 are 900; five of 50 leave 50 for five of 10.
@@ -151,3 +155,8 @@ def test_one_unit_is_the_least_spread_unless_another_is_given():
         np.array([0, 3, 1.5]) / np.sqrt(1.5)
     )
     assert one_more_run([13], [10], [0.0], 2, least=0.5)[0] == pytest.approx(6 / np.sqrt(1.5))
+
+
+def test_the_examples_of_the_module_run():
+    tried = doctest.testmod(readings)
+    assert tried.attempted and not tried.failed

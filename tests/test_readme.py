@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import crowder as cr
-from crowder.data.parquet import write_candidates
+from crowder.practice.parquet import write_candidates
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pooch
 import pytest
 
-from crowder.data import records
+from crowder.cora import records
 
 # A connection that breaks off is left by requests for the garbage collector to close, which says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -67,7 +67,7 @@ def said(url, kind):
     with pytest.raises(kind) as error:
         records.cora_records(download=True, url=url)
     message = str(error.value)
-    assert f"could not fetch cora from {url}; {WAY_OUT}" in message and "\n" not in message
+    assert f"cannot download cora from {url}; {WAY_OUT}" in message and "\n" not in message
     return message
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,11 +12,11 @@ import pytest
 import yaml
 from tiny_book import TinyBook
 
+from book.build.chapters import BuildError
+from book.build.pdf import NAME as PDF
+from book.build.release import archive, notes, release, version
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "book"))
-from chapters import BuildError  # noqa: E402
-from pdf import NAME as PDF  # noqa: E402
-from release import archive, notes, release, version  # noqa: E402
 
 AS_SOMEBODY = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
@@ -104,16 +103,24 @@ def test_what_is_not_the_book_is_not_released(book):
         version(book.root)
 
 
+def test_a_version_that_is_being_worked_on_is_not_released(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "3.0.0.dev1"\n')
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 3.0.0 (soon)\n\nNew.\n")
+    assert version(tmp_path) == "3.0.0.dev1" and notes(tmp_path, "3.0.0.dev1") == "New.\n"
+    with pytest.raises(BuildError, match=r"3\.0\.0\.dev1, which is being worked on"):
+        release(tmp_path, tmp_path / "_build")
+
+
 def test_this_version_has_its_section_and_the_workflow_releases_it():
     stated = version(ROOT)
     assert len(notes(ROOT, stated)) > 100
-    assert re.fullmatch(r"\d+\.\d+\.\d+", stated)
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", stated)
     text = (ROOT / ".github/workflows/release.yml").read_text()
     workflow = yaml.safe_load(text)
     assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads the key `on` as the truth value
     steps = workflow["jobs"]["release"]["steps"]
     commands = "\n".join(step.get("run", "") for step in steps)
-    wanted = ("make book", "make pdf", "book/release.py --tag", "sha256sum", "gh release create")
+    wanted = ("make book", "make pdf", "python -m book.build.release --tag", "sha256sum", "gh release create")
     order = [commands.index(command) for command in wanted]
     assert order == sorted(order) and workflow["jobs"]["release"]["needs"] == "test"
     for attached in ("./*.zip", "./*.pdf", "SHA256SUMS"):

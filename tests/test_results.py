@@ -1,5 +1,6 @@
 """Files that a chapter or a reader is left with: whole, or as they were before."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -9,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowder import results
+from book.companion import results
+from crowder import datasets, files
 
 # Signals itself before the n-th change on disk; True, when there was no n-th.
 KILLED = """
 import importlib.util, os, pathlib, sys
-spec = importlib.util.spec_from_file_location("results", sys.argv[3])  # without all of crowder, which takes seconds
-spec.loader.exec_module(results := importlib.util.module_from_spec(spec))
+spec = importlib.util.spec_from_file_location("files", sys.argv[3])  # without all of crowder, which takes seconds
+spec.loader.exec_module(files := importlib.util.module_from_spec(spec))
 left = [int(sys.argv[2])]
 
 def hook(event, arguments):
@@ -25,7 +27,7 @@ def hook(event, arguments):
             os.kill(os.getpid(), 9)
 
 sys.addaudithook(hook)
-results.write(pathlib.Path(sys.argv[1]) / "my-questions-1.csv", b"new" * 100_000)
+files.write(pathlib.Path(sys.argv[1]) / "my-questions-1.csv", b"new" * 100_000)
 """
 
 
@@ -33,7 +35,7 @@ def test_a_sheet_is_the_old_or_the_new_wherever_its_writer_is_killed(tmp_path):
     path, codes = tmp_path / "my-questions-1.csv", []
     while not codes or codes[-1]:
         path.write_bytes(b"old")
-        command = [sys.executable, "-c", KILLED, str(tmp_path), str(len(codes) + 1), results.__file__]
+        command = [sys.executable, "-c", KILLED, str(tmp_path), str(len(codes) + 1), files.__file__]
         codes.append(subprocess.run(command, check=False).returncode)
         assert path.read_bytes() == (b"new" * 100_000 if codes[-1] == 0 else b"old")
     assert codes == [-9, -9, 0]  # before it opens its file, and before it moves it
@@ -42,7 +44,7 @@ def test_a_sheet_is_the_old_or_the_new_wherever_its_writer_is_killed(tmp_path):
 
 def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypatch):
     path = tmp_path / "tab.csv"
-    results.write(path, b"old")
+    files.write(path, b"old")
 
     def half(self, content):
         with self.open("wb") as file:
@@ -51,16 +53,21 @@ def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypa
 
     monkeypatch.setattr(type(path), "write_bytes", half)
     with pytest.raises(OSError, match="No space left on device"):
-        results.write(path, b"new")
+        files.write(path, b"new")
     assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["tab.csv"]
 
 
 def test_a_chapter_notes_once_which_data_it_used(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "_used", set())
     monkeypatch.delenv("CROWDER_RESULTS", raising=False)
-    results.used("cora", "nowhere")  # outside a build nothing is written
+    data = datasets.disney()
+
+    def named(name, source):
+        return dataclasses.replace(data, name=name, provenance={"source": source})
+
+    assert results.uses(data) is data  # outside a build nothing is written
     monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
-    results.used("cora, Jaccard's", "shipped: with crowder")
+    results.uses(named("cora, Jaccard's", "shipped: with crowder"))
     path = tmp_path / "data" / "cora-jaccard-s-shipped-with-crowder.json"
     assert json.loads(path.read_text()) == {
         "kind": "data",
@@ -68,9 +75,9 @@ def test_a_chapter_notes_once_which_data_it_used(tmp_path, monkeypatch):
         "source": "shipped: with crowder",
     }
     path.unlink()
-    results.used("cora, Jaccard's", "shipped: with crowder")
+    results.uses(named("cora, Jaccard's", "shipped: with crowder"))
     assert not path.exists()
-    results.used("cora, Jaccard's", "computed")  # from elsewhere, it is another
+    results.uses(named("cora, Jaccard's", "computed"))  # from elsewhere, it is another
     assert [p.name for p in path.parent.iterdir()] == ["cora-jaccard-s-computed.json"]
 
 
@@ -91,7 +98,7 @@ def test_without_ipython_the_plain_text_is_printed():
     program = """
 import sys
 sys.modules["IPython.core.interactiveshell"] = None  # as if it were not installed
-from crowder import results
+from book.companion import results
 results.display({"text/plain": "a line"}, {})
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -103,7 +110,7 @@ def test_in_a_notebook_the_bundle_is_published_with_its_facts():
     program = """
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from crowder import results
+from book.companion import results
 InteractiveShell.instance()
 with capture_output() as seen:
     results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {"name": "C01"})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = (ROOT / "book" / "run.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "book" / "pages" / "run.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", TEXT.partition("## One table, other parameters")[2], re.DOTALL)
 
 

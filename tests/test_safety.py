@@ -14,8 +14,9 @@ import pytest
 from tiny_book import TinyBook
 
 import crowder as cr
-from crowder.page.printing import markdown_table
-from crowder.plan.sheets import Told, as_text, question_sheet, read_answers
+from book.companion import evidence, published
+from book.companion.printing import markdown_table
+from crowder.practice.planner.sheets import Told, as_text, question_sheet, read_answers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -146,13 +147,13 @@ def test_yaml_that_would_run_or_swell_is_refused(text, tmp_path):
     """A safe loader alone would make the bomb: 9^29 letters, once anybody prints it."""
     (tmp_path / "printed.yml").write_text(text)
     with pytest.raises(ValueError, match="cannot be read as YAML"):
-        cr.published.read(tmp_path / "printed.yml")
+        published.read(tmp_path / "printed.yml")
 
 
 @pytest.mark.parametrize("call", [
     lambda text: cr.L_symbolic("uniform", text), lambda text: cr.L_symbolic("dist1", epsilon=text),
     lambda text: cr.expected_queries_symbolic("dist1", [2, 1], epsilon=text),
-    lambda text: cr.claims.identity("x", text),
+    lambda text: evidence.identity("x", text),
     lambda text: cr.theory.step_integral(text, 1, 1, 1, 1), lambda text: cr.models.steps("dist1", text),
 ])  # fmt: skip
 def test_text_is_no_formula(call, tmp_path):
@@ -203,7 +204,7 @@ def kinds(html):
 
 SHOWN = """
 import pandas as pd
-from crowder.page import figures
+from book.companion import figures
 {as_text}
 cells = {cells!r}
 figures.table(pd.DataFrame({{"record": [as_text(cell) for cell in cells], "n": 1}}), "tab-a", caption="Cells.")

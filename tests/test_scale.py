@@ -15,10 +15,10 @@ from scipy.spatial.distance import squareform
 from scipy.stats import kstest
 
 import crowder as cr
-from crowder.asking.orderings import expected_sizes
-from crowder.asking.pairs import candidates
-from crowder.asking.sorting import by_arrival
-from crowder.data import parquet as parquet_room
+from crowder.orderings import expected_sizes
+from crowder.pairs import candidates
+from crowder.practice import parquet as parquet_room
+from crowder.sorting import by_arrival
 
 MB = 1 << 20
 

@@ -1,4 +1,4 @@
-"""What version 1 promises to keep: tests/stable.yml, as CONTRIBUTING.md explains it.
+"""What is promised to stay until the next major version: tests/stable.yml, as CONTRIBUTING.md explains it.
 
 The file lists every stable name with its parameters as `inspect` tells them. A name may gain optional parameters; it
 may not go, nor lose, rename or reorder what callers use. After an addition `python tests/test_stable.py` writes the
@@ -16,9 +16,6 @@ import crowder as cr
 
 LIST = Path(__file__).with_name("stable.yml")
 
-#: Names of `crowder` that serve the pages of the book, and may change with it.
-OF_THE_BOOK = {"claims", "figures", "interactive", "published", "stepper", "watching"}
-
 
 def parameters(thing):
     """Name, kind and optionality, as in a definition: ``x``, ``x=``, ``*``, ``*names``, ``**names``."""
@@ -34,7 +31,7 @@ def parameters(thing):
 
 
 def public():
-    """Every stable name: functions, classes and their methods, in `crowder` and in its public rooms."""
+    """Every stable name: functions, classes and their methods, in `crowder` and in its public modules."""
     found = {}
 
     def add(name, thing):
@@ -50,9 +47,8 @@ def public():
     for name in cr.__all__:
         thing = getattr(cr, name)
         if inspect.ismodule(thing):
-            if name not in OF_THE_BOOK:
-                for inner in thing.__all__:
-                    add(f"{name}.{inner}", getattr(thing, inner))
+            for inner in thing.__all__:
+                add(f"{name}.{inner}", getattr(thing, inner))
         else:
             add(name, thing)
     return found

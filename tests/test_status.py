@@ -3,32 +3,37 @@
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from tiny_book import TinyBook
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "book"))
-import status  # noqa: E402
-from chapters import Chapter  # noqa: E402
-from manifest import Manifest  # noqa: E402
+from book.build.chapters import Chapter
+from book.build.manifest import Manifest
+from book.reports import status
 
-USES = "from crowder import results\nfor _ in range(2):\n    results.used('cora', 'shipped values')"
+ROOT = Path(__file__).resolve().parents[1]
+
+USES = """
+from types import SimpleNamespace
+from book.companion.results import uses
+for _ in range(2):
+    uses(SimpleNamespace(name="cora", provenance={"source": "shipped values"}))
+"""
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     book = TinyBook(tmp_path_factory.mktemp("status") / "project")
-    shutil.copy(ROOT / "book" / "status.md", book.root / "book")
+    shutil.copy(ROOT / "book" / "pages" / "status.md", book.root / "book" / "pages")
     toc = book.root / "_toc.yml"
-    toc.write_text(toc.read_text().replace("  - file: book/bib", "  - file: book/status\n  - file: book/bib"))
+    last = "  - file: book/pages/bibliography"
+    toc.write_text(toc.read_text().replace(last, f"  - file: book/pages/status\n{last}"))
     book.write("02-two", "# Two", "#p\nseed = 5", USES,
-               "import pandas as pd\nfrom crowder.page import figures\n"
+               "import pandas as pd\nfrom book.companion import figures\n"
                "figures.table(pd.DataFrame({'x': [seed]}), 'tab-two', caption='A seed.')")  # fmt: skip
     book.profiles("quick: {02-two: {seed: 6}}")
-    (book.root / "book" / "measured" / "chapters.csv").write_text(
+    (book.root / "book" / "data" / "measured" / "chapters.csv").write_text(
         "chapter,seconds,versions\n02-two,1234.4,3 cores; python 3.99\n03-gone,9,3 cores; python 3.99\n"
     )
     done = book.build("--profile", "quick")
@@ -41,7 +46,7 @@ def text(page):
 
 
 def test_the_page_names_chapters_times_data_and_versions(book):
-    shown = text(book.page("book/status"))
+    shown = text(book.page("book/pages/status"))
     assert "Profile quick" in shown
     # 1,234.4 seconds, and none of a chapter that is not in this book; a chapter without a measurement has a dash.
     assert "21 minutes of run time in all, as last measured (3 cores; python 3.99)" in shown
@@ -56,7 +61,7 @@ def test_the_page_is_the_same_however_long_a_build_takes(book):
     results = book.out / "results" / "quick"
     manifest = Manifest(book.out / "executed" / "quick" / "manifest.json", "quick", results)
     chapters = [Chapter(slug, Path("notebooks", f"{slug}.ipynb"), book.root) for slug in manifest.data["chapters"]]
-    measured = book.root / "book" / "measured" / "chapters.csv"
+    measured = book.root / "book" / "data" / "measured" / "chapters.csv"
 
     def page():
         return status.as_markdown(

@@ -8,8 +8,9 @@ import pytest
 import vl_convert
 
 import crowder as cr
-from crowder import stepper, watching
-from crowder.page.figures import GREEN, RED
+from book.companion.charts import replay as watching
+from book.companion.charts import stepper
+from book.companion.figures import GREEN, RED
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
-from crowder.asking.journal import identity
-from crowder.asking.loglik import SETTLED, reweigh
+from crowder.beyond.log_likelihood import SETTLED, reweigh
+from crowder.practice.journal import identity
 
 MODELS = {
     "dist1": cr.dist1(Fraction(1, 2)),
@@ -146,7 +146,7 @@ def test_terms_that_hang_together_count_for_less(rho):
     worth = 2 / (1 + rho)
     run = cr.Stopping(cr.EdgeOrdering([0.9, 0.8, 0.8], ties="index"), MODELS["dist1"], budget=1)
     run.tell(run.ask(), True)
-    run._belief.dependence[0] = rho
+    run._summed.dependence[0] = rho
     assert run.ask() is None and run.dependence == rho
     assert run.resolution.declared.tolist() == [[0, 2]]
     assert run.resolution.chance == pytest.approx([3**worth / (1 + 3**worth)], abs=1e-6)
@@ -154,7 +154,7 @@ def test_terms_that_hang_together_count_for_less(rho):
     for chance, asked in ((1 / (1 + 3**worth) + 1e-3, None), (1 / (1 + 3**worth) - 1e-3, (0, 2))):
         run = cr.Stopping(cr.EdgeOrdering([0.9, 0.2, 0.1], ties="index"), MODELS["dist1"], pair_delta=chance)
         run.tell(run.ask(), True)
-        run._belief.dependence[0] = rho
+        run._summed.dependence[0] = rho
         assert run.ask() == asked
 
 
@@ -368,10 +368,10 @@ def test_the_evidence_is_that_of_the_densities_last_learned(model, dependence):
     first = ordering._ratio.copy()
     ordering.run(cr.Truth(data.labels))
     assert np.array_equal(ordering._ratio, first) == (model is not None)
-    before = ordering._belief.total.copy()
+    before = ordering._summed.total.copy()
     assert (before != SETTLED).sum() > data.n
-    reweigh(ordering._belief, ordering._steps, ordering._ratio)
-    assert np.array_equal(ordering._belief.total, before)
+    reweigh(ordering._summed, ordering._steps, ordering._ratio)
+    assert np.array_equal(ordering._summed.total, before)
 
 
 @pytest.mark.parametrize("way", WAYS)

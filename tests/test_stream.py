@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.asking.journal import identity
-from crowder.data import parquet as parquet_room
+from crowder.practice import parquet as parquet_room
+from crowder.practice.journal import identity
 
 
 @st.composite

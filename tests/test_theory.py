@@ -13,7 +13,7 @@ from scipy import integrate
 from test_models import step_models
 
 import crowder as cr
-from crowder.model.theory import EPSILON, T, step_integral
+from crowder.theory import EPSILON, T, step_integral
 
 # The printed closed forms (appendix), typed here once more to compare with what is derived.
 PRINTED = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder import watching
-from crowder.asking.resolution import Resolution
+from book.companion.charts import replay as watching
+from crowder.resolution import Resolution
 
 
 def clusterings(n, labels=()):
@@ -112,7 +112,7 @@ def test_a_settled_question_is_refused():
         watching.steps(Resolution([[0, 1], [1, 2], [0, 2]], [True, True, True], [0, 0, 0]))
     with pytest.raises(ValueError, match=r"question 3, \(2, 0\), was settled"):
         watching.steps(Resolution([[0, 1], [1, 2], [2, 0]], [True, False, False], [0, 0, 1]))
-    with pytest.raises(ValueError, match=r"\(0, 3\), is no pair of 3 records"):
+    with pytest.raises(ValueError, match=r"\(0, 3\), is not a pair"):
         watching.steps(Resolution([[0, 3]], [True], [0, 0, 0]))
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
-from crowder.asking.journal import identity
-from crowder.asking.learned import into_steps, learned_densities
-from crowder.asking.loglik import UNIT, log_ratios
-from crowder.asking.weighing import FIRST_LOOK, FORMS, NEXT_LOOK
+from crowder.beyond.evidence_ordering import FIRST_LOOK, FORMS, NEXT_LOOK
+from crowder.beyond.learned_densities import into_steps, learned_densities
+from crowder.beyond.log_likelihood import UNIT, log_ratios
+from crowder.practice.journal import identity
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
 

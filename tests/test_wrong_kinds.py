@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from test_bad_input import CLASSES, FROM_INSIDE, public
 
+import book.companion
 import crowder
 
 
@@ -80,7 +81,8 @@ def called():
         patched.append((owner, name, function))
         setattr(owner, name, watched)
 
-    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(crowder.__path__, "crowder.")
+    modules = [importlib.import_module(m.name) for package in (crowder, book.companion)
+               for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
                if not m.name.endswith("__main__")]  # fmt: skip
     for module in modules:
         for name, thing in list(vars(module).items()):
@@ -157,5 +159,3 @@ def test_another_kind_is_refused_at_the_door(calls, kind, tmp_path, monkeypatch)
                 wrong.append(f"{told} = {kind}: {type(error).__name__}: {words[:150]}")
     assert tried > 150
     assert wrong == [], "\n".join(wrong)
-
-

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder.plan.people import people
+from crowder.practice.planner.people import people
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = ROOT / "notebooks/15-your-data.ipynb"
@@ -52,8 +52,8 @@ def said(path):
 
 def test_the_example_is_what_the_generator_makes():
     made = people([4] * 8 + [3] * 12 + [2] * 20 + [1] * 42, rng=2017)
-    assert made.to_csv(index=False, lineterminator="\n") == (ROOT / "book/example/people.csv").read_text()
-    read = cr.read_records(ROOT / "book/example/people.csv")
+    assert made.to_csv(index=False, lineterminator="\n") == (ROOT / "book/data/people.csv").read_text()
+    read = cr.read_records(ROOT / "book/data/people.csv")
     assert read.equals(made[["id", "label", "name", "street", "city", "birth"]])
 
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FIGURE = """
 import matplotlib.pyplot as plt, pandas as pd
-from crowder.page import figures
+from book.companion import figures
 for letter in "ab":
     fig, ax = plt.subplots(figsize=(2, 1))
     ax.plot([0, size])
@@ -23,13 +23,18 @@ figures.say(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{
 
 
 def notebook(*cells: str) -> dict:
-    """Cells of Python; one that starts with '#p' is tagged `parameters`, one with '# ' is Markdown."""
+    """Cells of Python; one that starts with '#p' is tagged `parameters`, one with '#h' `hide-input`.
+
+    Of '#h', that line goes; one that starts with '# ' is Markdown.
+    """
     made = []
     for i, source in enumerate(cells):
         cell = {"cell_type": "code", "id": f"cell-{i}", "metadata": {}, "source": source, "outputs": [],
                 "execution_count": None}  # fmt: skip
         if source.startswith("#p"):
             cell["metadata"] = {"tags": ["parameters"]}
+        elif source.startswith("#h\n"):
+            cell |= {"metadata": {"tags": ["hide-input"]}, "source": source.removeprefix("#h\n")}
         elif source.startswith("# "):
             cell = {"cell_type": "markdown", "id": f"cell-{i}", "metadata": {}, "source": source}
         made.append(cell)
@@ -37,8 +42,12 @@ def notebook(*cells: str) -> dict:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-#: Of crowder, what a chapter without mathematics needs.
-ROOMS = {"": ["checked", "results"], "page": ["printing", "figures"], "ledger": ["evidence", "empirical", "claims"]}
+#: Of `crowder` and `book.companion`, what a chapter without mathematics needs.
+ROOMS = {
+    "crowder": ["validation", "files"],
+    "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
+    "book/claims": ["__init__"],
+}
 
 
 class TinyBook:
@@ -47,19 +56,19 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        not_ours = shutil.ignore_patterns("__pycache__", "*.png", "claims", "published.yml", "[!bi]*.md")
+        not_ours = shutil.ignore_patterns("__pycache__", "*.png", "claims", "companion", "published.yml", "[!b]*.md")
         shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
         shutil.copy(ROOT / "_config.yml", root)
         (root / "_toc.yml").write_text(
-            "format: jb-book\nroot: book/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
-            "  - file: notebooks/02-two\n- chapters:\n  - file: book/bibliography\n"
+            "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
+            "  - file: notebooks/02-two\n- chapters:\n  - file: book/pages/bibliography\n"
         )
-        (root / "book" / "index.md").write_text("# Tiny\n\nA book.\n")
+        (root / "book" / "pages" / "index.md").write_text("# Tiny\n\nA book.\n")
         for folder, names in ROOMS.items():
-            (root / "crowder" / folder).mkdir(exist_ok=True, parents=True)
-            (root / "crowder" / folder / "__init__.py").touch()
+            (root / folder).mkdir(exist_ok=True, parents=True)
+            (root / folder / "__init__.py").touch()  # empty: the real ones, but that of the claims, import everything
             for name in names:
-                shutil.copy(ROOT / "crowder" / folder / f"{name}.py", root / "crowder" / folder)
+                shutil.copy(ROOT / folder / f"{name}.py", root / folder)
         (root / "notebooks").mkdir()
         self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
         self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")
@@ -68,18 +77,23 @@ class TinyBook:
     def write(self, slug: str, *cells: str) -> None:
         (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))
 
-    def profiles(self, text: str) -> None:
-        (self.root / "book" / "profiles.yml").write_text(text)
+    def claims(self, name: str, text: str) -> None:
+        """A module of `book.claims`."""
+        (self.root / "book" / "claims" / f"{name}.py").write_text(text)
 
-    def command(self, *options: str) -> list[str]:
-        return [sys.executable, str(self.root / "book" / "build.py"), *options]
+    def profiles(self, text: str) -> None:
+        (self.root / "book" / "data" / "profiles.yml").write_text(text)
+
+    def command(self, *options: str, module: str = "book.build") -> list[str]:
+        """The words of a command; it is to be run in `root`, whose `book` Python then finds first."""
+        return [sys.executable, "-B", "-m", module, *options]
 
     def build(self, *options: str, before=None, **env: str) -> subprocess.CompletedProcess:
         """Run a build to its end; `before` is done in its process first."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
         return subprocess.run(
-            self.command(*options), capture_output=True, text=True, env=clean | env, stdin=subprocess.DEVNULL,
-            preexec_fn=before,
+            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean | env,
+            stdin=subprocess.DEVNULL, preexec_fn=before,
         )  # fmt: skip
 
     def refused(self, *options: str, before=None, **env: str) -> str:

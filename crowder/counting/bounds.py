@@ -2,35 +2,35 @@ r"""The paper's upper bounds on the expected number of questions, as printed and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from math import comb
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from crowder import checked
-from crowder.asking.resolution import cluster_sizes
-from crowder.counting.connectivity import log_connected
-from crowder.model.models import SimilarityModel
-from crowder.model.theory import L
+from crowder import validation
+from crowder.counting.random_graphs import log_connected
+from crowder.models import SimilarityModel
+from crowder.resolution import cluster_sizes
+from crowder.theory import L
 
 __all__ = ["disconnected", "edge_bound", "edge_tree_bound", "node_bound"]
 
-#: Gauss-Legendre nodes on a panel of `disconnected`, and their weights.
+#: Gauss-Legendre nodes for each panel of `disconnected`, and their weights.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
-def edge_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = True) -> float:
-    r"""The bound of Theorem 2 for edge ordering, as printed, or one that holds for every model.
+def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True) -> float:
+    r"""The bound of Theorem 2 for edge ordering, as printed, or a corrected one that holds for every model.
 
     As printed,
 
     .. math:: n + \min_{1\le s\le n}\Bigl[\binom k2 s^2 + n\sum_{i=1}^k\sum_{\ell=s}^{|V_i|} \ell\,
         L_{g,r}\bigl(\tbinom\ell2\bigr)\Bigr],
 
-    which some models exceed. Between two clusters, at most ss' questions are asked once they have come down to s and s'
-    pieces, and any other pair that is asked was met before. With :math:`D_i` from `disconnected`, and s and s' either 1
-    or as many as there are records,
+    which fails for some models. Between two clusters, at most ss' questions are asked once they consist of s and s'
+    components; all others are asked before. With :math:`D_i` from `disconnected`, and s and s' either 1 or the number
+    of records,
 
     .. math:: n - k + \sum_{i<j} \min\bigl\{m_i m_j,\; m_i + m_i m_j D_j,\; m_j + m_i m_j D_i,\;
         1 + m_i m_j (D_i + D_j)\bigr\}, \qquad m_i = |V_i| .
@@ -49,26 +49,26 @@ def edge_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
 
     Notes
     -----
-    Printed: O(largest size). Beyond the largest cluster the inner sums are empty and the bracket only grows with s.
-    Corrected: as `disconnected`, and O(distinct sizes squared). It is derived in the chapter "Edge ordering".
+    Printed: O(largest size). For s above the largest cluster size the inner sums are empty and the bracket increases
+    with s. Corrected: as `disconnected`, and O(distinct sizes squared). It is derived in the chapter "Edge ordering".
 
     Examples
     --------
-    >>> from crowder.model.models import uniform
-    >>> edge_bound(uniform(), [1, 1])  # two records; s = 2 leaves 4 · C(2, 2)
+    >>> from crowder.models import uniform
+    >>> edge_bound(uniform(), [1, 1])  # two records; at s = 2 it is 4 · C(2, 2)
     6.0
     >>> edge_bound(uniform(), [1, 1], printed=False)
     1.0
     """
-    sizes, model, printed = cluster_sizes(sizes), checked.model(model), checked.flag(printed, "printed")
+    sizes, model, printed = cluster_sizes(sizes), validation.model(model), validation.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     if not printed:
         different, many = np.unique(sizes, return_counts=True)
         apart = disconnected(model, different)
         a, b = different[:, None], different[None, :]
-        # Down to s and t pieces, and what was met before: either one piece, or every record on its own from the start.
-        each = np.minimum.reduce([
+        # Questions at s and t components and before: either one component, or every record on its own from the start.
+        each: np.ndarray = np.minimum.reduce([  # type: ignore[arg-type]  # arrays of one shape, and numbers
             s * t + before + as_well
             for s, before in ((1, a * b * apart[:, None]), (a, 0))
             for t, as_well in ((1, a * b * apart[None, :]), (b, 0))
@@ -77,21 +77,21 @@ def edge_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
     n, k, largest = int(sizes.sum()), len(sizes), int(sizes.max())
     ell = np.arange(1, largest + 1)
     terms = ell * L(model, ell * (ell - 1) / 2)
-    # How many clusters have a term in ℓ.
+    # The number of clusters with a term in ℓ.
     clusters = (sizes[:, None] >= ell).sum(axis=0)
     tail = np.append(np.cumsum((terms * clusters)[::-1])[::-1], 0.0)
-    s = np.arange(1.0, largest + 2)  # floats: of very many clusters, the integers would overflow
+    s = np.arange(1.0, largest + 2)  # floats: for very many clusters, integers would overflow
     inside = s <= n
     return float(n + np.min((comb(k, 2) * s**2 + n * tail)[inside]))
 
 
-def edge_tree_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
-    r"""A bound for edge ordering where matches tend to be the more similar pairs: :math:`F_g \le F_r` everywhere.
+def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
+    r"""A bound for edge ordering under first-order stochastic dominance: :math:`F_g \le F_r` everywhere.
 
     .. math:: n - k + \sum_{i<j} \frac{2 m_i m_j}{\max(m_i, m_j) + 1} \;\le\; k (n - 1), \qquad m_i = |V_i| .
 
-    What a record is asked about a cluster of m are its edges in a spanning tree of m + 1 records: two, less
-    :math:`2/(m+1)`, when all pairs are alike, and fewer when its own are less similar.
+    The questions about a record and a cluster of m are the record's edges in a spanning tree of m + 1 records: on
+    average two, less :math:`2/(m+1)`, if all pairs have the same distribution, and fewer if its own are less similar.
 
     Parameters
     ----------
@@ -106,25 +106,25 @@ def edge_tree_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     Raises
     ------
     ValueError
-        If F_g is above F_r somewhere: then more questions may be asked.
+        If F_g is above F_r somewhere; the bound may then fail.
 
     Notes
     -----
-    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Uniform, Dist-1 and
-    Dist-2 all qualify.
+    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". It applies to the uniform
+    model, Dist-1 and Dist-2.
 
     Examples
     --------
-    >>> from crowder.model.models import uniform
-    >>> round(edge_tree_bound(uniform(), [4, 1]), 9)  # three matches, 8/5 questions for the single record: exact here
+    >>> from crowder.models import uniform
+    >>> round(edge_tree_bound(uniform(), [4, 1]), 9)  # three matches, 8/5 questions for the singleton: exact here
     4.6
     """
-    sizes, model = cluster_sizes(sizes), checked.model(model)
+    sizes, model = cluster_sizes(sizes), validation.model(model)
     ends = np.union1d(model.green._edges, model.red._edges)
     excess = model.green.cdf(ends) - model.red.cdf(ends)
     if excess.max() > 1e-12:
         raise ValueError(
-            f"the tree bound needs F_g <= F_r; at {ends[excess.argmax()]:g}, F_g is larger by {excess.max():.3g}"
+            f"model must have F_g <= F_r; at {ends[excess.argmax()]:g}, F_g is larger by {excess.max():.3g}"
         )
     different, many = np.unique(sizes, return_counts=True)
     a, b = different[:, None], different[None, :]
@@ -132,8 +132,8 @@ def edge_tree_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
 
 
-def disconnected(model: SimilarityModel, sizes: Sequence[int]) -> np.ndarray:
-    r"""The chance that a cluster still lies in pieces when a given non-match is met.
+def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
+    r"""The probability that a cluster is not yet connected when a given non-match comes up.
 
     .. math:: D(m) = \int_0^1 f_r(\tau)\, \Pr\bigl(G(m, 1 - F_g(\tau)) \text{ is not connected}\bigr)\, d\tau
 
@@ -149,22 +149,22 @@ def disconnected(model: SimilarityModel, sizes: Sequence[int]) -> np.ndarray:
 
     Notes
     -----
-    O(M² log M) for each common step of the densities, M the largest size. A step is cut into panels that double from
-    its upper end on, the first 1/M wide in terms of F_g: on that scale connectedness sets in.
+    O(M² log M) for each common step of the densities, M the largest size. A step is divided into panels that double in
+    width from its upper end, the first of width 1/M in F_g, the scale on which the graph becomes connected.
 
     Examples
     --------
-    >>> from crowder.model.models import uniform
-    >>> disconnected(uniform(), [1, 2, 3]).round(9)  # three pairs, uniform: the second largest connects
+    >>> from crowder.models import uniform
+    >>> disconnected(uniform(), [1, 2, 3]).round(9)  # three uniform pairs: the second largest connects
     array([0. , 0.5, 0.5])
     """
-    sizes, model = cluster_sizes(sizes), checked.model(model)
+    sizes, model = cluster_sizes(sizes), validation.model(model)
     if not len(sizes):
         return np.zeros(0)
     largest = int(sizes.max())
     edges = np.union1d(model.green._edges, model.red._edges)
     middle = (edges[1:] + edges[:-1]) / 2
-    above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the chance to have been met, at each edge
+    above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the probability that a match lies above each edge
 
     def apart(chance: float) -> np.ndarray:
         return -np.expm1(log_connected(largest, chance)[sizes - 1])
@@ -187,17 +187,17 @@ def disconnected(model: SimilarityModel, sizes: Sequence[int]) -> np.ndarray:
 
 
 def _pairs_of_clusters(many: np.ndarray) -> np.ndarray:
-    """How many pairs of clusters have two given sizes, each pair counted once: below the diagonal, and on it."""
+    """The number of pairs of clusters with two given sizes, each pair counted once, on or below the diagonal."""
     return np.tril(np.outer(many, many), -1) + np.diag(many * (many - 1) // 2)
 
 
-def node_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = True) -> float:
-    r"""The bound of Theorem 3 for node ordering, for records whose order of arrival ignores the similarities.
+def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True) -> float:
+    r"""The bound of Theorem 3 for node ordering, for an arrival order independent of the similarities.
 
-    As printed, :math:`n + \sum_{i=1}^k \sum_{s=1}^{|V_i|} \min\{k, (n-|V_i|)\,L_{g,r}(s)\}`. A record that finds s of
-    its cluster placed counts L(s); the first of a cluster finds none and is compared with every cluster that is open.
-    So the sum has to run over :math:`s = 0, \dots, |V_i|-1`, and there are :math:`k - 1` other clusters to be asked
-    about: :math:`n + \sum_{i=1}^k \sum_{s=0}^{|V_i|-1} \min\{k-1, (n-|V_i|)\,L_{g,r}(s)\}`.
+    As printed, :math:`n + \sum_{i=1}^k \sum_{s=1}^{|V_i|} \min\{k, (n-|V_i|)\,L_{g,r}(s)\}`. A record with s earlier
+    ones in its cluster contributes L(s); the first of a cluster has none and is compared with all clusters so far. The
+    sum therefore has to run over :math:`s = 0, \dots, |V_i|-1`, and there are :math:`k - 1` other clusters:
+    :math:`n + \sum_{i=1}^k \sum_{s=0}^{|V_i|-1} \min\{k-1, (n-|V_i|)\,L_{g,r}(s)\}`.
 
     Parameters
     ----------
@@ -218,17 +218,17 @@ def node_bound(model: SimilarityModel, sizes: Sequence[int], *, printed: bool = 
 
     Notes
     -----
-    O(sum of the distinct sizes). The printed sum is no bound where clusters are many and small.
+    O(sum of the distinct sizes). The printed sum is not a bound for many small clusters.
 
     Examples
     --------
-    >>> from crowder.model.models import dist2
+    >>> from crowder.models import dist2
     >>> round(node_bound(dist2(1 / 3), [1, 1, 1, 1]), 6)  # but four different records take C(4, 2) = 6 questions
     5.5
     >>> node_bound(dist2(1 / 3), [1, 1, 1, 1], printed=False)
     16.0
     """
-    sizes, model, printed = cluster_sizes(sizes), checked.model(model), checked.flag(printed, "printed")
+    sizes, model, printed = cluster_sizes(sizes), validation.model(model), validation.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     n, k = int(sizes.sum()), len(sizes)

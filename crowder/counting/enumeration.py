@@ -1,6 +1,6 @@
-"""Every order of the pairs of a few records, enumerated: what a question count can be, and how often.
+"""Enumeration of all orders of the pairs of a few records: the distribution of the number of questions.
 
-For instances small enough to look at, such as the Disney records of Figure 1. Plain Python, exact integers.
+For small instances, such as the Disney records of Figure 1. Plain Python, exact integers.
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from math import factorial
+from typing import Any
 
-from crowder import checked
+from crowder import validation
 
 __all__ = ["orders_by_questions", "questions_of_order"]
 
 Pair = tuple[int, int]
 
-#: Seven records take the order of a minute, eight a day.
+#: The most records: seven take about a minute, eight a day.
 MOST = 7
 
-#: A number below all records, so that what is none of n is told by the pair that it is in.
+#: A number below all records, so that the error for an invalid record can name the pair.
 LEAST = -(2**63)
 
 
 def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
-    """The pairs that have to be asked when they are taken in the given order (Section "The two heuristic algorithms").
+    """The pairs that are asked about when they come in the given order (Section "The two heuristic algorithms").
 
     Parameters
     ----------
@@ -41,21 +42,21 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
 
     Notes
     -----
-    Written to be read, not to be fast: O(n) a pair.
+    Written for clarity, not for speed: O(n) for each pair.
 
     Examples
     --------
-    >>> questions_of_order([(0, 1), (1, 2), (0, 2)], "aab")  # a match, a non-match, and so a non-match
+    >>> questions_of_order([(0, 1), (1, 2), (0, 2)], "aab")  # a match, a non-match, and an implied non-match
     [(0, 1), (1, 2)]
     """
     labels = _labels(labels)
     n = len(labels)
     component = [frozenset([record]) for record in range(n)]
-    different: set[frozenset] = set()  # of two components each
+    different: set[frozenset] = set()  # pairs of components
     asked = []
     for i, j in _pairs(order):
         if not (0 <= min(i, j) and max(i, j) < n and i != j):
-            raise ValueError(f"{(i, j)} are not two of the {n} records, 0 to {n - 1}")
+            raise ValueError(f"{(i, j)} must be two different records out of {n}, 0 to {n - 1}")
         a, b = component[i], component[j]
         if a == b or frozenset([a, b]) in different:
             continue
@@ -71,7 +72,7 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
 
 
 def orders_by_questions(labels: Sequence) -> dict[int, int]:
-    r"""How many of the :math:`\binom n2!` orders of all pairs ask how many questions.
+    r"""The distribution of the number of questions over the :math:`\binom n2!` orders of all pairs.
 
     Parameters
     ----------
@@ -81,27 +82,27 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     Returns
     -------
     dict
-        From a number of questions to the number of orders that ask so many, ascending.
+        From each number of questions to the number of orders with that many, in increasing order.
 
     Notes
     -----
-    Orders that have established the same are counted together: whatever was asked, each of the u pairs still open is
-    next in a share 1/u of the orders. The states, hence the cost, grow like the partitions of the records times the
-    graphs between them: up to six records is quick.
+    Orders that have established the same facts are counted together: each of the u pairs still open is next in a share
+    1/u of the orders. The number of states, hence the cost, grows like the number of partitions of the records times
+    that of the graphs between them: up to six records are fast.
 
     Examples
     --------
-    >>> orders_by_questions("aab")  # two questions of three, unless both non-matches come first
+    >>> orders_by_questions("aab")  # two questions out of three, unless both non-matches come first
     {2: 4, 3: 2}
     """
     labels = _labels(labels)
     if len(labels) > MOST:
-        raise ValueError(f"the orders of the pairs of {len(labels)} records take too long to count; at most {MOST}")
+        raise ValueError(f"labels must have at most {MOST} records, not {len(labels)}: counting would take too long")
     pairs = list(combinations(range(len(labels)), 2))
 
     @cache
     def shares(components: frozenset, different: frozenset) -> dict[int, Fraction]:
-        """Chance of each number of further questions."""
+        """The probability of each number of further questions."""
         home = {record: part for part in components for record in part}
         open_pairs = [
             (home[i], home[j], labels[i] == labels[j])
@@ -128,14 +129,15 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     return {questions: int(orders * chances[questions]) for questions in sorted(chances)}
 
 
-def _labels(labels) -> tuple[int, ...]:
-    return tuple(checked.labels(list(labels) if isinstance(labels, str) else labels).tolist())
+def _labels(labels: Any) -> tuple[int, ...]:
+    return tuple(validation.labels(list(labels) if isinstance(labels, str) else labels).tolist())
 
 
-def _pairs(order) -> list[Pair]:
+def _pairs(order: Any) -> list[Pair]:
     try:
         return [
-            (checked.whole(i, "a record", least=LEAST), checked.whole(j, "a record", least=LEAST)) for i, j in order
+            (validation.whole(i, "a record", least=LEAST), validation.whole(j, "a record", least=LEAST))
+            for i, j in order
         ]
     except (TypeError, ValueError):
-        raise ValueError(f"an order is of pairs of record numbers, not {order!r}") from None
+        raise ValueError(f"order must be a list of pairs of record numbers, not {order!r}") from None

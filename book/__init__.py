@@ -1,0 +1,1 @@
+"""What publishes: pages, data, claims, what notebooks import (`companion`), the build, the Sphinx extensions."""

@@ -1,0 +1,242 @@
+"""Execute every chapter, then render the book from exactly what was executed.
+
+    python -m book.build                          the whole book, into _build/html
+    python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
+    python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
+    python -m book.build --only 08 --preview      ... and a look at its page alone, in _build/preview
+
+Everything is made under a temporary name and moved when it is complete, so a build that is killed leaves the last good
+results as they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True  # nothing is written among the sources, so this comes before our own modules
+if __name__ == "__main__" and (_heeded := signal.getsignal(signal.SIGINT)) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports needs no words
+
+# ruff: isort: split
+from book.build import compiled_cache, environment, execute, folders, processes, render, to_myst  # noqa: E402
+from book.build.chapters import (  # noqa: E402
+    BuildError,
+    Chapter,
+    overrides,
+    parse_assignments,
+    read_chapters,
+    read_profiles,
+    select,
+    told,
+)
+from book.build.environment import ROOT, WORK  # noqa: E402
+from book.build.manifest import Manifest  # noqa: E402
+from book.reports import ledger, licences, printed, sources, status  # noqa: E402
+from crowder import files  # noqa: E402
+
+
+def main(argv: list[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a terminal without an ε is no reason to fail
+    try:
+        args = _arguments(argv)
+        # A polite kill cleans up like Ctrl-C; so does a terminal that is closed, unless nohup had it go on.
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, lambda number, _: sys.exit(128 + number))
+        with folders.alone(args.output):
+            code = build(args)
+        sys.stdout.flush()  # a full disk is an error here, and a traceback later
+        return code
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        with contextlib.suppress(OSError):  # the screen itself may be what failed
+            print(f"error: {told(error)}", file=sys.stderr)
+            sys.stderr.flush()
+        _silence()
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the last complete results are untouched", file=sys.stderr)
+        return 130
+
+
+def _silence() -> None:
+    """Let nothing that is still to be said fail again when Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m book.build", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
+    parser.add_argument("--only", action="append", default=[], nargs="+", metavar="NN", help="execute these chapters")
+    parser.add_argument("-p", action="append", default=[], metavar="name=value", dest="parameters",
+                        help="a parameter, for the selected chapters that have it")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
+                        help="chapters at a time (default: one a core)")  # fmt: skip
+    parser.add_argument("--timeout", type=int, default=2400, help="seconds that one cell may run (default: 2400)")
+    parser.add_argument("--preview", action="store_true",
+                        help="render only the chapters executed now, into preview/; "
+                             "warnings are shown but do not fail")  # fmt: skip
+    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="where everything goes (default: _build)")
+    args = parser.parse_args(argv)
+    args.only = [name for names in args.only for name in names]
+    try:
+        args.output = args.output.resolve()
+    except (OSError, RuntimeError) as error:  # a link to itself: which of the two it is depends on Python
+        parser.error(f"--output {args.output}: {error}")
+    if args.jobs < 1 or args.timeout < 1:
+        parser.error("--jobs and --timeout must be at least 1")
+    return args
+
+
+def build(args: argparse.Namespace) -> int:
+    chapters = read_chapters(ROOT)
+    profiles = read_profiles(ROOT, chapters)
+    if args.profile not in profiles:
+        raise BuildError(f"--profile {args.profile}: there are {', '.join(profiles)}")
+    profile = profiles[args.profile]
+    selected = select(chapters, args.only)
+    catalogue = ledger.read_catalogue(ROOT, chapters, only=selected if args.preview else None)
+    groups = printed.read_groups(ROOT, chapters)
+    chosen = overrides(selected, profile, parse_assignments(args.parameters))
+
+    out = args.output
+    executed, results = out / "executed" / args.profile, out / "results" / args.profile
+    executed.mkdir(parents=True, exist_ok=True)
+    results.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".work-", dir=out))
+    try:
+        src = folders.copy_sources(ROOT, work, out / "src")
+        # Fingerprints are of the copy: an edit made while the build runs is not mistaken for what ran.
+        copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
+        code = compiled_cache.folder(src, out / "cache")
+        env = environment.environment(src, out, work, parallel=min(args.jobs, len(selected)))
+        env["NUMBA_CACHE_DIR"] = str(code)
+        environment.find_fonts(env)
+        manifest = Manifest(executed / "manifest.json", args.profile, results)
+        jobs = []
+        for chapter in manifest.longest_first(selected):
+            folder = work / "results" / chapter.slug
+            folder.mkdir(parents=True)
+            jobs.append({
+                "slug": chapter.slug, "input": str(src / chapter.path), "cwd": str((src / chapter.path).parent),
+                "output": str(work / f"{chapter.slug}.ipynb"), "results": str(folder),
+                "parameters": chosen[chapter.slug], "timeout": args.timeout,
+            })  # fmt: skip
+
+        def publish(job: dict[str, Any], seconds: float) -> None:
+            """Move one chapter's execution into place: results, notebook, and last the entry that vouches for both."""
+            copy, parameters = copies[job["slug"]], job["parameters"]
+            notebook = Path(job["output"])
+            # Refuse early what cannot be shown.
+            to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), copy.slug, "")
+            folders.complete_records(Path(job["results"]), copy, args.profile, parameters)
+            manifest.forget(copy.slug)
+            folders.swap(Path(job["results"]), results / copy.slug)
+            notebook.replace(executed / f"{copy.slug}.ipynb")
+            manifest.record(copy, parameters, seconds, executed / f"{copy.slug}.ipynb")
+
+        print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
+        try:
+            failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
+        finally:
+            compiled_cache.seal(code)
+        if failures:
+            raise BuildError("\n".join(failures + _lost(catalogue, failures)))
+        return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups)
+    finally:
+        processes.end(WORK, str(work))
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _lost(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
+    """The claims that have no evidence now, because their chapter did not come to its end."""
+    lines = []
+    for slug in sorted({failure.partition(":")[0] for failure in failures}):
+        names = [name for name, entry in catalogue.items() if entry["chapter"] == slug]
+        if names:
+            lines.append(f"{slug}: not checked in this run: {', '.join(names)}")
+    return lines
+
+
+def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups) -> int:
+    """Render if every chapter of the page set has a current execution; say so plainly if not."""
+    out, slugs = args.output, {c.slug for c in selected}
+    executed, results = out / "executed" / args.profile, out / "results" / args.profile
+    shown = selected if args.preview else chapters
+    lacking = []
+    for chapter in [c for c in shown if c.slug not in slugs]:
+        values = {chapter.slug: {}}
+        if chapter.exists():
+            values = overrides([chapter], profile, {})
+        if not chapter.exists() or not manifest.is_current(copies[chapter.slug], values[chapter.slug]):
+            lacking.append(chapter.slug)
+    judged = [c.slug for c in (selected if lacking else shown)]
+    entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
+    numbers = printed.judge(groups, results, judged)
+    moved = ledger.say_moved(entries) + printed.say_lost(numbers)
+    for line in printed.diff(numbers):
+        print(line)
+    if moved and args.parameters:
+        # Verdicts and agreements are of the book's own parameters; others may well give others.
+        print("\n".join(["with these parameters:", *moved]), file=sys.stderr)
+    failed = bool(moved and not args.parameters)
+    if lacking:
+        if failed:
+            raise BuildError("\n".join(moved))
+        print(f"results regenerated in {results}; the book was not rendered, because these chapters have no current "
+              f"execution in profile {args.profile}: {', '.join(lacking)}\n"
+              "(run the build without --only, or see one page with --preview)")  # fmt: skip
+        return 0
+    to_myst.refuse_shared_names({c.slug: results / c.slug for c in shown})
+    render.place(shown, executed, results, src)
+    render.configure(src, profile=args.profile, keep=selected if args.preview else None)
+    (src / "ledger.json").write_text(json.dumps(entries, ensure_ascii=False, indent=1), encoding="utf-8")
+    (src / "results").mkdir(exist_ok=True)
+    (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
+    (src / "printed.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
+    (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
+    measured = src / "book" / "data" / "measured" / "chapters.csv"
+    about = status.facts(manifest, shown, profile_name=args.profile, results=results, measured=measured)
+    (src / "licences.json").write_text(json.dumps(licences.facts(ROOT), ensure_ascii=False), encoding="utf-8")
+    (src / "status.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf-8")
+    html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
+    render.offer_executed(html, shown, executed)
+    licences.copy_texts(ROOT, html)
+    sources.write(html, ROOT, src, entries, shown, executed, manifest.commit)
+    if not args.preview:
+        for name in ("ledger.csv", "printed.csv"):
+            files.write(results / name, (src / "results" / name).read_bytes())
+    # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
+    target = out / ("preview" if args.preview else "moved" if failed else "html")
+    folders.swap(html, target)
+    counts = ", ".join(f"{count} {status}" for status, count in ledger.tally(entries).items())
+    if counts:
+        print(f"claims: {counts}")
+    if failed:
+        raise BuildError("\n".join([*moved, f"the ledger as it stands now is in {target}"]))
+    print(f"the {'page' if args.preview else 'book'} is at {target / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _heeded)
+    sys.exit(main())

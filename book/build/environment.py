@@ -1,0 +1,75 @@
+"""What a chapter finds around it when it runs: the same on each machine, whatever its owner has set up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Stands in for the date of the last commit where git cannot tell it; its year is the one in the footer.
+_FALLBACK_DATE = "1767225600"
+
+#: By this variable, which leads to a folder of its own, all that a build has started is known (see `processes`).
+WORK = "CROWDER_WORK"
+
+
+def _git(*command: str) -> str | None:
+    """What git says of this project; None when it is not a repository of its own, or there is no git."""
+    # In a hook of git, say, variables lead to another repository.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def ask(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, env=env)
+        except OSError:
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    top = ask("rev-parse", "--show-toplevel")
+    return ask(*command) if top and Path(top).resolve() == ROOT else None
+
+
+def commit() -> str | None:
+    commit = _git("rev-parse", "HEAD")
+    return f"{commit}-modified" if commit and _git("status", "--porcelain") else commit
+
+
+def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str, str]:
+    """The surroundings of every chapter: the same on each machine, whatever its owner has set up."""
+    cores = os.cpu_count() or 1
+    private = work / "private"
+    env = dict(os.environ)
+    env |= {
+        "PYTHONPATH": os.pathsep.join([str(src), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": str(out / "cache" / "matplotlib"),
+        "IPYTHONDIR": str(private / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(private / "jupyter"),
+        "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
+        # This Python's kernel, not one of the same name in the home folder.
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        # Chapters share the cores instead of each starting a process a core.
+        "LOKY_MAX_CPU_COUNT": str(max(1, cores // max(1, parallel))),
+        # tqdm, which others import, misses widgets that a page could not show.
+        "PYTHONWARNINGS": "ignore:IProgress not found",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        WORK: str(work),
+    }
+    env.setdefault("SOURCE_DATE_EPOCH", _git("log", "-1", "--format=%ct") or _FALLBACK_DATE)
+    for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        # One thread adds numbers in one order.
+        env.setdefault(threads, "1")
+    return env
+
+
+def find_fonts(env: dict[str, str]) -> None:
+    """Let Matplotlib list the fonts once, here: on a slow machine it says so, and a page is no place for that."""
+    if not list(Path(env["MPLCONFIGDIR"]).glob("fontlist*.json")):
+        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=env, capture_output=True)

@@ -1,0 +1,304 @@
+"""Run chapters in parallel, each by papermill in a process of its own.
+
+The parent starts ``python -m book.build.execute`` for a chapter, writes the job as one line of JSON to its standard
+input and reads progress, one line of JSON each, from its standard output, which nothing else can write to. The input
+stays open as long as the parent lives: when it closes, the parent is gone, and the worker ends too, with its kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from book.build import processes
+from book.build.chapters import BuildError, told
+from book.build.environment import ROOT
+
+# What all outputs of one cell may take: the largest that is meant for a page has a fiftieth of it.
+MOST = 50_000_000
+
+
+# --- the worker --------------------------------------------------------------------------------------------------
+
+
+def _listen() -> Any:
+    """Take standard output for ourselves: what libraries, the kernel and its children print goes to the log."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # which no child inherits, so it ends when we do
+    os.dup2(2, 1)
+    return channel
+
+
+def end_with_parent(last: Callable[[], None] = lambda: None) -> None:
+    """End this process as soon as its parent, at the other end of standard input, has gone; do this `last`."""
+    while os.read(0, 4096):  # not through sys.stdin, whose lock Python wants when it ends
+        pass
+    with contextlib.suppress(Exception):
+        last()
+    os._exit(1)
+
+
+def _strip(notebook: Any) -> None:
+    """Remove what differs from run to run though the result is the same."""
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+
+
+def _size(message: dict[str, Any]) -> int:
+    content = message["content"]
+    pieces = [content.get("text", ""), *(content.get("data") or {}).values()]
+    return sum(len(piece) if isinstance(piece, str) else len(json.dumps(piece)) for piece in pieces)
+
+
+def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
+    import nbformat
+    import papermill
+    import papermill.engines
+    import zmq
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.engines import NBClientEngine, papermill_engines
+    from traitlets.config import Config
+
+    at: int | None = None  # no cell has begun
+    sizes: dict[int, int] = {}
+
+    def _send(**message: Any) -> None:
+        print(json.dumps(message), file=channel, flush=True)
+
+    class Client(papermill.engines.PapermillNotebookClient):
+        """papermill's own client, with an end to what a cell may print: memory has one, too."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            clients.append(self)
+
+        def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+            sizes[cell_index] = sizes.get(cell_index, 0) + _size(msg)
+            if sizes[cell_index] > MOST:
+                _send(error=f"its output is larger than {MOST // 10**6} MB, which no page can show", cell=at)
+                os._exit(1)  # the parent ends the kernel
+            return super().process_message(msg, cell, cell_index)
+
+    papermill.engines.PapermillNotebookClient = Client
+
+    class Engine(NBClientEngine):
+        """papermill's own engine, telling the parent which cell it has reached."""
+
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> Any:
+            start = nb_man.cell_start
+
+            def cell_start(cell: Any, cell_index: int | None = None, **more: Any) -> Any:
+                nonlocal at
+                at = cell_index or 0
+                _send(cell=at, of=len(nb_man.nb.cells))
+                return start(cell, cell_index, **more)
+
+            nb_man.cell_start = cell_start
+            return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
+
+    papermill_engines.register("crowder", Engine)
+    config = Config()
+    if zmq.has("curve"):
+        # A kernel that talks over TCP in the clear warns on every start.
+        config.KernelManager.transport_encryption = "auto"
+    started = time.monotonic()
+    try:
+        notebook = papermill.execute_notebook(
+            job["input"], None, parameters=job["parameters"], engine_name="crowder", cwd=job["cwd"],
+            progress_bar=False, execution_timeout=job["timeout"], request_save_on_cell_execute=False, config=config,
+        )  # fmt: skip
+    except papermill.PapermillExecutionError as error:
+        _send(error=f"{error.ename}: {error.evalue}".removesuffix(": "), cell=error.cell_index, source=error.source,
+              traceback="\n".join(error.traceback))  # fmt: skip
+        return
+    except CellTimeoutError:
+        _send(error=f"the cell ran longer than {job['timeout']} s (see --timeout)", cell=at)
+        return
+    except DeadKernelError:
+        _send(error="its kernel died: killed from outside (for want of memory?), or a crash in compiled code", cell=at)
+        return
+    except Exception as error:  # whatever it is belongs to this chapter's message
+        _send(error=f"{type(error).__name__}: {error}", cell=at)
+        return
+    _strip(notebook)
+    try:
+        nbformat.write(notebook, job["output"])
+    except OSError as error:
+        _send(failed=f"its execution could not be written: {told(error)}")
+        return
+    _send(seconds=round(time.monotonic() - started, 2))
+
+
+# --- the parent --------------------------------------------------------------------------------------------------
+
+
+def _describe(job: dict[str, Any], message: dict[str, Any]) -> str:
+    if message.get("cell") is None:
+        return f"{job['slug']}: its kernel did not start: {message['error']}"
+    # Count as the author does: from 1, without the cell that the build put in.
+    injected = 1 if job["parameters"] else 0
+    cells = json.loads(Path(job["input"]).read_text(encoding="utf-8"))["cells"]
+    tagged = next(i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", []))
+    index = message["cell"]
+    if injected and index == tagged + 1:
+        number, source = "with the injected parameters", ""
+    else:
+        index -= injected if index > tagged else 0
+        number, source = f"{index + 1} of {len(cells)}", "".join(cells[index]["source"])
+    shown = "\n".join("      " + line for line in source.strip().splitlines()[:8])
+    return f"{job['slug']}: cell {number} failed: {message['error']}" + (f"\n{shown}" if shown else "")
+
+
+def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, alive: list) -> float:
+    """Run one chapter; return the seconds it took."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    last: dict[str, Any] = {}
+    with log.open("w", encoding="utf-8") as errors:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "book.build.execute"], cwd=ROOT,  # where this very `book` is found first
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
+            env=env | {"CROWDER_RESULTS": job["results"]},
+            # Ctrl-C is the parent's to handle.
+            start_new_session=True,
+        )  # fmt: skip
+        alive.append(worker)
+        try:
+            worker.stdin.write(json.dumps(job) + "\n")
+            worker.stdin.flush()
+            for line in worker.stdout:
+                if line.endswith("\n"):  # not the half of one, from a worker that was killed
+                    last = json.loads(line)
+                    if "of" in last:
+                        report(job["slug"], last["cell"], last["of"])
+        except BrokenPipeError:
+            pass  # it ended before it listened; its log says why
+        finally:
+            worker.stdout.close()
+            code = worker.wait()
+            alive.remove(worker)
+            processes.end("CROWDER_RESULTS", job["results"])
+    if "seconds" in last:
+        return last["seconds"]
+    if "error" in last:
+        if last.get("traceback"):
+            with log.open("a", encoding="utf-8") as errors:
+                errors.write(last["traceback"] + "\n")
+        reason = _last_line(log) if last.get("cell") is None else ""
+        raise BuildError(_describe(job, last) + reason + f"\n    more in {log}")
+    if "failed" in last:
+        raise BuildError(f"{job['slug']}: {last['failed']}")
+    how = f"was killed (signal {-code})" if code < 0 else f"ended with code {code}"
+    raise BuildError(f"{job['slug']}: its process {how}{_last_line(log)}\n    more in {log}")
+
+
+def _last_line(log: Path) -> str:
+    """The last error in the log, which is mostly why; failing that, the last words."""
+    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
+    return f"\n      {(errors or said)[-1]}" if said else ""
+
+
+class Progress:
+    """A bar for each chapter on a terminal, a few plain lines elsewhere."""
+
+    def __init__(self, slugs: list[str]) -> None:
+        self.tty = sys.stderr.isatty()
+        self.spoken: dict[str, float] = {}
+        self.bars: dict[str, Any] = {}
+        if self.tty:
+            from tqdm import tqdm
+
+            width = max(map(len, slugs), default=0)
+            form = "{desc} {bar:24} {n_fmt:>3}/{total_fmt} cells {elapsed}"
+            for i, slug in enumerate(slugs):
+                self.bars[slug] = tqdm(total=1, desc=slug.ljust(width), position=i, bar_format=form, leave=True)
+
+    def at(self, slug: str, cell: int, total: int) -> None:
+        if self.tty:
+            bar = self.bars[slug]
+            if bar.total != total:
+                bar.reset(total)  # the clock of a waiting chapter starts when it does
+            bar.n = cell
+            bar.refresh()
+        elif time.monotonic() - self.spoken.get(slug, 0) > 15:
+            self.spoken[slug] = time.monotonic()
+            print(f"  {slug}: cell {cell + 1} of {total}", file=sys.stderr, flush=True)
+
+    def end(self, slug: str, seconds: float | None) -> None:
+        if self.tty:
+            if seconds is not None:
+                self.bars[slug].n = self.bars[slug].total
+            self.bars[slug].refresh()
+        else:
+            said = "failed" if seconds is None else f"done in {seconds:.1f} s"
+            print(f"  {slug}: {said}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        for bar in self.bars.values():
+            bar.close()
+
+
+def run_all(
+    jobs: list[dict[str, Any]], parallel: int, env: dict[str, str], logs: Path, publish: Callable[[dict, float], None]
+) -> list[str]:
+    """Run the jobs, `parallel` at a time; call `publish` after each success; return the failures' messages."""
+    progress = Progress([job["slug"] for job in jobs])
+    alive: list[subprocess.Popen] = []
+    failures: dict[str, str] = {}
+    guard = threading.Lock()
+
+    def one(job: dict[str, Any]) -> None:
+        seconds = None
+        try:
+            seconds = _run(job, env, logs / f"{job['slug']}.log", progress.at, alive)
+            with guard:
+                publish(job, seconds)
+        except BuildError as error:
+            failures[job["slug"]] = str(error)
+            seconds = None
+        except OSError as error:
+            failures[job["slug"]] = f"{job['slug']}: {told(error)}"
+            seconds = None
+        finally:
+            progress.end(job["slug"], seconds)
+
+    pool = ThreadPoolExecutor(parallel)
+    try:
+        for future in [pool.submit(one, job) for job in jobs]:
+            future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(alive):
+            worker.kill()
+        pool.shutdown(wait=True)
+        progress.close()
+    return [failures[slug] for slug in sorted(failures)]
+
+
+if __name__ == "__main__":
+    _job = json.loads(sys.stdin.readline())
+    _clients: list[Any] = []
+
+    def _end_kernel() -> None:
+        """A kernel deep in compiled code would not notice for as long as that runs."""
+        os.kill(_clients[0].km.provisioner.pid, signal.SIGKILL)
+
+    threading.Thread(target=end_with_parent, args=[_end_kernel], daemon=True).start()
+    _work(_job, _listen(), _clients)
+    # Leave at once: the thread above still waits for the parent, and nothing is left to do.
+    os._exit(0)

@@ -1,0 +1,83 @@
+"""Which execution of which chapter is current: what vouches for the executed notebooks of one profile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from book.build.chapters import Chapter, fingerprint, versions
+from book.build.environment import commit
+from crowder import files
+
+_KINDS = {"parameters": dict, "seconds": (int, float), "versions": dict} | dict.fromkeys(
+    ("fingerprint", "sha256", "results"), str
+)
+
+
+class Manifest:
+    """What vouches for the executed notebooks of one profile, and for their results."""
+
+    def __init__(self, path: Path, profile: str, results: Path) -> None:
+        self.path, self.results = path, results
+        self.commit = commit()  # of now: the sources are copied now, and a chapter may take long
+        self.data = {"profile": profile, "chapters": _read(path)}
+
+    def longest_first(self, chapters: list[Chapter]) -> list[Chapter]:
+        took = {slug: entry["seconds"] for slug, entry in self.data["chapters"].items()}
+        return sorted(chapters, key=lambda c: -took.get(c.slug, float("inf")))
+
+    def is_current(self, chapter: Chapter, parameters: dict[str, Any]) -> bool:
+        entry = self.data["chapters"].get(chapter.slug)
+        notebook = self.path.parent / f"{chapter.slug}.ipynb"
+        return (
+            entry is not None
+            and entry["fingerprint"] == fingerprint(chapter, parameters)
+            and notebook.exists()
+            and entry["sha256"] == sha256(notebook)
+            and entry["results"] == sha256(self.results / chapter.slug)
+        )
+
+    def forget(self, slug: str) -> None:
+        if self.data["chapters"].pop(slug, None) is not None:
+            self._write()
+
+    def record(self, chapter: Chapter, parameters: dict[str, Any], seconds: float, notebook: Path) -> None:
+        self.data["chapters"][chapter.slug] = {
+            "fingerprint": fingerprint(chapter, parameters),
+            "parameters": chapter.defaults() | parameters,
+            "seconds": seconds,
+            "commit": self.commit,
+            "versions": versions(),
+            "sha256": sha256(notebook),
+            "results": sha256(self.results / chapter.slug),
+        }
+        self._write()
+
+    def _write(self) -> None:
+        files.write(self.path, (json.dumps(self.data, indent=2, sort_keys=True) + "\n").encode())
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The entries of a manifest; one that cannot be read, or is no such entry, vouches for nothing."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    chapters = found.get("chapters") if isinstance(found, dict) else None
+    return {
+        slug: entry for slug, entry in (chapters.items() if isinstance(chapters, dict) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("commit", 0), (str, type(None)))
+        and all(isinstance(entry.get(key), kind) for key, kind in _KINDS.items())
+    }  # fmt: skip
+
+
+def sha256(path: Path) -> str:
+    """Of a file; or of all files in a folder, with their names."""
+    if not path.is_dir():
+        return hashlib.sha256(path.read_bytes() if path.exists() else b"").hexdigest()
+    digest = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        digest.update(f"{file.relative_to(path).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

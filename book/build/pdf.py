@@ -1,0 +1,245 @@
+"""The whole book as one PDF, printed by Chromium from the pages of the last build.
+
+    python -m book.build.pdf                  _build/html -> _build/html/asking-the-crowd.pdf
+    python -m book.build.pdf --html OTHER     the same for the pages in another folder
+
+The landing page then leads to it.
+
+The articles of all pages are put into one page, in the order of the contents, so that a link from one chapter to
+another becomes a link inside the document, formulas are set by the same MathJax, and figures stay vectors. Code that is
+folded on the pages is left out; the executed notebooks have it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import posixpath
+import shutil
+import signal
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup, Tag
+
+from book.build import folders
+from book.build.chapters import BuildError, told
+from crowder import files
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "asking-the-crowd.pdf"
+
+_WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body></body></html>'
+
+# What only a screen can use.
+_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .watch-controls"
+_STYLE = """
+/* A shadow is printed as a picture. The identifier, which nothing has, outweighs what the themes say. */
+:is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
+body { display: block; background: #fff; font-size: 10pt; }
+article { display: block; }
+article h1 { break-before: page; }
+figure, table, .admonition, .claim, div.math, .proof { break-inside: avoid; }
+table.long, .cell_input, .cell { break-inside: auto; }
+h1, h2, h3 { break-after: avoid; }
+pre { white-space: pre-wrap !important; font-size: 8pt; break-inside: auto; }
+table { font-size: 8.5pt; width: auto; max-width: 100%; }
+img { max-width: 100%; }
+.verdict { white-space: nowrap; }
+"""
+_FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
+<span class="pageNumber"></span></div>"""
+
+
+def pages() -> list[str]:
+    """The pages of the book without suffix, in the order of the contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+
+
+def anchor(page: str, fragment: str = "") -> str:
+    """The name of a place in the one document.
+
+    Examples
+    --------
+    >>> anchor("notebooks/08-synthetic", "fig-table1")
+    'notebooks-08-synthetic--fig-table1'
+    """
+    return page.replace("/", "-") + (f"--{fragment}" if fragment else "")
+
+
+def combine(html: Path, names: list[str]) -> str:
+    """One page of HTML, to be opened in the folder `html`."""
+    documents = {name: _read(html / f"{name}.html") for name in names}
+    first = documents[names[0]]
+    whole = BeautifulSoup(_WHOLE, "html.parser")
+    title = first.select_one("article h1")
+    whole.head.append(whole.new_tag("meta", charset="utf-8"))
+    whole.head.append(whole.new_tag("title"))
+    whole.title.string = _words(title)
+    for part in first.select('link[rel="stylesheet"], script'):
+        # The styles, and MathJax with its settings; nothing else runs on paper.
+        if part.name == "script" and "mathjax" not in str(part).lower():
+            continue
+        for key in ("href", "src"):
+            if part.get(key):
+                part[key] = _beside(names[0], part[key].partition("?")[0])
+        whole.head.append(part.extract())
+    style = whole.new_tag("style")
+    style.string = _STYLE
+    whole.head.append(style)
+    for name, document in documents.items():
+        article = document.select_one("article")
+        _for_paper(article, name, names)
+        article["id"] = anchor(name)
+        whole.body.append(article)
+    return str(whole)
+
+
+def _read(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def _words(heading: Tag) -> str:
+    return " ".join(heading.get_text().replace("#", " ").split())
+
+
+def _beside(page: str, path: str) -> str:
+    """A path that a page names, from the root of the pages."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+
+
+def _for_paper(article: Tag, name: str, names: list[str]) -> None:
+    for part in article.select(_SCREEN_ONLY):
+        part.decompose()
+    for part in article.select("[id]"):
+        part["id"] = anchor(name, part["id"])
+    for part in article.select("img[src]"):
+        part["src"] = _beside(name, unquote(part["src"]))
+    for link in article.select("a[href]"):
+        target = urlsplit(link["href"])
+        if target.scheme or target.netloc:
+            continue
+        page = _beside(name, target.path) if target.path else f"{name}.html"
+        if (page := page.removesuffix(".html")) in names:
+            link["href"] = "#" + anchor(page, unquote(target.fragment))
+        else:  # a file beside the pages, which paper does not have
+            del link["href"]
+
+
+def print_pdf(source: Path, target: Path, executable: str) -> None:
+    """Print a page that lies on disk; every formula is set before."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        try:
+            page = browser.new_page()
+            page.set_default_timeout(600_000)
+            page.goto(source.as_uri())
+            page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
+            page.pdf(
+                path=target, format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
+                header_template="<span></span>", footer_template=_FOOTER,
+                margin={"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
+            )  # fmt: skip
+        finally:
+            browser.close()
+    _shrink(target)
+
+
+def _shrink(path: Path) -> None:
+    """Chromium writes the many small objects of a tagged document one by one; packed, they are half the size."""
+    import pikepdf
+
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        _share_tiles(document)
+        document.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate, recompress_flate=True)
+
+
+def _share_tiles(document) -> None:
+    """Keep one of equal images: Chromium prints a hatch as tiles, and each use of a hatch has its own."""
+    import pikepdf
+
+    kept: dict[tuple, pikepdf.Object] = {}
+    for masked in (False, True):  # masks first, so that images with equal masks name the same one
+        same = {}
+        for item in document.objects:
+            if not isinstance(item, pikepdf.Stream) or item.get("/Subtype") != "/Image" or ("/SMask" in item) != masked:
+                continue
+            facts = tuple((key, str(item[key].objgen if key == "/SMask" else item[key])) for key in sorted(item.keys()))
+            same[item.objgen] = kept.setdefault((item.read_raw_bytes(), facts), item)
+        for item in document.objects:
+            if isinstance(item, pikepdf.Stream) and "/SMask" in item and item["/SMask"].objgen in same:
+                item["/SMask"] = same[item["/SMask"].objgen]
+            resources = item.get("/Resources", {}) if isinstance(item, (pikepdf.Stream, pikepdf.Dictionary)) else {}
+            for name, used in dict(resources.get("/XObject", {})).items():
+                if used.objgen in same:
+                    resources["/XObject"][name] = same[used.objgen]
+
+
+def link_from_landing_page(html: Path, root: str) -> None:
+    """Say on the landing page that there is a PDF; a page that was built without one does not say so."""
+    path = html / f"{root}.html"
+    document = _read(path)
+    place = document.select_one("#pdf")
+    place.clear()
+    link = document.new_tag("a", href="../" * root.count("/") + NAME)
+    link.string = f"The whole book as a PDF ({(html / NAME).stat().st_size / 1e6:.0f} MB)"
+    place.append(link)
+    files.write(path, str(document).encode())
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (_build/html)")
+    html = parser.parse_args(argv).html.resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # tidies up like Ctrl-C
+    built = (html.parent / ".lock").exists()  # by a build, which must not change the pages meanwhile
+    try:
+        with folders.alone(html.parent) if built else contextlib.nullcontext():
+            return _print(html, pages())
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {told(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the pages are as they were", file=sys.stderr)
+        return 130
+
+
+def _print(html: Path, names: list[str]) -> int:
+    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
+        print(f"error: {html} lacks {', '.join(lacking)}; run make book first", file=sys.stderr)
+        return 1
+    if executable is None:
+        print("error: Chromium prints the PDF, and there is none here (Debian: apt install chromium)", file=sys.stderr)
+        return 1
+    source, target = html / ".print.html", html / f".{NAME}"
+    try:
+        source.write_text(combine(html, names), encoding="utf-8")
+        try:
+            print_pdf(source, target, executable)
+        except ImportError as error:
+            print(f"error: {error}; make pdf installs what this needs", file=sys.stderr)
+            return 1
+        except Exception as error:  # of the browser, or of the document that it left
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            print(f"error: {executable} printed no PDF: {reason}", file=sys.stderr)
+            return 1
+        target.replace(html / NAME)
+    finally:
+        source.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+    link_from_landing_page(html, names[0])
+    print(f"the book is at {html / NAME}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""Render executed chapters with Jupyter Book, every warning an error that names its page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from book.build.chapters import BuildError, Chapter, numbered
+from book.build.environment import ROOT
+from book.build.to_myst import to_myst
+from book.reports.sources import unmarked
+
+# "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
+_PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
+# "[Errno 28] No space left on device: '/…'", or the same as Python's repr has it: what the disk says comes first.
+_REFUSED = re.compile(
+    r"\[Errno \d+\] (WHAT[^\n)]*)|OSError\(\d+, '(WHAT[^']*)'".replace(
+        "WHAT", "(?:No space left|File too large|Disk quota|Read-only file)"
+    )
+)
+_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+# It ends with the build: alone, it would go on writing where the next build begins.
+_JUPYTER_BOOK = """
+import sys, threading
+from book.build.execute import end_with_parent
+threading.Thread(target=end_with_parent, daemon=True).start()
+from jupyter_book.cli.main import main
+main()
+"""
+
+# sphinx-mathjax-offline brings 24 MB; a page loads this file, which knows TeX and HTML, and these fonts.
+_MATHJAX_KEPT = ("tex-chtml.js", "output/chtml/fonts/woff-v2/")
+
+
+def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
+    """Put the executed chapters and their results where Sphinx will find them."""
+    numbers = numbered(src)
+    for chapter in chapters:
+        where = f"results/{chapter.slug}"
+        shutil.copytree(results / chapter.slug, src / where)
+        notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
+        page = to_myst(notebook, chapter.slug, where, _seeds(results / chapter.slug), numbers.get(chapter.path))
+        (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
+
+
+def _seeds(folder: Path) -> dict[str, str]:
+    """Figure or table -> the seed it was made with, in words."""
+    found = {}
+    for path in folder.glob("*.json"):
+        seed = json.loads(path.read_text(encoding="utf-8"))["parameters"].get("seed")
+        found[path.stem] = "" if seed is None else f"run with seed {seed}"
+    return found
+
+
+def configure(src: Path, *, profile: str, keep: list[Chapter] | None = None) -> None:
+    """Adapt the copies of _config.yml and _toc.yml to this build.
+
+    With `keep`, the table of contents shrinks to the pages that are not chapters, and these chapters.
+    """
+    config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    if repository:
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        config.setdefault("repository", {})["url"] = f"{server}/{repository}"
+    if profile != "full":
+        # A reader must not take quick numbers for the book's.
+        config.setdefault("html", {})["announcement"] = (
+            f"Built with the <b>{profile}</b> profile: fewer repetitions than the book’s own. "
+            "Each chapter shows the parameters it ran with."
+        )
+    (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    if keep is not None:
+        toc = yaml.safe_load((src / "_toc.yml").read_text(encoding="utf-8"))
+        _prune(toc, {c.path.with_suffix("").as_posix() for c in keep})
+        (src / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+
+
+def _prune(entry: Any, keep: set[str]) -> None:
+    if isinstance(entry, dict):
+        for key, value in list(entry.items()):
+            if isinstance(value, list):
+                entry[key] = [
+                    item for item in value
+                    if not (isinstance(item, dict) and str(item.get("file", "")).startswith("notebooks/"))
+                    or item["file"].removesuffix(".ipynb") in keep
+                ]  # fmt: skip
+                if key == "parts":
+                    entry[key] = [part for part in entry[key] if _prune(part, keep) or part.get("chapters")]
+            for item in entry[key] if isinstance(entry[key], list) else []:
+                _prune(item, keep)
+
+
+def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: bool = True) -> Path:
+    """Run Jupyter Book on `src`; return the folder of finished pages, inside `work`."""
+    options = ["-n", "--keep-going", *(["-W"] if strict else [])]
+    with subprocess.Popen(
+        [sys.executable, "-c", _JUPYTER_BOOK, "build", str(src), "--path-output", str(work), *options],
+        cwd=ROOT,  # where this very `book` is found first
+        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", errors="replace",
+    ) as done:  # fmt: skip
+        try:
+            said = _COLOUR.sub("", done.stdout.read())
+            done.wait()
+        except BaseException:
+            done.kill()
+            raise
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(said, encoding="utf-8")
+    problems = _problems(said, src)
+    if not strict and (own := [problem for problem in problems if problem.startswith("  notebooks/")]):
+        print("\n".join(["warnings, which would stop a build of the whole book:", *own]), file=sys.stderr)
+    if done.returncode < 0:
+        raise BuildError(f"the book did not render: Sphinx was killed (signal {-done.returncode}); more in {log}")
+    if (done.returncode or strict) and (refused := _REFUSED.search(said)):
+        raise BuildError(f"the book did not render: {refused[1] or refused[2]}; more in {log}")
+    if strict and (problems or done.returncode):
+        shown = problems or _ERROR.findall(said)[:1] or said.strip().splitlines()[-15:]
+        raise BuildError("\n".join(["the book did not render; warnings count as errors:", *shown, f"more in {log}"]))
+    html = work / "_build" / "html"
+    if done.returncode or not (html / "index.html").exists():
+        raise BuildError(f"the book did not render; more in {log}")
+    _prune_mathjax(html)
+    # What the themes leave among the pages: templates, maps for their authors, fonts for browsers of long ago.
+    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
+        for path in html.glob(f"_static/{pattern}"):
+            path.unlink()
+    for page in html.glob("notebooks/**/*.html"):
+        page.write_text(unmarked(page.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # the themes' own words, in other languages
+    # Sphinx's note for a rebuild in this folder, which there is none of; of two clones with the same pages it differed.
+    (html / ".buildinfo").unlink(missing_ok=True)
+    return html
+
+
+def _problems(said: str, src: Path) -> list[str]:
+    """What Sphinx complained of, one line each, the page first."""
+    found = []
+    for match in _PROBLEM.finditer(said):
+        where, text = (match["where"] or "").strip(), match["text"].strip()
+        page, _, line = where.removeprefix(f"{src}/").partition(":")
+        page = page.removeprefix(f"{src.resolve()}/") or "the book"
+        if page.endswith(".ipynb") and line.isdigit():
+            # myst-nb counts 10,000 for each cell, and from 2 within it.
+            line = f" cell {int(line) // 10000}, line {max(1, int(line) % 10000 - 1)}"
+        elif line:
+            line = f" line {line}"
+        problem = f"  {page}{line}: {text}"
+        if problem not in found:
+            found.append(problem)
+    return found
+
+
+def _prune_mathjax(html: Path) -> None:
+    for root in html.glob("_static/mathjax"):
+        for path in [p for p in root.rglob("*") if p.is_file()]:
+            if not path.relative_to(root).as_posix().startswith(_MATHJAX_KEPT):
+                path.unlink()
+        for folder in sorted((p for p in root.rglob("*") if p.is_dir()), reverse=True):
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def offer_executed(html: Path, chapters: list[Chapter], executed: Path) -> None:
+    """The download button gives the notebook as it ran, not the copy with directives that Sphinx read."""
+    for chapter in chapters:
+        for copy in html.glob(f"_sources/{chapter.path.as_posix()}*"):
+            shutil.copyfile(executed / f"{chapter.slug}.ipynb", copy)

@@ -1,0 +1,158 @@
+"""From an executed notebook to a page: figures and tables become numbered, captioned and linked to their data.
+
+`book.companion.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an
+output becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the
+ledger (see `verdicts`). What a chapter found can be said only at its end, but is read first: a cell tagged `lead` moves
+up, under the title. The executed notebook itself stays as it ran.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+from book.build.chapters import BuildError
+
+# Of colons, because a caption on the fence's own line may hold backticks (roles); longer than any fence within.
+FENCE = ":" * 9
+
+
+def to_myst(
+    notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None, number: int | None = None
+) -> dict[str, Any]:
+    """The notebook for Sphinx.
+
+    `results` is where the chapter's files lie, from the root of the Sphinx sources; `made` says of each figure
+    and table with what it was made; `number` is the chapter's, for the words on folded cells.
+    """
+    page = copy.deepcopy(notebook)
+    _say_what_is_folded(page, number)
+    for number, cell in enumerate(page["cells"], start=1):
+        for output in cell.get("outputs", []):
+            facts = output.get("metadata", {}).pop("crowder", None)
+            if facts is not None and facts["kind"] in ("figure", "interactive", "table"):
+                facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
+            if facts is None:
+                _refuse(output, slug, number)
+            elif facts["kind"] == "figure":
+                output["data"] = {"text/markdown": _figure(facts, results)}
+            elif facts["kind"] == "interactive":
+                output["data"] = {"text/markdown": _interactive(facts, results, output["data"])}
+            elif facts["kind"] == "table":
+                output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
+            elif facts["kind"] == "claim":
+                output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
+    page = _lead(page, slug)
+    if any(_is_claim(output) for cell in notebook["cells"] for output in cell.get("outputs", [])):
+        text = f"## What was checked\n\n{FENCE}{{checked}} {slug}\n{FENCE}"
+        page["cells"].append({"cell_type": "markdown", "id": "what-was-checked", "metadata": {}, "source": text})
+    return page
+
+
+def _say_what_is_folded(page: dict[str, Any], number: int | None) -> None:
+    """Write what a folded cell holds where a reader unfolds it: "Code: Figure 5.2", or the cell's first comment."""
+    counts = {"figure": 0, "table": 0}
+    for cell in page["cells"]:
+        shown = []
+        for output in cell.get("outputs", []):
+            kind = output.get("metadata", {}).get("crowder", {}).get("kind")
+            if (kind := "figure" if kind == "interactive" else kind) in counts:
+                counts[kind] += 1
+                shown.append(f"{kind.title()} {number}.{counts[kind]}")
+        if "hide-input" in cell["metadata"].get("tags", []):
+            first = "".join(cell["source"]).partition("\n")[0]
+            what = ", ".join(shown) if shown and number is not None else first.removeprefix("#").strip()
+            if first.startswith("#") or shown:
+                cell["metadata"]["mystnb"] = {"code_prompt_show": f"Code: {what}", "code_prompt_hide": f"Code: {what}"}
+
+
+def _is_claim(output: dict[str, Any]) -> bool:
+    return output.get("metadata", {}).get("crowder", {}).get("kind") == "claim"
+
+
+def _lead(page: dict[str, Any], slug: str) -> dict[str, Any]:
+    cells = page["cells"]
+    leads = [cell for cell in cells if "lead" in cell["metadata"].get("tags", [])]
+    if not leads:
+        return page
+    if len(leads) > 1:
+        raise BuildError(f"{slug}: {len(leads)} cells are tagged 'lead'; a page has one beginning")
+    (lead,) = leads
+    lead["metadata"]["tags"] = ["remove-input"]
+    for output in lead["outputs"]:
+        text = "".join(output["data"]["text/markdown"])
+        output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: in-short\n\n{text}\n{FENCE}"}
+    cells.remove(lead)
+    # Before the list of what a reader will know, if the title's cell has one: on a small screen it takes all the room.
+    head, mark, rest = "".join(cells[0]["source"]).partition("**What you will know at the end**")
+    cells[1:1] = [lead]
+    if mark:
+        cells[0]["source"] = head
+        cells[2:2] = [{**cells[0], "id": f"{cells[0]['id']}-list", "source": mark + rest}]
+    return page
+
+
+def _refuse(output: dict[str, Any], slug: str, number: int) -> None:
+    """What has no place on a page: a picture that nobody describes, a warning that nobody reads."""
+    for mime in output.get("data", {}):
+        if mime.startswith("image/"):
+            raise BuildError(f"{slug}: cell {number} shows an image ({mime}) without caption and alt text; "
+                             "hand the figure to book.companion.figures.show")  # fmt: skip
+    if output.get("name") == "stderr":
+        text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
+        raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
+
+
+def _links(facts: dict[str, str], slug: str, cell: dict[str, Any], results: str, made: str) -> str:
+    """Where a figure or table comes from: its data, the cell that made it, the seed."""
+    data = f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
+    return f"{data} · {{cell}}`{slug}#{cell['id']}`" + (f" · {made}" if made else "")
+
+
+def _figure(facts: dict[str, str], results: str) -> str:
+    return "\n".join([
+        f"{FENCE}{{figure}} /{results}/{facts['name']}.svg",
+        f":name: {facts['name']}",
+        f":alt: {json.dumps(facts['alt'], ensure_ascii=False)}",
+        ":class: drawn",
+        "",
+        f"{facts['caption']} {facts['links']}",
+        FENCE,
+    ])  # fmt: skip
+
+
+def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> str:
+    """The still picture as a figure, and behind it what interactive.js makes the chart of."""
+    spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
+    spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
+    # "<" as a code point: no text in the chart can end the script.
+    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = f'<script type="application/json" class="interactive-spec">{text}</script>'
+    return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
+
+
+def _table(facts: dict[str, str], markdown: str) -> str:
+    return "\n".join([
+        f"{FENCE}{{table}} {facts['caption']} {facts['links']}",
+        f":name: {facts['name']}",
+        "",
+        markdown,
+        FENCE,
+    ])  # fmt: skip
+
+
+def names(results: Path) -> set[str]:
+    """The figures and tables of one chapter, as its results folder has them."""
+    return {path.stem for path in results.glob("*.json")}
+
+
+def refuse_shared_names(results: dict[str, Path]) -> None:
+    """A name is also a label of the whole book: two chapters must not use the same."""
+    owner: dict[str, str] = {}
+    for slug, folder in results.items():
+        for name in sorted(names(folder)):
+            if name in owner:
+                raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; a name belongs to one chapter")
+            owner[name] = slug

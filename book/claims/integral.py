@@ -1,0 +1,537 @@
+r"""Claims of the chapter *The integral $L_{g,r}(t)$*, and the second roads to its numbers."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from math import comb
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from scipy import integrate, stats
+
+import crowder as cr
+from book.companion.claims import (
+    agreement,
+    also,
+    argument,
+    bounded,
+    corrected,
+    counterexample,
+    exceeds,
+    identity,
+    of_chapter,
+    simulation,
+)
+from crowder.densities import hellinger2, total_variation
+from crowder.theory import EPSILON as e
+from crowder.theory import T as t
+from crowder.theory import step_integral
+
+__all__ = ["BASES", "FIRST", "PRINTED", "SECOND", "SHARES", "check", "random_steps", "score"]
+
+claim, check = of_chapter(__name__)
+
+NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
+EPSILONS = (0.1, 0.3)
+QUARTER = Fraction(1, 4)
+
+#: The closed forms that the paper prints: proof for uniform noise; appendix, for Dist-1 and Dist-2.
+PRINTED = {
+    "uniform": 1 / (t + 1),
+    "dist1": (1 - e) / ((1 + e) * (t + 1)) * (1 + e * ((1 - e) / 2) ** (t - 1)),
+    "dist2": ((1 - 2 * e) / (1 - e)) ** (t + 1) / (t + 1),
+}
+#: What each step of a model adds to the integral, as a person would write it; F_g(1/2) is (1 - ε)/2 under Dist-1.
+SHARES = {
+    "uniform": [1 / (t + 1)],
+    "dist1": [
+        (1 + e) / (1 - e) * ((1 - e) / 2) ** (t + 1) / (t + 1),
+        (1 - e) / (1 + e) * (1 - ((1 - e) / 2) ** (t + 1)) / (t + 1),
+    ],
+    "dist2": [e / (1 - e) * sp.Integer(0) ** t, ((1 - 2 * e) / (1 - e)) ** (t + 1) / (t + 1), sp.Integer(0)],
+}
+#: Two simplifications of the closed form for Dist-1: in the appendix, and in the proof of the bound for edge ordering.
+FIRST, SECOND = (1 - e) / ((1 + e) * (t + 1)), (1 - 2 * e) / (t + 1)
+#: For Dist-2 the integral and its bounds are powers of these, with exponent t + 1, over t + 1.
+H2 = e / (1 - e)
+BASES = {"exact": 1 - H2, r"$e^{-H^2}$": sp.exp(-H2), r"$1 - \epsilon$": 1 - e, r"$e^{-\epsilon}$": sp.exp(-e)}
+#: Two models with the same distances, whose densities differ at the bottom or at the top of the scale.
+BOTTOM = cr.SimilarityModel.from_steps([0, QUARTER, 2 * QUARTER, 1], green=[0, 2, 1], red=[2, 0, 1], name="bottom")
+TOP = cr.dist2(Fraction(1, 3))
+
+#: With ε = 1 - 2q, powers of (1 - ε)/2 = q combine; s stands for t > 0.
+_q, _s = sp.symbols("q s", positive=True)
+
+
+# --- claims ---------------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "B21",
+    place="beyond the paper",
+    statement=r"""A step of width $b$, on which $f_g = g$, $f_r = h$ and $F_g$ begins at $c$, adds
+              $\frac hg \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
+    basis="proved",
+    code=step_integral,
+    test=["tests/test_theory.py::test_a_step_s_share_for_every_symbol", "tests/test_theory.py::test_shapes_and_errors"],
+)
+def share_of_a_step():
+    b, c, g, h = sp.symbols("b c g h", positive=True)
+    share = step_integral(c, g, h, b, t)
+    yield identity(
+        "the share of a step",
+        share - h / g * ((c + g * b) ** (t + 1) - c ** (t + 1)) / (t + 1),
+        step_integral(c, 0, h, b, t) - h * b * c**t,
+        shows="every $g$, $h$, $b$, $c$, $t$",
+    )
+    yield identity(
+        "nothing at $b = 0$, and it grows by the integrand", share.subs(b, 0), sp.diff(share, b) - (c + g * b) ** t * h
+    )
+
+
+@claim(
+    "C08",
+    place="Proof of Theorem 2, first display; definition of $L_{g,r}$ in the main results",
+    statement=r"""The chance that one similarity across clusters is at least the largest of $t$ inside one is
+              $L_{g,r}(t) = \int_0^1 F_g(x)^t f_r(x)\,dx$; at $t = 0$ it is 1.""",
+    basis="exact",
+    code=cr.L,
+    test=[
+        "tests/test_theory.py::test_counting_where_each_similarity_falls",
+        "tests/test_theory.py::test_closed_form_equals_quadrature",
+        "tests/test_theory.py::test_monte_carlo",
+    ],
+)
+def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
+    models = models or _random_models()
+    yield agreement(
+        f"the chance, counted in fractions, and the integral; {len(models)} random models, $t = 0, \\dots, 8$",
+        [cr.L(m, length) for m in models for length in range(9)],
+        [float(_by_counting(m, length)) for m in models for length in range(9)],
+        tolerance=1e-12,
+    )
+    points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))  # t need not be whole
+    yield agreement(
+        "`cr.L` and quadrature",
+        [cr.L(_model(*setting), length) for setting, length in points],
+        [_by_quadrature(_model(*setting), length) for setting, length in points],
+        tolerance=1e-9,
+        relative=True,
+    )
+    yield from (also(_counted(name)) for name in ("dist1", "dist2", "uniform"))
+    yield also(_in_symbols(derived, epsilons))
+    races = _races(trials, epsilons) if races is None else races
+    yield also(
+        simulation(
+            f"races, {len(races)} settings",
+            races["score"],
+            1,
+            0,
+            size=trials,
+            limit=float(np.round(stats.norm.isf(alarm / len(races) / 2), 1)),
+        )
+    )
+
+
+@claim(
+    "C22",
+    place="Appendix, proposition on Dist-1",
+    statement=r"""For Dist-1, $L_{g,r}(t) = \frac{1-\epsilon}{(1+\epsilon)(t+1)} \bigl(1 + \epsilon
+              (\frac{1-\epsilon}2)^{t-1}\bigr)$, which for small $\epsilon$ is about
+              $\frac{1-\epsilon}{(1+\epsilon)(t+1)}$.""",
+    basis="proved",
+    code=[cr.L_symbolic, cr.L],
+    test=[
+        "tests/test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
+        "tests/test_theory.py::test_numbers_symbols_and_the_printed_forms_agree",
+    ],
+)
+def closed_form_for_dist1(derived=None):
+    derived = derived or _derived()
+    yield identity(
+        "the closed form for Dist-1, and its value at $t = 0$",
+        _left("dist1", derived),
+        PRINTED["dist1"].subs(t, 0) - 1,
+        shows=r"every $t \ge 0$, every $\epsilon$",
+    )
+    ratio = PRINTED["dist1"] / FIRST
+    yield identity(
+        r"its approximation, in the limit $\epsilon \to 0$ and in the limit $t \to \infty$",
+        sp.limit(ratio.subs(t, 1 + _s), e, 0) - 1,
+        sp.limit(ratio.subs({t: _s, e: sp.Rational(1, 3)}), _s, sp.oo) - 1,
+    )
+    yield from map(also, (_derived_again("dist1", derived), _as_tabulated("dist1"), _counted("dist1")))
+
+
+@claim(
+    "C23",
+    place="Appendix, proposition on Dist-2",
+    status="holds with a caveat",
+    basis="proved",
+    statement=r"""For Dist-2, $L_{g,r}(t) = \frac1{t+1} \bigl(\frac{1-2\epsilon}{1-\epsilon}\bigr)^{t+1} \le
+              \frac{(1-\epsilon)^{t+1}}{t+1} \le \frac{e^{-\epsilon(t+1)}}{t+1}$.""",
+    corrected=r"""Both hold for $t > 0$. At $t = 0$ the integral is 1: the term $0^t\,\frac{\epsilon}{1-\epsilon}$ of
+              the first step is missing.""",
+    affects="""the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins; no other
+            result""",
+    code=[cr.L_symbolic, cr.L],
+    test=[
+        "tests/test_theory.py::test_nothing_to_exceed_is_always_exceeded",
+        "tests/test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
+        "tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+    ],
+)
+def closed_form_for_dist2(derived=None):
+    derived = derived or _derived()
+    one, at_zero = _by_counting(cr.dist2(QUARTER), 0), PRINTED["dist2"].subs(t, 0)
+    yield counterexample(
+        r"the bound for Dist-2 at $t = 0$, $\epsilon = 1/4$", value=one, relation="at most", printed=np.exp(-0.25)
+    )
+    yield also(
+        counterexample("the closed form there", value=one, relation="equal", printed=at_zero.subs(e, sp.Rational(1, 4)))
+    )
+    yield also(agreement("`cr.L` there", cr.L(cr.dist2(QUARTER), 0), 1.0))
+    yield corrected(_as_powers(derived))
+    yield corrected(_tangent())
+    at_one = derived["dist2"].subs(t, 0)
+    yield corrected(identity("with the term in $0^t$, at $t = 0$", at_one - at_zero - e / (1 - e), at_one - 1))
+    further = [_derived_again("dist2", derived), _as_tabulated("dist2"), _counted("dist2"), *_chain()]
+    yield from (corrected(also(piece)) for piece in further if r"$e^{-H^2}$" not in piece.what)
+
+
+@claim(
+    "B22",
+    place="beyond the paper",
+    statement=r"""If $f_g = g$ and $f_r = h$ near the top of the scale, then $(t+1)\,L_{g,r}(t) \to h/g$, with an error
+              that vanishes exponentially.""",
+    basis="proved",
+    code=cr.L,
+    test="tests/test_theory.py::test_only_the_top_of_the_scale_counts",
+)
+def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
+    models, third = models or _random_models(), sp.Rational(1, 3)
+    scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or _derived()).values()]
+    ratios = [1, (1 - third) / (1 + third), 0]
+    yield identity(
+        r"the limits of $(t+1)\,L_{g,r}(t)$ at $\epsilon = \frac13$",
+        *(sp.limit(form, _s, sp.oo) - ratio for form, ratio in zip(scaled, ratios, strict=True)),
+        shows=", ".join(f"${sp.latex(ratio)}$" for ratio in ratios),
+    )
+    exact = [model for name in NAMES for model in _in_fractions(name)] + models
+    rest = [
+        _remainder(model, _by_counting(model, length), length)
+        for model in exact
+        if model.green.heights[-1] > 0
+        for length in range(9)
+    ]
+    yield argument(
+        r"$0 \le \rho \le c^t$ in fractions, the three models and random ones, $t \le 8$",
+        *(0 <= rho <= limit for rho, limit in rest),
+    )
+    yield also(_counted("random models", models))
+    yield also(_in_symbols(derived, epsilons))
+    whole = np.unique(np.round(np.geomspace(1, 1000, 120)).astype(int)) - 1
+    far = [
+        _remainder(model, cr.L(model, length), length)
+        for model in (_model(*setting) for setting in _settings(epsilons))
+        for length in whole
+    ]
+    yield also(bounded(f"$\\rho \\le c^t$, up to $t = {whole[-1]}$", *np.add(np.transpose(far), [[0], [1e-12]])))
+
+
+@claim(
+    "B23",
+    place="beyond the paper",
+    statement=r"""Both simplifications for Dist-1 make $L_{g,r}$ smaller; $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$ is
+              what holds for $t \ge 1$.""",
+    basis="proved",
+    code=[cr.L, cr.L_symbolic],
+    test="tests/test_theory.py::test_simplifications_for_dist1_err_downwards",
+)
+def simplifications_for_dist1():
+    bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
+    yield identity(
+        "what the first loses, what the second loses",
+        PRINTED["dist1"] / FIRST - (1 + e * power),
+        1 - SECOND / FIRST - 2 * e**2 / (1 - e),
+        shows=r"the second, $2\epsilon^2/(1 - \epsilon)$",
+    )
+    yield identity(
+        "what the bound leaves, nothing at $t = 1$",
+        bound - PRINTED["dist1"] - bound * e / (1 + e) * (1 - power),
+        power.subs(t, 1) - 1,
+    )
+    yield argument(
+        r"the power falls with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
+        *(sp.simplify(x.subs(e, _s / (1 + _s))) > 0 for x in ((1 - e) / 2, 1 - (1 - e) / 2)),
+    )
+    yield also(_counted("dist1"))
+    dial, lengths = np.linspace(0.005, 0.5, 100), np.arange(1, 101)
+    values = np.array([cr.L(cr.dist1(x), lengths) for x in dial])
+    limit = (1 - dial[:, None]) / (lengths + 1)
+    yield also(bounded(r"$L_{g,r}(t) \le (1-\epsilon)/(t+1)$, $0 < \epsilon \le \frac12$, $t \le 100$", values, limit))
+    yield also(bounded(r"the first below $L_{g,r}(t)$", limit / (1 + dial[:, None]), values))
+
+
+@claim(
+    "B24",
+    place="beyond the paper",
+    statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the paper's chain.",
+    basis="proved",
+    code=cr.L,
+    test="tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+)
+def a_tighter_bound_for_dist2(derived=None):
+    derived = derived or _derived()
+    yield _as_powers(derived)
+    yield _tangent()
+    further = [_derived_again("dist2", derived), _counted("dist2"), *_chain()[:2]]
+    yield from map(also, further)
+
+
+@claim(
+    "B25",
+    place="beyond the paper",
+    statement="""Two models have the same $H^2$ and the same total variation, and integrals that add up to $1/(t+1)$:
+              nearly all of it in one, next to nothing in the other.""",
+    basis="exact",
+    code=[cr.L, hellinger2, total_variation],
+    test="tests/test_theory.py::test_the_same_distances_and_another_integral",
+)
+def the_same_distances(models=(BOTTOM, TOP), runs=None):
+    lengths = range(1, 31)
+    half = [Fraction(1, 2) ** (length + 1) / (length + 1) for length in lengths]
+    yield agreement(
+        r"$H^2$ and $\mathrm{TV}$ of both models",
+        [round(x, 12) for m in models for x in (m.hellinger2, m.total_variation)],
+        [0.5] * 4,
+    )
+    yield agreement(
+        "both integrals, counted in fractions",
+        [_by_counting(m, length) for m in models for length in lengths],
+        [*(Fraction(1, length + 1) - x for length, x in zip(lengths, half, strict=True)), *half],
+    )
+    yield also(
+        agreement(
+            "`cr.L`",
+            [cr.L(m, length) for m in models for length in lengths],
+            [float(_by_counting(m, length)) for m in models for length in lengths],
+            tolerance=1e-12,
+        )
+    )
+    runs = _runs() if runs is None else runs
+    asked = runs.groupby("model")[["edge", "node"]]
+    repetitions = int(asked.size().min())
+    mean, error = asked.mean(), asked.std(ddof=1) / np.sqrt(repetitions)
+    yield also(
+        exceeds(
+            "more than twice the questions in one model as in the other, edge and node ordering",
+            mean.loc["bottom"] - 2 * mean.loc["dist2"],
+            np.hypot(error.loc["bottom"], 2 * error.loc["dist2"]),
+            size=repetitions,
+        )
+    )
+
+
+@claim(
+    "B26",
+    place="beyond the paper",
+    statement=r"""For Dist-2, $L_{g,r}(s) \le e^{-\epsilon s}/(s+1)$, with equality at $s = 0$ only, where the proof for
+              node ordering writes an equality.""",
+    basis="proved",
+    code=cr.L,
+    test="tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+)
+def an_inequality_for_node_ordering(derived=None, used=None):
+    derived = derived or _derived()
+    yield identity(
+        r"equal at $s = 0$, and $\frac29$ at $\epsilon = \frac14$, $s = 1$",
+        derived["dist2"].subs(t, 0) - 1,
+        _by_counting(cr.dist2(QUARTER), 1) - sp.Rational(2, 9),
+        shows=r"$L_{g,r}(1) = \frac29$",
+    )
+    yield _as_powers(derived)
+    yield _tangent()
+    yield argument(
+        r"less at $s \ge 1$: this one is $e^\epsilon \ge 1 + \epsilon > 1$ times the appendix's", (1 + e) - 1 > 0
+    )
+    rate = sp.series(-sp.log(1 - H2), e, 0, 3).removeO()
+    yield identity("the rate of the fall", rate - (e + sp.Rational(3, 2) * e**2))
+    yield also(_counted("dist2"))
+    if used is None:
+        s = np.array([0, 1, 2, 5, 10])
+        used = pd.DataFrame({"exact": cr.L(TOP, s), "written": np.exp(-s / 3) / (s + 1)})
+    equal, less = used["exact"][0] == used["written"][0], (used["exact"] < used["written"])[1:]
+    yield also(argument("in the table", equal, *less))
+
+
+# --- what the chapter uses, too ---------------------------------------------------------------------------------------
+
+
+def random_steps(rng, steps=4):
+    """A model of fractions: steps of random widths, random masses, now and then none."""
+    edges = [0, *sorted(Fraction(int(x), 100) for x in rng.choice(np.arange(1, 100), steps - 1, replace=False)), 1]
+    mass = [rng.multinomial(60, rng.dirichlet([0.5] * steps)).tolist() for _ in range(2)]
+    heights = [[Fraction(m, 60) / (b - a) for m, (a, b) in zip(part, pairwise(edges), strict=True)] for part in mass]
+    return cr.SimilarityModel.from_steps(edges, *heights)
+
+
+def score(wins, trials, chance):
+    """How far so many wins are from their expectation, like a normal score, but from the exact binomial law.
+
+    Few wins are not normal.
+    """
+    p_value = stats.binomtest(wins, trials, min(max(chance, 0), 1)).pvalue
+    return np.copysign(stats.norm.isf(min(p_value, 1) / 2), wins / trials - chance)
+
+
+# --- what several claims need -----------------------------------------------------------------------------------------
+
+
+def _model(name, epsilon=None):
+    return cr.uniform() if name == "uniform" else getattr(cr, name)(epsilon)
+
+
+def _settings(epsilons):
+    return [("uniform", None), *product(("dist1", "dist2"), epsilons)]
+
+
+def _in_fractions(name):
+    values = [Fraction(1, 10), Fraction(1, 3), Fraction(49, 100)]
+    return [cr.uniform()] if name == "uniform" else [_model(name, x) for x in values]
+
+
+def _random_models(count=5):
+    rng = np.random.default_rng(1)
+    return [random_steps(rng) for _ in range(count)]
+
+
+@cache
+def _shares(name):
+    edges, green, red = cr.models.steps(name, e)
+    found, c = [], sp.Integer(0)
+    for (left, right), g, h in zip(pairwise(edges), green, red, strict=True):
+        found.append(step_integral(c, g, h, right - left, t))
+        c = sp.simplify(c + g * (right - left))
+    return found
+
+
+def _derived():
+    return {name: sum(_shares(name)) for name in NAMES}
+
+
+def _left(name, derived):
+    """What is left of the printed form, for every t > 0 and ε."""
+    return (derived[name] - PRINTED[name]).subs({t: _s, e: 1 - 2 * _q})
+
+
+def _derived_again(name, derived):
+    again = derived[name] - cr.L_symbolic(name)
+    return identity("`cr.L_symbolic`, and 1 at $t = 0$", again, derived[name].subs(t, 0) - 1)
+
+
+def _as_tabulated(name):
+    gaps = [share - readable for share, readable in zip(_shares(name), SHARES[name], strict=True)]
+    return identity("the shares of {numref}`tab-integral-shares`", *gaps)
+
+
+def _in_symbols(derived, epsilons):
+    derived = derived or _derived()
+    points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))
+    values = [{t: length} | ({} if epsilon is None else {e: epsilon}) for (_, epsilon), length in points]
+    return agreement(
+        "`cr.L` and the symbols",
+        [cr.L(_model(*setting), length) for setting, length in points],
+        [float(derived[name].subs(value)) for ((name, _), _), value in zip(points, values, strict=True)],
+        tolerance=1e-9,
+        relative=True,
+    )
+
+
+def _by_counting(model, t):
+    """The chance that R is at least the largest G, by the steps that they fall in; exact for fractions.
+
+    If R falls into a step with j of the G, and the others fall below, R is the largest of j + 1 equal chances.
+    """
+    total, below = 0, 0
+    for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
+        here = g * (b - a)
+        total += sum(comb(t, j) * here**j * below ** (t - j) * h * (b - a) / (j + 1) for j in range(t + 1))
+        below += here
+    return total
+
+
+def _counted(name, models=None):
+    models = models or _in_fractions(name)
+    return agreement(
+        f"`cr.L` and counting in fractions, {NAMES.get(name, name)}, $t \\le 8$",
+        [cr.L(m, length) for m in models for length in range(9)],
+        [float(_by_counting(m, length)) for m in models for length in range(9)],
+        tolerance=1e-12,
+    )
+
+
+def _by_quadrature(model, t):
+    def integrand(x):
+        return model.green.cdf(x) ** t * model.red.pdf(x)
+
+    steps = pairwise(model.green.edges)
+    return sum(integrate.quad(integrand, *step, epsabs=0, epsrel=1e-11)[0] for step in steps)
+
+
+def _races(trials, epsilons):
+    """As the chapter runs them, with fewer lengths."""
+    rng, rows = np.random.default_rng(1), []
+    for setting in _settings(epsilons):
+        model = _model(*setting)
+        for length in (0, 1, 3):
+            best = model.green.sample((length, trials), rng=rng).max(axis=0, initial=0)
+            wins = int((model.red.sample(trials, rng=rng) >= best).sum())
+            rows.append(score(wins, trials, cr.L(model, length)))
+    return pd.DataFrame({"score": rows})
+
+
+def _remainder(model, value, t):
+    """What the top step leaves of L(t), and its bound c^t, in the arithmetic of the model and the value."""
+    top, width = model.red.heights[-1] / model.green.heights[-1], model.green.edges[-1] - model.green.edges[-2]
+    c = 1 - model.green.heights[-1] * width
+    return value - top * (1 - c ** (t + 1)) / (t + 1), c**t
+
+
+def _as_powers(derived):
+    return identity(
+        "the powers, with $y = -H^2$, $H^2$ and $-\\epsilon$",
+        _left("dist2", derived),
+        PRINTED["dist2"] - BASES["exact"] ** (t + 1) / (t + 1),
+        1 / (1 - e) - (1 + H2),
+    )
+
+
+def _tangent():
+    y = sp.Symbol("y", real=True)
+    above = sp.exp(y) - 1 - y  # at least 0: convex, and flat at 0, where it is 0
+    flat = sp.diff(above, y).subs(y, 0) == 0
+    return argument("$1 + y \\le e^y$", sp.diff(above, y, 2) > 0, flat, above.subs(y, 0) == 0)
+
+
+def _chain():
+    """The bases in their order, and the integral under the power of each, the tightest first."""
+    dial, lengths = np.linspace(0.001, 0.499, 499), np.arange(1, 41)
+    bases = np.array([sp.lambdify(e, base)(dial) for base in BASES.values()])
+    values = np.array([cr.L(cr.dist2(x), lengths) for x in dial])
+    ordered = bounded(f"the bases in this order, at {len(dial)} values of $\\epsilon$", bases[:-1], bases[1:])
+    powers = {label: base[:, None] ** (lengths + 1) / (lengths + 1) for label, base in zip(BASES, bases, strict=True)}
+    return [ordered] + [
+        bounded(f"`cr.L` under the power of {label}, $1 \\le t \\le 40$", values, power)
+        for label, power in powers.items()
+        if label != "exact"
+    ]
+
+
+def _runs(sizes=(15,) * 5, repetitions=4):
+    rows, rng = [], np.random.default_rng(1)
+    for model, _ in product((BOTTOM, TOP), range(repetitions)):
+        asked = cr.experiments.count_questions(list(sizes), model, rng=rng)
+        rows.append({"model": model.name} | asked)
+    return pd.DataFrame(rows)

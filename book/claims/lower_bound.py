@@ -1,0 +1,823 @@
+"""Claims of the chapter *What no algorithm can avoid*."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, pairwise, product
+from math import comb, exp, log1p, prod, sqrt
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from scipy import stats
+
+import crowder as cr
+from book.companion.claims import (
+    agreement,
+    also,
+    argument,
+    bounded,
+    corrected,
+    counterexample,
+    identity,
+    of_chapter,
+    simulation,
+)
+from crowder.counting.decision_trees import certificate, fewest_expected, minimax, partitions, worst_case
+from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
+from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
+
+claim, check = of_chapter(__name__)
+
+HALF, QUARTER, FIFTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 5)
+R = sp.Rational
+n, k, h, x, y = sp.symbols("n k h x y", positive=True)
+e = sp.Symbol("epsilon", positive=True)
+#: Standard errors; a true mean is so far off once in two million times.
+LIMIT = 5
+GAMES, LOWER, CERTAIN = "tests/test_games.py::", "tests/test_lower.py::", "tests/test_certain.py::"
+
+
+def _rests_on(name, pieces):
+    """All that another statement rests on, as one piece: so many steps."""
+    return argument(f"what {name} rests on", *(piece.holds for piece in pieces))
+
+
+def _small_models():
+    three_steps = cr.SimilarityModel.from_steps(
+        [0, QUARTER, HALF, 1], green=[HALF, 3 * HALF, 1], red=[3 * HALF, 1, 3 * QUARTER]
+    )
+    return [cr.dist1(QUARTER), cr.dist1(HALF), cr.dist2(FIFTH), three_steps]
+
+
+# --- without similarities ----------------------------------------------------------------------------------------
+
+#: The two worst cases: if k is told, and if it is not.
+TOLD, UNTOLD = n * (k - 1) - k * (k - 1) / 2, n * k - k * (k + 1) / 2
+M = sp.Symbol("M", positive=True, integer=True)
+BOXES = (M - 1) * (M + 2) / (2 * M)
+
+
+def _coins():
+    i = sp.Symbol("i", positive=True, integer=True)
+    return identity(
+        "boxes, and both cases: each difference is a product of factors that are not negative",
+        (sp.summation(i, (i, 1, M - 1)) + M - 1) / M - BOXES, BOXES - M / 2 - (M - 2) / (2 * M),
+        (n - k) * k / 4 - n * k / 8 - k * (n - 2 * k) / 8,  # k ≤ n/2
+        k * (k + 1) / 4 - n * k / 8 - k * (2 * k + 2 - n) / 8,  # k > n/2
+    )  # fmt: skip
+
+
+def _one_pair(records):
+    """Clusterings in which exactly one pair matches."""
+    for u, v in combinations(range(records), 2):
+        yield tuple(u if w == v else w for w in range(records))
+
+
+def _shown_and_hidden(clusters, hidden):
+    """Clusterings of one shown record for each cluster and some hidden ones."""
+    yield from (tuple(range(clusters)) + rest for rest in product(range(clusters), repeat=hidden))
+
+
+def _best_against(clusterings):
+    """Mean questions of best play when these are equally likely."""
+    return fewest_expected(dict.fromkeys(clusterings, Fraction(1)))
+
+
+@cache
+def _lopsided():
+    return agreement(
+        "best play when $\\{1, 2\\}$ is twice as likely a match as $\\{1, 3\\}$ and $\\{2, 3\\}$, by hand",
+        [fewest_expected({(0, 0, 1): HALF, (0, 1, 0): HALF / 2, (0, 1, 1): HALF / 2})], [1 + HALF],
+    )  # fmt: skip
+
+
+@cache
+def _best_play_without_similarities(most_records):
+    """The search to the end, the formula, and best play against random partitions."""
+    played = [(r, c, t) for r in range(2, most_records + 1) for c in range(1, r + 1) for t in (False, True)]
+    formula = [(r, c, t) for r in range(2, 13) for c in range(1, r) for t in (False, True)]
+    hidden = [(2, 2), (2, 3), (3, 1), (3, 2), (3, 3), (4, 2)]
+    return [
+        agreement(
+            f"the game searched to the end, all $k \\le n \\le {most_records}$, told $k$ and not told",
+            [minimax(r, c, known=t) for r, c, t in played], [worst_case(r, c, known=t) for r, c, t in played],
+        ),
+        agreement(
+            "the code's formula and {eq}`eq-lower-game`, $n \\le 12$",
+            [worst_case(r, c, known=t) for r, c, t in formula],
+            [(TOLD if t else UNTOLD).subs({n: r, k: c}) for r, c, t in formula],
+        ),
+        agreement(
+            "one matching pair among 3, 4, 5 records: best play, searched",
+            [_best_against(_one_pair(c)) for c in (3, 4, 5)],
+            [Fraction(sum(min(b, comb(c, 2) - 1) for b in range(1, comb(c, 2) + 1)), comb(c, 2)) for c in (3, 4, 5)],
+        ),
+        bounded(
+            "$(n-k)\\,\\varphi(k)/2$ under best play, searched, for up to three hidden records",
+            [float(u * BOXES.subs(M, c) / 2) for c, u in hidden],
+            [float(_best_against(_shown_and_hidden(c, u))) for c, u in hidden],
+        ),
+        _lopsided(),
+    ]  # fmt: skip
+
+
+@claim(
+    "C05",
+    place="Information theoretic lower bound, first paragraph",
+    status="holds", basis="proved",
+    statement=r"Without similarities every algorithm, deterministic or randomised, needs $\Omega(nk)$ questions.",
+    code=[worst_case, minimax],
+    test=[GAMES + "test_best_play_is_the_formula",
+          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
+)  # fmt: skip
+def without_similarities(most_records=4):
+    """`most_records`: in the games that are searched to the end."""
+    yield identity("deterministic: the worst case less $nk/4$ is $k(n-2)/4 + k(n-k)/2$",
+                   UNTOLD - n * k / 4 - k * (n - 2) / 4 - k * (n - k) / 2)  # fmt: skip
+    yield _coins()
+    yield identity("randomised, $k = 1$ and $k = n$: the ideal count less $nk/8$, for $n \\ge 2$",
+                   (n - 1) - n / 8 - (7 * (n - 2) + 6) / 8, n * (n - 1) / 2 - n**2 / 8 - n * (3 * n - 4) / 8,
+    )  # fmt: skip
+    for piece in _best_play_without_similarities(most_records):
+        yield also(piece)
+
+
+@claim(
+    "B31",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""Without similarities, the best deterministic strategy asks at worst $nk - \binom{k+1}2$
+        questions for $k$
+        clusters, and $n(k-1) - \binom k2$ if told $k < n$; a randomised one, told $2 \le k < n$, at least $nk/8$ on
+        average.""",
+    code=[worst_case, minimax, fewest_expected],
+    test=[GAMES + "test_best_play_is_the_formula",
+          GAMES + "test_coins_save_no_more_than_a_constant_factor",
+          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
+)  # fmt: skip
+def best_play_without_similarities(most_records=4):
+    """`most_records`: in the games that are searched to the end."""
+    spare = []  # the difference of the two sides, for k = 2, ..., 6 clusters of any sizes
+    for clusters in range(2, 7):
+        size = sp.symbols(f"n1:{clusters + 1}")
+        noes = sum(a + b - 1 for a, b in combinations(size, 2))
+        spare.append(noes - (sum(size) * (clusters - 1) - comb(clusters, 2)))
+    upper = [k * (k - 1) / 2 + (n - k) * (k - 1) - TOLD, k * (k - 1) / 2 + (n - k) * k - UNTOLD]
+    yield identity("the noes between all pairs of clusters; needed and enough are the same number",
+                   *spare, *upper, TOLD + n - k - UNTOLD)  # fmt: skip
+    yield _coins()
+    for piece in _best_play_without_similarities(most_records):
+        yield also(piece)
+
+
+# --- one record, two clusters ------------------------------------------------------------------------------------
+
+
+def _masses(model):
+    """What f_g and f_r give to each step."""
+    widths = [b - a for a, b in pairwise(model.green.edges)]
+    return [[w * height for w, height in zip(widths, law.heights, strict=True)] for law in (model.green, model.red)]
+
+
+def _by_definition(model, a, b):
+    """TV and affinity of the product measures, over all ways to put a + b similarities on steps."""
+    g, r = _masses(model)
+    tv, affinity = Fraction(0), 0.0
+    for steps in product(range(len(g)), repeat=a + b):
+        first = prod(g[s] for s in steps[:a]) * prod(r[s] for s in steps[a:])
+        second = prod(r[s] for s in steps[:a]) * prod(g[s] for s in steps[a:])
+        tv, affinity = tv + abs(first - second) / 2, affinity + sqrt(first * second)
+    return tv, affinity
+
+
+def _rank_by_definition(model, clusters, a):
+    """E R - 1 over all ways to put the similarities on steps, in fractions."""
+    g, r = _masses(model)
+    total = Fraction(0)
+    for steps in product(range(len(g)), repeat=clusters * a):
+        blocks = [steps[c * a : (c + 1) * a] for c in range(clusters)]
+        inside, across = ([prod(law[s] for s in block) for block in blocks] for law in (g, r))
+        chance = [inside[c] * prod(across[:c]) * prod(across[c + 1 :]) for c in range(clusters)]
+        ahead = sum((c > chance[0]) + Fraction(c == chance[0], 2) for c in chance[1:])
+        total += chance[0] * ahead
+    return total
+
+
+@cache
+def _enumerated():
+    shapes = [(1, 1), (2, 1), (1, 3), (2, 2), (3, 3)]
+    models = _small_models()
+    return agreement(
+        "the distance against all outcomes, as fractions, for four models and five pairs of sizes",
+        [product_tv(model, *shape) for model in models for shape in shapes],
+        [_by_definition(model, *shape)[0] for model in models for shape in shapes], tolerance=1e-12,
+    )  # fmt: skip
+
+
+def _closed_form(name, epsilon, a):
+    """TV for Dist-1, from two binomial laws, and for Dist-2."""
+    if name == "dist2":
+        return 1 - ((1 - 2 * epsilon) / (1 - epsilon)) ** (2 * a)
+    first, second = (stats.binom.pmf(np.arange(2 * a + 1), 2 * a, (1 + sign * epsilon) / 2) for sign in (1, -1))
+    return np.abs(first - second).sum() / 2
+
+
+def _chain_exact(chains, links):
+    """`chains`: entries of the chain for Dist-1 and Dist-2; `links`: for random models."""
+    if chains is None:
+        dials = {"dist1": np.geomspace(0.02, 0.484, 12), "dist2": np.geomspace(0.004, 1 / 9, 12)}
+        chains = pd.concat([
+            pd.DataFrame([chain(getattr(cr, name)(v)) for v in dial]).assign(model=name, epsilon=dial)
+            for name, dial in dials.items()
+        ])  # fmt: skip
+    if links is None:
+        tilts = [([1, 1, 2], [1, 2, 1], 0.2), ([2, 1, 1], [1, 1, 3], 0.1), ([1, 1, 1], [1, 2, 0], 0.1)]
+        masses = [(np.array(g) / sum(g), np.array(r) / sum(r), share) for g, r, share in tilts]
+        edges = np.linspace(0, 1, 4)
+        links = [chain(cr.SimilarityModel.from_steps(edges, 3 * g, 3 * ((1 - share) * g + share * r)))
+                 for g, r, share in masses]  # fmt: skip
+    yield _enumerated()
+    yield agreement(
+        f"the closed forms for Dist-1 and Dist-2, {len(chains) // 2} values of $\\epsilon$ each", list(chains["tv"]),
+        [_closed_form(*row) for row in zip(chains["model"], chains["epsilon"], chains["size"], strict=True)],
+        tolerance=1e-9,
+    )  # fmt: skip
+    columns = ["tv", "affine", "hellinger", "subadditive"]
+    table = np.vstack([chains[columns].to_numpy(), np.array([link[1:] for link in links])])
+    yield bounded(
+        f"each entry of the chain and the next, and $1/\\sqrt2$: both models and {len(links)} random step densities",
+        table, np.column_stack([table[:, 1:], np.full(len(table), sqrt(1 / 2))]),
+    )  # fmt: skip
+
+
+@cache
+def _chain_support():
+    rationals = [Fraction(j, 100) for j in range(1, 49)]
+    h1 = [1 - sp.sqrt(1 - sp.Rational(v) ** 2) for v in rationals]
+    models = _small_models()
+    return [
+        agreement(
+            "$\\sqrt2\\,H(P', P'')$ against all outcomes, $a \\le 3$",
+            [chain(model, a).hellinger for model in models for a in (1, 2, 3)],
+            [sqrt(2 - 2 * _by_definition(model, a, a)[1]) for model in models for a in (1, 2, 3)], tolerance=1e-7,
+        ),
+        agreement(
+            "$a = \\lfloor 1/(8H^2) \\rfloor$ in exact arithmetic, 48 values of $\\epsilon$, both models",
+            [hidden_size(law(v)) for law in (cr.dist1, cr.dist2) for v in rationals],
+            [*(int(sp.floor(1 / (8 * value))) for value in h1), *(int((1 - v) / (8 * v)) for v in rationals)],
+        ),
+    ]  # fmt: skip
+
+
+def _tests_drawn(drawn, draws):
+    """Simulated tests against the exact share of right guesses; none without a simulation."""
+    if drawn is not None:
+        yield simulation("the best test's share of right guesses", drawn["simulated"], drawn["error"], drawn["exact"],
+                         size=draws, limit=LIMIT)  # fmt: skip
+
+
+@claim(
+    "B32",
+    place="beyond the paper",
+    status="holds", basis="exact",
+    statement=r"""The total variation distance of the two product measures of the proof of Theorem 1, exactly; in
+        closed form
+        for Dist-1 and Dist-2; and the Hellinger chain, link by link: $\mathrm{TV} \le \sqrt{1 - (1-H^2)^{4a}}$,
+        which is
+        at most $\sqrt2\,H(P', P'')$, which is at most $\sqrt{4aH^2}$.""",
+    code=[product_tv, chain, hidden_size, evidence],
+    test=[LOWER + "test_the_distance_against_all_outcomes",
+          LOWER + "test_each_link_of_the_chain_is_at_most_the_next",
+          LOWER + "test_closed_forms_for_the_two_models",
+          LOWER + "test_the_size_of_the_proof_in_exact_arithmetic"],
+)  # fmt: skip
+def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
+    """`chains`, `links`: see `_chain_exact`; `drawn`: simulated tests, of so many `draws`."""
+    rho = sp.Symbol("rho", positive=True)
+    yield from _chain_exact(chains, links)
+    yield also(identity("$1 - \\rho^2 = 2(1 - \\rho) - (1 - \\rho)^2$, and Bernoulli's slack for $2a = 2$ is $H^4$",
+                        (1 - rho**2) - 2 * (1 - rho) + (1 - rho) ** 2, (1 - h) ** 2 - (1 - 2 * h) - h**2))  # fmt: skip
+    for piece in (*_chain_support(), *_tests_drawn(drawn, draws)):
+        yield also(piece)
+
+
+@claim(
+    "B33",
+    place="beyond the paper",
+    status="holds", basis="exact",
+    statement=r"""Among $K$ clusters of $a$ records, sorted by how likely a record's similarities make them, the
+        right one
+        has mean rank $1 + (K-1)(1 - \mathrm{TV}(P', P''))/2$.""",
+    code=[product_tv],
+    test=LOWER + "test_the_mean_rank_of_the_right_cluster",
+)  # fmt: skip
+def mean_rank(ranks=None, draws=1):
+    """`ranks`: rows of a model, K, a, and the mean and standard error of simulated ranks less one, of `draws` each."""
+    cases = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
+    yield agreement("all outcomes for four models, $K \\le 4$, as fractions",
+                    [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a in cases],
+                    [_rank_by_definition(*case) for case in cases], tolerance=1e-12)  # fmt: skip
+    if ranks is not None:
+        yield also(simulation(
+            "simulated ranks among 5 to 20 clusters", [mean for *_, mean, _ in ranks], [error for *_, error in ranks],
+            [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a, _, _ in ranks], size=draws, limit=LIMIT,
+        ))  # fmt: skip
+
+
+# --- the theorem -------------------------------------------------------------------------------------------------
+
+
+def best_play(model, small, hidden):
+    """Mean questions of the best strategy that is never wrong, about hidden records in `small` clusters."""
+    g, r = _masses(model)
+    worlds = list(_shown_and_hidden(small, hidden))
+    seen = [(u, v) for u, v in combinations(range(small + hidden), 2) if v >= small]
+    total = Fraction(0)
+    for steps in product(range(len(g)), repeat=len(seen)):  # all similarities
+        weights = {w: prod((g if w[u] == w[v] else r)[s] for (u, v), s in zip(seen, steps, strict=True))
+                   for w in worlds}  # fmt: skip
+        weights = {w: weight for w, weight in weights.items() if weight}
+        if weights:
+            total += fewest_expected(weights) * sum(weights.values())
+    return float(total / len(worlds))
+
+
+def exact_bound(model, small, hidden):
+    """The first bound of the theorem with the exact distances, for an error of 0."""
+    doubt = []
+    for places in product(range(small), repeat=hidden - 1):
+        doubt.append((1 - product_tv(model, 1 + places.count(0), 1 + places.count(1))) / 2)
+    return hidden * (small - 1) / 2 * sum(doubt) / len(doubt)
+
+
+def hellinger_bound(model, small, hidden):
+    """The same in terms of the Hellinger distance."""
+    affinity = (1 - model.hellinger2) ** (2 * (1 + (hidden - 1) / small))
+    return hidden * (small - 1) / 4 * (1 - sqrt(1 - affinity**2))
+
+
+def dist2_bound(p, records, clusters):
+    """The larger of both bounds of the theorem for Dist-2, with the exact distance; p is H²."""
+    m = np.arange(1, records - clusters + 1)
+    hidden = m * (clusters - 2) / 4 * (1 - p) ** 2 * (1 - 2 * p / (clusters - 1)) ** (m - 1)
+    return max(hidden.max(), (clusters - 2) * (clusters + 1) / 4 * (1 - p) ** 2)
+
+
+def _transcribed(h2, records, clusters, delta):
+    """Both bounds in their Hellinger form, as they stand in the theorem, by a plain loop."""
+
+    def doubt(similarities):
+        return (1 - sqrt(1 - (1 - h2) ** (2 * similarities))) / 2 - delta
+
+    first = [count * (clusters - 2) / 2 * doubt(2 + 2 * (count - 1) / (clusters - 1))
+             for count in range(1, records - clusters + 1)]  # fmt: skip
+    return max(*first, (clusters - 2) * (clusters + 1) / 2 * doubt(2), 0)
+
+
+def _theorem():
+    p1, p2, p3, p4 = sp.symbols("p1:5", positive=True)
+    ranked = [p1, p2, p3, p4, 1 - p1 - p2 - p3 - p4]
+    tails = sum(1 - sum(ranked[:d]) for d in range(1, 5)) - sum(r * chance for r, chance in enumerate(ranked))
+    u = sp.exp(-x)
+    bend = sp.diff(1 - sp.sqrt(1 - u), x, 2) - u * (2 - u) / (4 * (1 - u) ** sp.Rational(3, 2))
+    return identity("the tails of five ranks sum to the mean rank less one; the second derivative of "
+                    "$1 - \\sqrt{1 - e^{-x}}$ is positive", tails, bend)  # fmt: skip
+
+
+def _theorem_support(played):
+    """`played`: best play, searched, and the bounds that should be below it."""
+    if played is None:
+        cases = [(model, *shape) for model in (cr.dist1(HALF), cr.dist2(FIFTH)) for shape in ((2, 2), (3, 1))]
+        played = pd.DataFrame({"hellinger": [hellinger_bound(*case) for case in cases],
+                               "theorem": [exact_bound(*case) for case in cases],
+                               "best": [best_play(*case) for case in cases]})  # fmt: skip
+    settings = [(v, *setting) for v in (0.02, 0.1, 0.4)
+                for setting in ((4, 3, 0), (50, 6, 0), (1000, 14, 0.01), (40, 35, 0), (300, 3, 0.02))]  # fmt: skip
+    h2 = {cr.dist1: lambda v: 1 - sqrt(1 - v * v), cr.dist2: lambda v: v / (1 - v)}
+    yield bounded("the theorem under best play, searched", played["theorem"], played["best"])
+    yield bounded("its Hellinger form under the theorem", played["hellinger"], np.maximum(played["theorem"], 1e-300))
+    yield agreement(
+        "the code against a plain transcription of {eq}`eq-lower-hidden` to {eq}`eq-lower-hellinger`",
+        [question_bound(law(v), r, c, error=d) for law in h2 for v, r, c, d in settings],
+        [_transcribed(h2[law](v), r, c, d) for law in h2 for v, r, c, d in settings], tolerance=1e-9,
+    )  # fmt: skip
+    yield _enumerated()
+    yield _lopsided()
+
+
+@claim(
+    "B34",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""Lower bounds with all constants on the mean questions of randomised algorithms that know $f_g$,
+        $f_r$, $k$
+        and the similarities, and err with probability at most $\delta$.""",
+    code=[question_bound, product_tv],
+    test=[LOWER + "test_the_bound_is_the_loop_over_hidden_records",
+          LOWER + "test_best_play_on_one_hidden_record_is_above_the_bound"],
+)  # fmt: skip
+def theorem_with_constants(played=None):
+    """`played`: best play, searched, and the bounds."""
+    yield _theorem()
+    for piece in _theorem_support(played):
+        yield also(piece)
+
+
+# --- two clusters ------------------------------------------------------------------------------------------------
+
+
+def _wrong_at_worst(mass, records):
+    """Largest chance that another split is as likely as the truth, over all two-valued similarities."""
+    pairs = list(combinations(range(records), 2))
+    splits = [bits for bits in product((0, 1), repeat=records) if bits[0] == 0]
+    values = np.array(list(product((0, 1), repeat=len(pairs))))
+    law = np.log([[mass, 1 - mass], [1 - mass, mass]])  # rows: non-match, match
+    chance = np.array([sum(law[int(split[u] == split[v])][values[:, j]] for j, (u, v) in enumerate(pairs))
+                       for split in splits])  # fmt: skip
+    rival = [np.delete(chance, s, axis=0).max(axis=0) for s in range(len(splits))]
+    return max(np.exp(own)[other >= own - 1e-9].sum() for own, other in zip(chance, rival, strict=True))
+
+
+def _wrong_sum(affinity, records):
+    return sum(comb(records, t) * affinity ** (t * (records - t)) for t in range(1, records // 2 + 1))
+
+
+def wrong_at_most(h2, records):
+    """The closed form: how often somebody who asks nothing is wrong about two clusters, at most."""
+    return float(np.expm1(records * log1p(exp(records / 2 * log1p(-h2)))))
+
+
+@cache
+def _two_exact():
+    masses, counts = (0.02, 0.05, 0.1, 0.2), (3, 4, 5)
+    pairs_of = [(2 * sqrt(mass * (1 - mass)), c) for mass in masses for c in counts]
+    return [
+        bounded("the exact chance to be wrong: all partitions, all two-valued similarities of 3 to 5 records",
+                [_wrong_at_worst(mass, c) for mass in masses for c in counts],
+                [_wrong_sum(*pair) for pair in pairs_of]),
+        bounded("the sum under its closed form", [_wrong_sum(*pair) for pair in pairs_of],
+                [wrong_at_most(1 - affinity, c) for affinity, c in pairs_of]),
+        agreement(
+            "the code's $1 - H^2$ for these similarities, against $2\\sqrt{x(1-x)}$",
+            [1 - cr.SimilarityModel.from_steps([0, HALF, 1], [2 * v, 2 - 2 * v], [2 - 2 * v, 2 * v]).hellinger2
+             for v in masses], [2 * sqrt(v * (1 - v)) for v in masses], tolerance=1e-12),
+    ]  # fmt: skip
+
+
+@claim(
+    "B35",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""For $k \le 2$, whoever asks nothing and names the most likely partition is wrong with
+        probability at most
+        $(1 + (1-H^2)^{n/2})^n - 1$.""",
+    code=["crowder.densities.hellinger2"],
+    test=LOWER + "test_two_clusters_need_no_questions",
+)  # fmt: skip
+def two_clusters():
+    t = sp.Symbol("t", positive=True)
+    yield identity("$t(n-t) - tn/2 = t(n-2t)/2$, not negative for $t \\le n/2$; $H^4$; and $n H^4 \\to 0$",
+                   t * (n - t) - t * n / 2 - t * (n - 2 * t) / 2,
+                   sp.exp(-(4 / h * sp.log(1 / h)) * h / 2) - h**2, sp.limit(4 * h * sp.log(1 / h), h, 0, "+"),
+    )  # fmt: skip
+    for piece in _two_exact():
+        yield also(piece)
+
+
+# --- Theorem 1 ---------------------------------------------------------------------------------------------------
+
+
+def grid():
+    """Settings H², k, n in which bounds are evaluated."""
+    return [(h2, c, r) for h2 in np.geomspace(1e-5, 0.25, 24) for c in (3, 4, 10, 60)
+            for r in (c + 1, 2 * c - 1, 2 * c, 10 * c, 500 * c)]  # fmt: skip
+
+
+@cache
+def _constants():
+    bracket = (1 - sp.sqrt(1 - R(3, 4) ** R(36, 5))) / 2 - R(1, 100)
+    bracket_pair = (1 - sp.sqrt(1 - R(3, 4) ** 4)) / 2 - R(1, 100)
+    return [
+        argument("the two brackets, and the three constants", bracket >= R(1, 45), bracket_pair >= R(7, 100),
+                 R(2, 9) / 450 >= R(1, 2025), R(1, 540) >= R(1, 2025), R(7, 900) >= R(1, 2025)),
+        identity(
+            "the exponent at $H^2 = \\frac14$; the chord of $-\\ln(1-x)$, which is convex; the two quadratics in $k$",
+            16 * R(1, 4) + R(16, 5) - R(36, 5), -sp.log(1 - R(1, 4)) - sp.log(R(4, 3)),
+            sp.diff(-sp.log(1 - x), x, 2) - 1 / (1 - x) ** 2,
+            (k - 1) * (k - 2) - 2 * k**2 / 9 - (7 * k - 6) * (k - 3) / 9,
+            (k - 2) * (k + 1) / 2 - 2 * k**2 / 9 - (5 * k + 6) * (k - 3) / 18),
+    ]  # fmt: skip
+
+
+@cache
+def _on_the_grid():
+    evaluated = [question_bound(cr.dist2(h2 / (1 + h2)), r, c, error=0.01) for h2, c, r in grid()]
+    return bounded("the corrected bound under {eq}`eq-lower-hidden` or {eq}`eq-lower-one-pair`, on a grid",
+                   [min(c * c / h2, r * c) / 2025 for h2, c, r in grid()], np.maximum(evaluated, 1e-300))  # fmt: skip
+
+
+def _corrected_theorem(played):
+    """All that B36 rests on."""
+    return [*_constants(), _on_the_grid(), _rests_on("B34", [_theorem(), *_theorem_support(played)])]
+
+
+@claim(
+    "B36",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""Theorem 1 with its constant, for $3 \le k < n$, $H^2 \le \frac14$ and $\delta \le \frac1{100}$:
+        $\min\{k^2/H^2, nk\}/2025$ questions.""",
+    code=[question_bound],
+    test=LOWER + "test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
+)  # fmt: skip
+def theorem_1_with_its_constant(played=None):
+    """`played`: best play, searched, and the bounds."""
+    yield from _constants()
+    for piece in (_on_the_grid(), _rests_on("B34", [_theorem(), *_theorem_support(played)])):
+        yield also(piece)
+
+
+@claim(
+    "C06",
+    place="Theorem 1 and the sketch of its proof",
+    status="holds with a caveat", basis="proved", kind="condition",
+    statement=r"""Given $k$, $f_g$ and $f_r$, being right with high probability takes $\Omega(\min\{k^2/H^2, nk\})$
+        questions.""",
+    corrected=r"""It does for $3 \le k < n$ and $H^2 \le \frac14$: whoever errs with probability at most
+        $\frac1{100}$ asks
+        on average, on some partition, at least $\min\{k^2/H^2, nk\}/2025$ questions. It does not as $H^2 \to 1$,
+        nor for
+        $k = 2$.""",
+    affects=r"""Two clusters, and densities that hardly overlap. The settings of Table 1 are all within the conditions
+        ($k = 14$, $H^2 \le \frac14$).""",
+    code=[question_bound, chain, product_tv, hidden_size],
+    test=[LOWER + "test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
+          LOWER + "test_each_link_of_the_chain_is_at_most_the_next",
+          LOWER + "test_two_clusters_need_no_questions"],
+)  # fmt: skip
+def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records=2_000_000):
+    """As B32 and B36; `records`: in two clusters that need no questions."""
+    apart = cr.SimilarityModel.from_steps([0, HALF, 1], green=[0, 2], red=[2, 0], name="apart")  # H² = 1
+    to_ask = (1 - prob_fully_determined(apart, [2, 2, 1])) * comb(
+        5, 2
+    )  # at most: all pairs, if similarities do not prove everything
+    p = QUARTER  # chance that a pair proves itself, under Dist-2 with ε = 1/5
+    yield counterexample(
+        "disjoint supports, five records in three clusters: questions that are needed (printed: a constant times this)",
+        value=to_ask, relation="at least", printed=min(9 / apart.hellinger2, 15),
+    )  # fmt: skip
+    yield counterexample(
+        f"$k = 2$, Dist-1 with $\\epsilon = 0.01$, {records:,} records, no questions: chance to be wrong "
+        "(printed: what the proof's chain leaves to the best test)",
+        value=wrong_at_most(float(cr.dist1(0.01).hellinger2), records), relation="at least",
+        printed=(1 - sqrt(1 / 2)) / 2,
+    )  # fmt: skip
+    yield also(_rests_on("B32", [*_chain_exact(chains, links), *_chain_support(), *_tests_drawn(drawn, draws)]))
+    yield also(agreement(
+        "chance that similarities prove everything, for clusters 2 + 1, 3, and 2 + 2, by hand",
+        [prob_fully_determined(cr.dist2(FIFTH), sizes) for sizes in ([2, 1], [3], [2, 2])],
+        [p * (1 - (1 - p) ** 2), p**3 + 3 * p**2 * (1 - p), p**2 * (1 - (1 - p) ** 4)], tolerance=1e-12,
+    ))  # fmt: skip
+    yield also(_rests_on("B35", _two_exact()))
+    yield corrected(_rests_on("B36", _corrected_theorem(played)))
+
+
+# --- never wrong -------------------------------------------------------------------------------------------------
+
+
+def _surplus():
+    c, d = sp.symbols("c d", positive=True)
+    return identity(
+        "noes instead of matches, $c = k + d$: the surplus is $(d-1)(k-2) + (k(k+1) - 4)/2$, positive for $k \\ge 2$",
+        ((n - c + c * (k - 1) - k * (k - 1) / 2) - (n - k)).subs(c, k + d)
+        - (d - 1) * (k - 2) - (k * (k + 1) - 4) / 2,
+    )  # fmt: skip
+
+
+@cache
+def _certificates():
+    small = [p for size in (2, 3, 4, 5) for p in partitions(size)]  # labels 0, 1, ... by first appearance
+    several = [p for p in small if max(p) >= 1]
+    return [
+        agreement("fewest answers that leave no doubt, all partitions of 2 to 5 records, $k$ told",
+                  [certificate(p, known=True) for p in several], [len(p) - max(p) - 1 for p in several]),
+        agreement("the same, $k$ not told", [certificate(p) for p in small],
+                  [len(p) - max(p) - 1 + comb(max(p) + 1, 2) for p in small]),
+    ]  # fmt: skip
+
+
+@claim(
+    "B37",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""When similarities prove nothing, being certain of $k$ clusters takes at least $n - k$ questions
+        if $k \ge 2$
+        is told, and $n - k + \binom k2$ if not; both are attained.""",
+    code=[certificate],
+    test=GAMES + "test_the_fewest_answers_that_leave_no_doubt",
+)  # fmt: skip
+def fewest_answers():
+    yield _surplus()
+    for piece in _certificates():
+        yield also(piece)
+
+
+def _series():
+    return identity("the geometric series, for up to eight terms", *(
+        sum((1 - y) ** j for j in range(size)) - (1 - (1 - y) ** size) / y for size in range(1, 9)))  # fmt: skip
+
+
+def _vouching(means, repetitions, clusters):
+    """`means`: of simulated data sets with equal clusters, a row for each ε and n; without them, formulas alone."""
+    settings = [(0.05, 5), (0.2, 2), (0.2, 40)]
+    if means is not None:
+        settings = [(v, int(r) // clusters) for v, r in zip(means["epsilon"], means["n"], strict=True)]
+    laws = [(cr.dist2(v), [size] * clusters) for v, size in settings]
+    if means is not None:
+        variance = []  # a sum of independent zeros and ones, one with probability (1 - p)^(t - 1)
+        for model, sizes in laws:
+            missed = [((1 - 2 * model.epsilon) / (1 - model.epsilon)) ** np.arange(size) for size in sizes]
+            missed = np.concatenate(missed)
+            variance.append((missed * (1 - missed)).sum())
+        most = [clusters * min(r, clusters * (1 - v) / v) for v, r in zip(means["epsilon"], means["n"], strict=True)]
+        yield simulation(
+            f"records without proof, {clusters} clusters, {len(means)} settings", means["without"],
+            np.sqrt(np.array(variance) / repetitions), [expected_undetermined(*law) for law in laws], size=repetitions,
+            limit=LIMIT,
+        )  # fmt: skip
+        yield bounded("mean questions under $\\min\\{k^2/p, nk\\}$, same data", means["asked"], most)
+    yield agreement(
+        "the code's $p$ and sum, against $\\epsilon/(1-\\epsilon)$ and the series, added up",
+        [v for model, sizes in laws for v in (*certain_mass(model), expected_undetermined(model, sizes))],
+        [v for model, sizes in laws for p in [model.epsilon / (1 - model.epsilon)]
+         for v in (p, p, sum((1 - p) ** j for size in sizes for j in range(size)))], tolerance=1e-9,
+    )  # fmt: skip
+
+
+@claim(
+    "B38",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""If a match proves itself with probability $p$, an algorithm that is never wrong asks on average
+        at most
+        $\min\{k^2/p, nk\}$ questions on every partition.""",
+    code=[expected_undetermined, certain_mass],
+    test=[CERTAIN + "test_unvouched_records_by_enumeration",
+          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
+)  # fmt: skip
+def records_that_vouch(means=None, repetitions=1, clusters=5):
+    """As `_vouching`."""
+    yield _series()
+    for piece in _vouching(means, repetitions, clusters):
+        yield also(piece)
+
+
+def _corrected_corollary(played):
+    """The steps from Theorem 1 to the corollary."""
+    return [
+        _rests_on("B36", _corrected_theorem(played)), _rests_on("B37", [_surplus(), *_certificates()]),
+        identity("$k \\le n/2$: $n - k$ and half of $n$; $k > n/2$: $4k^2$ and $n^2$",
+                 n - k - n / 2 - (n - 2 * k) / 2, 4 * k**2 - n**2 - (2 * k - n) * (2 * k + n)),
+    ]  # fmt: skip
+
+
+#: H² of Dist-1 and Dist-2, section "Illustration".
+H_DIST1, H_DIST2 = 1 - sp.sqrt(1 - e**2), e / (1 - e)
+
+
+@cache
+def _dist_steps():
+    return [
+        identity("Dist-1: $H^2 (2 - H^2) = \\epsilon^2$, so $H^2 \\le \\epsilon^2$", H_DIST1 * (2 - H_DIST1) - e**2),
+        identity("Dist-2: $\\frac54\\epsilon - H^2$, not negative for $\\epsilon \\le \\frac15$; $p - \\epsilon$",
+                 R(5, 4) * e - H_DIST2 - e * (1 - 5 * e) / (4 * (1 - e)), H_DIST2 - e - e**2 / (1 - e)),
+        identity(
+            "{eq}`eq-lower-dist2`: the mean of $(1-p)^{S+S'}$, for up to six hidden records",
+            *(sum(sp.binomial(j, i) * (2 / (k - 1)) ** i * (1 - 2 / (k - 1)) ** (j - i) * (1 - y) ** (2 + i)
+                  for i in range(j + 1)) - (1 - y) ** 2 * (1 - 2 * y / (k - 1)) ** j for j in range(6))),
+        argument("$H^2 \\le \\frac14$ on both ranges; the constants", H_DIST1.subs(e, R(1, 2)) <= R(1, 4),
+                 H_DIST2.subs(e, R(1, 5)) <= R(1, 4), R(3, 4) ** 6 * R(2, 9) / 8 >= R(1, 203),
+                 R(3, 4) ** 6 / 24 >= R(1, 203), R(9, 16) / 18 >= R(1, 203), R(4, 5) / 203 >= R(1, 254)),
+    ]  # fmt: skip
+
+
+@cache
+def _distances():
+    rationals = [Fraction(j, 100) for j in range(1, 49)]
+    return agreement(
+        "the code's $H^2$ and its closed forms",
+        [law(float(v)).hellinger2 for law in (cr.dist1, cr.dist2) for v in rationals],
+        [float(form.subs(e, sp.Rational(v))) for form in (H_DIST1, H_DIST2) for v in rationals], tolerance=1e-12,
+    )  # fmt: skip
+
+
+@cache
+def _dist2_exactly():
+    shapes = [(small, hidden) for small in (2, 3, 4) for hidden in (1, 2, 3, 4)]
+    return [
+        agreement(
+            "{eq}`eq-lower-dist2` against the theorem with exact distances, Dist-2 with $\\epsilon = \\frac15$",
+            [hidden * (small - 1) / 4 * (3 / 4) ** 2 * (1 - 1 / (2 * small)) ** (hidden - 1)
+             for small, hidden in shapes],
+            [exact_bound(cr.dist2(FIFTH), small, hidden) for small, hidden in shapes], tolerance=1e-12),
+        bounded("the bound for Dist-2 under {eq}`eq-lower-dist2` or {eq}`eq-lower-one-pair`, on the grid of B36",
+                [min(c * c / h2, r * c) / 203 for h2, c, r in grid()], [dist2_bound(h2, r, c) for h2, c, r in grid()]),
+    ]  # fmt: skip
+
+
+@claim(
+    "B39",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""Corollary 1 and its proposition, corrected, with constants; for Dist-2 with $\epsilon \le
+        \frac15$ the order
+        is $\min\{k^2/\epsilon, nk\}$, from below and from above.""",
+    code=[question_bound, expected_undetermined],
+    test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
+          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
+)  # fmt: skip
+def corollary_corrected(played=None, means=None, repetitions=1, clusters=5):
+    """As B36 and B38."""
+    yield from _corrected_corollary(played)
+    yield from _dist_steps()
+    yield _rests_on("B38", [_series(), *_vouching(means, repetitions, clusters)])
+    for piece in (_distances(), *_dist2_exactly()):
+        yield also(piece)
+
+
+def _too_much(what, value, printed):
+    return counterexample(what, value=value, relation="at least", printed=printed)
+
+
+PAIRS = "three records in two clusters, Dist-1 with $\\epsilon = 0.1$: pairs there are (printed: a constant times this)"
+MANY = 999_999
+QUESTIONS = f"{MANY:,} records in three equal clusters, Dist-2 with $\\epsilon = 0.2$: mean questions, at most"
+FEW = "six records in three clusters, Dist-2 with $\\epsilon = 0.499$: pairs that prove nothing, on average"
+
+
+@claim(
+    "C07",
+    place="Corollary 1",
+    status="refuted", basis="proved",
+    statement=r"Given $f_g$, $f_r$ with $H > 0$, and $k$, being always right takes $\Omega(n + k^2/H^2)$ questions.",
+    corrected=r"""It takes at least $(n + \min\{k^2/H^2, nk\})/4050$ questions on average, on some partition, for
+        $3 \le k <
+        n$, $H^2 \le \frac14$, and densities that vanish on the same set. Densities that do not may do without the
+        $n$.""",
+    affects=r"""The proposition on Dist-1 and Dist-2, which is derived from it; small $H$ with $n$ and $k$ fixed.
+        The upper
+        bounds and the experiments do not use it.""",
+    code=[question_bound, certificate, expected_undetermined],
+    test=[LOWER + "test_as_the_densities_meet_the_printed_corollary_wants_more_than_all_pairs",
+          GAMES + "test_the_fewest_answers_that_leave_no_doubt",
+          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
+)  # fmt: skip
+def corollary_1(played=None, means=None, repetitions=1, clusters=5):
+    """As B36 and B38."""
+    proving = cr.dist2(FIFTH)
+    yield _too_much(PAIRS, comb(3, 2), 3 + 4 / cr.dist1(0.1).hellinger2)
+    yield _too_much(QUESTIONS, 3 * expected_undetermined(proving, [MANY // 3] * 3), MANY + 9 / proving.hellinger2)
+    yield also(identity("all pairs over the printed bound, as $H \\to 0$",
+                        sp.limit(n * (n - 1) / 2 / (n + k**2 / h), h, 0)))  # fmt: skip
+    yield also(agreement("questions that leave no doubt about three records in two clusters, $k$ told",
+                         [certificate("aab", known=True)], [1]))  # fmt: skip
+    yield also(_distances())
+    yield also(_rests_on("B38", [_series(), *_vouching(means, repetitions, clusters)]))
+    for piece in _corrected_corollary(played):
+        yield corrected(piece)
+
+
+@claim(
+    "C14",
+    place="Proposition on the lower bound for Dist-1 and Dist-2",
+    status="refuted", basis="proved",
+    statement=r"""Being always right takes $\Omega(n + k^2/\epsilon^2)$ questions for Dist-1 and $\Omega(n +
+        k^2/\epsilon)$
+        for Dist-2.""",
+    corrected=r"""For $3 \le k < n$ it takes $\Omega(n + \min\{k^2/\epsilon^2, nk\})$ for Dist-1 and, for $\epsilon \le
+        \frac15$, $\Omega(\min\{k^2/\epsilon, nk\})$ for Dist-2, where as many are enough.""",
+    affects=r"""Dist-1 and Dist-2 for small $\epsilon$, Dist-2 also for large $n$ and for $\epsilon$ close to
+        $\frac12$. The
+        upper bounds and the experiments do not use it.""",
+    code=[question_bound, expected_undetermined, certain_mass],
+    test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
+          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n",
+          CERTAIN + "test_what_proves_itself_under_the_two_models"],
+)  # fmt: skip
+def lower_bound_of_the_two_models(played=None, means=None, repetitions=1, clusters=5):
+    """As B36 and B38."""
+    undecided = comb(6, 2) * (1 - min(certain_mass(cr.dist2(0.499))))
+    yield _too_much(PAIRS, comb(3, 2), 3 + 4 / 0.1**2)
+    yield _too_much(QUESTIONS, 3 * expected_undetermined(cr.dist2(FIFTH), [MANY // 3] * 3), MANY + 9 / 0.2)
+    yield _too_much(FEW, undecided, 6 + 9 / 0.499)
+    vouching = [_series(), *_vouching(means, repetitions, clusters)]
+    yield also(_distances())
+    yield also(_rests_on("B38", vouching))
+    if means is not None:
+        proved = means["alone"]
+        spread = np.sqrt((proved * (1 - proved) + 1 / repetitions) / repetitions)  # with slack near 0 and 1
+        yield also(simulation("share of data sets whose similarities prove everything", means["proved"], spread,
+                              proved, size=repetitions, limit=LIMIT))  # fmt: skip
+    yield corrected(_rests_on("B39", [
+        *_corrected_corollary(played), *_dist_steps(), _distances(), *_dist2_exactly(), *vouching,
+    ]))  # fmt: skip

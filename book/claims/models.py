@@ -1,0 +1,578 @@
+"""Claims of the chapter *Two similarity models*, and the second roads to its numbers."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from scipy import integrate, stats
+
+import crowder as cr
+from book.companion.claims import (
+    agreement,
+    also,
+    argument,
+    bounded,
+    corrected,
+    counterexample,
+    identity,
+    of_chapter,
+    simulation,
+)
+from crowder.densities import StepDensity, hellinger2, total_variation
+
+__all__ = ["CLOSED", "FROM_UNIFORM", "MOMENTS", "SHORT", "THUMB", "check", "many_tv", "random_model", "three_roads"]
+
+claim, check = of_chapter(__name__)
+
+e = sp.Symbol("epsilon", positive=True)
+LAWS = ("f_g", "f_r")
+EPSILONS = (0.1, 0.2, 0.4)
+
+#: Distances of f_g and f_r, as the paper (H2) and the chapter say them.
+CLOSED = {
+    ("H2", "uniform"): 0,
+    ("H2", "dist1"): 1 - sp.sqrt(1 - e**2),
+    ("H2", "dist2"): e / (1 - e),
+    ("TV", "uniform"): 0,
+    ("TV", "dist1"): e,
+    ("TV", "dist2"): e / (1 - e),
+    ("KL", "uniform"): 0,
+    ("KL", "dist1"): e * sp.log((1 + e) / (1 - e)),
+    ("KL", "dist2"): sp.oo,
+}
+#: Distances of f_g, or of f_r, from the uniform density.
+FROM_UNIFORM = {
+    ("TV", "dist1"): e / 2,
+    ("TV", "dist2"): e,
+    ("H2", "dist1"): 1 - (sp.sqrt(1 + e) + sp.sqrt(1 - e)) / 2,
+    ("H2", "dist2"): 1 - sp.sqrt(1 - e),
+}
+#: Mean and variance of each density.
+MOMENTS = {
+    ("uniform", "f_g"): (sp.Rational(1, 2), sp.Rational(1, 12)),
+    ("uniform", "f_r"): (sp.Rational(1, 2), sp.Rational(1, 12)),
+    ("dist1", "f_g"): (sp.Rational(1, 2) + e / 4, sp.Rational(1, 12) - e**2 / 16),
+    ("dist1", "f_r"): (sp.Rational(1, 2) - e / 4, sp.Rational(1, 12) - e**2 / 16),
+    ("dist2", "f_g"): (sp.Rational(1, 2) + e / 2, (1 - e) ** 2 / 12),
+    ("dist2", "f_r"): (sp.Rational(1, 2) - e / 2, (1 - e) ** 2 / 12),
+}
+#: The paper's approximations of H2 for small ε, and the share of H2 that they miss.
+THUMB = {"dist1": e**2 / 2, "dist2": e}
+SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
+
+
+# --- claims ---------------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "C11",
+    place="Illustration, definitions of Dist-1 and Dist-2",
+    statement=r"""Dist-1 and Dist-2 are densities, with $H^2 = 1 - \sqrt{1 - \epsilon^2} \approx \epsilon^2/2$ and
+              $H^2 = \epsilon/(1 - \epsilon) \approx \epsilon$; at $\epsilon = 0$ both are uniform.""",
+    basis="proved",
+    code=[cr.models.steps, hellinger2],
+    test=[
+        "tests/test_models.py::test_closed_forms_of_the_paper",
+        "tests/test_models.py::test_symbols_and_numbers_are_one_formula",
+    ],
+)
+def definitions(derived=None, points=None, epsilons=EPSILONS):
+    derived = derived or _derived()
+    yield identity(
+        "the printed $H^2$",
+        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        shows=" and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB),
+    )
+    yield identity(r"mass one, for every $\epsilon$", *(_moment(*key, 0) - 1 for key in MOMENTS))
+    yield identity(
+        r"the rules of thumb, in the limit $\epsilon \to 0$",
+        *(sp.limit(derived["H2", name] / THUMB[name], e, 0, "+") - 1 for name in THUMB),
+    )
+    yield also(_as_defined(epsilons, points))
+    yield also(
+        identity(
+            r"at $\epsilon = 0$, mean and variance of the uniform density",
+            *(_moment(*key, 1).subs(e, 0) - sp.Rational(1, 2) for key in MOMENTS),
+            *(_variance(*key).subs(e, 0) - sp.Rational(1, 12) for key in MOMENTS),
+        )
+    )
+    yield also(_in_numbers())
+
+
+@claim(
+    "C12",
+    place="Illustration, first sentence",
+    status="holds with a caveat",
+    basis="proved",
+    statement=r"In total variation, the densities of both models are $\epsilon$ from uniform.",
+    corrected=r"""The densities of Dist-1 are $\epsilon/2$ from uniform, those of Dist-2 $\epsilon$; so none is more
+              than $\epsilon$ away.""",
+    affects=r"a factor of two in a remark on the two models at the same $\epsilon$; no bound uses it",
+    code=total_variation,
+    test="tests/test_models.py::test_closed_forms_of_the_paper",
+)
+def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
+    derived = derived or _derived()
+    quarter = Fraction(1, 4)
+    # Two halves, with |f - 1| on each.
+    by_hand = sum(Fraction(1, 2) * abs(height - 1) for height in (1 - quarter, 1 + quarter)) / 2
+    yield counterexample(
+        r"$\mathrm{TV}$ of a density of Dist-1 from uniform, $\epsilon = 1/4$",
+        value=by_hand,
+        relation="equal",
+        printed=quarter,
+    )
+    yield also(
+        agreement(
+            "the same from the drawn densities",
+            [_from_flat("TV", "dist1", law, quarter) for law in LAWS],
+            [by_hand] * 2,
+        )
+    )
+    yield corrected(
+        identity(
+            r"$f_g$ and $f_r$ from uniform, every $\epsilon$",
+            *_off_uniform("TV", derived),
+            shows=r"$\epsilon/2$ for Dist-1, $\epsilon$ for Dist-2",
+        )
+    )
+    yield corrected(argument(r"so $\epsilon$ is an upper bound", e / 2 < e))
+    yield corrected(also(_as_defined(epsilons)))
+    yield corrected(also(_from_uniform(epsilons)))
+
+
+@claim(
+    "C13",
+    place="Illustration, second sentence; again after Proposition 5",
+    statement="In Hellinger distance Dist-1 is closer to uniform than Dist-2.",
+    basis="proved",
+    code=[hellinger2, cr.models.steps],
+    test="tests/test_models.py::test_dist1_is_the_closer_one_in_every_reading",
+)
+def closer_in_hellinger(derived=None, epsilons=EPSILONS):
+    derived = derived or _derived()
+    gap = FROM_UNIFORM["H2", "dist2"] - FROM_UNIFORM["H2", "dist1"]
+    yield identity(
+        "the distances of the proof",
+        *_off_uniform("H2", derived),
+        _inside(gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2),
+        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        sp.simplify(CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2))),
+        shows=r"$f_g$, $f_r$ and the pair, every $0 < \epsilon < \frac12$",
+    )
+    root = sp.Symbol("s", positive=True)  # √(1 - ε²)
+    yield argument(
+        "the signs",
+        _inside((1 + e) - (1 - e)) > 0,
+        sp.factor(e**2 - e**2 / (1 + root)) > 0,
+        _inside(e - e**2) > 0,
+        _inside(CLOSED["H2", "dist2"] - e) > 0,
+    )
+    yield from map(also, (_as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
+
+
+@claim(
+    "B11",
+    place="beyond the paper",
+    statement=r"The rule of thumb misses a share $H^2/2$ of $H^2$ for Dist-1, and a share $\epsilon$ for Dist-2.",
+    basis="proved",
+    code=hellinger2,
+    test="tests/test_models.py::test_what_the_rules_of_thumb_miss",
+)
+def what_the_rules_miss(derived=None):
+    derived = derived or _derived()
+    yield identity(
+        "what the rules miss",
+        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
+        shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
+    )
+    yield also(_in_numbers())
+
+
+@claim(
+    "B12",
+    place="beyond the paper",
+    statement=r"""$H^2 \le \mathrm{TV} \le H\sqrt{2 - H^2}$, with equality on the left for Dist-2 and on the right for
+              Dist-1.""",
+    basis="proved",
+    code=[hellinger2, total_variation],
+    test=[
+        "tests/test_models.py::test_distances_by_quadrature_and_their_inequalities",
+        "tests/test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
+    ],
+)
+def between_hellinger_and_tv(models=None, derived=None):
+    derived = derived or _derived()
+    f, h = sp.symbols("f h", positive=True)  # two densities at a point
+    rise, fall = sp.sqrt(f) + sp.sqrt(h), sp.sqrt(f) - sp.sqrt(h)
+    w, a, b = (sp.symbols(f"{letter}1:4", positive=True) for letter in "wab")  # three steps: widths, two factors
+    sums = [sum(map(sp.prod, zip(w, *pair, strict=True))) for pair in ((a, a), (b, b), (a, b))]
+    lagrange = sum(w[i] * w[j] * (a[i] * b[j] - a[j] * b[i]) ** 2 for i in range(3) for j in range(3)) / 2
+    H2 = sp.Symbol("H2", positive=True)
+    yield identity(
+        "factors, and the inequality of Cauchy and Schwarz with what it leaves out (a sum of squares)",
+        sp.expand(rise * fall - (f - h)),
+        sp.expand(rise**2 - fall**2 - 4 * sp.sqrt(f * h)),
+        sp.expand(sums[0] * sums[1] - sums[2] ** 2 - lagrange),
+        sp.expand(2 * H2 * (4 - 2 * H2) / 4 - H2 * (2 - H2)),
+    )
+    yield identity(
+        "equality for Dist-1, and for Dist-2",
+        _inside(derived["TV", "dist1"] ** 2 - derived["H2", "dist1"] * (2 - derived["H2", "dist1"])),
+        _inside(derived["TV", "dist2"] - derived["H2", "dist2"]),
+    )
+    rng = np.random.default_rng(1)
+    models = models or [random_model(rng) for _ in range(40)]
+    h2, tv = np.array([(model.hellinger2, model.total_variation) for model in models]).T
+    green, red = (np.array([getattr(model, law).heights for model in models]) for law in ("green", "red"))
+    by_hand = [((np.sqrt(green) - np.sqrt(red)) ** 2).mean(1) / 2, abs(green - red).mean(1) / 2]
+    yield also(
+        agreement(
+            f"both distances of {len(models)} random models, by hand",
+            np.ravel([h2, tv]),
+            np.ravel(by_hand),
+            tolerance=1e-12,
+        )
+    )
+    yield also(bounded(r"$H^2 \le \mathrm{TV}$ on them", h2, tv))
+    yield also(bounded(r"$\mathrm{TV} \le H\sqrt{2 - H^2}$ on them", tv, np.sqrt(h2 * (2 - h2))))
+
+
+@claim(
+    "B13",
+    place="beyond the paper",
+    statement=r"""In total variation, too, Dist-1 is the closer one, but within a factor of two; in $H^2$ the ratio
+              grows without bound as $\epsilon$ falls.""",
+    basis="proved",
+    code=total_variation,
+    test="tests/test_models.py::test_dist1_is_the_closer_one_in_every_reading",
+)
+def closer_in_total_variation(derived=None, epsilons=EPSILONS):
+    derived = derived or _derived()
+    gap = FROM_UNIFORM["TV", "dist2"] - FROM_UNIFORM["TV", "dist1"]
+    yield identity(
+        "total variation",
+        *_off_uniform("TV", derived),
+        _inside(gap - e / 2),
+        _inside(derived["TV", "dist2"] / derived["TV", "dist1"] - 1 / (1 - e)),
+        shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
+    )
+    yield argument(
+        r"positive, at most a factor of 2 apart, and in $H^2$ without bound",
+        _inside(gap) > 0,
+        _inside(1 / (1 - e) - 1) > 0,
+        _inside(2 - 1 / (1 - e)) > 0,
+        sp.limit(CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"], e, 0, "+") is sp.oo,
+    )
+    yield from map(also, (_as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
+
+
+@claim(
+    "B14",
+    place="beyond the paper",
+    statement=r"""Means, variances, total variation and Kullback–Leibler divergence of the models: $\mathrm{TV} =
+              \epsilon$ and $\epsilon/(1 - \epsilon)$, $\mathrm{KL} = \epsilon \ln\frac{1+\epsilon}{1-\epsilon}$ and
+              $\infty$.""",
+    basis="proved",
+    code=[cr.models.steps, StepDensity.sample],
+    test=[
+        "tests/test_models.py::test_closed_forms_of_the_paper",
+        "tests/test_models.py::test_mass_moments_and_cdf_by_quadrature",
+        "tests/test_models.py::test_samples_follow_the_cdf",
+    ],
+)
+def other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
+    derived = derived or _derived()
+    ours = [key for key in CLOSED if key[0] in ("TV", "KL") and CLOSED[key] is not sp.oo]
+    first, second = (f"${sp.latex(CLOSED['TV', name], order='rev-lex')}$" for name in THUMB)
+    yield identity(
+        "total variation and Kullback–Leibler",
+        *(_inside(sp.logcombine(derived[key] - CLOSED[key], force=True)) for key in ours),
+        shows=f"total variation {first} and {second}",
+    )
+    yield argument("Kullback–Leibler of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo)
+    moments = moments or {key: (_moment(*key, 1), _variance(*key)) for key in MOMENTS}
+    yield identity(
+        "means and variances",
+        *(
+            found - closed
+            for key in MOMENTS
+            if key[0] != "uniform"
+            for found, closed in zip(moments[key], MOMENTS[key], strict=True)
+        ),
+    )
+    yield also(_as_defined(epsilons))
+    ways = three_roads(epsilons, draws, np.random.default_rng(1), alarm) if ways is None else ways
+    yield also(agreement("quadrature", ways["quadrature"], ways["closed form"], tolerance=1e-12))
+    yield also(
+        simulation(
+            "means and distances from draws",
+            ways["mean"],
+            ways["error"],
+            ways["closed form"],
+            size=draws,
+            limit=float(np.round(_z(epsilons, alarm), 1)),
+        )
+    )
+
+
+@claim(
+    "B15",
+    place="beyond the paper",
+    statement="""For $m$ independent similarities $1 - H^2$ multiplies, and total variation keeps between the bounds
+              that $H^2$ sets.""",
+    basis="exact",
+    code=hellinger2,
+    test="tests/test_models.py::test_hellinger_of_many_looks_multiplies",
+)
+def many_similarities(looks=None, epsilons=EPSILONS):
+    cases = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
+    hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in cases]
+    patterns = np.transpose([_by_patterns(*case) for case in cases])
+    yield agreement(
+        "both distances of up to 7 looks, over all patterns of steps",
+        np.ravel([hellinger, [many_tv(*case) for case in cases]]),
+        np.ravel(patterns),
+        tolerance=1e-12,
+    )
+    yield also(_as_defined(epsilons))
+    yield also(_in_numbers())
+    if looks is None:
+        looks = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*case) for case in cases]})
+    yield also(bounded(f"$H_m^2 \\le \\mathrm{{TV}}$, {len(looks)} values of $m$", looks["H2"], looks["TV"] + 1e-9))
+    yield also(
+        bounded(r"$\mathrm{TV} \le H_m\sqrt{2 - H_m^2}$", looks["TV"], np.sqrt(looks["H2"] * (2 - looks["H2"])) + 1e-9)
+    )
+
+
+@claim(
+    "B16",
+    place="beyond the paper",
+    statement="Similarities of a synthetic data set follow the two densities of its model.",
+    basis="simulated",
+    code=cr.datasets.synthetic,
+    test=[
+        "tests/test_datasets.py::test_synthetic_draws_matches_from_green_and_others_from_red",
+        "tests/test_models.py::test_samples_follow_the_cdf",
+    ],
+)
+def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
+    rng = np.random.default_rng(1)
+    samples = samples or {name: cr.datasets.synthetic([12, 9, 6, 3], _model(name, epsilon), rng=rng) for name in THUMB}
+    bins, rows = np.linspace(0, 1, 11), []
+    for name, data in samples.items():
+        for law, density, chosen in zip(LAWS, _densities(name, epsilon), (data.matching, ~data.matching), strict=True):
+            seen, expected = np.histogram(data.condensed[chosen], bins)[0], chosen.sum() * np.diff(density.cdf(bins))
+            possible = expected > 1e-9
+            fit = stats.chisquare(seen[possible], seen.sum() * expected[possible] / expected[possible].sum()).pvalue
+            mean, variance = (float(formula.subs(e, epsilon)) for formula in MOMENTS[name, law])
+            rows.append(
+                (
+                    data.condensed[chosen].mean(),
+                    np.sqrt(variance / chosen.sum()),
+                    mean,
+                    seen[~possible].sum() == 0,
+                    bool(fit > 1e-6),
+                )
+            )
+    seen, error, mean, empty, fits = zip(*rows, strict=True)
+    yield simulation(
+        "mean similarity of matches and non-matches, Dist-1 and Dist-2",
+        seen,
+        error,
+        mean,
+        size=int(samples["dist1"].matching.sum()),
+        limit=5,
+    )
+    yield argument("nothing where the density is zero; chi-square p above $10^{-6}$", *empty, *fits)
+    yield also(_as_defined(epsilons))
+
+
+# --- second roads that the chapter takes, too -------------------------------------------------------------------------
+
+
+def three_roads(epsilons, draws, rng, alarm):
+    """Means and distances of Dist-1 and Dist-2: closed forms, quadrature, and averages over draws with intervals.
+
+    All intervals of correct code hold at once, but for a chance of `alarm`.
+    """
+    by_definition = {  # the integrand, from the similarity x and both densities there
+        "mean of f_g": lambda x, g, r: x * g,
+        "mean of f_r": lambda x, g, r: x * r,
+        "H2": lambda x, g, r: (np.sqrt(g) - np.sqrt(r)) ** 2 / 2,
+        "TV": lambda x, g, r: abs(g - r) / 2,
+        "KL": lambda x, g, r: g * np.log(g / r),
+    }
+    by_draws = {  # what to average over draws G from f_g and R from f_r
+        "mean of f_g": lambda g, r, G, R: G,
+        "mean of f_r": lambda g, r, G, R: R,
+        "H2": lambda g, r, G, R: 1 - np.sqrt(g(R) / r(R)),
+        "TV": lambda g, r, G, R: 1.0 * (g(G) > r(G)) - (g(R) > r(R)),
+        "KL": lambda g, r, G, R: np.log(g(G) / r(G)),
+    }
+    closed = {(f"mean of {law}", name): mean for (name, law), (mean, _) in MOMENTS.items()} | CLOSED
+    rows = []
+    for name, epsilon in product(THUMB, epsilons):
+        green, red = _densities(name, epsilon)
+        G, R = (density.sample(draws, rng=rng) for density in (green, red))
+        for what, integrand in by_definition.items():
+            if (what, name) == ("KL", "dist2"):  # infinite
+                continue
+            quadrature = sum(
+                integrate.quad(lambda x, f=integrand, g=green, r=red: f(x, g.pdf(x), r.pdf(x)), *step)[0]
+                for step in pairwise(green.edges)
+            )
+            values = by_draws[what](green.pdf, red.pdf, G, R)
+            rows.append(
+                (
+                    name,
+                    epsilon,
+                    what,
+                    float(closed[what, name].subs(e, epsilon)),
+                    quadrature,
+                    values.mean(),
+                    values.std(ddof=1) / np.sqrt(draws),
+                )
+            )
+    ways = pd.DataFrame(rows, columns=["model", "epsilon", "quantity", "closed form", "quadrature", "mean", "error"])
+    z = _z(epsilons, alarm)
+    return ways.assign(low=ways["mean"] - z * ways["error"], high=ways["mean"] + z * ways["error"])
+
+
+def random_model(rng):
+    """Four steps of equal width with random heights, now and then an empty one."""
+    heights = rng.exponential(size=(2, 4)) * (rng.random((2, 4)) > 0.15) + 1e-12
+    heights *= 4 / heights.sum(axis=1, keepdims=True)
+    return cr.SimilarityModel.from_steps([0, 1 / 4, 1 / 2, 3 / 4, 1], *heights)
+
+
+def many_tv(name, epsilon, m):
+    """Total variation between m independent draws from f_g and m from f_r.
+
+    Under Dist-1 only the number of draws above ½ matters, which is binomial. Under Dist-2 it is the probability that at
+    least one draw falls where only one of the densities is positive.
+    """
+    if name == "dist2":
+        return 1 - ((1 - 2 * epsilon) / (1 - epsilon)) ** m
+    above = np.arange(m + 1)
+    green, red = (stats.binom.pmf(above, m, (1 + tilt) / 2) for tilt in (epsilon, -epsilon))
+    return np.abs(green - red).sum() / 2
+
+
+# --- what several claims need -----------------------------------------------------------------------------------------
+
+
+def _z(epsilons, alarm):
+    """A limit for normal scores of five quantities, two models and each ε, all at once."""
+    return stats.norm.isf(alarm / (2 * len(epsilons) * 5) / 2)
+
+
+def _model(name, epsilon):
+    return cr.uniform() if name == "uniform" else getattr(cr, name)(epsilon)
+
+
+def _densities(name, epsilon):
+    model = _model(name, epsilon)
+    return model.green, model.red
+
+
+def _steps(name):
+    """Of each step: its width, and the heights there of f_g, of f_r and of the uniform density."""
+    edges, green, red = cr.models.steps(name, e)
+    widths = [b - a for a, b in pairwise(edges)]
+    return [
+        (width, {"f_g": sp.sympify(g), "f_r": sp.sympify(r), "uniform": sp.Integer(1)})
+        for width, g, r in zip(widths, green, red, strict=True)
+    ]
+
+
+@cache
+def _moment(name, law, order):
+    """E[x^order], by integrating each step."""
+    x, edges = sp.Symbol("x"), cr.models.steps(name, e)[0]
+    steps = zip(pairwise(edges), _steps(name), strict=True)
+    return sp.factor(sum(sp.integrate(heights[law] * x**order, (x, a, b)) for (a, b), (_, heights) in steps))
+
+
+def _variance(name, law):
+    return sp.factor(_moment(name, law, 2) - _moment(name, law, 1) ** 2)
+
+
+@cache
+def _derived():
+    """Distances of f_g and f_r, and of each from uniform, summed over the steps."""
+    at_a_point = {
+        "H2": lambda g, r: (sp.sqrt(g) - sp.sqrt(r)) ** 2 / 2,
+        "TV": lambda g, r: sp.Abs(g - r) / 2,
+        "KL": lambda g, r: sp.Integer(0) if g == 0 else sp.oo if r == 0 else g * sp.log(g / r),
+    }
+
+    def distance(which, name, first, second):
+        return sum(width * at_a_point[which](heights[first], heights[second]) for width, heights in _steps(name))
+
+    derived = {(which, name): distance(which, name, "f_g", "f_r") for which, name in CLOSED}
+    return derived | {(*key, law): distance(*key, law, "uniform") for key in FROM_UNIFORM for law in LAWS}
+
+
+def _off_uniform(which, derived):
+    """What the distances from uniform are off their closed forms."""
+    return [_inside(derived[*key, law] - FROM_UNIFORM[key]) for key in FROM_UNIFORM if key[0] == which for law in LAWS]
+
+
+def _inside(expression):
+    """For all 0 < ε < 1/2 at once: d / (1 + 2d) takes just these values, and all signs show."""
+    d = sp.Symbol("d", positive=True)
+    return sp.simplify(sp.sympify(expression).subs(e, d / (1 + 2 * d)))
+
+
+def _as_defined(epsilons, points=None):
+    """The densities of `crowder` and the definition, written once more."""
+    points = np.random.default_rng(1).random(1000) if points is None else points
+    defined = {
+        "dist1": (lambda x, e: np.where(x < 1 / 2, 1 - e, 1 + e), lambda x, e: np.where(x < 1 / 2, 1 + e, 1 - e)),
+        "dist2": (lambda x, e: (x >= e) / (1 - e), lambda x, e: (x <= 1 - e) / (1 - e)),
+    }
+    kinds = list(product(THUMB, epsilons, (0, 1)))
+    return agreement(
+        f"the steps and the definition, at {len(points):,} points",
+        np.ravel([_densities(name, epsilon)[law].pdf(points) for name, epsilon, law in kinds]),
+        np.ravel([defined[name][law](points, epsilon) for name, epsilon, law in kinds]),
+        tolerance=1e-13,
+    )
+
+
+def _in_numbers():
+    dial = np.linspace(0.01, 0.49, 25)
+    return agreement(
+        r"in numbers, at 25 values of $\epsilon$",
+        [_model(name, x).hellinger2 for name in THUMB for x in dial],
+        [float(CLOSED["H2", name].subs(e, x)) for name in THUMB for x in dial],
+        tolerance=1e-12,
+    )
+
+
+def _from_flat(which, name, law, epsilon):
+    density = _densities(name, epsilon)[LAWS.index(law)]
+    return {"TV": total_variation, "H2": hellinger2}[which](density, cr.uniform().green)
+
+
+def _from_uniform(epsilons):
+    cases = list(product(FROM_UNIFORM, LAWS, epsilons))
+    return agreement(
+        "distances from uniform, in numbers",
+        [_from_flat(*key, law, x) for key, law, x in cases],
+        [float(FROM_UNIFORM[key].subs(e, x)) for key, _, x in cases],
+        tolerance=1e-12,
+    )
+
+
+def _by_patterns(name, epsilon, m):
+    """Both distances of m looks, over every pattern of steps that the m similarities can fall in."""
+    edges, *laws = cr.models.steps(name, epsilon)
+    mass = [[h * (b - a) for h, (a, b) in zip(law, pairwise(edges), strict=True)] for law in laws]
+    green, red = np.array([[np.prod(p) for p in product(law, repeat=m)] for law in np.array(mass, dtype=float)])
+    return ((np.sqrt(green) - np.sqrt(red)) ** 2).sum() / 2, abs(green - red).sum() / 2

@@ -1,0 +1,195 @@
+"""Claims of the chapter *Questions and transitivity*."""
+
+from collections import Counter
+from itertools import combinations, permutations
+from math import comb, factorial
+
+import numpy as np
+
+import crowder as cr
+from book.companion import naive, published
+from book.companion.claims import agreement, also, argument, of_chapter, simulation
+from crowder.counting.enumeration import orders_by_questions, questions_of_order
+
+__all__ = ["check"]
+
+claim, check = of_chapter(__name__)
+
+#: The questions of the good order that the paper prints, records numbered from 0.
+GOOD = [(0, 1), (1, 2), (3, 4), (0, 4)]
+
+
+@claim(
+    "C01",
+    place="Introduction, Figure 1",
+    statement="On the five Disney records one good order of the pairs needs four questions, and another needs nine.",
+    basis="exact",
+    code=[questions_of_order, orders_by_questions, cr.datasets.disney],
+    test=[
+        "tests/test_enumeration.py::test_disney",
+        "tests/test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
+        "tests/test_datasets.py::test_disney_is_figure_1",
+    ],
+)
+def figure_1(asked=None, counts=None):
+    labels = cr.datasets.disney().labels
+    if asked is None:
+        others = [pair for pair in combinations(range(5), 2) if pair not in GOOD]
+        asked = questions_of_order(GOOD + others, labels)
+    counts = counts or orders_by_questions(labels)
+    good, bad = published.read()["figure-1"].numbers.values()
+    yield agreement(
+        "the printed order, the least and the most of all orders",
+        [len(asked), min(counts), max(counts)],
+        [good, good, bad],
+    )
+    yield also(_with_and_without_the_rules(counts))
+    yield also(argument("the printed order asks the four that are printed", asked == GOOD))
+
+
+@claim(
+    "C02",
+    place="Lower bound, remark in the source; Figure 2(b), the ideal",
+    statement=r"""Whatever is asked, settling all pairs takes at least $n - k + \binom k2$ questions when $k$ is not
+              known beforehand.""",
+    basis="proved",
+    code=cr.ideal_queries,
+    test=[
+        "tests/test_resolution.py::test_no_set_of_questions_settles_all_with_fewer_than_the_ideal",
+        "tests/test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
+    ],
+)
+def at_least(counts=None):
+    counts = counts or _counts()
+    ideal = [cr.ideal_queries(sizes) for sizes in counts]
+    tried = [list(_sets_of_questions(sizes)) for sizes in counts]
+    yield argument(
+        "a set of questions that falls short leaves a second clustering",
+        *(all(enough for _, enough, settles in sets if settles) for sets in tried),
+        shows=f"none of {sum(map(len, tried)):,} sets of questions settles all with less",
+    )
+    yield also(
+        agreement(
+            "the fewest that settle all, over all sets of questions",
+            ideal,
+            [min(size for size, _, settles in sets if settles) for sets in tried],
+        )
+    )
+    yield also(agreement("the least over all orders", ideal, list(map(min, counts.values()))))
+    large = [(50, 20, 20, 3, 1), (200,) * 2 + (100,) * 4 + (50,) * 8, (1,) * 191]
+    yield also(
+        agreement(
+            "the formula for larger clusters, by hand",
+            list(map(cr.ideal_queries, large)),
+            [sum(m - 1 for m in sizes) + len(list(combinations(sizes, 2))) for sizes in large],
+        )
+    )
+
+
+@claim(
+    "B01",
+    place="beyond the paper",
+    statement=r"""No order of the pairs asks more than $n - k + \sum_{i<j} m_i m_j$ questions, and some order asks as
+              many.""",
+    basis="proved",
+    code=orders_by_questions,
+    test="tests/test_enumeration.py::test_the_most_questions_of_any_order",
+)
+def at_most(counts=None):
+    counts = counts or _counts()
+    most = [sum(sizes) - len(sizes) + sum(a * b for a, b in combinations(sizes, 2)) for sizes in counts]
+    yield argument(
+        f"no order asks more, and one asks as much, {len(counts)} splits",
+        *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
+        shows=f"{max(counts[3, 2])} for Figure 1",
+    )
+    yield also(argument(f"orders counted with the rules and without, {len(counts)} splits", *_same(counts)))
+
+
+@claim(
+    "B02",
+    place="beyond the paper",
+    statement="""The two rules of transitive inference find everything that a set of answers implies, so orders of the
+              pairs may be counted by what they have established.""",
+    basis="exact",
+    code=[questions_of_order, orders_by_questions],
+    test="tests/test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
+)
+def two_rules(counts=None, drawn=None):
+    counts = counts or _counts()
+    disney = cr.datasets.disney().labels
+    figure = orders_by_questions(disney)
+    yield agreement(
+        f"with the rules and without, Figure 1 and {len(counts)} splits",
+        [_with_and_without_the_rules(figure).holds, *_same(counts)],
+        [True] * (1 + len(counts)),
+    )
+    walked = [_walked(naive.labels_of(sizes)) for sizes in naive.splits(4)]
+    yield also(
+        argument(
+            f"counted by knowledge, and {sum(w.total() for w in walked):,} orders walked one by one",
+            *(
+                found == orders_by_questions(naive.labels_of(sizes))
+                for found, sizes in zip(walked, naive.splits(4), strict=True)
+            ),
+        )
+    )
+    drawn = _drawn(disney) if drawn is None else drawn
+    orders = sum(figure.values())
+    mean = sum(q * count for q, count in figure.items()) / orders
+    sd = np.sqrt(sum(q * q * count for q, count in figure.items()) / orders - mean**2)
+    yield also(
+        simulation(
+            "the mean of random orders of Figure 1's pairs",
+            np.mean(drawn),
+            sd / np.sqrt(len(drawn)),
+            mean,
+            size=len(drawn),
+        )
+    )
+
+
+def _counts(records=5):
+    """Orders by questions, for every split of so many records or fewer."""
+    return {
+        sizes: orders_by_questions(naive.labels_of(sizes)) for n in range(2, records + 1) for sizes in naive.splits(n)
+    }
+
+
+def _same(counts):
+    """For each split: do the counts agree with those that use no rule?"""
+    return [found == naive.orders_by_ruling_out(naive.labels_of(sizes)) for sizes, found in counts.items()]
+
+
+def _with_and_without_the_rules(counts):
+    again = naive.orders_by_ruling_out("aaabb")
+    tally = range(comb(5, 2) + 1)
+    return agreement(
+        "all orders of Figure 1's pairs, with the rules and without",
+        [*(counts.get(q, 0) for q in tally), sum(counts.values())],
+        [*(again[q] for q in tally), factorial(comb(5, 2))],
+    )
+
+
+def _sets_of_questions(sizes):
+    """Of each set of questions: its size; whether it has what the proof wants; whether it settles all pairs."""
+    labels = naive.labels_of(sizes)
+    truth, pairs = naive.matches(labels), list(combinations(labels, 2))
+    possible = [naive.matches(other) for other in naive.clusterings(len(labels))]
+    for chosen in range(2 ** len(pairs)):
+        asked = [pair for p, pair in enumerate(pairs) if chosen >> p & 1]
+        joined = sum(a == b for a, b in asked) >= len(labels) - len(sizes)
+        apart = len({frozenset(pair) for pair in asked if len(set(pair)) == 2}) == comb(len(sizes), 2)
+        yield len(asked), joined and apart, not naive.undecided(chosen, truth, possible)
+
+
+def _walked(labels):
+    """Orders by questions, each order of the pairs walked by itself."""
+    pairs = list(combinations(range(len(labels)), 2))
+    return Counter(len(questions_of_order(order, labels)) for order in permutations(pairs))
+
+
+def _drawn(labels, sample=1000):
+    """The questions of random orders."""
+    pairs, rng = list(combinations(range(len(labels)), 2)), np.random.default_rng(1)
+    return [len(questions_of_order(rng.permutation(pairs).tolist(), labels)) for _ in range(sample)]

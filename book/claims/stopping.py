@@ -1,0 +1,418 @@
+"""Claims of the chapter *When to stop*."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb, exp, log, prod, sqrt
+
+import numpy as np
+import pandas as pd
+
+import crowder as cr
+from book.companion.claims import agreement, bounded, exceeds, of_chapter, simulation
+from book.companion.empirical import mean_and_error
+from book.companion.naive import clusterings
+from crowder.beyond.posterior import left_open
+
+claim, check = of_chapter(__name__)
+
+BEYOND = "beyond the paper"
+TESTS = "tests/test_stopping.py::test_"
+WAYS = ("edge", "node", "evidence")
+
+
+@claim("B131", place=BEYOND, status="holds", basis="exact",
+       statement=r"""Given all similarities and true answers, two components that no answer tells apart are one
+           entity with probability at most $\sigma(\ln o + E(A,B) + \min_X \sum_C E(X,C)^+)$, for prior odds of at
+           most $o$; with equality if they are open to nobody else.""",
+       code=[left_open, cr.Stopping],
+       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
+def one_open_pair(stopped=None, model=None):
+    """`stopped`: for each run its similarities, the prior odds, and what `Stopping.run` gave."""
+    stopped, model = (stopped, model) if stopped is not None else _small_runs()
+    stated = np.concatenate([run.chance for _, _, run in stopped])
+    exact = np.concatenate([exact_chances(w, model, odds, run) for w, odds, run in stopped])
+    by_hand = np.concatenate([_printed_bound(w, model, odds, run) for w, odds, run in stopped])
+    lone = np.concatenate([open_to_nobody_else(run) for _, _, run in stopped])
+    yield bounded(f"exact posterior of {len(exact)} open pairs, by enumeration, against the stated chance",
+                  exact, stated + 1e-6)  # fmt: skip
+    yield agreement("the code against the printed formula, summed record by record", stated, by_hand, tolerance=1e-5)
+    yield agreement("pairs open to nobody else: stated chance and exact posterior", stated[lone], exact[lone],
+                    tolerance=1e-5)  # fmt: skip
+
+
+@claim("B132", place=BEYOND, status="holds", basis="exact",
+       statement="""The sum of these chances bounds the probability that anything was missed; weighted by the sizes
+           of the components, the expected number of matching pairs missed.""",
+       code=cr.Stopped,
+       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
+def whole_run(stopped=None, model=None):
+    """`stopped`: as for B131."""
+    stopped, model = (stopped, model) if stopped is not None else _small_runs()
+    lines = []
+    for w, odds, run in stopped:
+        size = np.bincount(run.clusters)[run.clusters]
+        pairs = size[run.declared].prod(axis=1)
+        by_hand = _printed_bound(w, model, odds, run)
+        apart = sum(c for p, c in exact_posterior(w, model, odds, run).items() if max(p) == run.clusters.max())
+        lines.append({
+            "miss": 1 - float(apart), "stated": run.run_chance, "printed": min(1, sum(by_hand)),
+            "lost": pairs @ exact_chances(w, model, odds, run), "stated lost": run.expected_missed,
+            "printed lost": pairs @ by_hand,
+        })  # fmt: skip
+    runs = pd.DataFrame(lines)
+    yield bounded(f"exact chance of a miss, {len(runs)} stopped runs, against the sum of the printed chances",
+                  runs["miss"], runs["stated"] + 1e-6)  # fmt: skip
+    yield bounded("exact expected number of missed pairs against its bound", runs["lost"], runs["stated lost"] + 1e-6)
+    stated, printed = (np.r_[runs[what], runs[f"{what} lost"]] for what in ("stated", "printed"))
+    yield agreement("both as the code states them, against the printed formula", stated, printed, tolerance=1e-4)
+
+
+@claim("B133", place=BEYOND, status="holds", basis="exact",
+       statement="""With δ = 0 a stopped run asks the ordering's questions, with a budget of $q$ its first $q$; with
+           a δ above 0 the promise holds at the end, and every two clusters are told apart by an answer or declared
+           different.""",
+       code=cr.Stopping,
+       test=[TESTS + "delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions",
+             TESTS + "what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared",
+             TESTS + "the_last_part_asks_what_was_passed_over_too_early"])  # fmt: skip
+def rules(data=None, model=None, promised=None, promised_model=None, odds=0.5, delta=0.1, budget=10):
+    """`promised`: for each run the rule, "pair_delta" or "run_delta", its similarities, and what came of it."""
+    if data is None:
+        model, data = cr.dist1(0.5), _synthetic([12, 8, 4, 2], cr.dist1(0.5))
+    if promised is None:
+        promised_model, promised = cr.dist1(0.5), _promised(cr.dist1(0.5), odds, delta)
+    w, labels, same, first = data.condensed, data.labels, [], []
+    for way in WAYS:
+        for r in range(2):
+            plain = _ordering(way, w, model, r).run(cr.Truth(labels)).queries.tolist()
+            same += [_stop(way, w, labels, model, r, **how).queries.tolist() == plain
+                     for how in ({"pair_delta": 0}, {"run_delta": 0})]  # fmt: skip
+            cut = _stop(way, w, labels, model, r, budget=budget * r).queries.tolist()
+            first.append(cut == plain[: budget * r])
+    yield agreement(f"δ = 0 asks the ordering's questions, in order: runs of {len(same)}", sum(same), len(same))
+    yield agreement(f"a budget of q asks its first q: runs of {len(first)}", sum(first), len(first))
+    left, told_apart = [], []
+    for rule, square, run in promised:
+        chances = _printed_bound(square, promised_model, odds, run)
+        left.append(max(chances, default=0) if rule == "pair_delta" else sum(chances))
+        told = {frozenset(run.clusters[pair].tolist()) for pair in run.queries[~run.answers]}
+        told_apart.append(len(told) + len(run.declared) == comb(run.clusters.max() + 1, 2))
+    yield bounded(f"δ = {delta:g}, all orderings: the printed chance (its sum) over what is left at the end",
+                  left, np.full(len(left), delta + 1e-6))  # fmt: skip
+    yield agreement("every two clusters are told apart by an answer or declared", sum(told_apart), len(told_apart))
+
+
+@claim("B134", place=BEYOND, status="holds", basis="simulated",
+       statement="""When model and prior are right, no more declarations are wrong than stated, whatever the
+           ordering; and hardly fewer.""",
+       code=cr.Stopping,
+       test=TESTS + "the_stated_chances_are_the_measured_ones_when_model_and_prior_are_right")  # fmt: skip
+def calibrated(calibration=None):
+    """`calibration`: a line a run, with the model's name, the ordering, the rule, its δ, the number of the data set,
+    the expected number of wrong declarations and their number."""
+    if calibration is None:
+        calibration = _calibration()
+    promised = calibration[calibration["rule"] == "run_delta"]
+    tight = promised[~promised["model"].str.startswith("Dist-2")]
+    per_data = tight.groupby(["model", "data"])[["wrong", "stated"]].mean()  # the orderings share data sets
+    gap, error = (per_data["wrong"] - per_data["stated"]).mean(), sqrt(per_data["stated"].mean() / len(per_data))
+    yield simulation("slope and Dist-1: wrong declarations in a run, less the sum of stated chances",
+                     gap, error, 0, size=len(tight), limit=4.5)  # fmt: skip
+    each = promised.groupby("way")[["wrong", "stated"]].agg(["mean", "size"])
+    # Rare events: the variance of their number is its mean.
+    most = each["stated", "mean"] + 5 * np.sqrt(each["stated", "mean"] / each["stated", "size"])
+    yield bounded("each ordering, all models: wrong declarations a run, against those stated and five standard errors",
+                  each["wrong", "mean"], most)  # fmt: skip
+    yield bounded("every run: the sum of stated chances against δ", promised["stated"], promised["δ"])
+
+
+@claim("B135", place=BEYOND, status="holds", basis="simulated",
+       statement=r"""Prior odds and δ act through $\frac{\delta}{1-\delta}/o$ alone. On clusters like the paper's,
+           odds of one in thirteen make many times more declarations wrong than stated; odds of a hundred to one
+           hardly any.""",
+       code=cr.Stopping, test=TESTS + "prior_odds_and_delta_count_by_their_ratio")  # fmt: skip
+def prior(data=None, guessed=None):
+    """`guessed`: a line a run, with the prior odds, the number of the data set, the expected number of wrong
+    declarations and their number."""
+    data = _synthetic([12, 8, 4, 2], cr.dist1(0.5)) if data is None else data
+    guessed = _guessed() if guessed is None else guessed
+    model, asked = cr.dist1(0.5), []
+    for delta, odds in ((0.1, 1.0), (1 / 91, 0.1), (0.5, 9.0)):  # each δ/(1-δ)/o is one ninth
+        for way in WAYS:
+            run = _stop(way, data.condensed, data.labels, model, 1, pair_delta=delta, odds=odds)
+            asked.append(run.queries.tolist())
+    yield agreement("one δ/(1-δ)/o, one sequence of questions: pairs of runs",
+                    sum(asked[i] == asked[i % 3] for i in range(3, 9)), 6)  # fmt: skip
+    low = guessed[guessed["odds"] < 0.5]
+    vain = (low["wrong"] - low["stated"]).groupby(low["data"]).sum()  # all models together
+    yield exceeds("odds far too low: wrong declarations less stated ones", *mean_and_error(vain),
+                  size=len(low), limit=3)  # fmt: skip
+    yield bounded("odds of a hundred: wrong declarations in all runs together",
+                  guessed["wrong"][guessed["odds"] == 100].sum(), 2)  # fmt: skip
+
+
+@claim("B136", place=BEYOND, status="holds", basis="simulated",
+       statement=r"""Under Dist-2 two different components of $a$ and $b$ records are told apart by their
+           similarities with probability $1 - (\frac{1-2\epsilon}{1-\epsilon})^{ab}$; only such pairs are declared,
+           and nothing is missed.""",
+       code=[left_open, cr.Stopping],
+       test=TESTS + "under_dist2_nothing_is_missed_and_certain_pairs_are_free")  # fmt: skip
+def proofs(saved=None, ideal=None, seed=1, tries=4000):
+    """`saved`: a line a run, with the model's name, the ordering, the questions to the end and when stopped, the chance
+    stated and the number of wrong declarations. `ideal`: the least number of questions. `seed` draws the rest."""
+    if saved is None:
+        sizes = [14, 11, 9, 8, 7, 6, 5]
+        saved, ideal = _saved("Dist-2", cr.dist2(0.4), "2/5", sizes), cr.ideal_queries(sizes)
+    rng = np.random.default_rng(seed)
+    proven, single = [], []
+    for epsilon in (0.05, 0.2, 0.4):
+        for a, b in ((1, 1), (1, 3), (2, 3)):
+            below = (cr.dist2(epsilon).red.sample((tries, a * b), rng=rng) < epsilon).any(axis=1)
+            expected = 1 - ((1 - 2 * epsilon) / (1 - epsilon)) ** (a * b)
+            proven.append((below.mean(), sqrt(expected * (1 - expected) / tries), expected))
+    for epsilon in (0.05, 0.2, 0.4):  # as the code sees it: forty records, all different, nothing asked
+        drawn = cr.datasets.synthetic([1] * 40, cr.dist2(epsilon), rng=rng)
+        run = _stop("edge", drawn.condensed, drawn.labels, cr.dist2(epsilon), 1, budget=0)
+        expected = epsilon / (1 - epsilon)
+        single.append((np.mean(run.chance == 0), sqrt(expected * (1 - expected) / 780), expected))
+    yield simulation("share of proven pairs, nine settings, against the formula", *np.transpose(proven),
+                     size=tries, limit=5)  # fmt: skip
+    yield simulation("single records: share that the code holds for certain", *np.transpose(single), size=780, limit=5)
+    rows = saved[saved["model"] == "Dist-2"]
+    edge = rows[rows["way"] == "edge"]["questions"]
+    yield agreement("Dist-2 rows of the table above: wrong declarations, and chance stated",
+                    [rows["wrong"].sum(), rows["stated"].sum()], [0, 0])  # fmt: skip
+    yield bounded("every run asks less than to the end, edge ordering less than the ideal",
+                  np.r_[rows["questions"], edge], np.r_[rows["full"], np.full(len(edge), ideal)] - 1)  # fmt: skip
+
+
+@claim("B137", place=BEYOND, status="holds", basis="simulated",
+       statement="""At ε = ½, stopping with δ = 0.001 for the run saves at least half of node ordering's questions on
+           the paper's clusters, and a tenth of edge ordering's.""",
+       code=cr.Stopping,
+       test=[TESTS + "the_first_pass_is_that_of_the_naive_version",
+             TESTS + "stopping_saves_what_the_chapter_says"])  # fmt: skip
+def savings(saved=None, guessed=None):
+    """`saved`: as for B136, with ε and δ. `guessed`: as for B135, with ε and the questions, all and when stopped."""
+    if saved is None:
+        saved = _saved("Dist-1", cr.dist1(0.5), "1/2", [120] * 2 + [60] * 4 + [30] * 6)
+    guessed = _guessed() if guessed is None else guessed
+    strong = saved[(saved["model"] == "Dist-1") & (saved["ε"] == "1/2") & (saved["δ"] == 1e-3)].set_index("way")
+    share = 1 - strong["questions"] / strong["full"]
+    small = guessed[(guessed["ε"] == "1/2") & (guessed["odds"] == 100)]
+    yield bounded("every run: questions when stopped, against all questions and five",
+                  saved["questions"], saved["full"] + 5)  # fmt: skip
+    yield bounded("ε = ½, δ = 0.001: at least half of node ordering's questions are saved, and a tenth of edge "
+                  "ordering's", [0.5, 0.1], [share["node"], share["edge"]])  # fmt: skip
+    yield exceeds("ε = ½ at a quarter of the size, δ = 0.05: share that node ordering saves, above a fifth",
+                  *mean_and_error(1 - small["questions"] / small["full"]), 0.2, size=len(small), limit=4)  # fmt: skip
+    yield bounded("wrong declarations in all runs together", saved["wrong"].sum(), 2)
+    yield bounded("every run: chance stated that anything was missed", saved["stated"], saved["δ"])
+
+
+@claim("B138", place=BEYOND, status="holds", basis="simulated",
+       statement="""Under a budget of about one to two questions a record (Dist-1, ε = ½) evidence ordering has found
+           more than both heuristics, and node ordering more when it passes over what is unlikely.""",
+       code=[cr.Stopping, cr.EvidenceOrdering], test=TESTS + "stopping_saves_what_the_chapter_says")  # fmt: skip
+def budgets(bought=None, least=None, most=None):
+    """`bought`: a line a budget and run, with the ordering, whether it passed over what is unlikely, the number of the
+    data set, recall and precision. `least`, `most`: the budgets of the claim."""
+    if bought is None:
+        bought, least, most = _bought()
+    table = bought.pivot_table(index=["data", "budget"], columns=["way", "passing"], values="recall")
+    early = table[table.index.get_level_values("budget").to_series().between(least, most).to_numpy()]
+    first = early["evidence", False] - early[[("edge", False), ("node", False)]].max(axis=1)
+    node = early["node", True] - early["node", False]
+    yield exceeds(f"budgets {least} to {most}: recall of evidence ordering less the better heuristic's",
+                  *mean_and_error(first.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
+    yield exceeds("the same budgets: node ordering, passing over, less without",
+                  *mean_and_error(node.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
+    yield agreement("precision, every run", bought["precision"].to_numpy(), np.ones(len(bought)))
+
+
+@claim("B139", place=BEYOND, status="holds", basis="simulated",
+       statement="""On cora, with its own histograms as densities, a fifth of the questions or less finds 99 % of the
+           matching pairs; but at least ten times as many declarations are wrong as stated. Dealt anew,
+           independently, the promise holds.""",
+       code=cr.Stopping, test=TESTS + "on_cora_stopping_is_cheap_and_misses_more_than_stated")  # fmt: skip
+def on_cora(runs=None, delta=0.01):
+    """`runs`: a line a run, with the variant, the questions to the end and when stopped, the expected number of wrong
+    declarations, their number, and recall."""
+    runs = _on_cora(delta) if runs is None else runs
+    parts = dict(tuple(runs.groupby("cora")))
+    asis, anew = parts["as it is"], parts["dealt anew"]
+    yield exceeds("as it is: wrong declarations in a run less those stated",
+                  *mean_and_error(asis["wrong"] - asis["stated"]), size=len(asis), limit=2)  # fmt: skip
+    yield bounded("as it is, every run: ten times the stated number of wrong declarations, against those found",
+                  10 * asis["stated"], asis["wrong"])  # fmt: skip
+    yield bounded("as it is, every run: questions against a fifth of all, and 0.99 against recall",
+                  np.r_[asis["questions"], np.full(len(asis), 0.99)],
+                  np.r_[asis["to the end"] / 5, asis["recall"]])  # fmt: skip
+    yield bounded("dealt anew: wrong declarations in all runs together", anew["wrong"].sum(), 2)
+    yield bounded("every run: the sum of chances stated, against δ", runs["stated"], np.full(len(runs), delta))
+
+
+# --- the posterior by its definition, and the bound as it is printed -------------------------------------------------
+
+
+def exact_posterior(w, model, odds, run):
+    """Every partition that agrees with the answers, and its exact probability.
+
+    Before looking, each entity more makes a partition 1/odds times as likely; with the similarities, each pair counts
+    f_g or f_r. In fractions throughout.
+    """
+    n = len(run.clusters)
+    pairs = list(combinations(range(n), 2))
+    green, red = ([Fraction(x) for x in f.pdf(w).tolist()] for f in (model.green, model.red))
+    told = list(zip(run.queries.tolist(), run.answers.tolist(), strict=True))
+    weight = {p: odds ** -(max(p) + 1)
+              * prod(g if p[a] == p[b] else r for (a, b), g, r in zip(pairs, green, red, strict=True))
+              for p in clusterings(n) if all((p[a] == p[b]) == same for (a, b), same in told)}  # fmt: skip
+    whole = sum(weight.values())
+    return {p: value / whole for p, value in weight.items()}
+
+
+def exact_chances(w, model, odds, run):
+    """How likely each declared pair is a match: the sum over the partitions that put its two records together."""
+    posterior = exact_posterior(w, model, odds, run)
+    return np.array([float(sum(c for p, c in posterior.items() if p[a] == p[b])) for a, b in run.declared])
+
+
+def open_to_nobody_else(run):
+    """Which of the declared pairs are of two components that are open to no third."""
+    ends = run.declared.ravel().tolist()
+    return np.array([ends.count(a) == ends.count(b) == 1 for a, b in run.declared], bool)
+
+
+def _printed_bound(w, model, odds, run):
+    """The bound of the proposition as it is printed, for every declared pair: plain loops over records."""
+    pairs = combinations(range(len(run.clusters)), 2)
+    ratio = dict(zip(pairs, np.log(model.green.pdf(w) / model.red.pdf(w)), strict=True))
+    part = {c: np.flatnonzero(run.clusters == c) for c in range(run.clusters.max() + 1)}
+    opened = {frozenset(run.clusters[pair].tolist()) for pair in run.declared}
+    evidence = {o: sum(ratio[min(u, v), max(u, v)] for u in part[min(o)] for v in part[max(o)]) for o in opened}
+    bounds = []
+    for a, b in run.clusters[run.declared].tolist():
+        both = [c for c in part if frozenset((a, c)) in opened and frozenset((b, c)) in opened]
+        least = min(sum(max(0, evidence[frozenset((x, c))]) for c in both) for x in (a, b))
+        bounds.append(1 / (1 + exp(-log(odds) - evidence[frozenset((a, b))] - least)))
+    return np.array(bounds)
+
+
+# --- small runs, for a check without the notebook -------------------------------------------------------------------
+
+
+def _ordering(way, w, model, rng):
+    if way == "evidence":
+        return cr.EvidenceOrdering(w, model, rng=rng)
+    return (cr.EdgeOrdering if way == "edge" else cr.NodeOrdering)(w, rng=rng)
+
+
+def _stop(way, w, labels, model, rng, **how):
+    return cr.Stopping(_ordering(way, w, model, rng), model, **how).run(cr.Truth(labels))
+
+
+def _synthetic(sizes, model, rng=1):
+    return cr.datasets.synthetic(sizes, model, rng=np.random.default_rng(rng), shuffle=True)
+
+
+def _similarities(labels, model, rng):
+    same = [a == b for a, b in combinations(labels, 2)]
+    return np.where(same, model.green.sample(len(same), rng=rng), model.red.sample(len(same), rng=rng))
+
+
+def _small_runs():
+    """Five records with any labels: the bound holds given similarities and answers."""
+    rng, model, stopped = np.random.default_rng(1), cr.dist1(Fraction(1, 2)), []
+    for r in range(16):
+        labels, odds = rng.integers(3, size=5), (Fraction(1), Fraction(1, 4), Fraction(3))[r % 3]
+        w = _similarities(labels, model, rng)
+        run = _stop("edge", w, labels, model, r, budget=r % 8, odds=float(odds))
+        stopped += [(w, odds, run)] if len(run.declared) else []
+    return stopped, model
+
+
+def _promised(model, odds, delta):
+    rng, promised = np.random.default_rng(1), []
+    for r in range(12):
+        labels, rule = rng.integers(4, size=9), ("pair_delta", "run_delta")[r % 2]
+        w = _similarities(labels, model, rng)
+        promised.append((rule, w, _stop(WAYS[r % 3], w, labels, model, r, odds=odds, **{rule: delta})))
+    return promised
+
+
+def _calibration(records=6, runs=150, odds=0.2):
+    """Labels drawn from the prior itself, by enumeration of all partitions."""
+    rng, every, lines = np.random.default_rng(1), np.array(list(clusterings(records))), []
+    weight = odds ** -(every.max(axis=1) + 1.0)
+    for name, model in (("Dist-1, ½", cr.dist1(0.5)), ("Dist-2, ⅕", cr.dist2(0.2))):
+        for r in range(runs):
+            labels = every[rng.choice(len(every), p=weight / weight.sum())]
+            w, delta = _similarities(labels, model, rng), (0.3, 0.1)[r % 2]
+            for way in WAYS:
+                run = _stop(way, w, labels, model, r, run_delta=delta, odds=odds)
+                lines.append({"model": name, "way": way, "rule": "run_delta", "δ": delta, "data": r,
+                              "stated": run.chance.sum(), "wrong": run.wrong(labels).sum()})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _guessed(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
+    lines = []
+    for r in range(data_sets):
+        drawn = _synthetic(list(sizes), cr.dist1(0.5), r)
+        full = _ordering("node", drawn.condensed, None, r).run(cr.Truth(drawn.labels)).n_queries
+        for odds in (1 / 13, 100.0):
+            run = _stop("node", drawn.condensed, drawn.labels, cr.dist1(0.5), r, run_delta=0.05, odds=odds)
+            lines.append({"ε": "1/2", "odds": odds, "data": r, "full": full, "questions": run.n_queries,
+                          "stated": run.chance.sum(), "wrong": run.wrong(drawn.labels).sum()})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _saved(name, model, epsilon, sizes):
+    drawn, lines = _synthetic(sizes, model), []
+    for way in ("edge", "node"):
+        full = _ordering(way, drawn.condensed, model, 1).run(cr.Truth(drawn.labels)).n_queries
+        for delta in (1e-2, 1e-3):
+            run = _stop(way, drawn.condensed, drawn.labels, model, 1, run_delta=delta, odds=max(sizes))
+            lines.append({"model": name, "ε": epsilon, "way": way, "full": full, "δ": delta, "questions": run.n_queries,
+                          "stated": run.run_chance, "wrong": run.wrong(drawn.labels).sum()})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _bought(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
+    model, n, lines = cr.dist1(Fraction(1, 2)), sum(sizes), []
+    marks = [n * s // 8 for s in range(8, 16)]
+    for r in range(data_sets):
+        drawn = _synthetic(list(sizes), model, r)
+        for way in WAYS:
+            for passing in (False, True):
+                run = _stop(way, drawn.condensed, drawn.labels, model, r, odds=max(sizes), budget=marks[-1],
+                            pair_delta=0.01 if passing else 0)  # fmt: skip
+                recall = run.recall(drawn.labels)
+                lines += [{"way": way, "passing": passing, "data": r, "budget": q,
+                           "recall": recall[min(q, len(recall) - 1)], "precision": run.precision(drawn.labels)[-1]}
+                          for q in marks]  # fmt: skip
+    return pd.DataFrame(lines), marks[0], marks[-1]
+
+
+def _on_cora(delta):
+    """Every other record of cora, more or less."""
+    cora, steps, rng = cr.datasets.cora(), np.linspace(0, 1, 51), np.random.default_rng(1)
+    kept = np.sort(rng.choice(cora.n, 900, replace=False))
+    labels, above = cora.labels[kept], np.triu_indices(900, 1)
+    asis = cora.similarity[np.ix_(kept, kept)][above]
+    dealt, same = asis.copy(), labels[above[0]] == labels[above[1]]
+    heights = [np.histogram(asis[side], steps, density=True)[0] for side in (same, ~same)]
+    own = cr.SimilarityModel.from_steps(steps, *heights)
+    for side in (same, ~same):
+        dealt[side] = rng.permutation(dealt[side])
+    lines = []
+    for what, w in (("as it is", asis), ("dealt anew", dealt)):
+        for way in ("edge", "node"):
+            full = _ordering(way, asis, own, 0).run(cr.Truth(labels)).n_queries
+            run = _stop(way, w, labels, own, 0, run_delta=delta)
+            lines.append({"cora": what, "to the end": full, "questions": run.n_queries, "stated": run.chance.sum(),
+                          "wrong": run.wrong(labels).sum(), "recall": run.recall(labels)[-1]})  # fmt: skip
+    return pd.DataFrame(lines)

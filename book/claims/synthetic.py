@@ -1,0 +1,380 @@
+"""Claims of the chapter *Synthetic experiments*."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import crowder as cr
+from book.companion import published, table1_readings
+from book.companion.claims import (
+    agreement,
+    also,
+    argument,
+    bounded,
+    corrected,
+    counterexample,
+    exceeds,
+    of_chapter,
+    readings,
+    simulation,
+)
+from crowder.counting.enumeration import questions_of_order
+from crowder.experiments import count_questions
+
+claim, check = of_chapter(__name__)
+
+#: The probability that true means fail, and a distance at which they fail anyhow.
+FALSE_ALARM, NEVER = 1e-5, 9
+#: Rows that the defaults draw: ε = 1/20 under both models.
+SMALL_ROWS = (5, 8)
+
+
+def _table_1():
+    printed = published.read()["table-1"].frame()
+    printed["ε"] = printed["ε"].map(Fraction)
+    return printed
+
+
+def _model(row):
+    return (cr.dist1 if row["model"] == "Dist-1" else cr.dist2)(float(row["ε"]))
+
+
+def _limit(means, runs):
+    """Student's t at which `means` true means fail together with probability FALSE_ALARM."""
+    return float(np.round(stats.t.isf(FALSE_ALARM / 2 / means, runs - 1), 1))
+
+
+@cache
+def _few_runs(rows=SMALL_ROWS, runs=3):
+    """Both heuristics on a few data sets of the printed size: a line a data set, as the chapter's `counts`."""
+    printed, sizes = _table_1(), published.cluster_sizes(announced=True)
+    lines = []
+    for row, rng in zip(rows, np.random.default_rng(1).spawn(len(rows)), strict=True):
+        for repetition, child in enumerate(rng.spawn(runs)):
+            asked = count_questions(sizes, _model(printed.iloc[row]), rng=child)
+            lines.append({"row": row, "repetition": repetition, **asked})
+    return pd.DataFrame(lines)
+
+
+# --- the cluster sizes ---------------------------------------------------------------------------------------------
+
+
+@claim(
+    "C25",
+    place="Experimental Observations, data sets (i)",
+    status="misprint",
+    basis="exact",
+    kind="misprint",
+    statement="""Two clusters of 200, four of 100, eight of 50, two each of 30 and 20, and the rest of 10, are 1,200
+        records in 14 clusters.""",
+    corrected="""The first three entries alone are 1,200 records in 14 clusters; for them the fewest possible questions
+        are 1,277, the smallest number of Table 1.""",
+    affects="the description of the data sets behind Table 1; no theorem, and no number of the table",
+    code=[cr.ideal_queries],
+    test="tests/test_resolution.py::test_the_ideal_of_larger_clusters_by_hand",
+)
+def listed_sizes(first=None, fewest=None):
+    listed = published.read()["listed-sizes"].numbers
+    records, clusters = published.read()["data-sets"].numbers.values()
+    lowest, sizes = int(_table_1()["edge"].min()), published.cluster_sizes()
+    first = published.cluster_sizes(announced=True) if first is None else first
+    entries = np.cumsum(list(listed.values()))  # clusters up to the end of each entry
+    fewest = [cr.ideal_queries(sizes[:k]) for k in entries] if fewest is None else list(fewest)
+    fits = next(i for i, k in enumerate(entries) if (sum(sizes[:k]), k) == (records, clusters))
+    by_hand = [
+        sum(m - 1 for m in sizes[:k]) + len(list(combinations(sizes[:k], 2))) for k in entries
+    ]  # fmt: skip
+    yield counterexample("records in the listed clusters, those of size 10 not yet counted",
+                         value=sum(sizes), relation="equal", printed=records)  # fmt: skip
+    yield also(counterexample("clusters listed, those of size 10 not yet counted",
+                              value=len(sizes), relation="equal", printed=clusters))  # fmt: skip
+    yield corrected(agreement(
+        "the first three entries: records, clusters, fewest questions; printed, and the smallest number of the table",
+        [sum(first), len(first), cr.ideal_queries(first)], [records, clusters, lowest]))  # fmt: skip
+    yield corrected(also(agreement("the fewest questions, by hand", fewest, by_hand)))
+    yield corrected(also(argument("no longer list allows the smallest number of the table",
+                                  *(bool(least > lowest) for least in fewest[fits + 1 :]))))  # fmt: skip
+
+
+# --- a second implementation, at its plainest ----------------------------------------------------------------------
+
+
+def _walked(w, labels):
+    """Questions of node and edge ordering, pair by pair, without the engine."""
+    n = len(labels)
+    every = sorted(combinations(range(n), 2), key=lambda pair: -w[pair])
+    arrivals = sorted(range(n), key=lambda v: w[v, v] - w[v].sum())  # by expected size
+    node = [(v, u) for a, v in enumerate(arrivals) for u in sorted(arrivals[:a], key=lambda u: -w[v, u])]
+    return [len(questions_of_order(order, labels)) for order in (node, every)]
+
+
+def _distributions(model, epsilon, x):
+    """F_g and F_r once more, from the definition of the models."""
+    if model == "Dist-1":
+        low = (1 - epsilon, 1 + epsilon)  # heights below one half
+        return [np.where(x < 0.5, f * x, 1 - (2 - f) * (1 - x)) for f in low]
+    return [np.clip((x - start) / (1 - epsilon), 0, 1) for start in (epsilon, 0)]
+
+
+@cache
+def _second_road(seed):
+    """Heuristics, distribution functions and draws of the nine rows, each held against a second way."""
+    x, walks, cdfs, drawn = np.linspace(0, 1, 201), [], [], []
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[4])  # the first four are the chapter's
+    for _, row in _table_1().iterrows():
+        model = _model(row)
+        small = cr.datasets.synthetic([9, 6, 5, 3, 1], model, rng=rng)
+        w, truth = small.similarity, cr.Truth(small.labels)
+        asked = [f(w, truth, rng=rng).n_queries for f in (cr.node_ordering, cr.edge_ordering)]
+        walks.append((asked, _walked(w, small.labels.tolist())))
+        large = cr.datasets.synthetic([60] * 8, model, rng=rng)
+        parts = (large.condensed[large.matching], large.condensed[~large.matching])
+        written = _distributions(row["model"], float(row["ε"]), x)
+        for law, again, part in zip((model.green, model.red), written, parts, strict=True):
+            cdfs.append((law.cdf(x), again))
+            mean = 1 - np.trapezoid(again, x)  # exact: straight between the points
+            drawn.append((part.mean(), part.std(ddof=1) / np.sqrt(len(part)), mean))
+    return (
+        agreement("small data sets of the nine rows, walked pair by pair",
+                  *(np.ravel(side) for side in zip(*walks, strict=True))),
+        agreement("both distribution functions of the nine rows, written once more",
+                  *(np.ravel(side) for side in zip(*cdfs, strict=True)), tolerance=1e-12),
+        simulation("the mean similarity of drawn matches and non-matches", *zip(*drawn, strict=True),
+                   size=8 * 60 * 59 // 2, limit=5),
+    )  # fmt: skip
+
+
+# --- the numbers of Table 1 ----------------------------------------------------------------------------------------
+
+
+def _summary(counts):
+    """Printed, mean and standard deviation of each row and ordering, row by row."""
+    printed, parts = _table_1(), []
+    for ordering in ("node", "edge"):
+        by_row = counts.groupby("row")[ordering]
+        part = pd.DataFrame({"mean": by_row.mean(), "sd": by_row.std()}).assign(ordering=ordering)
+        parts.append(part.assign(printed=printed[ordering]))
+    return pd.concat(parts).sort_index(kind="stable"), len(counts) // counts["row"].nunique()
+
+
+def _complete(data, runs, sizes):
+    if data is None:
+        data = cr.datasets.synthetic(sizes, cr.dist1(0.25), rng=3)
+        truth = cr.Truth(data.labels)
+        runs = {"node": cr.node_ordering(data.similarity, truth, rng=1),
+                "edge": cr.edge_ordering(data.similarity, truth, rng=1)}  # fmt: skip
+    matches = data.n - len(sizes)
+    return argument(
+        f"{matches:,} matches, and the true clusters, in the run shown",
+        *(np.array_equal(run.clusters, data.labels) for run in runs.values()),
+        *(run.n_matches == matches for run in runs.values()),
+    )
+
+
+@claim(
+    "C24",
+    place="Experimental Observations, Table 1",
+    status="holds",
+    basis="simulated",
+    statement=r"""The eighteen numbers of questions of Table 1: node and edge ordering, six values of $\epsilon$ under
+        Dist-1, three under Dist-2.""",
+    code=[count_questions, cr.EdgeOrdering, cr.NodeOrdering, cr.datasets.synthetic],
+    test=[
+        "tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+        "tests/test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
+        "tests/test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
+    ],
+)
+def table_1(counts=None, exact=None, data=None, runs=None, sizes=None, seed=2017):
+    """`exact`: edge ordering's exact means, row by row; empty where none applies."""
+    counts = _few_runs() if counts is None else counts
+    sizes = published.cluster_sizes(announced=True) if sizes is None else sizes
+    table, repetitions = _summary(counts)
+    one_run = table["sd"].clip(lower=1) * np.sqrt(1 + 1 / repetitions)  # of a new run about our mean
+    yield simulation("the eighteen printed numbers, each as one more run", table["printed"], one_run, table["mean"],
+                     size=repetitions, limit=min(_limit(len(table), repetitions), NEVER))  # fmt: skip
+    yield from map(also, _second_road(seed))
+    yield also(_complete(data, runs, sizes))
+    yield also(bounded("node ordering under $nk$", counts["node"], sum(sizes) * len(sizes)))
+    edge = table[table["ordering"] == "edge"]
+    if exact is None:
+        exact = [cr.expected_queries(_model(_table_1().iloc[row]), sizes, "edge") for row in edge.index]
+    if len(exact):
+        yield also(simulation(
+            "edge ordering: the mean of the runs, and the exact mean", edge["mean"],
+            edge["sd"].clip(lower=0.5) / np.sqrt(repetitions), exact, size=repetitions, limit=5))  # fmt: skip
+
+
+@claim(
+    "C27",
+    place="Experimental Observations, Observation",
+    status="holds with a caveat",
+    basis="simulated",
+    kind="condition",
+    statement="Under Dist-1 edge ordering asks consistently more than node ordering.",
+    corrected="""It does so in five of the six printed rows, and in all six on average over regenerated data sets; under
+        Dist-2 it asks less.""",
+    affects=r"the remark on Table 1 at $\epsilon = \frac12$ under Dist-1, a single run; no theorem",
+    code=[count_questions],
+    test="tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+)
+def edge_above_node(counts=None, seed=2017):
+    counts, printed = _few_runs() if counts is None else counts, _table_1()
+    more = (counts["edge"] - counts["node"]).groupby(counts["row"])
+    excess, runs = more.mean(), int(more.size().min())
+    error = more.std() / np.sqrt(runs)
+    dist1 = (printed["model"] == "Dist-1")[excess.index]
+    least = printed[(printed["model"] == "Dist-1") & (printed["edge"] < printed["node"])].iloc[0]
+    yield counterexample(f"edge against node ordering, {least['model']}, ε = {least['ε']}, as printed",
+                         value=int(least["edge"]), relation="at least", printed=int(least["node"]))  # fmt: skip
+    yield corrected(exceeds("edge minus node ordering on the same data, every ε of Dist-1",
+                            excess[dist1], error[dist1], size=runs))  # fmt: skip
+    yield corrected(also(exceeds("node minus edge ordering, every ε of Dist-2",
+                                 -excess[~dist1], error[~dist1], size=runs)))  # fmt: skip
+    yield from (corrected(also(piece)) for piece in _second_road(seed))
+
+
+@claim(
+    "C28",
+    place="Experimental Observations, Observation",
+    status="holds",
+    basis="simulated",
+    statement=r"At the same $\epsilon$, Dist-2 needs far fewer questions than Dist-1 (less than half).",
+    code=[count_questions],
+    test="tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+)
+def dist2_below_dist1(counts=None, seed=2017):
+    counts, printed, both = _few_runs() if counts is None else counts, _table_1(), ["node", "edge"]
+    by_epsilon = printed.groupby("ε").groups.values()
+    pairs = sorted(tuple(rows) for rows in by_epsilon if len(rows) == 2)  # Dist-1, Dist-2
+    share = [[printed[o][two] / printed[o][one] for o in both] for one, two in pairs]
+    yield bounded("printed: Dist-2 over Dist-1, against one half", share, 0.5)
+    by_row = counts.groupby("row")[both]
+    runs = int(by_row.size().min())
+    one, two = np.transpose([pair for pair in pairs if set(pair) <= set(counts["row"])])
+    mean, error = by_row.mean(), by_row.std() / np.sqrt(runs)
+    yield exceeds(
+        "half of Dist-1 minus Dist-2, regenerated, both orderings",
+        mean.loc[one].to_numpy() / 2 - mean.loc[two].to_numpy(),
+        np.hypot(error.loc[one].to_numpy() / 2, error.loc[two].to_numpy()), size=runs)  # fmt: skip
+    yield from map(also, _second_road(seed))
+
+
+# --- the readings of the text --------------------------------------------------------------------------------------
+
+FITS = "first clusters, as drawn, ties none, arrival expected size"
+
+
+def _few_scores(rows=(7, 8), runs=2):
+    """Scores of three readings, from a few data sets of two rows."""
+    printed, sizes = _table_1(), published.cluster_sizes(announced=True)
+    only, found = {"ties": "random", "arrival": "expected size"}, []
+    for row, rng in zip(rows, np.random.default_rng(2).spawn(len(rows)), strict=True):
+        for child in rng.spawn(runs):
+            counted = table1_readings.count_readings(sizes, _model(printed.iloc[row]), rng=child, only=only)
+            found += [{"row": row, "printed": printed[run["ordering"]][row], **run} for run in counted]
+    keys = ["rounding", "ordering", "row", "printed"]
+    cell = pd.DataFrame(found).groupby(keys)["questions"].agg(["mean", "std"]).reset_index()
+    cell["z"] = table1_readings.one_more_run(cell["printed"], cell["mean"], cell["std"], runs)
+    rms = {rounding: table1_readings.joint_score(part["z"], runs)["rms"] for rounding, part in cell.groupby("rounding")}
+    return {FITS: rms.pop("as drawn"), **rms}
+
+
+@claim(
+    "C26",
+    place="Experimental Observations, data sets (i)",
+    status="undecided",
+    statement=r"""The similarities were brought to the values $0, 0.1, \dots, 1$. (By which rule, and with ties in which
+        order, is not said; the numbers fit similarities as drawn.)""",
+    code=[table1_readings.count_readings, table1_readings.joint_score, cr.similarity.discretize],
+    test=[
+        "tests/test_readings.py::test_every_reading_is_counted_once",
+        "tests/test_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
+        "tests/test_experiments.py::test_rounding_up_asks_what_rounding_down_asks",
+        "tests/test_similarity.py::test_discretize",
+    ],
+)
+def brought_to_tenths(scores=None, seed=2017):
+    """`scores`: reading, in words -> root mean square of its eighteen z."""
+    scores = _few_scores() if scores is None else scores
+    yield readings(f"{len(scores)} readings of the experiment, against the eighteen numbers", scores, fits=FITS,
+                   unit="root mean square of z")  # fmt: skip
+    fine = np.linspace(0.003, 0.997, 500)
+    tenths = {"round": np.floor(10 * fine + 0.5), "floor": np.floor(10 * fine), "ceil": -np.floor(-10 * fine)}
+    yield also(agreement("the three rules, written once more",
+                         np.ravel([cr.similarity.discretize(fine, rule) for rule in tenths]),
+                         np.ravel(list(tenths.values())) / 10, tolerance=1e-12))  # fmt: skip
+    yield also(agreement("rounding down and rounding up, the same draws", *_moved(seed)))
+    yield from map(also, _second_road(seed))
+
+
+def _moved(seed):
+    """Questions of both orderings on the last row of the table, rounded down and rounded up."""
+    sizes, model = published.cluster_sizes(announced=True), _model(_table_1().iloc[-1])
+    for rule in ("floor", "ceil"):
+        data = cr.datasets.synthetic(sizes, model, rng=np.random.default_rng(seed), discretize=rule)
+        truth = cr.Truth(data.labels)
+        yield [f(data.similarity, truth, rng=seed).n_queries for f in (cr.node_ordering, cr.edge_ordering)]
+
+
+def _few_cells(sizes=(9, 6, 5, 4), runs=60):
+    """Mean and standard deviation of rounded similarities with ties at random, beside the exact mean."""
+    only, found = {"ties": "random", "arrival": "random"}, []
+    for model in (cr.dist1(0.25), cr.dist2(0.05)):
+        for child in np.random.default_rng(4).spawn(runs):
+            counted = table1_readings.count_readings(list(sizes), model, rng=child, only=only)
+            found += [{"model": model.name, **run} for run in counted]
+    cell = pd.DataFrame(found).groupby(["model", "rounding", "ordering"])["questions"].agg(["mean", "std"])
+    models = {model.name: model for model in (cr.dist1(0.25), cr.dist2(0.05))}
+    cell["exact"] = [
+        cr.expected_queries(table1_readings.spread(models[name], rounding), list(sizes), ordering)
+        for name, rounding, ordering in cell.index
+    ]
+    return cell, runs
+
+
+@claim(
+    "B72",
+    place="beyond the paper",
+    status="holds",
+    basis="simulated",
+    statement="""Similarities brought to tenths, with ties at random, ask in expectation what similarities ask whose
+        mass is spread evenly over the values that were brought together.""",
+    code=[table1_readings.spread, cr.expected_queries],
+    test="tests/test_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
+)
+def rounded_exactly(cells=None, runs=None):
+    """`cells`: mean, std and exact of each row, ordering and rounding, over `runs` runs."""
+    if cells is None:
+        cells, runs = _few_cells()
+    yield simulation(
+        "mean questions of rounded similarities with ties at random: both orderings, nine rows, three roundings",
+        cells["mean"], cells["std"].clip(lower=0.5) / np.sqrt(runs), cells["exact"], size=runs,
+        limit=_limit(len(cells), runs))  # fmt: skip
+
+
+@claim(
+    "B71",
+    place="beyond the paper",
+    status="holds",
+    basis="simulated",
+    statement="""With similarities that say nothing, edge ordering asks on average what a uniformly random order of the
+        pairs asks.""",
+    code=[count_questions, cr.enumeration.orders_by_questions],
+    test="tests/test_enumeration.py::test_edge_ordering_on_noise_has_the_mean_over_all_orders",
+)
+def uniform_similarities(asked=None, sizes=(3, 2)):
+    """`asked`: questions of edge ordering on data sets of these sizes."""
+    if asked is None:
+        children = np.random.default_rng(5).spawn(200)
+        asked = [count_questions(list(sizes), cr.uniform(), rng=rng)["edge"] for rng in children]
+    orders = cr.enumeration.orders_by_questions(np.repeat(np.arange(len(sizes)), sizes))
+    total = sum(orders.values())
+    mean = sum(q * c for q, c in orders.items()) / total
+    spread = np.sqrt(sum(q * q * c for q, c in orders.items()) / total - mean**2)
+    yield simulation("the mean over all orders of the pairs of five records", np.mean(asked),
+                     spread / np.sqrt(len(asked)), mean, size=len(asked))  # fmt: skip

@@ -1,0 +1,303 @@
+r"""Claims as functions: what is claimed, what became of it, and the evidence, in one place.
+
+A module of `book.claims` lists the claims of one chapter, each a function that yields its evidence::
+
+    claim, check = of_chapter(__name__)
+
+    @claim("C09", place="Theorem 2", status="refuted", basis="proved",
+           statement=r"Edge ordering asks at most ...", corrected=r"With a factor more: at most ...",
+           affects="densities in general; not Dist-1 or Dist-2 at the sizes tried",
+           code=[cr.edge_bound], test="tests/test_bounds.py::test_seventy_five_records_exceed_theorem_2")
+    def theorem_2(sizes=(38, 37), p=Fraction(1, 56)):
+        yield counterexample("38 and 37 records", value=..., relation="at most", printed=...)
+        yield corrected(argument("the proof", ...))
+        yield corrected(also(bounded("exact counts", ...)))
+
+Its parameters have small defaults, so `pytest book/claims` runs it without a notebook; the chapter hands over what it
+has just computed, ``check("C09", sizes=sizes)``, and the page shows the result. **Status** says what became of the
+printed statement, **basis** how we know; both are declared with the claim, and must follow from its evidence:
+
+====================== ========================= ==================================================================
+status                 needs                     means
+====================== ========================= ==================================================================
+holds                  no counterexample         as printed
+holds with a caveat    a counterexample, and a   true once a condition that the text leaves out is added
+                       statement that holds
+misprint               the same                  a number, a name, a list; nothing else depends on it
+refuted                the same                  the statement that holds is materially different
+undecided              `readings`                the text leaves open what was done, or the data are not to be had
+====================== ========================= ==================================================================
+
+====================== ========================= ==================================================================
+function               basis                     holds when
+====================== ========================= ==================================================================
+`identity`             proved                    each difference simplifies to zero
+`argument`             proved                    each step of an exact argument is true
+`agreement`            exact                     values agree to a stated tolerance
+`bounded`              exact                     no value is beyond its limit, over a stated range
+`simulation`           simulated                 no mean is more standard errors off than its limit
+`exceeds`              simulated                 each mean is some standard errors above its floor
+`trend`                trend                     the exponent fitted over at least three decades is the claimed one
+`counterexample`       (refutes)                 the value breaks the printed relation
+`readings`             (undecided)               the reading that fits best is the one the page names
+====================== ========================= ==================================================================
+
+The basis is the weakest of the evidence for the statement that holds: the printed one, or the corrected one. What is
+yielded through `also` must hold too, but does not weaken it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from book.companion import results
+from book.companion.empirical import exceeds, simulation, trend
+from book.companion.evidence import Evidence, agreement, argument, bounded, counterexample, identity, readings
+from crowder import validation
+
+__all__ = [
+    "BASES", "KINDS", "NOT_CHECKED", "NOT_SHOWN", "STATUSES", "Claim", "Evidence",
+    "agreement", "also", "argument", "bounded", "corrected", "counterexample", "exceeds", "identity", "of_chapter",
+    "outcome", "readings", "simulation", "trend",
+]  # fmt: skip
+
+STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
+#: From the strongest to the weakest.
+BASES = ("proved", "exact", "simulated", "trend")
+#: What kind of statement it is; errata are ordered by it.
+KINDS = ("result", "condition", "wording", "misprint")
+#: In the place of a status, when evidence does not hold, and when there is none.
+NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
+
+#: These say that the printed statement is not right as it stands, so a corrected one is due.
+AMENDED = ("holds with a caveat", "misprint", "refuted")
+
+_ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
+_checked: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: see the top of this module; `of_chapter` makes them."""
+
+    id: str
+    place: str
+    statement: str
+    status: str
+    basis: str
+    evidence: Callable[..., Iterator[Evidence]] = field(repr=False)
+    module: str
+    kind: str = "result"
+    corrected: str = ""
+    affects: str = ""
+    about: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
+            raise ValueError(f"claim {self.id!r}: expected C, E or B and two or three digits")
+        for name, value, known in (
+            ("status", self.status, STATUSES), ("kind", self.kind, KINDS),
+            ("basis", self.basis, ("",) if self.status == "undecided" else BASES),
+        ):  # fmt: skip
+            if value not in known:
+                raise ValueError(f"{self.id}: {name} {value!r}; expected one of {', '.join(map(repr, known))}")
+        for name in ("place", "statement"):
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise TypeError(f"{self.id}: {name} must be text, not {text!r}")
+            if not text.strip():
+                raise ValueError(f"{self.id}: {name} is empty")
+        if bool(self.corrected) != (self.status in AMENDED):
+            raise ValueError(f"{self.id}: a claim that is {self.status} "
+                             f"{'needs a' if self.status in AMENDED else 'has no'} corrected statement")  # fmt: skip
+
+    def gather(self, **given: Any) -> list[Evidence]:
+        """The evidence, as far as it came: an error on the way is a piece that does not hold.
+
+        Raises
+        ------
+        TypeError
+            If an argument is given that the claim does not take, or something yielded is no evidence.
+        """
+        arguments = inspect.signature(self.evidence).bind(**given).arguments
+        pieces: list[Evidence] = []
+        try:
+            pieces.extend(self.evidence(**arguments))
+        except Exception as error:  # a formula that breaks is this claim's business: the chapter goes on
+            pieces.append(Evidence("error", f"{type(error).__name__}: {error}", False, "no result"))
+        return [_evidence(piece, f"{self.id}: ") for piece in pieces]
+
+    def check(self, **given: Any) -> str:
+        """Gather the evidence, show what it comes to and, while the book is built, leave it to the ledger."""
+        facts = self.record(self.gather(**given))
+        if (folder := results.folder()) is not None:
+            if self.id in _checked:
+                raise ValueError(f"{self.id} was checked twice in one run; it has one place")
+            _checked.add(self.id)
+            results.write(folder / "claims" / f"{self.id}.json", results.as_json(facts))
+        text = "\n".join([f"**{self.id}: {facts['status']}**" + (f" ({facts['basis']})" if facts["basis"] else ""), "",
+                          *(_line(piece) for piece in facts["evidence"])])  # fmt: skip
+        results.display({"text/markdown": text, "text/plain": text}, facts)
+        return facts["status"]
+
+    def record(self, pieces: Sequence[Evidence]) -> dict[str, Any]:
+        """What the ledger is told: the status, the basis, and each piece of evidence."""
+        status, basis = outcome(pieces)
+        if status == "counterexample":  # how much it matters is a judgement, which the claim declares
+            status = self.status if self.status in AMENDED else NOT_SHOWN
+        elif status not in (self.status, NOT_SHOWN, NOT_CHECKED):
+            status = NOT_SHOWN
+        return {"kind": "claim", "name": self.id, "status": status, "basis": basis,
+                "evidence": [piece._asdict() for piece in pieces]}  # fmt: skip
+
+
+def outcome(pieces: Iterable[Evidence]) -> tuple[str, str]:
+    """What evidence comes to: "holds", "counterexample" or "undecided" (or not shown, not checked), and its basis.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> outcome([identity("zero", sp.Integer(0)), trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1)])
+    ('holds', 'trend')
+    >>> outcome([counterexample("three", value=3, relation="at most", printed=2)])  # and what holds instead?
+    ('not shown', '')
+    """
+    several = validation.kind(pieces, Iterable, "several pieces of evidence are needed, as a list")
+    pieces = [_evidence(piece) for piece in several]
+    if not pieces:
+        return NOT_CHECKED, ""
+    printed = [piece for piece in pieces if not piece.corrected]
+    refuted = any(piece.kind == "counterexample" for piece in printed)
+    misplaced = any(piece.kind == "counterexample" for piece in pieces if piece.corrected)
+    carrying = [p for p in pieces if p.corrected == refuted and not p.also and p.kind in BASES]
+    basis = max((p.kind for p in carrying), key=BASES.index, default="")
+    if not all(piece.holds for piece in pieces) or misplaced or refuted != any(p.corrected for p in pieces):
+        return NOT_SHOWN, basis
+    if any(piece.kind == "readings" for piece in printed):  # what is refuted is not left open
+        return (NOT_SHOWN, basis) if refuted else ("undecided", "")
+    return ("counterexample" if refuted else "holds", basis) if carrying else (NOT_SHOWN, "")
+
+
+def also(piece: Evidence) -> Evidence:
+    """The piece as further support: it must hold, and does not weaken the basis.
+
+    Examples
+    --------
+    >>> outcome([agreement("two", 2, 2), also(trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1))])
+    ('holds', 'exact')
+    """
+    return _evidence(piece)._replace(also=True)
+
+
+def corrected(piece: Evidence) -> Evidence:
+    """The piece as evidence for the corrected statement.
+
+    Examples
+    --------
+    >>> outcome([counterexample("3", value=3, relation="at most", printed=2), corrected(agreement("3", 3, 3))])
+    ('counterexample', 'exact')
+    """
+    return _evidence(piece)._replace(corrected=True)
+
+
+def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """The decorator that adds a claim to a module of `book.claims`, and the `check` that its chapter calls.
+
+    Parameters
+    ----------
+    module : str
+        The module's ``__name__``.
+
+    Returns
+    -------
+    claim, check : callable
+        ``claim(id, place=..., statement=..., status=..., basis=..., ...)`` decorates a generator of evidence, whose
+        parameters all have defaults; the claim is then an attribute of the module. ``check(id, **given)`` runs it.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> claim, check = of_chapter("book.claims.example")
+    >>> @claim("C99", place="here", statement="One is one.", status="holds", basis="proved")
+    ... def one_is_one(one=1):
+    ...     yield identity("one is one", sp.Integer(one) - 1)
+    >>> check("C99")
+    **C99: holds** (proved)
+    <BLANKLINE>
+    - one is one: 1 identity, difference 0
+    >>> check("C99", one=2)
+    **C99: not shown** (proved)
+    <BLANKLINE>
+    - **does not hold** – one is one: difference $1$
+    """
+    known: dict[str, Claim] = {}
+
+    def claim(
+        id: str,
+        *,
+        place: str,
+        statement: str,
+        status: str = "holds",
+        basis: str = "",
+        kind: str = "result",
+        corrected: str = "",
+        affects: str = "",
+        about: str | Sequence[str] = (),
+        code: Any = (),
+        test: str | Sequence[str] = (),
+    ) -> Callable[[Callable[..., Iterator[Evidence]]], Claim]:
+        def add(evidence: Callable[..., Iterator[Evidence]]) -> Claim:
+            if id in known:
+                raise ValueError(f"{module} has two claims {id}")
+            for parameter in inspect.signature(evidence).parameters.values():
+                if parameter.default is parameter.empty:
+                    raise TypeError(f"{id}: {parameter.name} needs a small default, so that it runs without a notebook")
+            known[id] = Claim(
+                id, _plain(place), _plain(statement), status, basis, evidence, module, kind, _plain(corrected),
+                _plain(affects), _several(about), tuple(map(_dotted, _several(code))), _several(test),
+            )  # fmt: skip
+            return known[id]
+
+        return add
+
+    def check(id: str, **given: Any) -> None:  # nothing is returned, which a notebook would show
+        if id not in known:
+            raise ValueError(f"{module} has no claim {id!r}; it has {', '.join(known) or 'none'}")
+        known[id].check(**given)
+
+    return claim, check
+
+
+def _evidence(piece: Any, where: str = "") -> Evidence:
+    if not isinstance(piece, Evidence):
+        raise TypeError(f"{where}evidence comes from a function such as `agreement`; {piece!r} is none")
+    return piece
+
+
+def _several(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _plain(text: str) -> str:
+    return " ".join(validation.kind(text, str, "the words of a claim must be text").split())
+
+
+def _dotted(code: Any) -> str:
+    """The name by which code is found: given as text, or taken from the object itself."""
+    code = getattr(code, "py_func", code)  # of a compiled function, what was compiled
+    if isinstance(code, str):
+        return code
+    if not hasattr(code, "__qualname__"):
+        raise TypeError(f"code is a name, or a function or class, not {code!r}")
+    return f"{code.__module__}.{code.__qualname__}"
+
+
+def _line(piece: Mapping[str, Any]) -> str:
+    role = "*instead:* " if piece["corrected"] else ""
+    return f"- {role}{'' if piece['holds'] else '**does not hold** – '}{piece['what']}: {piece['figure']}"

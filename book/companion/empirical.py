@@ -1,0 +1,132 @@
+"""Evidence from numbers that scatter: simulated means, fitted power laws (see `evidence` for the other kinds)."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from book.companion.evidence import Evidence, finite, some, together
+from crowder import validation
+
+__all__ = ["exceeds", "mean_and_error", "simulation", "trend"]
+
+
+def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
+    """Means of seeded simulations against what they should be.
+
+    Parameters
+    ----------
+    what : str
+    mean, error : float or array_like
+        Means and their standard errors.
+    expected : float or array_like
+    size : int
+        Draws or runs behind each mean.
+    limit : float
+        How many standard errors a mean may be off. At 4, one true claim in 16,000 would be missed for each mean.
+
+    Examples
+    --------
+    >>> simulation("a coin", 0.503, 0.005, 0.5, size=10_000).figure
+    'z = 0.6 (10,000 runs, limit 4)'
+    """
+    _asked(what, size, limit)
+    z = _scores(what, mean, error, expected)
+    worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
+    name = "z" if z.size == 1 else f"largest of {z.size} z"
+    return Evidence(
+        "simulated", what, bool(abs(worst) <= limit), f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})"
+    )
+
+
+def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
+    """Means of seeded simulations that lie clearly above a floor.
+
+    Parameters
+    ----------
+    what : str
+    mean, error : float or array_like
+        Means (of differences, say) and their standard errors.
+    floor : float or array_like
+    size : int
+        Draws or runs behind each mean.
+    limit : float
+        How many standard errors each mean is at least above its floor.
+
+    Examples
+    --------
+    >>> exceeds("a loaded coin", 0.6, 0.005, 0.5, size=10_000).figure
+    'z = 20.0 (10,000 runs, at least 4)'
+    """
+    _asked(what, size, limit)
+    z = _scores(what, mean, error, floor)
+    least = float(np.min(z))
+    name = "z" if z.size == 1 else f"least of {z.size} z"
+    return Evidence(
+        "simulated", what, bool(least >= limit), f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
+    )
+
+
+def mean_and_error(values) -> tuple[float, float]:
+    """The mean of independent values, and its standard error.
+
+    Examples
+    --------
+    >>> mean_and_error([1.0, 2.0, 3.0])[0], round(mean_and_error([1.0, 2.0, 3.0])[1], 3)
+    (2.0, 0.577)
+    """
+    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def _asked(what: str, size: int, limit: float) -> None:
+    """Refuse what comes from no run, or could not fail."""
+    validation.whole(size, f"{what}: the number of runs", least=1)
+    finite(limit, what, "limit")
+
+
+def _scores(what: str, mean, error, expected) -> np.ndarray:
+    """Distances in standard errors; NaN for what is no number, or infinite: no mean could miss an infinite error."""
+    found = (validation.numbers(v, f"{what}: means, errors and what they should be") for v in (mean, error, expected))
+    mean, error, expected = together(what, *found)
+    # Without any spread, a mean is right or wrong.
+    with np.errstate(invalid="ignore"):  # where both are infinite
+        gap = mean - expected
+        z = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.copysign(np.inf, gap)), where=error != 0)
+    return np.where((error >= 0) & np.isfinite(error) & np.isfinite(gap), z, np.nan).ravel()
+
+
+def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
+    """A power law fitted by least squares in logarithms.
+
+    Parameters
+    ----------
+    what : str
+    x, y : array_like
+        x positive, over at least three decades; a y that is not positive fits no power law.
+    exponent : float
+        The claimed one.
+    within : float
+        How far the fitted exponent may be from it.
+
+    Examples
+    --------
+    >>> n = np.array([10, 100, 1000, 10_000])
+    >>> trend("quadratic", n, 3 * n**2.0, exponent=2, within=0.01).figure
+    'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
+    """
+    finite(within, what, "within")
+    validation.kind(exponent, Real, f"{what}: the exponent must be a number")
+    x, y = validation.numbers(x, f"{what}: x"), validation.numbers(y, f"{what}: y")
+    some(x.ravel(), what)
+    if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
+        raise ValueError(f"{what}: a trend needs positive x, and as many y")
+    decades = float(np.log10(x.max() / x.min()))
+    if decades < 3 - 1e-9:
+        raise ValueError(f"{what}: a trend needs three decades, not {decades:.2f}")
+    if not (np.isfinite(y) & (y > 0)).all():
+        return Evidence("trend", what, False, "not all values are positive")
+    slope, level = np.polyfit(np.log(x), np.log(y), 1)
+    figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
+              f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
+    return Evidence("trend", what, bool(abs(slope - exponent) <= within), figure)

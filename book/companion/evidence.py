@@ -1,0 +1,305 @@
+"""Pieces of evidence: each computes by itself whether it holds, and the figure that shows it.
+
+See `book.companion.claims`, which turns them into verdicts. What is not a number holds for nothing, and raises nothing:
+a formula that breaks shows in the verdict of its claim, and the chapter goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from book.companion.printing import exactly, number
+from crowder import validation
+
+__all__ = [
+    "Evidence", "agreement", "argument", "bounded", "counterexample", "finite", "identity", "many", "readings", "some",
+]  # fmt: skip
+
+
+#: So few values, or readings, are shown; of more, their number.
+_FEW = 4
+
+
+class Evidence(NamedTuple):
+    """One piece of evidence.
+
+    Attributes
+    ----------
+    kind : str
+        The basis it carries if it holds; or "counterexample", "readings", "error".
+    what : str
+        What was checked, in words (Markdown).
+    holds : bool
+    figure : str
+        The number that shows it (Markdown).
+    also, corrected : bool
+        Whether it is further support; whether it is for the corrected statement.
+    """
+
+    kind: str
+    what: str
+    holds: bool
+    figure: str
+    also: bool = False
+    corrected: bool = False
+
+
+def identity(what: str, *differences, shows: str = "") -> Evidence:
+    """Symbolic identities: each difference of two sides simplifies to zero.
+
+    Parameters
+    ----------
+    what : str
+    *differences : sympy expression
+        At least one.
+    shows : str
+        What the identities come to, for the figure.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1).holds
+    True
+    """
+    some(differences, what)
+    differences = [validation.expression(difference, f"{what}: a difference") for difference in differences]
+    left = [difference for difference in map(sp.simplify, differences) if difference != 0]
+    size = many(len(differences), "identity", "identities")
+    figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
+    return Evidence("proved", what, not left, figure)
+
+
+def argument(what: str, *steps, shows: str = "") -> Evidence:
+    """An exact argument in steps, each of them true.
+
+    Parameters
+    ----------
+    what : str
+    *steps : bool or sympy relation
+        At least one; a relation that sympy cannot decide does not hold.
+    shows : str
+        What the steps come to, for the figure.
+
+    Examples
+    --------
+    >>> argument("an inequality", sp.Rational(1, 3) < sp.Rational(1, 2)).figure
+    '1 step'
+    """
+    some(steps, what)
+    for step in steps:
+        validation.kind(step, (bool, np.bool_, Boolean), f"{what}: a step must be True, False or a sympy relation")
+    wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
+    size = many(len(steps), "step", "steps")
+    figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
+    return Evidence("proved", what, not wrong, figure)
+
+
+def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False) -> Evidence:
+    """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
+
+    Parameters
+    ----------
+    what : str
+    value, expected : number or array_like
+        Of one shape, or it holds for nothing.
+    tolerance : float
+    relative : bool
+        Measure the difference as a share of the expected value; if that is 0, it holds for nothing.
+
+    Examples
+    --------
+    >>> agreement("a third", [0.3333, 0.6667], [1 / 3, 2 / 3], tolerance=1e-4).figure
+    'largest difference 3.3e-05 (tolerance 0.0001, 2 values)'
+    >>> agreement("least and most", [4, 9], [4, 9]).figure
+    'equal: 4, 9'
+    """
+    finite(tolerance, what, "tolerance")
+    validation.flag(relative, f"{what}: relative")
+    value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
+    some(expected.ravel(), what)
+    if value.shape != expected.shape:
+        return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}")
+    pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
+    for one in (one for pair in pairs for one in pair):
+        _number(one, f"{what}: values")
+    gaps = [_gap(a, b) for a, b in pairs]
+    size = many(len(pairs), "value", "values")
+    if tolerance == 0:
+        wrong = [(a, b) for (a, b), gap in zip(pairs, gaps, strict=True) if gap != 0]
+        if wrong:
+            figure = " is not ".join(map(exactly, wrong[0]))
+        else:
+            figure = f"equal: {', '.join(exactly(b) for _, b in pairs)}" if len(pairs) <= _FEW else f"equal ({size})"
+        return Evidence("exact", what, not wrong, figure)
+    whole = [abs(_float(b)) if relative else 1.0 for _, b in pairs]
+    sizes = [abs(_float(gap)) / w if w else np.inf for gap, w in zip(gaps, whole, strict=True)]
+    largest = float(np.max(sizes))  # NaN stays NaN
+    measure = "relative difference" if relative else "difference"
+    return Evidence("exact", what, bool(largest <= tolerance),
+                    f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})")  # fmt: skip
+
+
+def bounded(what: str, value, limit) -> Evidence:
+    """Values that must not exceed their limits, at every point evaluated.
+
+    Parameters
+    ----------
+    what : str
+        States the range.
+    value, limit : float or array_like
+        Broadcast together. A limit that is not positive and finite holds for nothing, nor does an infinite value; the
+        figure is the largest ratio.
+
+    Examples
+    --------
+    >>> bounded("x² ≤ x on [0, 1]", np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
+    'largest ratio to the limit 1 (10 points)'
+    """
+    value, limit = (validation.numbers(x, f"{what}: values and limits") for x in (value, limit))
+    value, limit = together(what, value, limit)
+    points = many(value.size, "point", "points")
+    fit = np.isfinite(limit) & (limit > 0)
+    if not fit.all():
+        return Evidence("exact", what, False, f"{many(int((~fit).sum()), 'limit', 'limits')} of {points} not positive")
+    # A value that equals its limit in exact arithmetic may exceed it in the last digits.
+    holds = bool((np.isfinite(value) & (value <= limit * (1 + 1e-12))).all())
+    return Evidence("exact", what, holds, f"largest ratio to the limit {np.max(value / limit):.4g} ({points})")
+
+
+_RELATIONS = {
+    "at most": lambda value, printed: value <= printed,
+    "at least": lambda value, printed: value >= printed,
+    "equal": lambda value, printed: value == printed,
+}
+
+
+def counterexample(what: str, *, value, relation: str, printed, margin: float = 0.0) -> Evidence:
+    """One instance in which the printed statement says one thing and the arithmetic another.
+
+    Parameters
+    ----------
+    what : str
+        The instance.
+    value : number
+        What it is.
+    relation : {"at most", "at least", "equal"}
+        What the statement says the value is, relative to `printed`.
+    printed : number
+        What the statement gives.
+    margin : float
+        How far value and printed must be apart to count as a contradiction; 0 for exact numbers.
+
+    Examples
+    --------
+    >>> counterexample("two records", value=3, relation="at most", printed=sp.Rational(5, 2)).figure
+    'printed: at most 2.5; it is 3'
+    """
+    finite(margin, what, "margin")
+    _number(value, f"{what}: value")
+    _number(printed, f"{what}: printed")
+    if not isinstance(relation, str) or relation not in _RELATIONS:
+        raise ValueError(f"relation {relation!r}: expected one of {', '.join(map(repr, _RELATIONS))}")
+    apart = abs(value - printed)  # infinite, or NaN, if one of them is no number
+    breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
+    said = "equal to" if relation == "equal" else relation
+    return Evidence("counterexample", what, breaks, f"printed: {said} {number(printed)}; it is {number(value)}")
+
+
+def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
+    """Several readings of one statement, each run and scored; the best is the one that the page names.
+
+    Parameters
+    ----------
+    what : str
+    scores : mapping
+        Reading to score; the smallest fits best.
+    fits : str
+        The reading that the page names.
+    unit : str
+        What a score is.
+
+    Examples
+    --------
+    >>> readings("rounding", {"none": 1.2, "to tenths": 15.0}, fits="none", unit="worst |z|").figure
+    'none: 1.2; to tenths: 15 (worst |z|)'
+    """
+    validation.kind(scores, Mapping, f"{what}: scores must be a mapping from readings to numbers")
+    for score in scores.values():
+        _number(score, f"{what}: scores")
+    if not isinstance(fits, str) or fits not in scores or len(scores) < 2:
+        raise ValueError(f"{what}: needs at least two readings, {fits!r} among them")
+    order = sorted(scores, key=scores.get)
+    numbers = all(float(score) > -np.inf for score in scores.values())  # NaN is not; a reading may be infinitely bad
+    holds = numbers and order[0] == fits and bool(scores[order[0]] < scores[order[1]])
+    best, rest = order[:_FEW], order[_FEW:]
+    figure = "; ".join(f"{name}: {number(scores[name])}" for name in best)
+    if rest:
+        figure += f"; {len(rest)} more from {number(scores[rest[0]])}"
+    return Evidence("readings", what, bool(holds), f"{figure} ({unit})")
+
+
+def _is_true(step) -> bool:
+    return bool(step) if isinstance(step, (bool, np.bool_)) else step == sp.true
+
+
+def _number(value, what: str) -> None:
+    """Refuse what is neither a real number nor an expression for one."""
+    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_, Fraction, sp.Expr)):
+        raise TypeError(f"{what} must be numbers, not {value!r}")
+
+
+def together(what: str, *values: np.ndarray) -> list[np.ndarray]:
+    """Values broadcast to one shape; a ValueError if there is none, or nothing in it."""
+    try:
+        found = np.broadcast_arrays(*values)
+    except ValueError:
+        raise ValueError(f"{what}: shapes {', '.join(str(v.shape) for v in values)} do not go together") from None
+    some(found[0].ravel(), what)
+    return found
+
+
+def some(values: Sequence, what: str) -> None:
+    """Refuse evidence from nothing."""
+    if len(values) == 0:
+        raise ValueError(f"{what}: nothing was given to check")
+
+
+def finite(limit: float, what: str, name: str) -> None:
+    """Refuse a limit that nothing could miss, or that is no number."""
+    if not (isinstance(limit, (int, float, np.number, sp.Number, Fraction)) and 0 <= limit < float("inf")):
+        raise ValueError(f"{what}: {name} must be finite, and not negative, not {limit!r}")
+
+
+def many(count: int, one: str, more: str) -> str:
+    """A count and its noun.
+
+    Examples
+    --------
+    >>> many(1879, "record", "records")
+    '1,879 records'
+    """
+    return f"{count:,} {one if count == 1 else more}"
+
+
+def _with(shows: str, size: str) -> str:
+    return f"{shows} ({size})" if shows else size
+
+
+def _gap(a, b):
+    """The difference of two values, 0 also for two infinities."""
+    gap = 0 if a == b else a - b
+    return sp.simplify(gap) if isinstance(gap, sp.Basic) else gap
+
+
+def _float(value) -> float:
+    """NaN for what is no number, such as an expression with a symbol left in it."""
+    try:
+        return float(value)
+    except TypeError:
+        return float("nan")

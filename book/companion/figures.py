@@ -1,0 +1,309 @@
+"""Figures, tables and sentences: one house style, each saved with its data.
+
+A chapter draws, then hands the result over once::
+
+    cr.figures.use_style()
+    fig, ax = plt.subplots()
+    ax.plot(x, model.green.pdf(x), **MATCH.line, label="matches")
+    cr.figures.show(fig, "fig-dist1", caption="...", alt="...", data=frame)
+
+In a plain Jupyter session this shows the figure and nothing else happens. While the book is built, the environment
+variable ``CROWDER_RESULTS`` names a folder, and the same call also leaves ``fig-dist1.svg``, ``.png``, ``.csv`` and
+``.json`` there. Nothing here knows what is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from book.companion import results
+from book.companion.printing import markdown_table
+from crowder import validation
+
+__all__ = [
+    "BLUE", "GREEN", "GREY", "INK", "MATCH", "NONMATCH", "ORANGE", "PURPLE", "RED", "SKY",
+    "Style", "say", "show", "table", "use_style",
+]  # fmt: skip
+
+# The colours of Okabe and Ito, told apart with every common form of colour blindness.
+GREEN = "#009e73"
+RED = "#d55e00"
+BLUE = "#0072b2"
+ORANGE = "#e69f00"
+PURPLE = "#cc79a7"
+SKY = "#56b4e9"
+INK = "#222222"
+GREY = "#767676"
+
+
+class Style(NamedTuple):
+    """How one kind of pair is drawn: always by more than its colour.
+
+    Attributes
+    ----------
+    color : str
+        The colour alone.
+    line, points, fill : dict
+        Keyword arguments for ``ax.plot``, for ``ax.plot`` or ``ax.scatter`` with markers only, and for
+        ``ax.fill_between``, ``ax.bar`` or ``ax.hist``.
+
+    Examples
+    --------
+    >>> MATCH.line["linestyle"], NONMATCH.line["linestyle"]
+    ('-', '--')
+    """
+
+    color: str
+    line: dict[str, Any]
+    points: dict[str, Any]
+    fill: dict[str, Any]
+
+
+def _style(color: str, linestyle: str, marker: str, hatch: str) -> Style:
+    return Style(
+        color,
+        {"color": color, "linestyle": linestyle},
+        {"color": color, "linestyle": "none", "marker": marker},
+        # No face: Matplotlib's SVG paints a translucent face and its hatch as one, and the hatch is gone.
+        {"facecolor": "none", "edgecolor": color, "hatch": hatch, "linewidth": 0.8},
+    )
+
+
+#: The paper's "green" pairs: both records belong to one entity.
+MATCH = _style(GREEN, "-", "o", "///")
+#: The paper's "red" pairs: the records belong to different entities.
+NONMATCH = _style(RED, "--", "s", "\\\\\\")
+
+_SLUG = {"figure": re.compile(r"fig(-[a-z0-9]+)+"), "table": re.compile(r"tab(-[a-z0-9]+)+")}
+_shown: set[str] = set()
+
+
+def use_style() -> None:
+    """Set the house style for every figure drawn afterwards.
+
+    The text in a figure becomes outlines, so that it looks the same whatever fonts a reader has; identifiers are
+    salted with a constant, so that the same figure is the same file.
+
+    Examples
+    --------
+    >>> use_style()
+    >>> mpl.rcParams["svg.fonttype"]
+    'path'
+    """
+    sns.set_theme(context="notebook", style="ticks", font="DejaVu Sans")
+    colors = [BLUE, ORANGE, GREEN, PURPLE, RED, SKY]
+    dashes = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
+    mpl.rcParams.update({
+        "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+        "axes.prop_cycle": mpl.cycler(color=colors) + mpl.cycler(linestyle=dashes),
+        "axes.spines.right": False, "axes.spines.top": False,
+        "axes.titlesize": 11, "axes.labelsize": 10.5, "xtick.labelsize": 9.5, "ytick.labelsize": 9.5,
+        "legend.fontsize": 9.5, "legend.frameon": False, "lines.linewidth": 1.8, "hatch.linewidth": 0.6,
+        # Transparent, so that the page's own background shows, light or dark.
+        "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
+        "figure.figsize": (6.4, 3.6), "figure.constrained_layout.use": True, "figure.dpi": 100,
+        "svg.fonttype": "path", "svg.hashsalt": "crowder",
+    })  # fmt: skip
+
+
+def show(
+    fig: Figure,
+    name: str,
+    *,
+    caption: str,
+    alt: str,
+    data: pd.DataFrame,
+    parameters: Mapping[str, Any] | None = None,
+) -> None:
+    """Display a figure and, while the book is built, save it with its data.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+        The figure; it is closed afterwards.
+    name : str
+        ``fig-`` and lower-case words joined by hyphens. The files' name, and the label for ``{numref}``.
+    caption : str
+        One paragraph of Markdown; maths and roles are welcome.
+    alt : str
+        What a reader who cannot see the figure needs to know, in plain words.
+    data : pandas.DataFrame
+        The numbers that are drawn; saved as CSV in full precision.
+    parameters : mapping, optional
+        What the figure was made with (seed, repetitions, …); saved in the JSON file.
+
+    Raises
+    ------
+    ValueError
+        For an empty caption, alt text or data, a name of another form, or, while the book is built, a name shown twice.
+
+    Examples
+    --------
+    >>> fig, ax = plt.subplots()
+    >>> _ = ax.plot([0, 1], [1, 0], **MATCH.line)
+    >>> frame = pd.DataFrame({"x": [0, 1], "y": [1, 0]})
+    >>> show(fig, "fig-line", caption="A line.", alt="A line falls from one to zero.", data=frame)
+    [figure fig-line: A line falls from one to zero.]
+    """
+    facts = _facts("figure", name, caption=caption, alt=alt)
+    if not isinstance(fig, Figure):
+        raise TypeError(f"figure {name}: expected a matplotlib figure, not {fig!r}")
+    frame = _columns(data, name)
+    svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
+    _save(
+        facts,
+        parameters,
+        svg=svg,
+        # The PNG leaves the book (for slides, say), where the background is not ours to guess.
+        png=_render(fig, "png", dpi=200, facecolor="white", metadata={"Software": None}),
+        csv=_csv(frame),
+    )
+    plt.close(fig)
+    text = f"[figure {name}: {facts['alt']}]"
+    results.display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
+
+
+def table(
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    caption: str,
+    formats: Mapping[str, str | Callable[[Any], str]] | None = None,
+    shown: pd.DataFrame | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> None:
+    """Display a table and, while the book is built, save its data.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The data; saved as CSV in full precision. An index other than 0, 1, 2, … becomes the first column.
+    name : str
+        ``tab-`` and lower-case words joined by hyphens.
+    caption : str
+        One paragraph of Markdown; maths and roles are welcome.
+    formats : mapping, optional
+        Column name to a format specification (``".3f"``) or a function from a value to text. Other columns: integers
+        with a comma between thousands, floats with four significant digits.
+    shown : pandas.DataFrame, optional
+        What the page prints, when that differs from the data (a mean and its interval in one cell, say).
+    parameters : mapping, optional
+        What the table was made with; saved in the JSON file.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`show`, and for a format of a column that is not there.
+
+    Examples
+    --------
+    >>> table(pd.DataFrame({"t": [1, 2], "L": [0.5, 0.25]}), "tab-l", caption="The integral.", formats={"L": ".2f"})
+    |   t |    L |
+    |----:|-----:|
+    |   1 | 0.50 |
+    |   2 | 0.25 |
+    """
+    facts = _facts("table", name, caption=caption)
+    validation.kind(formats, (Mapping, type(None)), f"table {name}: formats must be a mapping from columns")
+    printed = _columns(frame if shown is None else shown, name)
+    if unknown := [column for column in formats or {} if column not in printed.columns]:
+        raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
+    markdown = markdown_table(printed, formats or {})
+    _save(facts, parameters, csv=_csv(_columns(frame, name)))
+    results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
+
+
+def say(text: str) -> None:
+    """Display Markdown whose numbers were computed, so that none is typed.
+
+    Parameters
+    ----------
+    text : str
+        Markdown, usually an f-string; common indentation is removed. In the book, maths and roles work.
+
+    Examples
+    --------
+    >>> queries = 7
+    >>> say(f"The best order asks **{queries}** questions.")
+    The best order asks **7** questions.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"say() takes text, not {text!r}")
+    text = textwrap.dedent(text).strip()
+    if not text:
+        raise ValueError("say() was given nothing to say")
+    results.display({"text/markdown": text, "text/plain": text}, {"kind": "text"})
+
+
+def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
+    """Check what every figure and table must have; return it as the output's metadata."""
+    if not isinstance(name, str) or not _SLUG[kind].fullmatch(name):
+        prefix = _SLUG[kind].pattern[:3]
+        raise ValueError(f"{kind} name {name!r}: expected '{prefix}-' and lower-case words joined by hyphens")
+    for what, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{kind} {name}: {what} is empty")
+    # Only a build refuses a second showing: a reader at work runs a cell as often as they like.
+    if results.folder() is not None and name in _shown:
+        raise ValueError(f"{kind} {name} was shown twice in one run; each name belongs to one {kind}")
+    return {"kind": kind, "name": name} | {what: " ".join(text.split()) for what, text in texts.items()}
+
+
+def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The frame with an informative index turned into columns."""
+    if not isinstance(data, pd.DataFrame):
+        raise TypeError(f"{name}: data must be a pandas DataFrame, not {data!r:.100}")
+    if data.columns.nlevels > 1 or not data.columns.is_unique:
+        raise ValueError(f"{name}: column names must be single and distinct")
+    plain = isinstance(data.index, pd.RangeIndex) and data.index.name is None
+    frame = data if plain else data.reset_index()
+    if frame.empty:
+        raise ValueError(f"{name}: data is empty")
+    return frame
+
+
+def _render(fig: Figure, kind: str, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    # The salt is set here too: a figure drawn before use_style() must still be the same file each time.
+    with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
+        fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
+    return buffer.getvalue()
+
+
+def _lean(svg: bytes) -> bytes:
+    """The same picture in about half the bytes: hundredths of a point are finer than any screen or paper."""
+    text = re.sub(r"<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
+    text = re.sub(r'(?<= )(?:d|x|y|points)="[^"]*"', _hundredths, text)
+    return re.sub(r">\s+<", "><", text).encode()
+
+
+def _hundredths(attribute: re.Match[str]) -> str:
+    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), attribute[0])
+    return " ".join(short.split()).replace(' "', '"')
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    # Without a float format pandas writes the shortest text that reads back as the same float.
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _save(facts: dict[str, str], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
+    """Write name.svg, name.csv, …, and name.json with caption, alternative text and parameters."""
+    folder = results.folder()
+    if folder is None:
+        return
+    record = facts | ({"parameters": dict(parameters)} if parameters else {})
+    files["json"] = results.as_json(record)
+    for suffix, content in files.items():
+        results.write(folder / f"{facts['name']}.{suffix}", content)
+    _shown.add(facts["name"])

@@ -1,0 +1,124 @@
+"""Where a result goes: onto the screen of whoever runs the cell and, while the book is built, into a folder.
+
+The build names that folder in the environment variable ``CROWDER_RESULTS``; without it nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crowder.files import write
+
+if TYPE_CHECKING:
+    from crowder.datasets import Dataset
+
+__all__ = ["as_json", "display", "folder", "glue", "uses", "write"]
+
+_RESULTS = "CROWDER_RESULTS"
+
+
+def folder() -> Path | None:
+    """The folder of the build at work; None in a session of a reader's own."""
+    named = os.environ.get(_RESULTS)
+    return Path(named) if named else None
+
+
+_used: set[tuple[str, str]] = set()
+
+
+def uses(data: Dataset) -> Dataset:
+    """Note, while the book is built, that a chapter uses a data set, and where its values come from.
+
+    Examples
+    --------
+    >>> from crowder import datasets
+    >>> uses(datasets.disney()).n
+    5
+    """
+    name, source = data.name, data.provenance["source"]
+    if (at := folder()) is not None and (name, source) not in _used:
+        _used.add((name, source))
+        slug = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in f"{name} {source}".lower()).split()))
+        write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": name, "source": source}))
+    return data
+
+
+def glue(**values: Any) -> None:
+    """Name computed numbers, for the prose: Markdown shows one by the role ``{glue:text}`name:.2f```.
+
+    Parameters
+    ----------
+    **values : number or str
+        Fractions and whole numbers of SymPy become floats and integers; text is for names that were computed, and for
+        formulas with computed numbers, which the role ``{glue:md}`name:myst``` shows.
+
+    Raises
+    ------
+    TypeError
+        If a value is neither a number nor text.
+
+    Notes
+    -----
+    Outside a notebook nothing happens.
+
+    Examples
+    --------
+    >>> glue(records=75, ratio=1.031)
+    """
+    plain = {name: _named(name, value) for name, value in values.items()}
+    if _in_notebook():
+        from myst_nb import glue as glue_one
+
+        for name, value in plain.items():
+            glue_one(name, _Text(value) if isinstance(value, str) else value, display=False)
+
+
+class _Text(str):
+    """Text that the role ``{glue:md}`` may show, too."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(str(self)), "text/markdown": str(self)}
+
+
+def _named(name: str, value: Any) -> int | float | str:
+    if isinstance(value, (str, int)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    try:
+        return int(value) if value == int(value) and not isinstance(value, float) else float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"glue {name}: a number or text, not {value!r}") from None
+
+
+def as_json(record: Mapping[str, Any]) -> bytes:
+    """A record as JSON text; what JSON does not know becomes a number, a list or text."""
+    return (json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n").encode()
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+
+
+def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
+    """Publish to the notebook, `facts` as the output's metadata; outside a notebook, print the plain text."""
+    if not _in_notebook():
+        print(bundle["text/plain"])
+        return
+    from IPython.display import display as publish
+
+    publish(bundle, raw=True, metadata={"crowder": facts})
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython.core.interactiveshell import InteractiveShell
+    except ImportError:
+        return False
+    return InteractiveShell.initialized()

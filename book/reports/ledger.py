@@ -1,0 +1,176 @@
+"""The ledger: what `book.claims` declares of each claim, beside what its chapter found.
+
+A claim *moved* when status or basis differ from the declared ones, or when its chapter recorded nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from book import claims
+from book.build.chapters import BuildError, Chapter
+from book.companion.claims import BASES, KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
+
+_NO_RECORD = {"status": NOT_CHECKED, "basis": "", "evidence": []}
+
+
+def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | None = None) -> dict[str, dict[str, Any]]:
+    """Claim -> what is declared of it, in the order of the identifiers; with `only`, of these chapters alone."""
+    slugs = {claims.module_of(chapter.slug): chapter.slug for chapter in chapters}
+    wanted = {chapter.slug for chapter in (chapters if only is None else only)}
+    try:
+        known = claims.load()
+    except Exception as error:  # whatever a module does when it is imported
+        raise BuildError(f"book/claims: {error}") from None
+    catalogue: dict[str, dict[str, Any]] = {}
+    for name, claim in known.items():
+        module = claim.module.rpartition(".")[2]
+        if module not in slugs:
+            raise BuildError(f"book/claims/{module}.py: there is no chapter {module}")
+        if slugs[module] in wanted:
+            catalogue[name] = _entry(root, claim, slugs[module])
+    for name, entry in catalogue.items():
+        for other in entry["about"]:
+            if other in catalogue:
+                catalogue[other]["errata"].append(name)
+            elif only is None:
+                raise BuildError(f"{entry['chapter']}: {name} is about {other}, which is no claim")
+    return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
+
+
+def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
+    """What is declared of one claim, with its code and tests found."""
+    entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
+    entry |= {name: getattr(claim, name) for name in
+              ("place", "statement", "status", "basis", "kind", "corrected", "affects")}  # fmt: skip
+    for key, find, names in (("source", find_code, claim.code), ("test", find_test, claim.test)):
+        entry[key] = list(_found(root, claim.id, key, find, names))
+    return entry
+
+
+def _found(root: Path, id: str, key: str, find: Any, names: Iterable[str]) -> Iterable[dict[str, Any]]:
+    for name in names:
+        place = find(root, name)
+        if place is None:
+            raise BuildError(f"{id}: {key} {name} does not exist")
+        yield {"name": name, "path": place[0], "line": place[1]}
+
+
+def find_code(root: Path, dotted: str) -> tuple[str, int] | None:
+    """File and line of ``crowder.theory.L``, read without importing it."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        path = root.joinpath(*parts[:cut]).with_suffix(".py")
+        if path.is_file():
+            return _find(path, root, parts[cut:])
+    return None
+
+
+def find_test(root: Path, text: str) -> tuple[str, int] | None:
+    """File and line of ``tests/test_theory.py::test_name``."""
+    file, _, name = text.partition("::")
+    path = root / file
+    return _find(path, root, [name]) if path.is_file() and name.startswith("test_") else None
+
+
+def _find(path: Path, root: Path, names: list[str]) -> tuple[str, int] | None:
+    body, line = ast.parse(path.read_text(encoding="utf-8")).body, 1
+    for name in names:
+        for node in body:
+            targets = [getattr(node, "name", None)]
+            if isinstance(node, ast.Assign):
+                targets = [t.id for t in node.targets if isinstance(t, ast.Name)]
+            if name in targets:
+                body, line = getattr(node, "body", []), node.lineno
+                break
+        else:
+            return None
+    return path.relative_to(root).as_posix(), line
+
+
+def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
+    """Claim -> what its chapter recorded."""
+    records: dict[str, dict[str, Any]] = {}
+    for slug in slugs:
+        for path in sorted((results / slug / "claims").glob("*.json")):
+            record = json.loads(path.read_text(encoding="utf-8")) | {"chapter": slug}
+            if path.stem in records:
+                raise BuildError(f"{slug}: records {path.stem}, and so does {records[path.stem]['chapter']}")
+            records[path.stem] = record
+    return records
+
+
+def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]) -> list[dict[str, Any]]:
+    """One entry a claim of these chapters: declared, found, moved."""
+    for name, record in records.items():
+        declared = catalogue.get(name, {}).get("chapter")
+        if declared != record["chapter"]:
+            belongs = f"belongs to {declared}" if declared else "is in no module of book/claims"
+            raise BuildError(f"{record['chapter']}: records {name}, which {belongs}")
+    entries = []
+    for name, declared in catalogue.items():
+        if declared["chapter"] not in slugs:
+            continue
+        record = records.get(name, _NO_RECORD)
+        pieces = record["evidence"]
+        # What failed says more than what went first.
+        failed = [piece for piece in pieces if not piece["holds"]]
+        shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
+        entries.append(declared | {
+            "expected": said(declared), "status": record["status"], "basis": record["basis"], "evidence": pieces,
+            "what": shown["what"], "figure": shown["figure"], "moved": said(record) != said(declared),
+        })  # fmt: skip
+    return entries
+
+
+def said(entry: dict[str, Any]) -> str:
+    """Status and basis in words.
+
+    >>> said({"status": "holds", "basis": "proved"})
+    'holds (proved)'
+    """
+    return entry["status"] + (f" ({entry['basis']})" if entry["basis"] else "")
+
+
+def say_moved(entries: list[dict[str, Any]]) -> list[str]:
+    """One line for each claim whose status or basis is not the declared one."""
+    return [
+        f"{entry['chapter']}: {entry['id']} moved: {entry['expected']} was expected, the run says {said(entry)} "
+        f"({': '.join(filter(None, (entry['what'], entry['figure'])))})"
+        for entry in entries if entry["moved"]
+    ]  # fmt: skip
+
+
+def tally(entries: list[dict[str, Any]], letter: str = "C") -> dict[str, int]:
+    """Status -> how many of the paper's claims (or errata, E; own statements, B) have it."""
+    counts = dict.fromkeys((*STATUSES, NOT_SHOWN, NOT_CHECKED), 0)
+    for entry in entries:
+        if entry["id"].startswith(letter):
+            counts[entry["status"]] += 1
+    return {status: count for status, count in counts.items() if count}
+
+
+def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Results first, then conditions, wording, misprints; within each, the weaker basis last."""
+    return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), (*BASES, "").index(e["basis"])))
+
+
+def as_csv(entries: list[dict[str, Any]]) -> str:
+    """The ledger as a file for others: one line a claim."""
+    text = io.StringIO()
+    columns = ["id", "place", "statement", "expected", "status", "basis", "kind", "corrected", "affects", "figure",
+               "chapter", "source", "test"]  # fmt: skip
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for entry in entries:
+        line = {key: " ".join(str(value).split()) for key, value in entry.items()}
+        for key in ("source", "test"):
+            line[key] = " ".join(item["name"] for item in entry[key])
+        writer.writerow(line)
+    return text.getvalue()

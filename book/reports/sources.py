@@ -1,0 +1,109 @@
+"""The code that ran, readable without a network: files that the ledger links to, and the cells behind the figures."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from book.build.chapters import Chapter
+
+_STYLE = """
+body { margin: 1.5rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff;
+        font: 1rem/1.5 system-ui, sans-serif; }
+pre { overflow-x: auto; font-size: .85rem; line-height: 1.45; }
+a:target { background: #fff3bf; }
+.cell { border-left: 3px solid #ccc; padding-left: 1rem; margin: 1rem 0; }
+.cell:target { border-left-color: #d55e00; }
+a { color: #0a5a9c; }
+.l { color: #666; text-decoration: none; padding-right: 1em; user-select: none; }
+%(style)s
+@media (prefers-color-scheme: dark) {
+body { color: #ddd; background: #14181e; } a { color: #8ac0ff; } .l { color: #999; } a:target { background: #4d4000; }
+%(dark)s
+}
+"""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{name}</title>
+<link rel="stylesheet" href="{up}source/style.css">
+</head>
+<body>
+<main>
+<h1>{name}</h1>
+<p>{where} <a href="{home}">Back to the book</a></p>
+{code}
+</main>
+</body>
+</html>
+"""
+
+
+def unmarked(code: str) -> str:
+    """Without the marks that no style shows: names, punctuation and white space look like any text.
+
+    >>> unmarked('<span class="n">x</span><span class="o">=</span>')
+    'x<span class="o">=</span>'
+    """
+    return re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
+
+
+def _lighter(code: str) -> str:
+    """Unmarked; and a line's number, its anchor and the link to it are one element instead of three."""
+    code = unmarked(code)
+    numbered = r'<a id="(L-\d+)" name="\1"></a><a href="#\1"><span class="linenos">( *\d+)</span></a>'
+    return re.sub(numbered, r'<a class="l" id="\1" href="#\1">\2</a>', code)
+
+
+def write(
+    html_folder: Path,
+    root: Path,
+    copy: Path,
+    entries: list[dict[str, Any]],
+    chapters: list[Chapter],
+    executed: Path,
+    commit: str | None,
+) -> None:
+    """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code.
+
+    What was copied before it ran is read from the copy: `root` may have been edited since.
+    """
+    paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
+    styles = html_folder / "source" / "style.css"
+    styles.parent.mkdir(parents=True, exist_ok=True)
+    light = HtmlFormatter(style="default").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    styles.write_text(_STYLE % {"style": light, "dark": dark}, encoding="utf-8")
+    where = "As it was when these pages were built" + (f", at commit {commit}." if commit else ".")
+    for chapter in chapters:
+        page = html_folder / "source" / "notebooks" / f"{chapter.slug}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
+        code = "\n".join(
+            f'<div id="cell-{html.escape(cell["id"])}" class="cell">'
+            + highlight("".join(cell["source"]), PythonLexer(stripnl=False), HtmlFormatter()) + "</div>"
+            for cell in notebook["cells"] if cell["cell_type"] == "code"
+        )  # fmt: skip
+        name = f"{chapter.path.as_posix()}: the code"
+        page.write_text(_PAGE.format(name=html.escape(name), where=html.escape(where), home="../../index.html",
+                                     code=_lighter(code), up="../../"), encoding="utf-8")  # fmt: skip
+    for path in paths:
+        # An anchor of its own on each line; the number is a link to it.
+        formatter = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, wrapcode=False)
+        page = html_folder / "source" / f"{path}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        file = copy / path if (copy / path).exists() else root / path
+        code = highlight(file.read_text(encoding="utf-8"), PythonLexer(stripnl=False), formatter)
+        home = "../" * (path.count("/") + 1) + "index.html"
+        page.write_text(_PAGE.format(name=html.escape(path), where=html.escape(where), home=home, code=_lighter(code),
+                                     up="../" * (path.count("/") + 1)), encoding="utf-8")  # fmt: skip

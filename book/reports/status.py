@@ -1,0 +1,65 @@
+"""What stands behind the pages: for each chapter its run time, commit and data sets; the versions that ran.
+
+The run times are those that `make bench` left in ``book/data/measured/chapters.csv``: a time of this very build would
+make every build other bytes than the last.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from book.build.chapters import Chapter
+from book.build.manifest import Manifest
+
+
+def facts(
+    manifest: Manifest, chapters: list[Chapter], *, profile_name: str, results: Path, measured: Path
+) -> dict[str, Any]:
+    """Everything that the status page shows, of chapters that have been executed."""
+    rows, versions = [], {}
+    times, machine = _measured(measured)
+    for chapter in chapters:
+        entry = manifest.data["chapters"][chapter.slug]
+        versions |= entry["versions"]
+        used = sorted((results / chapter.slug / "data").glob("*.json"))
+        rows.append({
+            "chapter": chapter.slug, "page": chapter.path.with_suffix("").as_posix(),
+            "seconds": times.get(chapter.slug), "commit": entry["commit"],
+            "data": [json.loads(path.read_text(encoding="utf-8")) for path in used],
+        })  # fmt: skip
+    # In one order, whether a chapter ran now or its entry was read: Python, then the packages.
+    versions = {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))}
+    return {"profile": profile_name, "machine": machine, "chapters": rows, "versions": versions}
+
+
+def _measured(path: Path) -> tuple[dict[str, float], str]:
+    """Seconds of each chapter in the full book, and what they were measured on."""
+    if not path.is_file():
+        return {}, ""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {row["chapter"]: float(row["seconds"]) for row in rows}, rows[0]["versions"] if rows else ""
+
+
+def as_markdown(status: dict[str, Any]) -> list[str]:
+    """The page's tables."""
+    lines = [f"Profile *{status['profile']}*."]
+    if times := [row["seconds"] for row in status["chapters"] if row["seconds"] is not None]:
+        lines[0] += (
+            f" In full, these chapters take {sum(times) / 60:.0f} minutes of run time in all, as last measured "
+            f"({status['machine']})."
+        )
+    lines += ["", "| chapter | run time | data sets | commit |", "| --- | ---: | --- | --- |"]
+    for row in status["chapters"]:
+        data = "; ".join(f"{used['name']} ({used['source']})" for used in row["data"]) or "–"
+        commit = f"`{row['commit'][:10]}`" if row["commit"] else "not a git checkout"
+        if (row["commit"] or "").endswith("-modified"):
+            commit += ", modified"
+        took = "–" if row["seconds"] is None else f"{row['seconds']:,.0f} s"
+        lines.append(f"| {{doc}}`{row['chapter']} </{row['page']}>` | {took} | {data} | {commit} |")
+    lines += ["", "| package | version |", "| --- | --- |"]
+    lines += [f"| {name} | {version} |" for name, version in status["versions"].items()]
+    return lines

@@ -1,0 +1,1 @@
+"""Sphinx extensions: badges and ledger, reports, glossary links, charts with controls."""

@@ -1,0 +1,269 @@
+"""Sphinx shows the ledger: badges beside statements, a line where a claim was checked, the table, the tally.
+
+All read ``ledger.json``, which the build puts beside the sources after the chapters have run (see `ledger`)::
+
+    {claim}`C15`          a badge, linked to the evidence
+    ```{verdict} C15      one line, with the evidence folded; the build puts it where the chapter checked the claim
+    ```{checked} 05-name  what one chapter checked; the build puts it at the chapter's end
+    ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
+    ```{errata}           one table of all errata, results first
+    ```{tally}            how many claims have which status
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx import addnodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from book.companion.claims import NOT_SHOWN
+from book.reports.ledger import by_weight, said, tally
+
+logger = logging.getLogger(__name__)
+
+HEADINGS = {"result": "Results", "condition": "Conditions that are left out", "wording": "Wording",
+            "misprint": "Misprints"}  # fmt: skip
+NAMES = {"C": "claims of the paper", "E": "errata", "B": "statements of the book’s own"}
+
+
+def read(app: Any) -> dict[str, dict[str, Any]]:
+    """Claim -> its entry in the ledger."""
+    path = Path(app.srcdir) / "ledger.json"
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return {entry["id"]: entry for entry in entries}
+
+
+def badge(env: Any, entry: dict[str, Any], *, target: str | None = None, short: bool = False) -> nodes.Node:
+    """Identifier and status, linked to where the claim was checked, or to the ledger if it was not."""
+    name, status = entry["id"], entry["status"]
+    status = "caveat" if short and status == "holds with a caveat" else status
+    text = f"{name} {said(entry) if status == 'holds' else status}"
+    if target is None:
+        target = f"claim-{name.lower()}" if entry["evidence"] else f"ledger-{name.lower()}"
+    # The frame is around the link: Sphinx makes the link's own inner node anew.
+    return nodes.inline("", "", link(env, target, text), classes=["verdict", *looks(entry)])
+
+
+def looks(entry: dict[str, Any]) -> list[str]:
+    """The style classes of a status and its basis."""
+    return [f"status-{entry['status'].replace(' ', '-')}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
+
+
+def link(env: Any, target: str, text: str) -> nodes.Node:
+    return addnodes.pending_xref("", nodes.inline(text, text), refdomain="std", reftype="ref", reftarget=target,
+                                 refdoc=env.docname, refexplicit=True, refwarn=True)  # fmt: skip
+
+
+def source_link(env: Any, item: dict[str, Any]) -> nodes.Node:
+    """A link to the line, in the page of that file that the build makes (see `sources`)."""
+    up = "../" * env.docname.count("/")
+    label = item["name"].split("::")[-1]
+    return nodes.reference("", "", nodes.literal(label, label), internal=False,
+                           refuri=f"{up}source/{item['path']}.html#L-{item['line']}")  # fmt: skip
+
+
+class ClaimRole(SphinxRole):
+    """{claim}`C15`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        entry = self.env.crowder_ledger.get(self.text)
+        if entry is None:
+            logger.warning("no claim %s in the ledger", self.text, location=self.get_location())
+            return [nodes.inline(self.text, self.text)], []
+        return [badge(self.env, entry)], []
+
+
+class Shown(SphinxDirective):
+    """What the directives share."""
+
+    has_content = False
+
+    def words(self, *lines: str) -> list[nodes.Node]:
+        """Markdown, with its maths and roles, as nodes."""
+        box = nodes.container()
+        self.state.nested_parse(StringList(list(lines), source="ledger"), self.content_offset, box)
+        return box.children
+
+    def line(self, *parts: nodes.Node | str, classes: str = "") -> nodes.paragraph:
+        made = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+        return nodes.paragraph("", "", *made, classes=[classes] if classes else [])
+
+    def head(self, mark: nodes.Node, entry: dict[str, Any]) -> nodes.paragraph:
+        """The badge, then the place; a place may hold maths."""
+        (place,) = self.words(entry["place"])
+        return self.line(mark, " ", *place.children, classes="claim-head")
+
+    def target(self, node: nodes.Element, name: str) -> nodes.Element:
+        node["names"].append(name)
+        self.state.document.note_explicit_target(node, node)
+        return node
+
+    def links(self, entry: dict[str, Any], *, chapter: bool) -> nodes.paragraph:
+        parts: list[nodes.Node | str] = []
+        if chapter and entry["evidence"]:
+            parts += [link(self.env, f"claim-{entry['id'].lower()}", "evidence"), " · "]
+        if not chapter:
+            parts += [link(self.env, f"ledger-{entry['id'].lower()}", "ledger"), " · "]
+        for key in ("source", "test"):
+            for item in entry[key]:
+                parts += [f"{key} ", source_link(self.env, item), " · "]
+        return self.line(*parts[:-1], classes="claim-links")
+
+    def amended(self, entry: dict[str, Any]) -> list[nodes.Node]:
+        """What holds instead of what is printed, and what that affects."""
+        lines = []
+        if entry["corrected"]:
+            lines.append(f"**What holds** ({entry['basis'] or NOT_SHOWN}): {entry['corrected']}")
+        if entry["affects"]:
+            lines += ["", f"**Affects:** {entry['affects']}"]
+        return self.words(*lines) if lines else []
+
+    def folded(self, entry: dict[str, Any], links: nodes.Node) -> nodes.Node:
+        """The evidence, which few readers open."""
+        box = nodes.container(classes=["claim-evidence"])
+        lines = [entry["statement"], ""] if entry["status"] == "holds" else []
+        box += self.words(":::::{dropdown} Evidence", *lines, *evidence(entry["evidence"]), ":::::")
+        box.children[0] += links
+        return box
+
+
+class VerdictBox(Shown):
+    """The record of one claim, where the chapter made it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        entry = self.env.crowder_ledger.get(self.arguments[0])
+        if entry is None:
+            logger.warning("no claim %s in the ledger", self.arguments[0], location=self.get_location())
+            return []
+        box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
+        self.target(box, f"claim-{entry['id'].lower()}")
+        box += self.head(badge(self.env, entry, target=f"ledger-{entry['id'].lower()}"), entry)
+        if entry["status"] != "holds":
+            box += self.words(entry["statement"])
+            box += self.amended(entry)
+        if entry["moved"]:
+            box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
+        box += self.folded(entry, self.links(entry, chapter=False))
+        return [box]
+
+
+def evidence(pieces: list[dict[str, Any]]) -> list[str]:
+    """A list, the pieces for the printed statement first."""
+    lines = []
+    for piece in sorted(pieces, key=lambda piece: piece["corrected"]):
+        role = "*Instead:* " if piece["corrected"] else ""
+        lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{piece['what']}: *{piece['figure']}*")
+    return lines or ["No evidence was recorded."]
+
+
+class Checked(Shown):
+    """What one chapter checked: a line a claim."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        listed = nodes.bullet_list(classes=["checked"])
+        for entry in self.env.crowder_ledger.values():
+            if entry["chapter"] == self.arguments[0]:
+                (said,) = self.words(entry["statement"])
+                line = self.line(badge(self.env, entry), " ", *said.children)
+                listed += nodes.list_item("", line)
+        return [listed] if listed.children else []
+
+
+class Ledger(Shown):
+    """All claims of one kind."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        found = []
+        entries = [e for e in self.env.crowder_ledger.values() if e["id"].startswith(self.arguments[0])]
+        for entry in by_weight(entries) if self.arguments[0] == "E" else entries:
+            box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
+            self.target(box, f"ledger-{entry['id'].lower()}")
+            box += self.head(badge(self.env, entry), entry)
+            box += self.words(entry["statement"])
+            box += self.amended(entry)
+            if entry["moved"]:
+                box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
+            links = self.links(entry, chapter=True)
+            for name in entry["errata"] + entry["about"]:
+                if name in self.env.crowder_ledger:
+                    links += [nodes.Text(" · "), link(self.env, f"ledger-{name.lower()}", name)]
+            box += links
+            found.append(box)
+        return found
+
+
+class Errata(Shown):
+    """One table of all errata, what weighs most first: where, what is printed and what holds, what it affects."""
+
+    HEAD = ("erratum", "place", "printed → what holds", "affects")
+
+    def run(self) -> list[nodes.Node]:
+        errata = [entry for entry in self.env.crowder_ledger.values() if entry["id"].startswith("E")]
+        if not errata:
+            return []
+        table = nodes.table(classes=["errata", "colwidths-given"])
+        group = nodes.tgroup(cols=len(self.HEAD))
+        group += [nodes.colspec(colwidth=width) for width in (10, 18, 45, 27)]
+        group += nodes.thead("", self.row(*(self.line(title) for title in self.HEAD)))
+        body = nodes.tbody()
+        kind = ""
+        for entry in by_weight(errata):
+            if entry["kind"] != kind:
+                kind = entry["kind"]
+                title = self.line(HEADINGS[kind], classes="errata-kind")
+                body += nodes.row("", nodes.entry("", title, morecols=len(self.HEAD) - 1))
+            holds = self.words(f"→ {entry['corrected']}") if entry["corrected"] else []
+            body += self.row(self.line(badge(self.env, entry, short=True)), *(self.words(entry["place"])),
+                             [*self.words(entry["statement"]), *holds], self.words(entry["affects"]))  # fmt: skip
+        group += body
+        table += group
+        return [table]
+
+    def row(self, *cells: nodes.Node | list[nodes.Node]) -> nodes.row:
+        made = [cell if isinstance(cell, list) else [cell] for cell in cells]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in made))
+
+
+class Tally(Shown):
+    """How many claims have which status."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        letter = self.arguments[0] if self.arguments else "C"
+        entries = [entry for entry in self.env.crowder_ledger.values() if entry["id"].startswith(letter)]
+        parts: list[nodes.Node | str] = [nodes.strong("", f"{len(entries)} {NAMES[letter]}"), ": "]
+        for status, count in tally(entries, letter).items():
+            text = f"{count} {status}"
+            parts += [nodes.inline(text, text, classes=["verdict", f"status-{status.replace(' ', '-')}"]), " "]
+        moved = [entry["id"] for entry in entries if entry["moved"]]
+        if moved:
+            parts += [nodes.strong("", f" In this run {', '.join(moved)} moved.")]
+        return [self.line(*parts, classes="tally")]
+
+
+def load(app: Any, env: Any, docnames: Any) -> None:
+    env.crowder_ledger = read(app)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_role("claim", ClaimRole())
+    app.add_directive("verdict", VerdictBox)
+    app.add_directive("checked", Checked)
+    app.add_directive("ledger", Ledger)
+    app.add_directive("errata", Errata)
+    app.add_directive("tally", Tally)
+    app.connect("env-before-read-docs", load)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,1 @@
+"""Past the paper: an ordering by summed evidence, stopping early, crowds that err."""

@@ -1,0 +1,310 @@
+"""Stopping before everything is settled: by a budget, or once a match that is still unfound is unlikely enough.
+
+`Stopping` wraps any ordering. The pairs it leaves unasked are declared non-matches, and `Stopped` says which they are
+and how likely it is, at most, that they are not. It goes beyond the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, isfinite, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowder import validation
+from crowder.beyond.evidence_ordering import FIRST_LOOK, NEXT_LOOK
+from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
+from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
+from crowder.beyond.posterior import doubtful, left_open
+from crowder.engine import LOW
+from crowder.models import SimilarityModel
+from crowder.orderings import EdgeOrdering, Ordering, unpacked
+from crowder.resolution import Resolution
+
+__all__ = ["Stopped", "Stopping"]
+
+#: Why a run ended; empty while it continues.
+REASONS = ("", "settled", "delta", "budget")
+
+
+@dataclass(frozen=True)
+class Stopped(Resolution):
+    """A `Resolution` that distinguishes answered from declared pairs.
+
+    Attributes
+    ----------
+    queries, answers, clusters
+        As in a `Resolution`: from the crowd's answers alone.
+    declared : ndarray of int64, shape (d, 2)
+        The pairs of clusters declared different without an answer that says so, each named by one record of each. Empty
+        while the run continues.
+    chance : ndarray of float64, shape (d,)
+        An upper bound on the probability that each of them is a match (see `crowder.beyond.posterior`).
+    reason : str
+        Why the run ended: "settled" (nothing was left to declare), "delta" or "budget"; "" while it continues.
+
+    Examples
+    --------
+    >>> run = Stopped([[0, 1]], [True], [0, 0, 1], declared=[[0, 2]], chance=[0.01], reason="delta")
+    >>> run.n_queries, run.run_chance, run.expected_missed  # two pairs of records, each with 0.01
+    (1, 0.01, 0.02)
+    >>> run.wrong([5, 5, 5])
+    array([ True])
+    """
+
+    declared: Any = field(default=())
+    chance: Any = field(default=())
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        declared = np.asarray(self.declared)
+        if declared.size and (declared.dtype.kind not in "iu" or declared.shape[1:] != (2,)):
+            raise ValueError(f"needs declared (d, 2), pairs of records, not {declared.dtype} {declared.shape}")
+        object.__setattr__(self, "declared", declared.astype(np.int64).reshape(-1, 2))
+        pairs = len(self.declared)
+        try:
+            object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"needs a probability for each of the {pairs} pairs declared, not {self.chance!r}"
+            ) from None
+        if len(self.chance) != pairs or not ((self.chance >= 0) & (self.chance <= 1)).all():
+            raise ValueError(f"needs a probability for each of the {pairs} pairs declared, not {self.chance.tolist()}")
+        if ((self.declared < 0) | (self.declared >= len(self.clusters))).any():
+            raise ValueError(f"the pairs declared are not all of the {len(self.clusters)} records")
+        if not isinstance(self.reason, str) or self.reason not in REASONS:
+            raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
+
+    @property
+    def pair_chance(self) -> float:
+        """An upper bound on the probability that a given declared pair is a match: the largest `chance`."""
+        return float(self.chance.max(initial=0.0))
+
+    @property
+    def run_chance(self) -> float:
+        """An upper bound on the probability that any match was missed: the sum of `chance` (at most 1)."""
+        return float(min(1.0, self.chance.sum()))
+
+    @property
+    def expected_missed(self) -> float:
+        """An upper bound on the expected number of matching pairs of records that were missed."""
+        sizes = np.bincount(self.clusters, minlength=1)[self.clusters]
+        return float((self.chance * sizes[self.declared].prod(axis=1)).sum())
+
+    def wrong(self, labels: ArrayLike) -> np.ndarray:
+        """Which of the declared pairs are true matches, shape (d,), bool, given the true cluster of each record.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each record.
+        """
+        labels = validation.labels(labels, len(self.clusters))
+        return labels[self.declared[:, 0]] == labels[self.declared[:, 1]]
+
+
+class Stopping(Ordering):
+    r"""An ordering that omits questions about unlikely matches, or stops when a budget is spent.
+
+    Its questions are those of the wrapped ordering, without those between components that differ according to the
+    evidence. When that ordering has finished, the questions that the guarantee still requires are asked, the most
+    probable match first: evidence changes as components grow, so a pair omitted early may be needed later.
+
+    Parameters
+    ----------
+    ordering : Ordering
+        An ordering that has not asked yet, with all pairs as candidates. It must not be used separately afterwards.
+    model : SimilarityModel, optional
+        f_g and f_r. Without a model they are learned from the answers, and there is no guarantee: see Notes.
+    pair_delta : float, keyword only
+        Stop when every pair of components left is a match with probability at most this, in [0, 1).
+    run_delta : float, keyword only
+        Stop when no match is missed with probability at least one minus this: when the probabilities of all remaining
+        pairs of components sum to at most this, in [0, 1). Much stronger than the same `pair_delta`.
+    budget : int, keyword only
+        Stop after this many questions in any case.
+    odds : float, keyword only
+        An upper bound on the prior odds: how many times more probable it is a priori that two components are one entity
+        than that they are two, given everything about the others. If a record is more likely to belong to some large
+        cluster than to be a singleton, they are above one. A wrong value is a wrong δ: for `pair_delta`, only δ/(1-δ)/o
+        counts.
+    dependence : bool, keyword only
+        Whether to estimate the correlation of the terms of a sum and reduce sums accordingly, as `EvidenceOrdering`
+        does.
+
+    Raises
+    ------
+    ValueError
+        If the ordering has already asked, lacks pairs or is itself a `Stopping`, a number is out of its range, or there
+        is no stopping rule.
+
+    Notes
+    -----
+    *Guarantee:* for true answers, similarities that are independent given the clusters, with the densities of the
+    model, and a prior that o bounds, `Stopped.chance` bounds the posterior probability of each pair declared, however
+    the questions were chosen (`crowder.beyond.posterior`). So ``pair_delta`` and ``run_delta`` hold at the time of
+    stopping, given all that is known, and on average over data. With learned densities or dependent similarities they
+    are estimates, and with dependent similarities a run may even ask more than the ordering alone.
+
+    *δ = 0* asks exactly what the ordering asks. Where a density vanishes a pair can be certain; any δ above 0 leaves
+    certain non-matches unasked.
+
+    *Ties* in the last part are broken by index. *Cost:* that of the ordering, O(n) a question, and O(n²) memory.
+
+    Examples
+    --------
+    >>> from crowder import NodeOrdering, Truth, datasets, dist1
+    >>> data, model = datasets.synthetic([40, 30, 10], dist1(0.5), rng=7, shuffle=True), dist1(0.5)
+    >>> crowd = Truth(data.labels)
+    >>> NodeOrdering(data.similarity, rng=7).run(crowd).n_queries
+    108
+    >>> run = Stopping(NodeOrdering(data.similarity, rng=7), model, run_delta=0.01).run(crowd)
+    >>> run.n_queries, run.recall(data.labels)[-1], run.reason, run.run_chance < 0.01
+    (80, np.float64(1.0), 'delta', True)
+    """
+
+    def __init__(self, ordering: Ordering, model: SimilarityModel | None = None, *, pair_delta: float | None = None,
+                 run_delta: float | None = None, budget: int | None = None, odds: float = 1.0,
+                 dependence: bool = False) -> None:  # fmt: skip
+        if not isinstance(ordering, Ordering) or isinstance(ordering, Stopping):
+            raise ValueError(f"wrap an ordering (edge, node or evidence), not {ordering!r}")
+        if ordering.n_queries or ordering._pending is not None:
+            raise ValueError("this ordering has asked already; wrap one that has not")
+        if not ordering.every_pair:
+            raise ValueError("stopping weighs every pair: pass the ordering a dense or condensed similarity")
+        for name, delta in (("pair_delta", pair_delta), ("run_delta", run_delta)):
+            if delta is not None and validation.probability(delta, f"{name}, a probability,") == 1:
+                raise ValueError(f"{name} must be a probability in [0, 1), not {delta!r}")
+        if budget is not None:
+            validation.whole(budget, "a budget, a number of questions,")
+        if pair_delta is None and run_delta is None and budget is None:
+            raise ValueError("say when to stop: pair_delta=, run_delta= or budget=")
+        if not isinstance(odds, (int, float, np.number)) or not (odds > 0 and isfinite(odds)):
+            raise ValueError(f"prior odds are positive and finite, not {odds!r}")
+        self.ordering, self.budget = ordering, budget
+        self.pair_delta, self.run_delta, self.odds = pair_delta, run_delta, float(odds)
+        if model is not None:
+            validation.model(model)
+        self._begin(ordering._candidates)
+        self._model, self._measures = model, validation.flag(dependence, "dependence")
+        square = self._candidates.square()
+        if model is None:
+            _, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
+            self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
+        else:
+            ends = np.union1d(*(np.asarray(f.edges, dtype=np.float64) for f in (model.green, model.red)))
+            middle = (ends[1:] + ends[:-1]) / 2
+            self._steps = np.searchsorted(ends[1:-1], square, side="right").astype(np.uint16)
+            self._ratio = log_ratios(model.green.pdf(middle), model.red.pdf(middle))
+        self._summed = sum_evidence(self._ratio[self._steps])
+        self._look = FIRST_LOOK
+        level = min((delta for delta in (pair_delta, run_delta) if delta is not None), default=0.0)
+        # A pair of components is omitted when σ(ln o + E) is at most the level, that is, when E is at most this.
+        self._least = log(level / (1 - level)) - log(odds) if level > 0 else -inf
+        self._second = False
+        self._queue: list[int] = []
+        self._end: tuple = ((), (), "")
+
+    @property
+    def dependence(self) -> float:
+        """ρ, the estimated correlation of the terms of a sum, from 0 (independent) to 1."""
+        return float(self._summed.dependence[0])
+
+    @property
+    def resolution(self) -> Stopped:
+        """The clusters that follow from the answers so far and, once `ask` has returned None, the declared pairs."""
+        plain = super().resolution
+        return Stopped(plain.queries, plain.answers, plain.clusters, *self._end)
+
+    def tell(self, pair: tuple[int, int], same: bool) -> None:
+        """Record the crowd's answer to the open question (as `Ordering.tell`)."""
+        super().tell(pair, same)
+        if self.ordering._pending is not None:
+            self.ordering.tell(pair, same)
+        absorb(self._summed, *pair, bool(same))
+        if same:
+            self._queue.clear()
+        if self.n_queries == self._look:
+            self._look_at_answers()
+
+    def next_question(self) -> tuple[int, int] | None:
+        code = -1
+        if self.budget is None or self.n_queries < self.budget:
+            code = self._first_pass()
+            if code == -1:
+                code = self._last_part()
+        if code == -1 and not self._end[2]:
+            pairs, chance = left_open(self._summed, log(self.odds), SETTLED, CERTAIN, UNIT)
+            spent = self.budget is not None and self.n_queries >= self.budget and not self._guaranteed(chance)
+            self._end = pairs, chance, "settled" if not len(pairs) else "budget" if spent else "delta"
+        return unpacked(code)
+
+    def _guaranteed(self, chance: np.ndarray) -> bool:
+        each, whole = self.pair_delta, self.run_delta
+        return not (each is None and whole is None) and (
+            (each is None or chance.max(initial=0.0) <= each) and (whole is None or chance.sum() <= whole)
+        )
+
+    def _first_pass(self) -> int:
+        """The next question of the wrapped ordering that is not omitted."""
+        while not self._second:
+            if isinstance(self.ordering, EdgeOrdering) and self.ordering._pending is None:
+                walk = self.ordering._walk  # many pairs at once
+                walk.at[0] = doubtful(walk.codes, walk.at[0], self._summed, self._least, SETTLED, UNIT)
+            pair = self.ordering.ask()
+            if pair is None:
+                self._second = True
+                self._look_at_answers()
+            elif self._evidence(*pair) > self._least:
+                return pair[0] << 32 | pair[1]
+            else:
+                self.ordering.tell(pair, False)
+        return -1
+
+    def _last_part(self) -> int:
+        """The most probable match among the pairs of components that the guarantee still requires."""
+        while self._queue:
+            code = self._queue.pop()
+            if self._evidence(code >> 32, code & LOW) > -inf:
+                return code
+        code = int(question(self._summed, -inf, False))
+        if code == -1 or self._evidence(code >> 32, code & LOW) > self._least:
+            return code
+        pairs, chance = left_open(self._summed, log(self.odds), SETTLED, CERTAIN, UNIT)
+        rising = np.argsort(chance, kind="stable")
+        kept = len(chance)
+        if self.pair_delta is not None:
+            kept = np.searchsorted(chance[rising], self.pair_delta, side="right")
+        if self.run_delta is not None:
+            kept = min(kept, np.searchsorted(np.cumsum(chance[rising]), self.run_delta, side="right"))
+        self._queue = [int(a) << 32 | int(b) for a, b in pairs[rising[kept:]]]
+        return self._queue.pop() if self._queue else -1
+
+    def _evidence(self, i: int, j: int) -> float:
+        """The evidence of two records' components, in nats; -inf if they are settled."""
+        summed = self._summed
+        a, b = summed.name[i], summed.name[j]
+        if summed.total[a, b] == SETTLED:
+            return -inf
+        return summed.total[a, b] / UNIT / (1 + summed.dependence[0] * (summed.size[a] * summed.size[b] - 1))
+
+    def _look_at_answers(self) -> None:
+        self._look = max(self._look, int(self.n_queries * NEXT_LOOK) + 1)
+        if self._model is None:
+            matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
+            self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
+        if self._measures:
+            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
+        if self._model is None or self._measures:
+            reweigh(self._summed, self._steps, self._ratio)
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        """All settings except the budget, which changes no question before it is spent."""
+        rules = np.array([self._least, *(-1 if d is None else d for d in (self.pair_delta, self.run_delta))])
+        kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
+        learns = np.array([self._model is None, self._measures])
+        ratio = np.zeros(0, np.int64) if self._model is None else self._ratio
+        return (*self.ordering.decided_by(), rules, kind, learns, ratio)

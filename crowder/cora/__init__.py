@@ -1,0 +1,1 @@
+"""The cora bibliography: reading and checking its records, and the similarities shipped with crowder."""

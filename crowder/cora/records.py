@@ -1,0 +1,110 @@
+"""The text of cora's records: where it is found or downloaded, and how the file is verified."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowder import validation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous", "cora_records"]
+
+#: The public address of the records, at the commit whose checksum is known.
+CORA_URL = (
+    "https://raw.githubusercontent.com/AI-team-UoA/pyJedAI/08210b42d7dceb5bf910c61c618999545fde8366"
+    "/data/der/coraLarge/cora.csv"
+)
+CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
+
+#: Environment variables: a path to the records; another address to download them from.
+CORA_VARIABLE = "CROWDER_CORA"
+CORA_URL_VARIABLE = "CROWDER_CORA_URL"
+
+#: Seconds without a response after which a server counts as unreachable.
+PATIENCE = 30
+
+
+def cora_records(
+    path: str | os.PathLike | None = None, *, download: bool = False, url: str | None = None
+) -> pd.DataFrame:
+    """The text of cora's records, its checksum verified: one row a record, every field a string, none missing.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file. By default the path in ``CROWDER_CORA``; without one, and with ``download=True``, its public address.
+    download : bool
+        Whether the file may be downloaded, once, into the user's cache by pooch.
+    url : str, optional
+        Another address to download it from; by default ``CROWDER_CORA_URL`` or its public address.
+
+    Returns
+    -------
+    DataFrame
+        1,879 rows; columns ``id``, ``label`` and twelve fields, with the stray spaces and punctuation of the source.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no file at the path, or there is no path and downloading is not allowed.
+    ValueError
+        The checksum does not match; a downloaded file is then discarded.
+    OSError
+        The download failed, or the server did not respond for half a minute.
+    """
+    path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
+    if not validation.flag(download, "download") and path is None:
+        raise FileNotFoundError(
+            "the text of cora's records is needed and not part of crowder: pass records=PATH, set "
+            f"{CORA_VARIABLE} to the path of cora.csv, or pass download=True to fetch it from {CORA_URL}"
+        )
+    if path is None:
+        path = _download(url or os.environ.get(CORA_URL_VARIABLE) or CORA_URL)
+    content = Path(validation.path(path, "records")).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != CORA_SHA256:
+        raise ValueError(
+            f"{path}: the checksum does not match ({len(content)} bytes), so this is not cora.csv, or not all of it: "
+            f"sha256 {found}, expected {CORA_SHA256}"
+        )
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
+
+
+def anonymous(names: Sequence) -> np.ndarray:
+    """Cluster numbers 0, 1, ... in order of first appearance, shape (n,), int64.
+
+    Examples
+    --------
+    >>> anonymous(["b", "a", "b"])
+    array([0, 1, 0])
+    """
+    import pandas as pd
+
+    numbers = pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
+    if (numbers < 0).any():  # missing labels would form one cluster
+        raise ValueError(f"the label of record {int(np.flatnonzero(numbers < 0)[0])} is missing")
+    return numbers
+
+
+def _download(url: str) -> str:
+    try:
+        import pooch  # imported here, since its progress bar warns in a notebook without widgets
+
+        with_patience = pooch.HTTPDownloader(timeout=PATIENCE) if url.startswith("http") else None
+        return pooch.retrieve(url, known_hash=f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"),
+                              downloader=with_patience)  # fmt: skip
+    except (OSError, ValueError) as error:  # ValueError: unexpected content, or not an address
+        kind = ValueError if isinstance(error, ValueError) and not isinstance(error, OSError) else OSError
+        reason = " ".join(str(error).split())
+        raise kind(f"cannot download cora from {url}; pass records=PATH or set {CORA_VARIABLE} ({reason})") from error

@@ -1,0 +1,218 @@
+r"""Asymptotics of the counts of `crowder.counting.expected_counts` for large clusters.
+
+Only the most similar pairs then matter. At a level at which each record of a cluster of m has c more similar matches on
+average, the components are those of the random graph G(m, c/m): one giant with a share θ(c) of the records if c > 1,
+and small ones, with sizes like the total progeny of a Poisson branching process. The module also has a bound on edge
+ordering without logarithms, for clusters of any size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import integrate
+from scipy.special import lambertw
+
+from crowder.models import SimilarityModel
+from crowder.resolution import cluster_sizes
+
+__all__ = ["edge_limit", "giant", "linear_bound", "matches_above", "misleads", "node_limit"]
+
+
+def giant(c: float) -> float:
+    r"""The share θ of the vertices in the giant component of a random graph with mean degree c.
+
+    The largest solution of :math:`1 - \theta = e^{-c\theta}`.
+
+    Parameters
+    ----------
+    c : float
+        Not negative.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If c is negative or not a number.
+
+    Examples
+    --------
+    >>> giant(1.0), round(giant(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
+    (0.0, 0.5)
+    """
+    if not c >= 0:
+        raise ValueError(f"c must be a number of at least 0, not {c!r}")
+    if c <= 1:
+        return 0.0
+    return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
+
+
+def edge_limit(ratio: float, start: float = 0.0) -> float:
+    r"""The limit of the non-matches that edge ordering asks about between two clusters of size m, divided by m.
+
+    With :math:`\lambda` the ratio :math:`f_r / f_g` at the largest similarity of a non-match, and :math:`c_0` the mean
+    number of a record's matches that are more similar than any non-match,
+
+    .. math:: \lim_{m\to\infty} \frac{E[Q_{ij}]}m = \lambda \int_{c_0}^\infty \Bigl[(1-\theta)^2 +
+        2\theta\, G\bigl(e^{-\lambda(c-c_0)\theta}\bigr)\Bigr] dc,
+
+    where :math:`\theta = \theta(c)` is the `giant` component's share and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating
+    function of the size of a record's component, if that is small. Between two small components, hardly any pair has
+    come before. A giant and a component of a records are not yet known to differ with probability
+    :math:`e^{-\lambda(c-c_0)\theta a}`. Two giants need a single question, which is negligible.
+
+    Parameters
+    ----------
+    ratio : float
+        λ, positive or 0. For Dist-1 it is (1 - ε)/(1 + ε), for the uniform model and Dist-2 it is 1.
+    start : float
+        c₀, 0 or more: for Dist-2 with clusters of m it is mε/(1 - ε).
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If one of them is negative or not a number.
+
+    Notes
+    -----
+    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`.
+
+    Examples
+    --------
+    >>> round(edge_limit(1.0), 6)  # the uniform model: 1.43 m questions for each pair of clusters, not m log m
+    1.428639
+    """
+    if not (ratio >= 0 and start >= 0):
+        raise ValueError(f"ratio and start must be numbers of at least 0, not {ratio!r}, {start!r}")
+    first = giant(start)
+
+    def at(theta: float) -> float:
+        rest = 1 - theta
+        if theta > 1e-3:
+            excess = -math.log1p(-theta) / theta - 1  # c - 1
+            slope = (theta / rest + math.log1p(-theta)) / theta**2  # dc / dθ
+        else:  # the same as power series
+            excess = theta / 2 + theta**2 / 3 + theta**3 / 4 + theta**4 / 5
+            slope = 1 / 2 + 2 * theta / 3 + 3 * theta**2 / 4 + 4 * theta**3 / 5
+        # G = s exp(c (G - 1)) is -W(-c s exp(-c)) / c. With s = exp(-u) and x = c - 1 - ln c + u: -W(-exp(-1-x)) / c.
+        beyond = ratio * (1 + excess - start) * theta
+        small = -_lambert(max(0.0, excess - math.log1p(excess) + beyond)) / (1 + excess)
+        return (rest**2 + 2 * theta * small) * slope
+
+    middle = max(0.5, (1 + first) / 2)
+    low = integrate.quad(at, first, middle, epsabs=1e-12, epsrel=1e-10, limit=200)[0]
+    # Towards θ = 1 in v, with 1 - θ = e^(-v): the integrand falls like e^(-v).
+    high = integrate.quad(
+        lambda v: at(-math.expm1(-v)) * math.exp(-v), -math.log1p(-middle), 35.0, epsabs=1e-12, epsrel=1e-10, limit=200
+    )[0]
+    return ratio * (max(0.0, 1 - start) + low + high)  # for c ≤ 1 all components are small
+
+
+def node_limit(ratio: float, start: float = 0.0) -> float:
+    r"""The same limit for node ordering, whichever of the two records arrives later.
+
+    .. math:: \lim_{m\to\infty} \frac{E[Q_{ij}]}m = \frac{2\lambda}{1+\lambda}\,\frac{1-e^{-c_0}}{c_0}
+
+    Parameters, returns and errors are those of `edge_limit`.
+
+    Examples
+    --------
+    >>> node_limit(1.0), node_limit(1 / 3)  # uniform; Dist-1 with ε = 1/2
+    (1.0, 0.5)
+    """
+    if not (0 <= ratio < math.inf and start >= 0):
+        raise ValueError(f"ratio and start must be at least 0, and ratio finite, not {ratio!r}, {start!r}")
+    return 2 * ratio / (1 + ratio) * (-np.expm1(-start) / start if start > 0 else 1.0)
+
+
+def _lambert(x: float) -> float:
+    """Lambert's W at -exp(-1-x), x ≥ 0: from -1 up to 0. Uses a series near the branch point, where SciPy fails."""
+    if x < 1e-6:
+        root = math.sqrt(2 * x)
+        return -1 + root - root**2 / 3 + 11 * root**3 / 72 - 43 * root**4 / 540
+    return float(lambertw(-math.exp(-1 - x)).real)
+
+
+def matches_above(model: SimilarityModel) -> float:
+    """The share of f_g above the support of f_r: of matches that are more similar than any non-match can be.
+
+    Examples
+    --------
+    >>> from crowder.models import dist1, dist2
+    >>> matches_above(dist1(0.2)), round(matches_above(dist2(0.2)), 12)  # ε / (1 - ε)
+    (0.0, 0.25)
+    """
+    red = model.red
+    top = max(right for right, height in zip(red._edges[1:], red._heights, strict=True) if height > 0)
+    green = model.green
+    width = np.clip(green._edges[1:] - np.maximum(green._edges[:-1], top), 0, None)
+    return float(width @ green._heights)
+
+
+def misleads(model: SimilarityModel) -> bool:
+    r"""Whether the reversed hazard rate order is violated: somewhere the next pair is more likely a remaining
+    non-match.
+
+    That is, whether :math:`f_r / F_r > f_g / F_g` on some step. There :math:`f_g F_r - f_r F_g` is constant.
+
+    Examples
+    --------
+    >>> from crowder.models import dist1
+    >>> misleads(dist1(0.3)), misleads(SimilarityModel.from_steps([0, 0.5, 1], [1.2, 0.8], [1, 1]))
+    (False, True)
+    """
+    green, red = model.green, model.red
+    edges = np.union1d(green._edges, red._edges)
+    middle = (edges[1:] + edges[:-1]) / 2
+    gap = green.pdf(middle) * red.cdf(edges[:-1]) - red.pdf(middle) * green.cdf(edges[:-1])
+    return bool((gap < -1e-9).any())
+
+
+def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
+    r"""A bound on the expected questions of edge ordering, :math:`n - k + 4 \sum_{i<j} \min(m_i, m_j, \frac1p)`.
+
+    Parameters
+    ----------
+    model : SimilarityModel
+        A model in the reversed hazard rate order (not `misleads`). p is the share of `matches_above`; for p = 0 its
+        inverse is infinite.
+    sizes : sequence of int
+        The cluster sizes, each at least 1.
+
+    Returns
+    -------
+    float
+        At most n - k + 2 n (k - 1), for Dist-2 also at most n - k + 2 k (k - 1) / H².
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer, or the model `misleads`.
+
+    Notes
+    -----
+    O(k log k). Not in the paper: the theorem is in the chapter on exact counts. It removes the logarithms from
+    Propositions 2, 3 and 4.
+
+    Examples
+    --------
+    >>> from crowder.models import dist2, uniform
+    >>> linear_bound(uniform(), [100] * 10), round(linear_bound(dist2(0.2), [100] * 10), 9)
+    (18990.0, 1710.0)
+    """
+    sizes = np.sort(cluster_sizes(sizes))
+    if misleads(model):
+        raise ValueError("model must be in reversed hazard rate order: f_r/F_r may nowhere exceed f_g/F_g")
+    share = matches_above(model)
+    least = np.minimum(sizes, 1 / share if share > 0 else np.inf)
+    # The smaller cluster of each pair matters: the smallest in k - 1 pairs, the next in k - 2.
+    return float(sizes.sum() - len(sizes) + 4 * least @ np.arange(len(sizes) - 1, -1, -1))

@@ -1,1 +1,0 @@
-"""Records: a user's own, cora, synthetic ones; the similarities of their pairs."""

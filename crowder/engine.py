@@ -1,0 +1,429 @@
+"""The inner loop of both heuristics: what the answers imply, what to ask next, and complete runs.
+
+Plain functions over arrays, compiled by numba. `crowder.orderings` calls `*_ask` and `learn` one question at a time;
+`*_run` calls the very same functions in one compiled loop. With ``NUMBA_DISABLE_JIT=1`` everything runs as plain
+Python, with the same questions in the same order.
+
+Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Functions that
+call each other are therefore kept in one file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "ASKED",
+    "LOW",
+    "Knowledge",
+    "NodeWalk",
+    "edge_ask",
+    "edge_run",
+    "know_nothing",
+    "learn",
+    "node_ask",
+    "node_run",
+    "node_walk",
+    "settled",
+]
+
+#: A pair is packed as ``i << 32 | j``; this mask gives j back.
+LOW = (1 << 32) - 1
+
+# The index of each counter of a Knowledge in its `count`.
+ASKED, ENTRIES, KEYS, TOUCHED = 0, 1, 2, 3
+
+
+class Knowledge(NamedTuple):
+    """What the answers so far imply, in memory proportional to records plus answers.
+
+    Matches join components: `component` gives the component of each record, `ring` links its members in a circle,
+    `weight` counts its members and non-matches, and a merge relabels the lighter of the two. Non-matches between
+    components are stored twice: as keys of an open-addressing hash set (`table`), for lookup, and as a linked list for
+    each component (`head`, `link`, `other`), so that a merge can move those of the lighter one. `asked` and `answer`
+    log the questions.
+
+    Labels and links have 32 bits, because long runs are limited by memory access.
+    """
+
+    component: np.ndarray
+    ring: np.ndarray
+    weight: np.ndarray
+    head: np.ndarray
+    link: np.ndarray
+    other: np.ndarray
+    table: np.ndarray
+    asked: np.ndarray
+    answer: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # a field of this name hides a method of tuples
+
+
+@njit(cache=True)
+def know_nothing(n):
+    return Knowledge(
+        np.arange(n).astype(np.int32),
+        np.arange(n).astype(np.int32),
+        np.ones(n, np.int32),
+        np.full(n, -1, np.int32),
+        np.empty(1024, np.int32),
+        np.empty(1024, np.int32),
+        np.full(1024, -1, np.int64),
+        np.empty(1024, np.int64),
+        np.empty(1024, np.bool_),
+        np.zeros(4, np.int64),
+    )
+
+
+@njit(cache=True)
+def _start(table, low, high):
+    # Multiplicative hashing, in factors that keep every product below 2**62: plain Python then agrees without overflow.
+    mixed = (low * 1103515245 + high) & 0x7FFFFFFF
+    return ((mixed * 1540483477) >> 13) & (len(table) - 1)
+
+
+@njit(cache=True)
+def _slot(table, low, high):
+    mask = len(table) - 1
+    key = (low << 32) | high
+    slot = _start(table, low, high)
+    while table[slot] != -1 and table[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True)
+def settled(component, table, i, j):
+    """Whether transitivity already gives the answer for (i, j): same component, or components known to differ.
+
+    Takes two fields of a `Knowledge` instead of all: in this innermost loop, passing nine arrays would cost more than
+    the lookup.
+    """
+    a = np.int64(component[i])
+    b = np.int64(component[j])
+    return a == b or table[_slot(table, min(a, b), max(a, b))] != -1
+
+
+@njit(cache=True)
+def _cramped(count, asked, link, table):
+    """Whether there may be no room for one more answer or non-match."""
+    return count[ASKED] == len(asked) or count[ENTRIES] + 2 > len(link) or 8 * (count[KEYS] + 1) > 5 * len(table)
+
+
+@njit(cache=True)
+def _grown(knowledge):
+    """The same knowledge in arrays of twice the size, so that copying costs a constant for each answer."""
+    component, link, other, table = knowledge.component, knowledge.link, knowledge.other, knowledge.table
+    asked, answer, count = knowledge.asked, knowledge.answer, knowledge.count
+    if count[ASKED] == len(asked):
+        asked = np.concatenate((asked, np.empty_like(asked)))
+        answer = np.concatenate((answer, np.empty_like(answer)))
+    if count[ENTRIES] + 2 > len(link):
+        if len(link) > 1 << 30:
+            raise ValueError("there are more known non-matches than 32 bits can count")
+        link = np.concatenate((link, np.empty_like(link)))
+        other = np.concatenate((other, np.empty_like(other)))
+    if 8 * (count[KEYS] + 1) > 5 * len(table):
+        table = np.full(2 * len(table), -1, np.int64)
+        count[KEYS] = 0
+        for key in knowledge.table:
+            low, high = key >> 32, key & LOW
+            # A key of a component that has been merged away will never be looked up again.
+            if key != -1 and component[low] == low and component[high] == high:
+                table[_slot(table, low, high)] = key
+                count[KEYS] += 1
+    return Knowledge(
+        component, knowledge.ring, knowledge.weight, knowledge.head, link, other, table, asked, answer, count
+    )
+
+
+@njit(cache=True)
+def _part(head, link, other, weight, table, count, a, b):
+    """Record that components a and b differ, which was not known before."""
+    low, high = min(a, b), max(a, b)
+    _note(head, link, other, weight, table, count, low, high, _slot(table, low, high))
+
+
+@njit(cache=True)
+def _note(head, link, other, weight, table, count, low, high, slot):
+    table[slot] = (low << 32) | high
+    count[KEYS] += 1
+    e = count[ENTRIES]
+    other[e] = high
+    link[e] = head[low]
+    head[low] = e
+    weight[low] += 1
+    other[e + 1] = low
+    link[e + 1] = head[high]
+    head[high] = e + 1
+    weight[high] += 1
+    count[ENTRIES] = e + 2
+
+
+@njit(cache=True)
+def learn(knowledge, i, j, same):
+    """Record the answer to a question that was not settled: merge the two components, or mark them as different."""
+    k = knowledge
+    if _cramped(k.count, k.asked, k.link, k.table):
+        k = _grown(k)
+    k.asked[k.count[ASKED]] = (i << 32) | j
+    k.answer[k.count[ASKED]] = same
+    k.count[ASKED] += 1
+    a = np.int64(k.component[i])
+    b = np.int64(k.component[j])
+    if not same:
+        _part(k.head, k.link, k.other, k.weight, k.table, k.count, a, b)
+        return k
+    if k.weight[a] < k.weight[b]:
+        a, b = b, a
+    k.component[b] = a  # a component is labelled by one of its members
+    member = k.ring[b]
+    while member != b:
+        k.component[member] = a
+        member = k.ring[member]
+    k.ring[a], k.ring[b] = k.ring[b], k.ring[a]
+    k.weight[a] += k.weight[b]
+    e = k.head[b]  # a now differs from everything that b is known to differ from
+    while e != -1:
+        c = np.int64(k.component[k.other[e]])
+        e = k.link[e]
+        if k.table[_slot(k.table, min(a, c), max(a, c))] == -1:
+            if _cramped(k.count, k.asked, k.link, k.table):
+                k = _grown(k)
+            _part(k.head, k.link, k.other, k.weight, k.table, k.count, a, c)
+    return k
+
+
+# --- Edge ordering -------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def edge_ask(walk, knowledge):
+    """The next pair that transitivity does not settle, packed, or -1."""
+    codes, component, table = walk.codes, knowledge.component, knowledge.table
+    for at in range(walk.at[0], len(codes)):
+        if not settled(component, table, codes[at] >> 32, codes[at] & LOW):
+            walk.at[0] = at
+            return codes[at]
+    walk.at[0] = len(codes)
+    return -1
+
+
+@njit(cache=True)
+def edge_run(walk, knowledge, labels):
+    """Ask all remaining questions, with every answer read from the labels."""
+    codes, at = walk.codes, walk.at
+    while at[0] < len(codes):
+        _part_pairs(walk, knowledge, labels)
+        if at[0] < len(codes):
+            i, j = codes[at[0]] >> 32, codes[at[0]] & LOW
+            knowledge = learn(knowledge, i, j, labels[i] == labels[j])
+            at[0] += 1
+    return knowledge
+
+
+@njit(cache=True)
+def _part_pairs(walk, knowledge, labels):
+    """Ask and answer as long as the answers are non-matches and there is room, the usual case; stop before any other.
+
+    The pairs are processed in blocks, and a first pass over a block only prefetches the memory that the second will
+    need: the reads of the first overlap, while those of the second would wait for one another.
+    """
+    codes, at = walk.codes, walk.at
+    component, head, link, other = knowledge.component, knowledge.head, knowledge.link, knowledge.other
+    weight, table, count = knowledge.weight, knowledge.table, knowledge.count
+    asked, answer = knowledge.asked, knowledge.answer
+    block = 32
+    while at[0] < len(codes):
+        end = min(at[0] + block, len(codes))
+        touched = 0
+        for p in range(at[0], end):
+            a = np.int64(component[codes[p] >> 32])
+            b = np.int64(component[codes[p] & LOW])
+            touched ^= table[_start(table, min(a, b), max(a, b))] ^ head[a] ^ head[b] ^ weight[a] ^ weight[b]
+        count[TOUCHED] = touched  # otherwise the compiler would remove the first pass
+        for p in range(at[0], end):
+            i, j = codes[p] >> 32, codes[p] & LOW
+            a = np.int64(component[i])
+            b = np.int64(component[j])
+            if a == b:
+                continue
+            low, high = min(a, b), max(a, b)
+            slot = _slot(table, low, high)
+            if table[slot] != -1:
+                continue
+            if labels[i] == labels[j] or _cramped(count, asked, link, table):
+                at[0] = p
+                return
+            asked[count[ASKED]] = codes[p]
+            answer[count[ASKED]] = False
+            count[ASKED] += 1
+            _note(head, link, other, weight, table, count, low, high, slot)
+        at[0] = end
+
+
+# --- Node ordering ------------------------------------------------------------------------------------------
+
+# The index of each counter of a NodeWalk in its `at`: records placed, components left to ask about.
+PLACED, LEFT = 0, 1
+
+
+class NodeWalk(NamedTuple):
+    """Records in order of arrival, and the newest record's best pair with each component of earlier ones.
+
+    The pairs of record ``arrivals[a]`` with earlier ones have positions ``first[a]:first[a + 1]`` in `partner`, `value`
+    and `priority`. A complete similarity is read from `square` instead, and `partner` and `value` are empty. The
+    components with a pair to the newest record are numbered: `met` lists them, `place` gives a component's number
+    (where `met` agrees), and `best_*` hold its best pair. ``heap[:at[LEFT]]`` contains those still to be asked about,
+    the best on top.
+    """
+
+    arrivals: np.ndarray
+    first: np.ndarray
+    square: np.ndarray
+    partner: np.ndarray
+    value: np.ndarray
+    priority: np.ndarray
+    heap: np.ndarray
+    met: np.ndarray
+    place: np.ndarray
+    best_value: np.ndarray
+    best_priority: np.ndarray
+    best_record: np.ndarray
+    at: np.ndarray
+
+
+@njit(cache=True)
+def node_walk(arrivals, first, square, partner, value, priority):
+    n = len(arrivals)
+    return NodeWalk(
+        arrivals,
+        first,
+        square,
+        partner,
+        value,
+        priority,
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.zeros(n, np.int32),
+        np.empty(n, np.float64),
+        np.empty(n, np.float64),
+        np.empty(n, np.int32),
+        np.zeros(2, np.int64),
+    )
+
+
+@njit(cache=True)
+def _meet(walk, knowledge, a):
+    """Find, for arrival a, the best pair with every component of earlier records, and build the heap of components."""
+    arrivals, square, partner, value, priority = walk.arrivals, walk.square, walk.partner, walk.value, walk.priority
+    heap, met, place = walk.heap, walk.met, walk.place
+    best_value, best_priority, best_record = walk.best_value, walk.best_priority, walk.best_record
+    component, table, head, weight = knowledge.component, knowledge.table, knowledge.head, knowledge.weight
+    base = walk.first[a]
+    v = arrivals[a]
+    size = 0
+    for p in range(base, walk.first[a + 1]):
+        if len(partner) > 0:
+            u = np.int64(partner[p])
+            x = value[p]
+        else:
+            u = arrivals[p - base]
+            x = square[v, u]
+        c = component[u]
+        s = place[c]
+        if s >= size or met[s] != c:
+            s = size
+            place[c] = s
+            met[s] = c
+            heap[s] = s
+            size += 1
+        elif x < best_value[s]:
+            continue
+        elif x == best_value[s] and (priority[p] if len(priority) > 0 else u) >= best_priority[s]:
+            continue
+        best_value[s] = x
+        best_priority[s] = priority[p] if len(priority) > 0 else u
+        best_record[s] = u
+    touched = 0  # as in _part_pairs, to prefetch memory
+    for s in range(size):
+        c = np.int64(met[s])
+        touched ^= table[_start(table, min(c, v), max(c, v))] ^ head[c] ^ weight[c]
+    knowledge.count[TOUCHED] = touched
+    walk.at[LEFT] = size
+    for top in range(size // 2 - 1, -1, -1):
+        _sift(heap, best_value, best_priority, top, size)
+
+
+@njit(cache=True)
+def _ahead(best_value, best_priority, c, d):
+    if best_value[c] != best_value[d]:
+        return best_value[c] > best_value[d]
+    return best_priority[c] < best_priority[d]
+
+
+@njit(cache=True)
+def _sift(heap, best_value, best_priority, top, size):
+    while 2 * top + 1 < size:
+        child = 2 * top + 1
+        if child + 1 < size and _ahead(best_value, best_priority, heap[child + 1], heap[child]):
+            child += 1
+        if not _ahead(best_value, best_priority, heap[child], heap[top]):
+            return
+        heap[top], heap[child] = heap[child], heap[top]
+        top = child
+
+
+@njit(cache=True)
+def node_ask(walk, knowledge):
+    """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1."""
+    return _node_questions(walk, knowledge, np.empty(0, np.int64))
+
+
+@njit(cache=True)
+def node_run(walk, knowledge, labels):
+    """Ask all remaining questions, with every answer read from the labels."""
+    code = _node_questions(walk, knowledge, labels)
+    while code != -1:
+        i, j = code >> 32, code & LOW
+        knowledge = learn(knowledge, i, j, labels[i] == labels[j])
+        code = _node_questions(walk, knowledge, labels)
+    return knowledge
+
+
+@njit(cache=True)
+def _node_questions(walk, knowledge, labels):
+    """The next pair to ask; with labels, first asks and answers the non-matches for which there is room."""
+    arrivals, heap, at = walk.arrivals, walk.heap, walk.at
+    best_value, best_priority, best_record = walk.best_value, walk.best_priority, walk.best_record
+    component, head, link, other = knowledge.component, knowledge.head, knowledge.link, knowledge.other
+    weight, table, count = knowledge.weight, knowledge.table, knowledge.count
+    asked, answer = knowledge.asked, knowledge.answer
+    n = len(arrivals)
+    while at[PLACED] < n:
+        v = arrivals[at[PLACED]]
+        if len(walk.partner) == 0 and knowledge.ring[v] != v:
+            at[LEFT] = 0  # all clusters are known to differ, so one match settles the rest
+        while at[LEFT] > 0:
+            # The component may have merged since the heap was made (never with a complete similarity): ask by record.
+            u = np.int64(best_record[heap[0]])
+            a = np.int64(component[v])
+            b = np.int64(component[u])
+            low, high = min(a, b), max(a, b)
+            slot = _slot(table, low, high)
+            if a != b and table[slot] == -1:
+                if len(labels) == 0 or labels[v] == labels[u] or _cramped(count, asked, link, table):
+                    return (v << 32) | u
+                asked[count[ASKED]] = (v << 32) | u
+                answer[count[ASKED]] = False
+                count[ASKED] += 1
+                _note(head, link, other, weight, table, count, low, high, slot)
+            at[LEFT] -= 1
+            heap[0] = heap[at[LEFT]]
+            _sift(heap, best_value, best_priority, 0, at[LEFT])
+        at[PLACED] += 1
+        if at[PLACED] < n:
+            _meet(walk, knowledge, at[PLACED])
+    return -1

@@ -1,0 +1,256 @@
+"""Repeat an experiment with independent seeds, over a grid of settings, and summarise the results.
+
+Repetitions run in joblib: the results do not depend on the number of processes, and the same call inside
+``joblib.parallel_config(backend=...)`` runs on another backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from crowder import validation
+from crowder.datasets import synthetic
+from crowder.models import SimilarityModel
+from crowder.oracles import Truth
+from crowder.orderings import edge_ordering, node_ordering
+from crowder.validation import Seed
+
+__all__ = ["count_questions", "mean_interval", "repeat", "summarise", "sweep"]
+
+
+def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any) -> list:
+    """Call ``function(**settings, rng=...)`` repeatedly, each time with its own generator.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a keyword ``rng``; must be importable if `n_jobs` is not 1.
+    repetitions : int
+        At least 1.
+    rng : int or numpy.random.Generator, keyword only
+        Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
+    n_jobs : int, keyword only
+        Number of processes, as in joblib; -1 means one for each core.
+    **settings
+        Passed on to the function.
+
+    Returns
+    -------
+    list
+        What each call returned, in order.
+
+    Raises
+    ------
+    ValueError
+        If `repetitions` is less than 1.
+
+    Examples
+    --------
+    >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
+    [30, 68, 39]
+    """
+    validation.whole(repetitions, "repetitions", least=1)
+    validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
+    runnable(function)
+    children = validation.generator(rng, "repetitions").spawn(repetitions)
+    return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
+
+
+def sweep(
+    function: Callable, grid: Iterable[Mapping], repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any
+) -> pd.DataFrame:
+    """Repeat a function at every point of a grid.
+
+    Parameters
+    ----------
+    function : callable
+        As for `repeat`; returns a mapping of named results.
+    grid : iterable of mapping
+        The settings that differ from point to point.
+    repetitions, rng, n_jobs, **settings
+        As for `repeat`, which runs at each point with its own generator.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each call: the settings of the grid, ``repetition`` (0, 1, ...), and the named results.
+
+    Examples
+    --------
+    >>> def draw(rng, scale): return {"x": scale * int(rng.integers(10))}
+    >>> sweep(draw, [{"scale": 1}, {"scale": 100}], 2, rng=7)
+       scale  repetition    x
+    0      1           0    8
+    1      1           1    6
+    2    100           0  600
+    3    100           1  700
+    """
+    grid, rows = points_of(grid), []
+    for point, parent in zip(grid, validation.generator(rng, "repetitions").spawn(len(grid)), strict=True):
+        results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
+        rows += [{**point, "repetition": r, **named(result, point)} for r, result in enumerate(results)]
+    return pd.DataFrame(rows)
+
+
+def runnable(function: Callable[..., Any]) -> None:
+    """Raise a TypeError if the function is not callable.
+
+    Examples
+    --------
+    >>> runnable(len)
+    """
+    if not callable(function):
+        raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
+
+
+def points_of(grid: Iterable[Mapping]) -> list[Mapping]:
+    """The points of a grid, each a mapping from names to settings.
+
+    Raises
+    ------
+    TypeError
+        If one of them is not a mapping.
+    ValueError
+        If a setting is called "repetition", which is a column of the results.
+
+    Examples
+    --------
+    >>> points_of({"scale": s} for s in (1, 100))
+    [{'scale': 1}, {'scale': 100}]
+    """
+    if not isinstance(grid, Iterable):
+        raise TypeError(f"grid must be a list of mappings, such as [{{'scale': 1}}], not {grid!r}")
+    grid = list(grid)
+    for point in grid:
+        if not isinstance(point, Mapping):
+            raise TypeError(f"grid must contain mappings, such as {{'scale': 1}}, not {point!r}")
+        if "repetition" in point:
+            raise ValueError("grid must not contain a setting 'repetition', the name of a column of the results")
+    return grid
+
+
+def named(result: Any, point: Mapping) -> Mapping:
+    """The result of a call, checked to be a mapping whose names differ from those of the settings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not.
+
+    Examples
+    --------
+    >>> named({"x": 1}, {"scale": 2})
+    {'x': 1}
+    """
+    if not isinstance(result, Mapping):
+        raise TypeError(f"function must return a mapping from names to results, not {result!r}")
+    for name in result:
+        if name in point or name == "repetition":
+            raise ValueError(f"function must not return a result {name!r}, the name of a setting")
+    return result
+
+
+def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Mean, spread and confidence interval of one result for each setting.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        One row for each repetition, as returned by `sweep`.
+    by : list of str
+        Columns that identify the setting; settings keep their order of first appearance.
+    value : str
+        Column to summarise.
+    confidence : float, keyword only
+        Confidence level of Student's t interval for the mean.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, ``n``, ``mean``, ``sd`` (of one repetition), ``low`` and ``high`` (of the mean).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"row": ["a", "a", "a"], "x": [1.0, 2.0, 3.0]})
+    >>> summarise(frame, ["row"], "x").round(2)
+      row  n  mean   sd   low  high
+    0   a  3   2.0  1.0 -0.48  4.48
+    """
+    validation.kind(results, pd.DataFrame, "results must be a DataFrame")
+    by = [by] if isinstance(by, str) else list(validation.kind(by, Iterable, "by must be a list of columns"))
+    for name in (*by, value):
+        validation.kind(name, Hashable, "column must be the name of a column")
+        if name not in results:
+            raise ValueError(f"column {name!r} does not exist; the columns are {', '.join(map(repr, results))}")
+    rows = []
+    # A setting may be None, such as the rule for ties: without dropna=False its rows would be lost.
+    for setting, group in results.groupby(by, sort=False, dropna=False, observed=True):
+        mean, low, high = mean_interval(group[value], confidence=confidence)
+        spread = float(np.std(group[value].to_numpy(np.float64), ddof=1)) if len(group) > 1 else float("nan")
+        rows.append({**dict(zip(by, setting, strict=True)), "n": len(group), "mean": mean, "sd": spread})
+        rows[-1] |= {"low": low, "high": high}
+    return pd.DataFrame(rows)
+
+
+def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
+    """The mean of independent values, and Student's t interval for it (NaN from a single value).
+
+    Examples
+    --------
+    >>> mean_interval([3, 3, 3])
+    (3.0, 3.0, 3.0)
+    """
+    values = validation.numbers(values, "values")
+    if values.ndim != 1:
+        raise ValueError(f"values must be one-dimensional, not of shape {values.shape}")
+    if not len(values):
+        raise ValueError("values must not be empty")
+    if not 0 < validation.probability(confidence, "confidence") < 1:
+        raise ValueError(f"confidence must be in (0, 1), not {confidence!r}")
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, float("nan"), float("nan")
+    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - half, mean + half
+
+
+def count_questions(
+    sizes: Sequence[int], model: SimilarityModel, *, rng: Seed, discretize: str | None = None
+) -> dict[str, int]:
+    """Draw one synthetic data set, resolve it by both orderings with the perfect oracle, and count the questions.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Cluster sizes.
+    model : SimilarityModel
+    rng : int or numpy.random.Generator, keyword only
+        Draws the similarities, then breaks the ties of both orderings.
+    discretize : {None, "round", "floor", "ceil"}, keyword only
+        As in `crowder.datasets.synthetic`.
+
+    Returns
+    -------
+    dict
+        ``{"node": questions, "edge": questions}``.
+
+    Examples
+    --------
+    >>> from crowder.models import dist2
+    >>> count_questions([3, 2], dist2(0.49), rng=7)  # n - k + C(k, 2) = 4 is the least
+    {'node': 4, 'edge': 4}
+    """
+    rng = validation.generator(rng, "similarities and ties")
+    data = synthetic(sizes, model, rng=rng, discretize=discretize)
+    truth = Truth(data.labels)
+    return {
+        "node": node_ordering(data.similarity, truth, rng=rng).n_queries,
+        "edge": edge_ordering(data.similarity, truth, rng=rng).n_queries,
+    }

@@ -1,1 +1,0 @@
-"""What is claimed and whether it holds: evidence, verdicts, the paper's printed numbers."""

@@ -1,1 +1,0 @@
-"""The similarity model: f_g and f_r, and L_{g,r}."""

@@ -1,0 +1,214 @@
+"""Similarity models: the pair (f_g, f_r) of densities of the similarities within and between clusters.
+
+Every model here is piecewise constant on [0, 1]. `steps` returns the heights of the paper's three models for numbers
+and for symbols, so that derivations, plots and samples use the same formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from crowder import validation
+from crowder.densities import StepDensity, hellinger2, kl, total_variation
+
+__all__ = [
+    "MODEL_NAMES",
+    "SimilarityModel",
+    "dist1",
+    "dist2",
+    "steps",
+    "uniform",
+]
+
+MODEL_NAMES = ("uniform", "dist1", "dist2")
+
+
+def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
+    r"""Edges, heights of f_g and heights of f_r of one of the paper's models (Section "Illustration").
+
+    - ``uniform``: :math:`f_g = f_r = 1`;
+    - ``dist1``: :math:`f_g = 1 \mp \epsilon` and :math:`f_r = 1 \pm \epsilon` below and above ½;
+    - ``dist2``: :math:`f_r = 1/(1-\epsilon)` on :math:`[0, 1-\epsilon]`, :math:`f_g` the same on :math:`[\epsilon, 1]`.
+
+    Parameters
+    ----------
+    name : {"uniform", "dist1", "dist2"}
+    epsilon : number or sympy expression
+        A float, `fractions.Fraction` or symbol; the result has the same arithmetic. Unused by ``uniform``.
+
+    Returns
+    -------
+    edges, green, red : tuple
+        m + 1 edges from 0 to 1 and m heights of each density.
+
+    Raises
+    ------
+    ValueError
+        If no model has this name.
+
+    Examples
+    --------
+    >>> steps("dist2", Fraction(1, 4))[1]  # no match is less similar than 1/4
+    (0, Fraction(4, 3), Fraction(4, 3))
+    """
+    if not isinstance(name, str) or name not in MODEL_NAMES:
+        raise ValueError(f"model must be one of {', '.join(MODEL_NAMES)}, not {name!r}")
+    if epsilon is not None and (isinstance(epsilon, bool) or not isinstance(epsilon, Real)):
+        validation.expression(epsilon, "ε")  # this needs sympy; a number does not
+    if name == "uniform":
+        return (0, 1), (1,), (1,)
+    if epsilon is None:
+        raise TypeError(f"epsilon must be given for {name}")
+    if name == "dist1":
+        half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
+        return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
+    height = 1 / (1 - epsilon)
+    return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
+
+
+@dataclass(frozen=True)
+class SimilarityModel:
+    """The densities f_g of similarities within clusters (`green`) and f_r between clusters (`red`).
+
+    Attributes
+    ----------
+    green, red : StepDensity
+    name : str
+    epsilon : number or None
+        The parameter of the paper's models.
+
+    Examples
+    --------
+    >>> model = dist2(0.2)
+    >>> float(model.hellinger2), round(float(model.total_variation), 12), model.kl
+    (0.25, 0.25, inf)
+    """
+
+    green: StepDensity
+    red: StepDensity
+    name: str = "steps"
+    epsilon: object = field(default=None)
+
+    def __post_init__(self) -> None:
+        for which, density in (("green", self.green), ("red", self.red)):
+            if not isinstance(density, StepDensity):
+                raise TypeError(f"{which} must be a StepDensity, not {density!r}; see SimilarityModel.from_steps")
+
+    @classmethod
+    def from_steps(
+        cls, edges: Any, green: Any, red: Any, *, name: str = "steps", epsilon: Any = None
+    ) -> SimilarityModel:
+        """A model from common edges and the heights of both densities.
+
+        Parameters
+        ----------
+        edges : sequence, length m + 1
+            Strictly increasing, from 0 to 1.
+        green, red : sequence, length m
+            Densities (not masses) of f_g and f_r on each step.
+
+        Raises
+        ------
+        ValueError
+            If the edges do not increase, or a density is negative or its mass is not one.
+
+        Examples
+        --------
+        >>> SimilarityModel.from_steps([0, 0.5, 1], [0.5, 1.5], [1, 1]).total_variation
+        0.25
+        """
+        return cls(_density("f_g", edges, green), _density("f_r", edges, red), name, epsilon)
+
+    @property
+    def hellinger2(self) -> float:
+        """Squared Hellinger distance between f_g and f_r."""
+        return hellinger2(self.green, self.red)
+
+    @property
+    def total_variation(self) -> float:
+        """Total variation distance between f_g and f_r."""
+        return total_variation(self.green, self.red)
+
+    @property
+    def kl(self) -> float:
+        """Kullback-Leibler divergence D(f_g || f_r), in nats; infinite where f_r vanishes and f_g does not."""
+        return kl(self.green, self.red)
+
+
+def uniform() -> SimilarityModel:
+    """Uninformative similarities: both densities uniform on [0, 1].
+
+    Examples
+    --------
+    >>> uniform().hellinger2
+    0.0
+    """
+    return SimilarityModel.from_steps(*steps("uniform"), name="uniform")
+
+
+def dist1(epsilon: Any) -> SimilarityModel:
+    """The paper's Dist-1: each density is constant below and above one half, at 1 - ε or 1 + ε.
+
+    Parameters
+    ----------
+    epsilon : number
+        0 < ε ≤ ½. The paper states 0 < ε < ½ and its Table 1 uses ½ too.
+
+    Raises
+    ------
+    ValueError
+        If ε is outside (0, ½].
+
+    Examples
+    --------
+    >>> round(dist1(0.6 / 2).hellinger2, 12) == round(1 - (1 - 0.3**2) ** 0.5, 12)
+    True
+    """
+    return SimilarityModel.from_steps(*steps("dist1", _checked(epsilon)), name="dist1", epsilon=epsilon)
+
+
+def dist2(epsilon: Any) -> SimilarityModel:
+    """The paper's Dist-2: both densities uniform, f_r on [0, 1-ε] and f_g on [ε, 1].
+
+    Parameters
+    ----------
+    epsilon : number
+        0 < ε < ½: at ½ the two supports no longer overlap.
+
+    Raises
+    ------
+    ValueError
+        If ε is outside (0, ½).
+
+    Examples
+    --------
+    >>> dist2(Fraction(1, 5)).red.mean
+    Fraction(2, 5)
+    """
+    epsilon = _checked(epsilon)
+    if epsilon == Fraction(1, 2):
+        raise ValueError("ε must lie in (0, 1/2) for Dist-2: at 1/2 the supports of f_g and f_r no longer overlap")
+    return SimilarityModel.from_steps(*steps("dist2", epsilon), name="dist2", epsilon=epsilon)
+
+
+def _density(which: str, edges: Any, heights: Any) -> StepDensity:
+    try:
+        return StepDensity(edges, heights)
+    except ValueError as error:
+        raise ValueError(f"{which}: {error}") from None
+
+
+def _checked(epsilon: Any) -> Any:
+    try:
+        inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
+        inside = inside and bool(0 < epsilon <= Fraction(1, 2))
+    except (TypeError, ValueError):  # text, or a list
+        inside = False
+    if not inside:
+        raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
+    return epsilon

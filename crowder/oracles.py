@@ -1,0 +1,277 @@
+"""Oracles: they answer "do records i and j refer to the same entity?".
+
+An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have two methods:
+
+``begin(ordering)``
+    is called with the ordering before the first question;
+``vote(i, j, number)``
+    returns the answer of one member of the crowd, the `number`-th (from 0) to be asked about this pair.
+
+The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, "answers.db"), 3)`` stores
+every vote.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowder import validation
+from crowder.validation import Seed
+from crowder.voting import odd
+
+__all__ = ["Faulty", "MajorityVote", "Oracle", "Truth"]
+
+#: The type of an oracle: ``oracle(i, j)`` returns whether records i and j refer to the same entity.
+Oracle: TypeAlias = Callable[[int, int], bool]
+
+
+class Truth:
+    """The perfect oracle: it answers from the true labels and never errs (Section "System model").
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        The cluster of each record, as values of any type that can be sorted.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n,)
+        The same clusters, numbered 0, 1, ... in sorted order of the given values.
+
+    Raises
+    ------
+    ValueError
+        If `labels` is not one-dimensional, or a label is missing.
+    TypeError
+        If the labels cannot be compared (text and numbers); on a question, if a record is not a whole number.
+    IndexError
+        On a question, if there is no such record.
+
+    Examples
+    --------
+    >>> oracle = Truth(["orlando", "orlando", "anaheim"])
+    >>> oracle(0, 1), oracle(1, 2)
+    (True, False)
+    """
+
+    def __init__(self, labels: ArrayLike) -> None:
+        self.labels = validation.labels(labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def begin(self, ordering: Any) -> None:
+        """Raise a ValueError if the ordering has another number of records."""
+        if not isinstance(getattr(ordering, "n", None), int):
+            raise TypeError(f"ordering must be an ordering, such as EdgeOrdering, not {ordering!r}")
+        if len(self) != ordering.n:
+            raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
+
+    def __call__(self, i: int, j: int) -> bool:
+        i, j = record_number(i), record_number(j)
+        n = len(self.labels)
+        if not (0 <= i < n and 0 <= j < n):  # a negative index would count from the end
+            record = j if 0 <= i < n else i
+            raise IndexError(f"record {record} does not exist: there are labels for {n}, 0 to {n - 1}")
+        return bool(self.labels[i] == self.labels[j])
+
+
+class Faulty:
+    r"""A crowd that errs: each answer is wrong with probability p (Section "System model").
+
+    Parameters
+    ----------
+    oracle : callable
+        Gives the true answers.
+    error : float
+        p, in [0, 1].
+    rng : int or numpy.random.Generator, keyword only
+        Decides which answers are wrong.
+    persistent : bool, keyword only
+        Whether the same question, in either order, always gets the same, possibly wrong, answer. If not, repeated
+        answers err independently.
+
+    Raises
+    ------
+    ValueError
+        If p is not a probability or `rng` is missing.
+    TypeError
+        If `oracle` is not callable or `rng` is not a seed; on a question, if the oracle's answer is not a boolean.
+
+    Notes
+    -----
+    Whether the t-th answer about a pair is wrong is decided by comparing a keyed hash of the pair and t with p. It
+    therefore does not depend on the other questions or their order: two orderings with the same seed get the same
+    errors, and so does a run that is resumed. Persistent errors use the hash at t = 0 and need no memory.
+
+    Examples
+    --------
+    >>> crowd = Faulty(Truth([0, 0]), 0.3, rng=7)
+    >>> sum(crowd(0, 1) for _ in range(1000))  # right in seven of ten
+    717
+    >>> stubborn = Faulty(Truth([0, 0]), 0.3, rng=7, persistent=True)
+    >>> sum(stubborn(0, 1) for _ in range(1000))
+    1000
+    """
+
+    def __init__(self, oracle: Oracle, error: float, *, rng: Seed | None = None, persistent: bool = False) -> None:
+        self.error = validation.probability(error, "the probability of a wrong answer")
+        self.persistent = validation.flag(persistent, "persistent")
+        self._oracle = callable_oracle(oracle)
+        self._key = validation.generator(rng, "errors").bytes(16)
+        self._askings: Counter[tuple[int, int]] = Counter()
+
+    def begin(self, ordering: Any) -> None:
+        """Pass the ordering on to the wrapped oracle."""
+        begin(self._oracle, ordering)
+
+    def vote(self, i: int, j: int, number: int) -> bool:
+        """The answer of the `number`-th person asked about i and j; repeated calls return the same answer."""
+        low, high = sorted((record_number(i), record_number(j)))
+        asking = 0 if self.persistent else validation.whole(number, "the number of a vote")
+        draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
+        wrong = int.from_bytes(draw, "little") < self.error * 2**64
+        return answer(self._oracle, i, j, number) != wrong
+
+    def __call__(self, i: int, j: int) -> bool:
+        low, high = sorted((record_number(i), record_number(j)))
+        pair = (low, high)
+        number = self._askings[pair]
+        if not self.persistent:
+            self._askings[pair] = number + 1
+        return self.vote(i, j, number)
+
+
+class MajorityVote:
+    r"""Ask r times and return the majority answer (Section "System model").
+
+    If the crowd errs independently with probability p, the majority errs with probability
+    :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}` (`crowder.voting.majority_error`), at r times the cost. If errors
+    are persistent, a majority vote has no effect.
+
+    Parameters
+    ----------
+    oracle : callable
+        The crowd.
+    votes : int
+        r, odd.
+    early : bool, keyword only
+        Stop as soon as the majority is decided. This saves questions and does not change the answers.
+
+    Attributes
+    ----------
+    asked : int
+        The votes that have been taken so far.
+
+    Raises
+    ------
+    ValueError
+        If the number of votes is not odd and positive.
+    TypeError
+        On a question, if one of the answers is not a boolean.
+
+    Examples
+    --------
+    >>> crowd = MajorityVote(Faulty(Truth([0, 0, 1]), 0.1, rng=7), 5)
+    >>> crowd(0, 1), crowd(1, 2), crowd.asked
+    (True, False, 10)
+    >>> hasty = MajorityVote(Truth([0, 0, 1]), 5, early=True)
+    >>> hasty(0, 1), hasty.asked
+    (True, 3)
+    """
+
+    def __init__(self, oracle: Oracle, votes: int, *, early: bool = False) -> None:
+        self.votes = odd(votes)
+        self.early = validation.flag(early, "early")
+        self.asked = 0
+        self._oracle = callable_oracle(oracle)
+
+    def begin(self, ordering: Any) -> None:
+        """Pass the ordering on to the crowd."""
+        begin(self._oracle, ordering)
+
+    def __call__(self, i: int, j: int) -> bool:
+        count = [0, 0]
+        for number in range(self.votes):
+            count[answer(self._oracle, i, j, number)] += 1
+            self.asked += 1
+            if self.early and max(count) > self.votes // 2:
+                break
+        return count[True] > count[False]
+
+
+def record_number(record: object) -> int:
+    """The record's number, checked to be a whole number.
+
+    Raises
+    ------
+    TypeError
+        If it is not a whole number.
+
+    Examples
+    --------
+    >>> record_number(np.int32(3))
+    3
+    """
+    if type(record) is int:  # the common case, checked fast
+        return record
+    return validation.whole(record, "a record", least=-(2**63))
+
+
+def begin(oracle: Oracle, ordering: Any) -> None:
+    """Call the oracle's method ``begin`` with the ordering, if it has one.
+
+    Examples
+    --------
+    >>> begin(lambda i, j: True, ordering=None)  # has no such method
+    """
+    told = getattr(oracle, "begin", None)
+    if told is not None:
+        told(ordering)
+
+
+def callable_oracle(oracle: Oracle) -> Any:
+    """The oracle, checked to be callable.
+
+    Raises
+    ------
+    TypeError
+        If it is not callable.
+
+    Examples
+    --------
+    >>> callable_oracle([0, 0, 1])
+    Traceback (most recent call last):
+    ...
+    TypeError: oracle must be callable, not [0, 0, 1]; pass true labels as crowder.Truth(labels)
+    """
+    if not callable(oracle) and not hasattr(oracle, "vote"):
+        raise TypeError(f"oracle must be callable, not {oracle!r}; pass true labels as crowder.Truth(labels)")
+    return oracle
+
+
+def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
+    """The oracle's `number`-th answer about i and j, checked to be a boolean; oracles without ``vote`` ignore the
+    number.
+
+    Raises
+    ------
+    TypeError
+        If the answer is not a boolean.
+
+    Examples
+    --------
+    >>> answer(lambda i, j: np.bool_(True), 0, 1, 0)
+    True
+    """
+    vote = getattr(callable_oracle(oracle), "vote", None)
+    same = oracle(i, j) if vote is None else vote(i, j, number)
+    if not isinstance(same, (bool, np.bool_)):
+        raise TypeError(f"the answer to {(i, j)} must be a boolean, not {same!r}")
+    return bool(same)

@@ -1,0 +1,526 @@
+"""The paper's two heuristics as ask/tell objects.
+
+Both go through the candidate pairs in an order determined by the similarities, skip every pair whose answer already
+follows by transitivity (a match of a match is a match, a match of a non-match is a non-match), and ask about the rest.
+
+`EdgeOrdering`
+    all pairs in decreasing order of similarity (Wang, Li, Kraska, Franklin and Feng, 2013);
+`NodeOrdering`
+    records one by one in decreasing order of expected cluster size, each compared with the clusters so far, the most
+    similar first (Vesdapunt, Bellare and Dalvi, 2014).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowder import validation
+from crowder.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, learn, node_ask, node_run, node_walk, settled
+from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
+from crowder.pairs import Candidates, candidates
+from crowder.resolution import Resolution
+from crowder.sorting import by_arrival, edge_walk, square_sums, sums
+from crowder.validation import Seed
+
+__all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
+
+#: Expected cluster sizes are compared to this many decimals, so that rounding errors in sums do not break ties.
+SIZE_DECIMALS = 9
+
+NONE = np.empty(0, np.float64)
+
+
+class Ordering(ABC):
+    """Base class of orderings: `ask` returns the next question, `tell` records its answer, `resolution` is the result
+    so far.
+
+    A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
+    `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
+    `crowder.Journal`, `crowder.Stopping` and `crowder.Plan` like the orderings of the paper.
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the similarity is not one of these.
+
+    See Also
+    --------
+    EdgeOrdering, NodeOrdering : the paper's two heuristics.
+
+    Examples
+    --------
+    Ask in random order, whatever the similarities:
+
+    >>> class RandomOrdering(Ordering):
+    ...     def __init__(self, similarity, *, rng):
+    ...         super().__init__(similarity)
+    ...         i, j, _ = self.pairs()
+    ...         self.order = np.random.default_rng(rng).permutation(len(i))
+    ...         self.listed, self.at = np.column_stack([i, j])[self.order].tolist(), 0
+    ...
+    ...     def next_question(self):
+    ...         while self.at < len(self.listed):
+    ...             if not self.settled(*self.listed[self.at]):
+    ...                 return tuple(self.listed[self.at])
+    ...             self.at += 1
+    ...
+    ...     def decided_by(self):
+    ...         return (self.order,)
+    >>> RandomOrdering([[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]], rng=7).run(Truth([0, 0, 1])).n_queries
+    2
+    """
+
+    def __init__(self, similarity: ArrayLike) -> None:
+        self._begin(candidates(similarity))
+
+    def _begin(self, pairs: Candidates) -> None:
+        """Store the candidate pairs, with no answers yet."""
+        self._candidates = pairs
+        self._knowledge = know_nothing(pairs.n)
+        self._pending: tuple[int, int] | None = None
+
+    # --- what a subclass defines --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def next_question(self) -> tuple[int, int] | None:
+        """The pair to ask about next, None at the end.
+
+        Returns
+        -------
+        tuple of int, or None
+            Two records (i, j), in either order, that are not `settled`. Calling it again before an answer is recorded
+            must return the same pair.
+        """
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        """What determines the questions besides the similarities, as arrays: a shuffle, an arrival order, settings.
+
+        A journal stores a digest of it, to detect that answers belong to a different run.
+        """
+        return ()
+
+    # --- what a subclass may use --------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self._candidates.n
+
+    @property
+    def every_pair(self) -> bool:
+        """Whether every pair is a candidate, as in a dense or condensed similarity."""
+        return self._candidates.complete
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The candidate pairs and their similarities.
+
+        Returns
+        -------
+        i, j : ndarray of int64, shape (m,)
+            Records with i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...
+        w : ndarray of float64, shape (m,)
+        """
+        values, codes = self._candidates.listed()
+        return codes >> 32, codes & LOW, values
+
+    def settled(self, i: int, j: int) -> bool:
+        """Whether the answers so far already imply the answer about records i and j."""
+        return self._settled(*self._two((i, j)))
+
+    def _settled(self, i: int, j: int) -> bool:
+        return bool(settled(self._knowledge.component, self._knowledge.table, i, j))
+
+    def learn(self, pair: tuple[int, int], same: bool) -> None:
+        """Record an answer obtained elsewhere; an answer that is already implied has no effect.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            Two records.
+        same : bool
+            Whether they refer to the same entity.
+
+        Raises
+        ------
+        ValueError
+            If they are not two different records.
+        """
+        i, j = self._two(pair)
+        same = validation.flag(same, "same")
+        if not self._settled(i, j):
+            self._knowledge = learn(self._knowledge, i, j, same)
+
+    def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
+        try:
+            i, j = (record_number(record) for record in pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
+        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
+            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
+        return i, j
+
+    def _similarities(self) -> tuple[np.ndarray, ...]:
+        """The similarities of the candidate pairs and, unless every pair is one, the pairs themselves: for a
+        journal."""
+        values, codes = self._candidates.listed()
+        return (values,) if len(codes) == self.n * (self.n - 1) // 2 else (values, codes)
+
+    # --- what users call ----------------------------------------------------------------------------------------------
+
+    def ask(self) -> tuple[int, int] | None:
+        """The next question, or None when every candidate pair has been asked about or is implied.
+
+        Returns
+        -------
+        tuple of int, or None
+            The pair (i, j) to ask the crowd about. Calling `ask` again before `tell` returns the same pair.
+
+        Raises
+        ------
+        ValueError
+            If `next_question` does not return two records, or returns a pair that is settled.
+
+        Notes
+        -----
+        A whole run of edge or node ordering costs O(m log n) for m candidate pairs, however many of them are asked
+        about.
+        """
+        if self._pending is None:
+            pair = self.next_question()
+            if pair is not None:
+                pair = self._two(pair)
+                if self._settled(*pair):
+                    raise ValueError(f"{type(self).__name__}.next_question returned {pair}, which is already implied")
+            self._pending = pair
+        return self._pending
+
+    def tell(self, pair: tuple[int, int], same: bool) -> None:
+        """Record the crowd's answer to the open question.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            The pair that `ask` returned, in either order.
+        same : bool
+            Whether the two records refer to the same entity.
+
+        Raises
+        ------
+        ValueError
+            If this pair is not the open question; nothing is recorded.
+        TypeError
+            If `same` is not a boolean; nothing is recorded.
+        """
+        try:
+            i, j = pair
+            asked = self._pending is not None and {i, j} == set(self._pending)
+        except (TypeError, ValueError):  # not two values, or not record numbers
+            asked = False
+        if not asked:
+            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
+            raise ValueError(f"pair {pair!r} was not asked: {state}")
+        if not isinstance(same, (bool, np.bool_)):
+            raise TypeError(f"the answer to {self._pending} must be a boolean, not {same!r}")
+        i, j = self._pending  # type: ignore[misc]  # `asked` implies that it is not None
+        self._knowledge = learn(self._knowledge, i, j, bool(same))
+        self._pending = None
+
+    def run(self, oracle: Oracle) -> Resolution:
+        """Ask `oracle` every remaining question and return the resolution.
+
+        Parameters
+        ----------
+        oracle : callable
+            ``oracle(i, j)`` returns a boolean. With a `Truth` the whole run takes place in the compiled loop. If the
+            oracle has a method ``begin``, it is called first with the ordering, and may raise an error.
+
+        Raises
+        ------
+        ValueError
+            If a `Truth` has labels for another number of records.
+        TypeError
+            If `oracle` is not callable or an answer is not a boolean; the answers before it are kept, and `run` can be
+            called again.
+        """
+        begin(callable_oracle(oracle), self)
+        if isinstance(oracle, Truth):
+            self._run(oracle.labels)
+            self._pending = None
+        else:
+            while (pair := self.ask()) is not None:
+                self.tell(pair, oracle(*pair))
+        return self.resolution
+
+    def _run(self, labels: np.ndarray) -> None:
+        """Ask all remaining questions, answered from the labels; subclasses with a compiled loop override this."""
+        while (pair := self.ask()) is not None:
+            self.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
+
+    @property
+    def n_queries(self) -> int:
+        """Number of questions answered so far."""
+        return int(self._knowledge.count[ASKED])
+
+    @property
+    def resolution(self) -> Resolution:
+        """The clusters that follow from the answers so far."""
+        codes = self._knowledge.asked[: self.n_queries]
+        queries = np.empty((len(codes), 2), np.int64)
+        np.right_shift(codes, 32, out=queries[:, 0])
+        np.bitwise_and(codes, LOW, out=queries[:, 1])
+        return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
+
+
+class EdgeOrdering(Ordering):
+    """Ask about pairs in decreasing order of similarity, unless transitivity gives the answer (Section "The two
+    heuristics").
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties. Required unless `ties` names another rule.
+    ties : {"random", "index"} or array_like, shape (m,), keyword only
+        Order of equally similar pairs: shuffled; by (i, j); or by increasing priority, one for each candidate pair in
+        the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Raises
+    ------
+    ValueError
+        If the similarity or the rule for ties is not one of these.
+
+    Notes
+    -----
+    A run takes O(m log m) time and O(m) memory for m candidate pairs.
+
+    Only the order of the similarities matters. Renumbering the records leaves the questions unchanged if `ties` gives
+    priorities that are renumbered too, but not if ties are broken by index or by a seed.
+
+    Examples
+    --------
+    >>> ordering = EdgeOrdering([[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]], rng=7)
+    >>> crowd = {(0, 1): True, (0, 2): False}
+    >>> while (pair := ordering.ask()) is not None:
+    ...     ordering.tell(pair, same=crowd[pair])
+    >>> ordering.resolution.clusters  # (1, 2) is implied
+    array([0, 0, 1])
+    """
+
+    def __init__(self, similarity: ArrayLike, *, rng: Seed | None = None, ties: str | ArrayLike = "random") -> None:
+        super().__init__(similarity)
+        values, codes = self._candidates.listed()
+        draws, priority = NONE, NONE
+        if _random_ties(ties):
+            draws = _generator(rng).random(len(values))
+        elif not isinstance(ties, str):
+            priority = _priorities(ties, len(values))
+        self._walk = edge_walk(values, codes, draws, priority)
+
+    def next_question(self) -> tuple[int, int] | None:
+        return unpacked(edge_ask(self._walk, self._knowledge))
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        return (self._walk.codes,)
+
+    def _run(self, labels: np.ndarray) -> None:
+        self._knowledge = edge_run(self._walk, self._knowledge, labels)
+
+
+class NodeOrdering(Ordering):
+    r"""Assign records to clusters one by one, comparing each with the most similar of the clusters so far first.
+
+    Records v arrive in decreasing order of their expected cluster size :math:`\sum_u w_{uv}`. Each is compared with at
+    most one record of each cluster, the clusters in decreasing order of their largest similarity to v (Section "The two
+    heuristic algorithms").
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties. Required unless neither `ties` nor `order` needs it.
+    ties : {"random", "index"} or array_like, shape (m,), keyword only
+        Order of a record's equally similar pairs: random; by the earlier record's index; or by increasing priority, one
+        for each candidate pair in the order (0, 1), (0, 2), ..., (1, 2), ...
+    order : {"expected-size", "random"} or array_like, shape (n,), keyword only
+        Arrival order of the records: by decreasing expected size, ties broken according to `ties` (with a priority
+        array, by index); uniformly random; or as listed.
+
+    Raises
+    ------
+    ValueError
+        If the similarity, the rule for ties or the order is not one of these.
+
+    Notes
+    -----
+    O(m + q log k) time for m candidate pairs and q questions, and O(m) memory (a condensed vector is expanded to n x
+    n).
+
+    Renumbering the records leaves the questions unchanged if `ties` and `order` are renumbered too, or if the order is
+    by expected size and no two sizes tie. Sizes are compared to nine decimals and do not depend on the order of
+    summation.
+
+    With a sparse similarity, a record that matches one cluster is still compared with others not known to differ from
+    that cluster, because it may join them.
+
+    Examples
+    --------
+    >>> similarity = [[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]]
+    >>> NodeOrdering(similarity, rng=7).run(Truth([0, 0, 1])).queries  # record 0 first, then 1, then 2
+    array([[1, 0],
+           [2, 0]])
+    """
+
+    def __init__(
+        self,
+        similarity: ArrayLike,
+        *,
+        rng: Seed | None = None,
+        ties: str | ArrayLike = "random",
+        order: str | ArrayLike = "expected-size",
+    ) -> None:
+        super().__init__(similarity)
+        random_ties = _random_ties(ties)
+        generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
+        arrivals = self._arrivals(order, generator, random_ties)
+        first, square, partner, value, position = self._earlier_pairs(arrivals, not isinstance(ties, str))
+        if generator is not None and random_ties:
+            priority = generator.random(first[-1])
+        elif isinstance(ties, str):
+            priority = NONE  # ties are then broken by the record's index
+        else:
+            listed = self.n * (self.n - 1) // 2 if self._candidates.complete else len(value)
+            priority = _priorities(ties, listed)[position() if self._candidates.complete else position]
+        self._walk = node_walk(arrivals, first, square, partner, value, priority)
+
+    def _arrivals(self, order: Any, generator: Any, random_ties: bool) -> np.ndarray:
+        if isinstance(order, str) and order == "random":
+            return generator.permutation(self.n)
+        if isinstance(order, str) and order == "expected-size":
+            sizes = np.round(expected_sizes(self._candidates), SIZE_DECIMALS)
+            ties = generator.permutation(self.n) if random_ties else np.arange(self.n)
+            return np.lexsort((ties, -sizes))
+        if isinstance(order, str):
+            raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
+        arrivals = np.asarray(order)
+        whole = arrivals.dtype.kind in "iu" or not arrivals.size
+        if not whole or arrivals.shape != (self.n,) or not np.array_equal(np.sort(arrivals), np.arange(self.n)):
+            raise ValueError(f"order must list each of the {self.n} records, 0 to {self.n - 1}, once")
+        return arrivals.astype(np.int64)
+
+    def _earlier_pairs(self, arrivals: np.ndarray, listed: bool) -> Any:
+        """For each arrival, its pairs with earlier ones: where they start, the pairs, their positions in the list
+        (`listed`)."""
+        n = self.n
+        if self._candidates.complete:
+            first = np.arange(n + 1) * np.arange(-1, n) // 2
+            first[0] = 0
+
+            def position() -> Any:
+                i, j = np.tril_indices(n, -1)
+                low, high = np.minimum(arrivals[i], arrivals[j]), np.maximum(arrivals[i], arrivals[j])
+                return low * (2 * n - low - 1) // 2 + high - low - 1
+
+            return first, self._candidates.square(), np.empty(0, np.int32), NONE, position
+        first, partner, value, position = by_arrival(*self._candidates.listed(), arrivals, listed)
+        return first, np.empty((0, 0)), partner, value, position
+
+    def next_question(self) -> tuple[int, int] | None:
+        return unpacked(node_ask(self._walk, self._knowledge))
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        return (self._walk.arrivals, self._walk.priority)
+
+    def _run(self, labels: np.ndarray) -> None:
+        self._knowledge = node_run(self._walk, self._knowledge, labels)
+
+
+def unpacked(code: int) -> tuple[int, int] | None:
+    """The pair of records that compiled code has packed into one number; None for -1.
+
+    Examples
+    --------
+    >>> unpacked((3 << 32) | 5), unpacked(-1)
+    ((3, 5), None)
+    """
+    return None if code == -1 else (int(code >> 32), int(code & LOW))
+
+
+def edge_ordering(
+    similarity: ArrayLike, oracle: Oracle, *, rng: Seed | None = None, ties: str | ArrayLike = "random"
+) -> Resolution:
+    """Resolve all records by edge ordering: ``EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)``.
+
+    Examples
+    --------
+    >>> edge_ordering([[1.0, 0.9], [0.9, 1.0]], Truth([0, 0]), rng=7).n_queries
+    1
+    """
+    return EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)
+
+
+def node_ordering(
+    similarity: ArrayLike,
+    oracle: Oracle,
+    *,
+    rng: Seed | None = None,
+    ties: str | ArrayLike = "random",
+    order: str | ArrayLike = "expected-size",
+) -> Resolution:
+    """Resolve all records by node ordering: ``NodeOrdering(similarity, rng=rng, ...).run(oracle)``.
+
+    Examples
+    --------
+    >>> node_ordering([[1.0, 0.9], [0.9, 1.0]], Truth([0, 1]), rng=7).n_queries
+    1
+    """
+    return NodeOrdering(similarity, rng=rng, ties=ties, order=order).run(oracle)
+
+
+def expected_sizes(pairs: Candidates) -> np.ndarray:
+    r"""The expected cluster size of each record, :math:`\sum_{u \ne v} w_{uv}` (n,), from candidate pairs.
+
+    Examples
+    --------
+    >>> expected_sizes(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]))
+    array([0.75, 0.5 , 0.25])
+    """
+    return square_sums(pairs.square()) if pairs.complete else sums(*pairs.listed(), pairs.n)
+
+
+def _random_ties(ties: Any) -> bool:
+    if isinstance(ties, str) and ties not in ("random", "index"):
+        raise ValueError(f'ties must be "random", "index" or one priority for each pair, not {ties!r}')
+    return isinstance(ties, str) and ties == "random"
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    return validation.generator(rng, "random ties")
+
+
+def _priorities(ties: Any, m: int) -> np.ndarray:
+    try:
+        exact = np.asarray(ties)
+        if exact.dtype.kind not in "fiubO":
+            raise TypeError
+        priority = np.asarray(exact, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}") from None
+    if priority.shape != (m,):
+        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not shape {priority.shape}")
+    if np.isnan(priority).any():
+        raise ValueError(f"ties: the priority of candidate pair {int(np.flatnonzero(np.isnan(priority))[0])} is NaN")
+    if exact.dtype.kind in "iuO" and (np.abs(priority) >= 2**53).any():
+        # Different large integers (such as hashes) may have the same float; their ranks differ.
+        return np.unique(exact, return_inverse=True)[1].astype(np.float64)
+    return priority

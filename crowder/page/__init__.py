@@ -1,1 +1,0 @@
-"""What a chapter shows: numbers as text, tables, figures, charts with controls."""

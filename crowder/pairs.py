@@ -1,0 +1,288 @@
+"""Candidate pairs: similarities in any of three forms, checked and converted to one.
+
+A similarity may be a symmetric n x n array, a condensed vector in SciPy's ``pdist`` order, or a ``scipy.sparse`` matrix
+whose stored entries are the only candidate pairs. In each case the pairs are listed row by row with ``i < j``, so that
+a seed breaks ties in the same way in all three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+__all__ = ["Candidates", "candidates"]
+
+#: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
+SYMMETRY_TOLERANCE = 1e-12
+
+#: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits.
+MOST_RECORDS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidate pairs of n records, checked.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    complete : bool
+        Whether every pair is a candidate.
+    """
+
+    n: int
+    complete: bool
+    _square: np.ndarray | None = None
+    _values: np.ndarray | None = None
+    _codes: np.ndarray | None = None
+
+    def listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """All candidate pairs: similarities (m,), and pairs packed as ``i << 32 | j``, i < j, ascending (m,)."""
+        if self._square is not None:
+            return _upper(self._square)
+        codes = _condensed_codes(self.n) if self._codes is None else self._codes
+        assert self._values is not None  # listed pairs have no square form
+        return self._values, codes
+
+    def square(self) -> np.ndarray:
+        """The (n, n) array of a complete similarity; its diagonal is meaningless."""
+        if not self.complete:
+            raise ValueError("similarity must be complete to have a square form")
+        return squareform(self._values, checks=False) if self._square is None else self._square
+
+
+def candidates(similarity: ArrayLike) -> Candidates:
+    """Check a similarity and convert its candidate pairs to one form.
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
+        ignored; a stored zero is a candidate.
+
+    Returns
+    -------
+    Candidates
+
+    Raises
+    ------
+    ValueError
+        If the shape is none of these, two values of a pair differ, or a value is NaN or outside [0, 1].
+
+    Notes
+    -----
+    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²). The values are copied,
+    so later changes to the caller's array do not affect a run.
+
+    Examples
+    --------
+    >>> values, codes = candidates([[1.0, 0.5], [0.5, 1.0]]).listed()
+    >>> values, [divmod(int(code), 2**32) for code in codes]
+    (array([0.5]), [(0, 1)])
+    """
+    if sparse.issparse(similarity):
+        return _from_sparse(similarity)
+    if np.ma.is_masked(similarity):
+        raise ValueError("similarity must not have masked values; store the candidate pairs in a scipy.sparse matrix")
+    try:
+        array = np.asarray(similarity)
+    except ValueError:
+        raise ValueError("similarity must be an array, not rows of different lengths") from None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"similarity must hold real numbers, not dtype {array.dtype}")
+    array = np.array(array, dtype=np.float64, order="C")
+    if array.ndim == 1:
+        n = _condensed_n(len(array))
+        _check_values(array, n)
+        return Candidates(n, True, _values=array)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(
+            f"similarity must be square, a condensed vector or a scipy.sparse matrix, not of shape {array.shape}"
+        )
+    _check_square(array)
+    return Candidates(len(array), True, _square=array)
+
+
+def _condensed_n(m: int) -> int:
+    n = int(np.ceil(np.sqrt(2 * m)))
+    n = max(n, 1)
+    if n * (n - 1) // 2 != m:
+        raise ValueError(f"a condensed similarity must have n(n-1)/2 values for some n, not {m}")
+    return n
+
+
+def _check_values(values: np.ndarray, n: int) -> None:
+    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))  # the negation catches NaN too
+    if len(bad):
+        i, j = divmod(int(_condensed_codes(n)[bad[0]]), 1 << 32)
+        raise ValueError(f"similarity of pair ({i}, {j}) is {values[bad[0]]}, not in [0, 1]")
+
+
+def _check_square(array: np.ndarray) -> None:
+    flat = _mirror(array, SYMMETRY_TOLERANCE)
+    if flat < 0:
+        return
+    i, j = divmod(flat, len(array))
+    for value, place in ((array[i, j], (i, j)), (array[j, i], (j, i))):
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"similarity of pair {place} is {value}, not in [0, 1]")
+    raise ValueError(f"similarity is not symmetric: {array[i, j]} at ({i}, {j}) but {array[j, i]} at ({j}, {i})")
+
+
+def _from_sparse(matrix: Any) -> Candidates:
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"a sparse similarity must be square, not of shape {matrix.shape}")
+    n = matrix.shape[0]
+    if n > MOST_RECORDS:
+        raise ValueError(f"at most {MOST_RECORDS} records, not {n}")
+    try:
+        coo = matrix.tocoo()
+    except ValueError as error:
+        raise ValueError(f"similarity is not a valid sparse matrix: {error}") from None
+    if coo.dtype.kind not in "fiub":
+        raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
+    row, col = np.ascontiguousarray(coo.row), np.ascontiguousarray(coo.col)
+    values = np.ascontiguousarray(coo.data, dtype=np.float64)
+    if not row.shape == col.shape == values.shape:
+        raise ValueError(
+            f"similarity is not a valid sparse matrix: {len(row)} rows, {len(col)} columns and {len(values)} values"
+        )
+    stored, first, outside = _fault_and_size(row, col, values, n)
+    if outside >= 0:
+        raise ValueError(f"pair ({row[outside]}, {col[outside]}) must be two different records out of {n}, from 0")
+    if first >= 0:
+        raise ValueError(f"similarity of pair ({row[first]}, {col[first]}) is {values[first]}, not in [0, 1]")
+    values, codes, differ = _packed(row, col, values, n, stored, SYMMETRY_TOLERANCE)
+    if differ >= 0:
+        i, j = divmod(int(codes[differ]), 1 << 32)
+        raise ValueError(
+            f"similarity is not symmetric: two values, {values[differ - 1]} and {values[differ]}, "
+            f"are stored for pair ({i}, {j})"
+        )
+    return Candidates(n, False, _values=values, _codes=codes)
+
+
+@njit(cache=True)
+def _fault_and_size(row, col, values, n):
+    """The number of values off the diagonal; the positions of the first invalid similarity and pair, or -1."""
+    stored, fault, outside = 0, -1, -1
+    for p in range(len(row)):
+        if not (0 <= row[p] < n and 0 <= col[p] < n):
+            return stored, fault, p  # SciPy checks this when a matrix is created, not when it is modified
+        if row[p] != col[p]:
+            stored += 1
+            if fault < 0 and not 0.0 <= values[p] <= 1.0:
+                fault = p
+    return stored, fault, outside
+
+
+@njit(cache=True)
+def _packed(row, col, stored, n, m, tolerance):
+    """The m stored values off the diagonal by increasing (i, j), i < j, without duplicates; or where two duplicates
+    differ.
+
+    A counting sort by i, those above the diagonal first, then a stable sort of each row by j: of duplicates the one
+    above the diagonal comes first and is kept.
+    """
+    start = np.zeros(n + 1, np.int64)
+    for p in range(len(row)):
+        if row[p] != col[p]:
+            start[min(row[p], col[p]) + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    fill = start[:-1].copy()
+    values = np.empty(m, np.float64)
+    codes = np.empty(m, np.int64)
+    for upper in (True, False):
+        for p in range(len(row)):
+            i, j = np.int64(row[p]), np.int64(col[p])
+            if i != j and (i < j) == upper:
+                low = min(i, j)
+                codes[fill[low]] = (low << 32) | max(i, j)
+                values[fill[low]] = stored[p]
+                fill[low] += 1
+    for i in range(n):
+        _sort_rising(codes, values, start[i], start[i + 1])
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            kept += 1
+        elif abs(values[p] - values[p - 1]) > tolerance:
+            return values, codes, p
+    if kept == m:
+        return values, codes, -1
+    one, name = np.empty(kept, np.float64), np.empty(kept, np.int64)
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            one[kept], name[kept] = values[p], codes[p]
+            kept += 1
+    return one, name, -1
+
+
+@njit(cache=True)
+def _sort_rising(codes, values, low, high):
+    if high - low > 32:
+        for q in range(low + 1, high):
+            if codes[q] < codes[q - 1]:
+                order = np.argsort(codes[low:high], kind="mergesort")
+                codes[low:high] = codes[low:high][order]
+                values[low:high] = values[low:high][order]
+                return
+        return
+    for q in range(low + 1, high):
+        r = q
+        while r > low and codes[r - 1] > codes[r]:
+            codes[r - 1], codes[r] = codes[r], codes[r - 1]
+            values[r - 1], values[r] = values[r], values[r - 1]
+            r -= 1
+
+
+@njit(cache=True)
+def _mirror(array, tolerance):
+    """Copy the values above the diagonal below it, where they agree; returns the position of the first fault, or -1."""
+    # Block by block: reading the transpose column by column would miss the cache on every value.
+    n = array.shape[0]
+    block = 64
+    for top in range(0, n, block):
+        for left in range(top, n, block):
+            for i in range(top, min(n, top + block)):
+                for j in range(max(i + 1, left), min(n, left + block)):
+                    x, y = array[i, j], array[j, i]
+                    if not (0.0 <= x <= 1.0) or not (0.0 <= y <= 1.0) or not (abs(x - y) <= tolerance):
+                        return i * n + j
+                    array[j, i] = x  # otherwise reading (j, i) could give a different order from reading (i, j)
+    return -1
+
+
+@njit(cache=True)
+def _upper(array):
+    n = array.shape[0]
+    m = n * (n - 1) // 2
+    values = np.empty(m, np.float64)
+    codes = np.empty(m, np.int64)
+    p = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            values[p] = array[i, j]
+            codes[p] = (i << 32) | j
+            p += 1
+    return values, codes
+
+
+@njit(cache=True)
+def _condensed_codes(n):
+    codes = np.empty(n * (n - 1) // 2, np.int64)
+    p = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            codes[p] = (i << 32) | j
+            p += 1
+    return codes

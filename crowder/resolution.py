@@ -1,0 +1,261 @@
+"""The result of a run, and its recall and precision after each question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowder import validation
+
+__all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
+
+#: The largest number of records whose number of pairs fits into 64 bits, and products of it into a float.
+MOST_RECORDS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The questions of a run in order, their answers, and the clusters that follow from them.
+
+    Attributes
+    ----------
+    queries : ndarray of int64, shape (q, 2)
+        The pairs asked, in order.
+    answers : ndarray of bool, shape (q,)
+        True for a match.
+    clusters : ndarray of int64, shape (n,)
+        Cluster of each record, numbered in order of their first record.
+
+    Raises
+    ------
+    ValueError
+        If there is not one answer for each question, a question is not a pair of the n records, or a cluster is
+        missing.
+    TypeError
+        If records are not integers, or answers not booleans.
+
+    Examples
+    --------
+    >>> resolution = Resolution([[0, 1], [1, 2]], [True, False], [4, 4, 2])
+    >>> resolution.n_queries, resolution.n_matches, resolution.clusters
+    (2, 1, array([0, 0, 1]))
+    """
+
+    queries: np.ndarray
+    answers: np.ndarray
+    clusters: np.ndarray
+
+    def __post_init__(self) -> None:
+        queries, answers, clusters = np.asarray(self.queries), np.asarray(self.answers), np.asarray(self.clusters)
+        if clusters.ndim != 1 or clusters.dtype.kind not in "iu":
+            clusters = validation.labels(self.clusters)
+        if queries.size and (queries.ndim != 2 or queries.shape[1] != 2 or answers.shape != queries.shape[:1]):
+            raise ValueError(f"queries must have shape (q, 2) and answers (q,), not {queries.shape}, {answers.shape}")
+        if len(answers) and not queries.size:
+            raise ValueError(f"queries must be as many as the {len(answers)} answers, not none")
+        if queries.size and (queries.dtype.kind not in "iu" or answers.dtype != bool):
+            raise TypeError(f"queries must be integers and answers boolean, not {queries.dtype} and {answers.dtype}")
+        n = len(clusters)
+        wrong = np.zeros(0, dtype=bool)
+        if queries.size:
+            wrong = ((queries < 0) | (queries >= n)).any(axis=1) | (queries[:, 0] == queries[:, 1])
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            raise ValueError(f"question {at + 1}, {tuple(queries[at].tolist())}, is not a pair of the {n} records")
+        object.__setattr__(self, "queries", queries.astype(np.int64, copy=False).reshape(-1, 2))
+        object.__setattr__(self, "answers", answers.astype(bool, copy=False).reshape(-1))
+        object.__setattr__(self, "clusters", _by_first_record(clusters))
+
+    @property
+    def n_queries(self) -> int:
+        """Number of questions asked."""
+        return len(self.queries)
+
+    @property
+    def n_matches(self) -> int:
+        """Number of questions answered "same": the edges of a forest that spans the clusters."""
+        return int(self.answers.sum())
+
+    def recall(self, labels: ArrayLike) -> np.ndarray:
+        """Share of the truly matching pairs that the answers have established, after each question.
+
+        Parameters
+        ----------
+        labels : array_like, shape (n,)
+            True cluster of each record.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_queries + 1,)
+            ``recall[q]`` is the recall after q questions; all ones if the truth has no matching pair.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each record.
+
+        Notes
+        -----
+        A pair is established when its records are in the same component, so wrong merges do not lower recall; they
+        lower `precision`. O(q + n log n).
+
+        Examples
+        --------
+        >>> Resolution([[0, 1], [1, 2]], [True, True], [0, 0, 0]).recall([5, 5, 5])
+        array([0.        , 0.33333333, 1.        ])
+        """
+        right, _, total = self._pairs(labels)
+        return right / total if total else np.ones(self.n_queries + 1)
+
+    def precision(self, labels: ArrayLike) -> np.ndarray:
+        """Share of truly matching pairs among those that the answers have joined, after each question.
+
+        Parameters
+        ----------
+        labels : array_like, shape (n,)
+            True cluster of each record.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_queries + 1,)
+            ``precision[q]`` is the precision after q questions; 1 as long as no pair is joined.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each record.
+
+        Notes
+        -----
+        A pair is joined when its records are in the same component, whether or not it was asked about: one wrong match
+        between components of a and b records joins ab pairs. O(q + n log n).
+
+        Examples
+        --------
+        >>> Resolution([[0, 1], [2, 1]], [True, True], [0, 0, 0]).precision([5, 5, 6])
+        array([1.        , 1.        , 0.33333333])
+        """
+        right, joined, _ = self._pairs(labels)
+        return np.divide(right, joined, out=np.ones_like(right), where=joined > 0)
+
+    def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        """After each question: matching pairs inside components, all pairs inside components; all matching pairs."""
+        codes = validation.labels(labels, len(self.clusters))
+        sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
+        total = int((sizes * (sizes - 1) // 2).sum())
+        right, joined = np.zeros(self.n_queries + 1), np.zeros(self.n_queries + 1)
+        # Each component counts its records by true label; a merge adds the products of the counts of equal labels.
+        counts = [{int(code): 1} for code in codes]
+        weight = [1] * len(codes)
+        component = list(range(len(codes)))
+
+        def root(x: int) -> int:
+            while component[x] != x:
+                component[x] = component[component[x]]
+                x = component[x]
+            return x
+
+        for q in np.flatnonzero(self.answers):
+            a, b = (root(int(x)) for x in self.queries[q])
+            if a == b:
+                continue
+            if len(counts[a]) < len(counts[b]):
+                a, b = b, a
+            for code, count in counts[b].items():
+                right[q + 1] += count * counts[a].get(code, 0)
+                counts[a][code] = counts[a].get(code, 0) + count
+            joined[q + 1] = weight[a] * weight[b]
+            weight[a] += weight[b]
+            component[b] = a
+        return np.cumsum(right), np.cumsum(joined), total
+
+
+def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
+    """Cluster sizes as an array of integers, checked.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
+    Examples
+    --------
+    >>> cluster_sizes([3, 2])
+    array([3, 2])
+    """
+    try:
+        sizes = np.asarray(sizes)
+    except ValueError:
+        raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}") from None
+    if sizes.ndim != 1 or (len(sizes) and (sizes.dtype.kind not in "iu" or (sizes < 1).any())):
+        raise ValueError(f"cluster sizes must be positive integers, not {sizes.tolist()}")
+    if len(sizes) and sum(sizes.tolist()) > MOST_RECORDS:
+        raise ValueError(f"cluster sizes must sum to at most {MOST_RECORDS}, not {sum(sizes.tolist())}")
+    return sizes.astype(np.int64)
+
+
+def ideal_queries(sizes: ArrayLike) -> int:
+    """The fewest questions that settle every pair, n - k + C(k, 2): spanning trees, and one non-match per pair of
+    clusters.
+
+    Parameters
+    ----------
+    sizes : array_like of int, shape (k,)
+        Cluster sizes, positive.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
+    Examples
+    --------
+    >>> ideal_queries([3, 2])  # the Disney records
+    4
+    """
+    sizes = cluster_sizes(sizes)
+    k = len(sizes)
+    return int(sizes.sum()) - k + k * (k - 1) // 2
+
+
+def ideal_recall(labels: ArrayLike) -> np.ndarray:
+    """Recall after each question of the ideal run of Figure 2(b).
+
+    It asks first about matches only, completing the largest cluster before the next, and then about one non-match
+    between every two clusters. No run has higher recall after any number of questions.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        True cluster of each record.
+
+    Returns
+    -------
+    ndarray of float64, shape (n - k + C(k, 2) + 1,)
+        ``recall[q]`` after q questions; all ones if no pair matches.
+
+    Examples
+    --------
+    >>> ideal_recall([0, 0, 0, 1, 1])
+    array([0.  , 0.25, 0.75, 1.  , 1.  ])
+    """
+    sizes = np.sort(np.bincount(validation.labels(labels)))[::-1]
+    # The s-th record of a cluster matches the s - 1 before it.
+    gains = np.concatenate([np.arange(1, size) for size in sizes] or [np.zeros(0)]).astype(np.float64)
+    total = gains.sum()
+    recall = np.ones(ideal_queries(sizes) + 1)
+    if total:
+        recall[0] = 0.0
+        recall[1 : len(gains) + 1] = np.cumsum(gains) / total
+    return recall
+
+
+def _by_first_record(clusters: Any) -> np.ndarray:
+    clusters = np.asarray(clusters)
+    _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]

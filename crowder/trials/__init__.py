@@ -1,1 +1,0 @@
-"""Many runs: repeat, sweep, summarise."""

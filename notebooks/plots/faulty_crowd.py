@@ -1,0 +1,158 @@
+"""Figures of the chapter *A crowd that errs*."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from book.companion.figures import BLUE, GREEN, GREY, INK, MATCH, NONMATCH, ORANGE, RED
+
+#: How each ordering is drawn.
+LOOKS = {
+    "edge": {"color": BLUE, "ls": "-", "marker": "o"},
+    "node": {"color": ORANGE, "ls": "--", "marker": "s"},
+}
+OPEN = {"mfc": "none", "mew": 1.4}
+
+
+def votes(frame, below):
+    """The error of a vote: exact, its upper bound, and simulated; `below` are the rates below ½."""
+    fig, ax = plt.subplots(figsize=(6.4, 4.0))
+    for rate, marker in zip([*below, 0.5, 0.6], [*"osD^v"[: len(below)], "", "P"], strict=True):
+        part = frame[frame["p"] == rate]
+        line, points = part[part["simulated"].isna()], part[part["simulated"].notna()]
+        style = "-" if rate < 0.5 else "--"
+        ax.semilogy(line["votes"], line["error"], lw=1.4, ls=style, label=f"$p = {rate:g}$")
+        color = ax.lines[-1].get_color()
+        ax.plot(points["votes"], points["simulated"], marker, ms=6, color=color, **OPEN)
+        if rate < 0.5:
+            ax.semilogy(line["votes"], line["upper bound"], ":", lw=1.2, color=color)
+    ax.set(xlabel="votes $r$", ylabel="chance that the vote errs", ylim=(3e-8, 2), xlim=(0, 42))
+    fig.legend(loc="outside upper center", ncols=4)
+    return fig
+
+
+def union(frame, failure):
+    """The chance that any vote of a run errs: exact, union bound and simulated."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    parts = frame.groupby("p", sort=False)
+    for (rate, part), marker, color in zip(parts, "osD", (BLUE, ORANGE, GREEN), strict=False):
+        line, hits = part[part["simulated"].isna()], part[part["simulated"].notna()]
+        ax.semilogy(line["votes"], line["exact"], "-", color=color, label=f"$p = {rate:g}$")
+        ax.semilogy(line["votes"], line["union"], ":", color=color, lw=1.4)
+        ax.plot(hits["votes"], hits["simulated"], marker, ms=6, color=color, **OPEN)
+    ax.axhline(failure, color=GREY, lw=0.8)
+    ax.set(xlabel="votes for each question", ylabel="chance that the run fails")
+    ax.set(ylim=(1e-3, 30), xlim=(0, 125))
+    fig.legend(loc="outside upper center", ncols=3)
+    return fig
+
+
+def bill(frame, simulated, rate, names):
+    """All answers of a run, by error rate and by records; crosses at `rate` are simulated.
+
+    `names` says at which height of the left panel each model's name stands.
+    """
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
+    for (against, name, ordering), part in frame.groupby(["against", "model", "ordering"]):
+        label = f"{ordering} ordering" if (against, name) == ("p", "Dist-2") else None
+        ax = axes[int(against == "n")]
+        ax.plot(part["x"], part["answers"], lw=1.5, ms=4, label=label, **LOOKS[ordering])
+    for answers in simulated:
+        axes[0].plot(rate, answers, "x", ms=9, mew=1.8, color=INK)
+    axes[0].set(xlabel="one answer is wrong, $p$", ylabel="answers", yscale="log")
+    axes[0].set(xticks=[0, 0.1, 0.2, 0.3, 0.4])
+    axes[1].set(xlabel="records $n$", xscale="log")
+    records = frame.loc[frame["against"] == "n", "x"].unique()
+    axes[1].set_xticks(records, [f"{round(n):,}" for n in records])
+    axes[1].minorticks_off()
+    for name, height in names.items():
+        axes[0].annotate(name, (0.12, height), ha="center")
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
+
+
+def growth(frame):
+    """Votes against records: exact, the bound of the chapter and Hoeffding's."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    for (rate, part), marker in zip(frame.groupby("p", sort=False), "osD^v", strict=False):
+        tens = part["digits"]
+        ax.semilogy(tens, part["votes"], marker, ms=5, label=f"$p = {rate:g}$", **OPEN)
+        color = ax.lines[-1].get_color()
+        ax.semilogy(tens, part["enough"], "-", lw=1.1, color=color)
+        ax.semilogy(tens, part["Hoeffding"], ":", lw=1.3, color=color)
+    ax.set(xlabel="records $n$", ylabel="votes for each question", ylim=(4, 6000))
+    ticks = np.arange(2, 13, 2)
+    ax.set_xticks(ticks, [f"$10^{{{tick}}}$" for tick in ticks])
+    fig.legend(loc="outside upper center", ncols=5, handletextpad=0.2, columnspacing=1.2)
+    return fig
+
+
+def once(frame):
+    """Precision and recall after one wrong answer, by its place in the run."""
+    fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), sharex=True, sharey=True)
+    kinds = {
+        "different": (MATCH, "a match called different"),
+        "same": (NONMATCH, "a non-match called the same"),
+    }
+    for column, ordering in enumerate(LOOKS):
+        for row, share in enumerate(("precision", "recall")):
+            ax = axes[row, column]
+            for answer, (style, words) in kinds.items():
+                part = frame[(frame["ordering"] == ordering) & (frame["answer"] == answer)]
+                label = words if row == column == 0 else None
+                marks = {"ms": 4.5, "mfc": "none", "mew": 1.2, **style.points}
+                ax.plot(part["place"], part[share], label=label, **marks)
+            axes[row, 0].set_ylabel(share)
+        axes[0, column].set_title(f"{ordering} ordering")
+        axes[1, column].set_xlabel("place of the mistake in the run")
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
+
+
+def rates(frame, once):
+    """Precision and recall without votes; dotted: as if the damages of single mistakes added up."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
+    wrong = frame["p"].unique()
+    for ax, share in zip(axes, ("precision", "recall"), strict=True):
+        for ordering, look in LOOKS.items():
+            part = frame[frame["ordering"] == ordering].groupby("p")[share]
+            label = f"{ordering} ordering" if share == "recall" else None
+            error = part.std() / np.sqrt(part.size())
+            ax.errorbar(wrong, part.mean(), error, capsize=3, ms=5, lw=1.5, label=label, **look)
+            single = once[once["ordering"] == ordering]
+            line = 1 - wrong * single["questions"].iloc[0] * (1 - single[share].mean())
+            ax.plot(wrong, line, ":", color=look["color"], lw=1.2)
+        ax.set(xscale="log", xlabel="one answer is wrong, $p$", title=share, ylim=(0, 1.04))
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
+
+
+def stay(frame, rate):
+    """Errors that persist: repeated questions, fresh answers, and the members of two clusters."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.6))
+    ax.axhline(rate, color=RED, ls="--", label="the same question again")
+    ax.semilogy(frame["votes"], frame["error"], color=BLUE, lw=0.8)
+    ax.semilogy(frame["votes"], frame["error"], "o", ms=5, color=BLUE, label="fresh answers")
+    words = "all members of two clusters, asked once"
+    ax.semilogy(frame["votes"] + 1, frame["error"], "D", ms=6, color=GREEN, label=words, **OPEN)
+    ax.set(xlabel="answers", ylabel="chance to err", xlim=(0, 43), ylim=(1e-6, 1))
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
+
+
+def members(frame, asked):
+    """The share of records placed right by edge ordering, in four ways, for each error rate."""
+    fig, axes = plt.subplots(1, len(asked), figsize=(6.4, 3.6), sharey=True)
+    ways = {"one answer": "s:", "repeated": "x", "members": "o--", "second look": "D-"}
+    frame = frame[frame["ordering"] == "edge"]
+    for ax, (wrong, most) in zip(axes, asked.items(), strict=True):
+        part = frame[frame["p"] == wrong]
+        for (way, look), shade in zip(ways.items(), (GREY, RED, ORANGE, BLUE), strict=True):
+            mean = part[part["way"] == way].groupby("size")["placed"].mean()
+            label, ms = way if wrong == min(asked) else None, 7 if way == "repeated" else 5
+            ax.plot(mean.index, mean, look, color=shade, ms=ms, label=label, **OPEN)
+        ax.set(xscale="log", xlabel="records in a cluster", ylim=(0, 1.04))
+        ax.set_title(f"$p = {wrong:g}$, up to {most} members")
+        ax.set_xticks([5, 10, 20, 50], ["5", "10", "20", "50"])
+        ax.minorticks_off()
+    axes[0].set_ylabel("records placed right")
+    fig.legend(loc="outside upper center", ncols=4, handlelength=1.6, columnspacing=1.0)
+    return fig

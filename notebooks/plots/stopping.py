@@ -1,0 +1,92 @@
+"""Figures of the chapter *When to stop*."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from book.companion.figures import BLUE, GREY, ORANGE, PURPLE
+from matplotlib.figure import Figure
+from scipy import stats
+
+LOOK = {"edge": (ORANGE, "D"), "node": (BLUE, "o"), "evidence": (PURPLE, "s")}
+
+
+def exact(pairs: pd.DataFrame) -> Figure:
+    """The stated chance of each open pair against its exact posterior probability."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.4))
+    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls=":", label="equal")
+    lone, others = pairs[pairs["lone"]], pairs[~pairs["lone"]]
+    look = {"ms": 4, "mfc": "none", "color": BLUE}
+    ax.plot(others["exact"], others["stated"], "o", label="open to others, too", **look)
+    ax.plot(lone["exact"], lone["stated"], "D", ms=6, color=ORANGE, label="open to each other only")
+    ax.set(xlabel="exact posterior probability of a match", ylabel="stated chance")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    fig.legend(loc="outside upper center", ncols=3)
+    return fig
+
+
+def calibration(shares: pd.DataFrame) -> Figure:
+    """Measured against stated: runs in which anything was missed, and single declared pairs."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.3))
+    for ax, what, at in ((left, "run", "δ"), (right, "pair", "stated")):
+        for shift, (way, (color, marker)) in zip((0.9, 1, 1.11), LOOK.items(), strict=True):
+            own = shares[(shares["what"] == what) & (shares["way"] == way)]
+            if own.empty:
+                continue
+            counts = zip(own["sum"].astype(int), own["size"].astype(int), strict=True)
+            intervals = [stats.binomtest(s, n).proportion_ci(method="wilson") for s, n in counts]
+            low, high = np.transpose(intervals)
+            share = (own["sum"] / own["size"]).to_numpy()
+            bars = {"yerr": [share - low, high - share], "ms": 5, "capsize": 2}
+            ax.errorbar(own[at] * shift, share, fmt=marker, color=color, label=way, **bars)
+        ax.plot([2e-3, 0.5], [2e-3, 0.5], color=GREY, ls=":", lw=1)
+        ax.set(xscale="log", yscale="log", ylim=(1.5e-3, 0.7))
+        ax.set_yticks([0.003, 0.01, 0.03, 0.1, 0.3], ["0.003", "0.01", "0.03", "0.1", "0.3"])
+        ax.set_yticks([], minor=True)
+    left.set(xlabel="δ of the run", ylabel="share of runs with a miss", xlim=(0.02, 0.45))
+    left.set_xticks([0.03, 0.1, 0.3], ["0.03", "0.1", "0.3"])
+    left.set_xticks([], minor=True)
+    right.set(xlabel="chance stated for a pair", ylabel="share of pairs that match")
+    right.set(xlim=(3e-3, 0.5))
+    right.set_xticks([0.01, 0.1], ["0.01", "0.1"])
+    fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
+
+
+def rows(saved: pd.DataFrame, ideal: int) -> Figure:
+    """Questions to the end and when stopped, on each row of the table."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    settings = dict.fromkeys(zip(saved["model"], saved["ε"], strict=True))
+    names = [f"{model}, {epsilon}" for model, epsilon in settings]
+    places = np.arange(len(names))[::-1]
+    for way, shift in (("edge", 0.14), ("node", -0.14)):
+        color, marker = LOOK[way]
+        own = saved[saved["way"] == way]
+        loose, strict = own[own["δ"] == 1e-2], own[own["δ"] == 1e-3]
+        y = places + shift
+        ax.hlines(y, loose["questions"], loose["full"], color=color, lw=1, ls=":")
+        ax.plot(loose["full"], y, marker, mfc="none", ms=7, color=color, label=f"{way}, to the end")
+        ax.plot(strict["questions"], y, "|", ms=12, mew=2, color=color, label=f"{way}, δ = 0.001")
+        ax.plot(loose["questions"], y, marker, ms=5, color=color, label=f"{way}, δ = 0.01")
+    ax.axvline(ideal, color=GREY, ls="--", lw=1)
+    ax.set_yticks(places, names)
+    ax.set(xlabel="questions (dashed: the ideal)", xlim=(0, None), ylim=(-0.6, len(names) - 0.4))
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
+
+
+def budget(bought: pd.DataFrame) -> Figure:
+    """Mean recall against the budget, for each ordering, with and without skipping."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.5))
+    mean = bought.groupby(["way", "passing", "budget"], as_index=False)["recall"].mean()
+    for (way, passing), part in mean.groupby(["way", "passing"]):
+        color, marker = LOOK[way]
+        if passing:
+            look = {"ls": "-", "markevery": 3, "mfc": color, "label": f"{way}, skipping"}
+        else:
+            look = {"ls": ":", "markevery": (1, 3), "mfc": "none", "label": way}
+        ax.plot(part["budget"], part["recall"], marker=marker, ms=4, color=color, **look)
+    ax.set(xlabel="budget, questions", ylabel="recall when it is spent", ylim=(-0.03, 1.03))
+    ax.legend(loc="lower right", fontsize=8.5)
+    return fig

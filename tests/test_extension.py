@@ -1,0 +1,118 @@
+"""An ordering written by a stranger, from the public methods of `Ordering` alone, runs with everything there is."""
+
+import numpy as np
+import pytest
+
+import crowder as cr
+
+
+class LeastKnownFirst(cr.Ordering):
+    """Ask about the most similar open pair of the record with the fewest questions so far."""
+
+    def __init__(self, similarity, *, rng):
+        super().__init__(similarity)
+        i, j, w = self.pairs()
+        self.ties = np.random.default_rng(rng).random(len(w))
+        best = np.lexsort((self.ties, -w))
+        self.left, self.asked = list(zip(i[best].tolist(), j[best].tolist(), strict=True)), np.zeros(self.n, int)
+
+    def next_question(self):
+        self.left = [pair for pair in self.left if not self.settled(*pair)]
+        return min(self.left, key=lambda pair: self.asked[list(pair)].min(), default=None)
+
+    def tell(self, pair, same):
+        super().tell(pair, same)
+        self.asked[list(pair)] += 1
+
+    def decided_by(self):
+        return (self.ties,)
+
+
+@pytest.fixture
+def data():
+    return cr.datasets.synthetic([6, 4, 3, 1, 1], cr.dist1(0.4), rng=7, shuffle=True)
+
+
+def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
+    result = LeastKnownFirst(data.condensed, rng=7).run(cr.Truth(data.labels))
+    same = result.clusters[:, None] == result.clusters
+    assert (same == (data.labels[:, None] == data.labels)).all()
+    # An answer that was implied would have made more matches than n - k, or two non-matches between two clusters.
+    assert result.answers.sum() == data.n - 5
+    assert cr.ideal_queries(data.sizes) <= result.n_queries <= data.n - 5 + 15 * 14 // 2
+
+
+def test_asked_one_by_one_and_run_at_once_it_is_the_same_run(data):
+    ordering, crowd = LeastKnownFirst(data.condensed, rng=7), cr.Truth(data.labels)
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, crowd(*pair))
+    again = LeastKnownFirst(data.condensed, rng=7).run(crowd)
+    assert ordering.resolution.queries.tolist() == again.queries.tolist()
+
+
+def test_a_sparse_similarity_serves_too(data):
+    similarity, labels = cr.blocked([4, 3, 2], 20, cr.dist1(0.3), rng=7)
+    result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))
+    assert result.recall(labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
+
+
+def test_a_journal_resumes_it_and_knows_its_run_from_another(data, tmp_path):
+    crowd = cr.Truth(data.labels)
+    whole = LeastKnownFirst(data.condensed, rng=7).run(crowd)
+    paid = []
+
+    def until_the_fifth(i, j):
+        if len(paid) == 5:
+            raise KeyboardInterrupt
+        paid.append((i, j))
+        return crowd(i, j)
+
+    with pytest.raises(KeyboardInterrupt), cr.Journal(until_the_fifth, tmp_path / "a.db") as journal:
+        LeastKnownFirst(data.condensed, rng=7).run(journal)
+    with cr.Journal(crowd, tmp_path / "a.db") as journal:
+        resumed = LeastKnownFirst(data.condensed, rng=7).run(journal)
+        assert journal.asked == whole.n_queries - 5
+    assert resumed.queries.tolist() == whole.queries.tolist()
+    with cr.Journal(crowd, tmp_path / "a.db") as journal, pytest.raises(ValueError, match="another run"):
+        LeastKnownFirst(data.condensed, rng=8).run(journal)
+
+
+def test_stopping_passes_over_hopeless_pairs(data):
+    model, crowd = cr.dist1(0.4), cr.Truth(data.labels)
+    run = cr.Stopping(LeastKnownFirst(data.condensed, rng=7), model, run_delta=0.2).run(crowd)
+    assert run.reason == "delta" and run.run_chance <= 0.2
+    assert run.n_queries < LeastKnownFirst(data.condensed, rng=7).run(crowd).n_queries
+
+
+def test_a_plan_foresees_it_and_makes_its_batches():
+    from crowder.practice.planner.people import people
+
+    plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), strategy=LeastKnownFirst, strategies=[LeastKnownFirst, "edge"])
+    low, middle, high = plan.questions("LeastKnownFirst")
+    assert 0 < low <= middle <= high and plan.table["strategy"].tolist() == ["LeastKnownFirst", "edge"]
+    assert len(plan.batch(3)) == 3 and plan.actual["LeastKnownFirst"].n_queries > 0
+
+
+def test_a_question_that_is_settled_or_no_pair_is_refused():
+    class Stubborn(cr.Ordering):
+        question = (0, 1)
+
+        def next_question(self):
+            return self.question
+
+    ordering = Stubborn([0.9, 0.5, 0.1])
+    ordering.tell(ordering.ask(), True)
+    with pytest.raises(ValueError, match=r"Stubborn\.next_question"):
+        ordering.ask()
+    ordering.question = (0, 3)
+    with pytest.raises(ValueError, match="must be two"):
+        ordering.ask()
+
+
+def test_answers_from_elsewhere_are_learned_once():
+    ordering = cr.EdgeOrdering([0.9, 0.5, 0.1], rng=7)
+    ordering.learn((2, 0), True)
+    ordering.learn((0, 2), True)  # implied already
+    assert ordering.settled(0, 2) and ordering.n_queries == 1 and ordering.ask() == (0, 1)
+    with pytest.raises(ValueError, match="must be two"):
+        ordering.learn((0, 0), True)
