@@ -1,5 +1,6 @@
 """Numbers as a reader would write them, and tables that no cell can break."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -81,7 +82,8 @@ def test_a_table_has_a_rule_for_each_kind_of_cell():
 
 
 def test_a_table_without_rows_is_its_header():
-    assert markdown_table(pd.DataFrame({"a": [], "long name": pd.Series([], dtype=str)}), {}).splitlines() == [
-        "|   a | long name |",
-        "| --: | --------- |",
-    ]
+    lines = markdown_table(pd.DataFrame({"a": [], "long name": pd.Series([], dtype=str)}), {}).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert len(cells) == 2 and cells[0] == ["a", "long name"]
+    # Nothing but the rule that makes the first line a header.
+    assert all(re.fullmatch(":?-+:?", cell) for cell in cells[1])
