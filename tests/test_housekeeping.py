@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
+NOTEBOOKS = CHAPTERS + APPENDIX
 LOCKS = ["requirements.lock", "requirements-test.lock", "requirements-bench.lock"]
 
 
@@ -79,7 +81,16 @@ def test_a_notebook_compiles_without_a_word(path):
 def test_every_notebook_is_a_chapter():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     listed = [c["file"] for part in toc["parts"] for c in part["chapters"] if c["file"].startswith("notebooks/")]
-    assert listed == [f"notebooks/{path.stem}" for path in NOTEBOOKS]
+    assert listed == [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
+
+
+def test_an_appendix_belongs_to_a_chapter():
+    """By its number, 05a to 05-edge-ordering, and the chapter sends its reader there."""
+    for path in APPENDIX:
+        number = path.stem[:2]
+        (chapter,) = (chapter for chapter in CHAPTERS if chapter.stem.startswith(number))
+        label = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0].strip("()=\n")
+        assert re.search(rf"{{ref}}`[^`]*\b{label}>?`", chapter.read_text(encoding="utf-8")), (path.stem, label)
 
 
 # --- layers -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from book.claims import load
 from book.reports.ledger import by_weight
 
 ROOT = Path(__file__).resolve().parents[1]
-CHAPTERS = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
 REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
 OTHERS = [f"book/pages/{name}" for name in REFERENCE]
 PAGES = ["book/pages/index", *CHAPTERS, *OTHERS]

@@ -15,7 +15,7 @@ from book.reports import printed
 
 ROOT = Path(__file__).resolve().parents[1]
 
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 
 
 # --- the file -----------------------------------------------------------------------------------------------------
