@@ -158,8 +158,8 @@ def hellinger2(p: StepDensity, q: StepDensity) -> float:
     >>> round(hellinger2(green, red), 6)  # 1 - sqrt(3/4)
     0.133975
     """
-    width, a, b = _common(p, q)
-    return float(width @ (np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
+    edges, a, b = common_steps(p, q)
+    return float(np.diff(edges) @ (np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
 
 
 def total_variation(p: StepDensity, q: StepDensity) -> float:
@@ -170,8 +170,8 @@ def total_variation(p: StepDensity, q: StepDensity) -> float:
     >>> total_variation(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 1), (1,)))
     0.25
     """
-    width, a, b = _common(p, q)
-    return float(width @ np.abs(a - b) / 2)
+    edges, a, b = common_steps(p, q)
+    return float(np.diff(edges) @ np.abs(a - b) / 2)
 
 
 def kl(p: StepDensity, q: StepDensity) -> float:
@@ -182,18 +182,24 @@ def kl(p: StepDensity, q: StepDensity) -> float:
     >>> kl(StepDensity((0, 1), (1,)), StepDensity((0, 0.5, 1), (2, 0)))
     inf
     """
-    width, a, b = _common(p, q)
+    edges, a, b = common_steps(p, q)
     inside = a > 0
     if (b[inside] == 0).any():
         return float("inf")
-    return float(width[inside] @ (a[inside] * np.log(a[inside] / b[inside])))
+    return float(np.diff(edges)[inside] @ (a[inside] * np.log(a[inside] / b[inside])))
 
 
-def _common(p: StepDensity, q: StepDensity) -> Any:
-    """Widths of the steps of the common refinement, and both densities on them."""
+def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The steps on which both densities are constant: their m + 1 edges, and the m heights of p and of q.
+
+    Examples
+    --------
+    >>> common_steps(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.25, 1), (4, 0)))
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.5, 0.5, 1.5]), array([4., 0., 0.]))
+    """
     for density in (p, q):
         if not isinstance(density, StepDensity):
             raise TypeError(f"density must be a StepDensity, such as model.green, not {density!r}")
     edges = np.union1d(p._edges, q._edges)
     middle = (edges[1:] + edges[:-1]) / 2
-    return np.diff(edges), p.pdf(middle), q.pdf(middle)
+    return edges, p.pdf(middle), q.pdf(middle)

@@ -6,12 +6,14 @@ question is asked before all t useful ones (Section "Main results").
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel, steps
 
 if TYPE_CHECKING:
@@ -78,13 +80,10 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
         numbers = np.float64(np.nan)
     if not (numbers >= 0).all():
         raise ValueError(f"t must be numbers of at least 0, not {t!r}")
-    t, green, red = numbers, model.green, model.red
-    edges = np.union1d(green._edges, red._edges)
-    width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
-    rise, height = green.pdf(middle), red.pdf(middle)
-    start, end = green.cdf(edges[:-1]), green.cdf(edges[1:])
+    t = numbers
+    edges, green, red = common_steps(model.green, model.red)
     total = np.zeros(t.shape)
-    for b, g, h, c, d in zip(width, rise, height, start, end, strict=True):
+    for b, g, h, (c, d) in zip(np.diff(edges), green, red, pairwise(model.green.cdf(edges)), strict=True):
         if h == 0.0:
             continue
         if g == 0.0:

@@ -13,6 +13,7 @@ from scipy import stats
 from test_models import step_models
 
 import crowder as cr
+from book.companion import by_hand
 from crowder.counting.decision_trees import fewest_expected
 from crowder.counting.determined_pairs import expected_undetermined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
@@ -22,9 +23,7 @@ MODELS = [cr.dist1(0.25), cr.dist1(0.5), cr.dist2(0.2), THREE, cr.uniform()]
 
 
 def masses(model):
-    edges = np.union1d(model.green._edges, model.red._edges)
-    middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    return width * model.green.pdf(middle), width * model.red.pdf(middle)
+    return np.array([(green, red) for *_, green, red in by_hand.steps(model)], dtype=float).T
 
 
 def all_outcomes(model, a, b):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
 from crowder.beyond.log_likelihood import SETTLED, TAU, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
+from crowder.densities import common_steps
 from crowder.engine import ASKED, LOW, learn
 from crowder.models import SimilarityModel
 from crowder.oracles import Oracle
@@ -107,10 +108,9 @@ class EvidenceOrdering(Ordering):
             self._edges, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
             self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
         else:
-            ends = np.union1d(*(np.asarray(f.edges, dtype=np.float64) for f in (model.green, model.red)))
-            self._edges, middle = ends[1:-1], (ends[1:] + ends[:-1]) / 2
+            edges, green, red = common_steps(model.green, model.red)
+            self._edges, self._ratio = edges[1:-1], log_ratios(green, red)
             self._steps = np.searchsorted(self._edges, square, side="right").astype(np.uint16)
-            self._ratio = log_ratios(model.green.pdf(middle), model.red.pdf(middle))
         evidence = self._ratio[self._steps]
         self._identity = np.frombuffer(blake2b(np.ascontiguousarray(evidence).tobytes()).digest(), np.uint8)
         self._summed = sum_evidence(evidence)

@@ -18,6 +18,7 @@ from crowder.beyond.evidence_ordering import FIRST_LOOK, NEXT_LOOK
 from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
 from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
 from crowder.beyond.posterior import doubtful, left_open
+from crowder.densities import common_steps
 from crowder.engine import LOW
 from crowder.models import SimilarityModel
 from crowder.orderings import EdgeOrdering, Ordering, unpacked
@@ -195,10 +196,9 @@ class Stopping(Ordering):
             _, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
             self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
         else:
-            ends = np.union1d(*(np.asarray(f.edges, dtype=np.float64) for f in (model.green, model.red)))
-            middle = (ends[1:] + ends[:-1]) / 2
-            self._steps = np.searchsorted(ends[1:-1], square, side="right").astype(np.uint16)
-            self._ratio = log_ratios(model.green.pdf(middle), model.red.pdf(middle))
+            edges, green, red = common_steps(model.green, model.red)
+            self._steps = np.searchsorted(edges[1:-1], square, side="right").astype(np.uint16)
+            self._ratio = log_ratios(green, red)
         self._summed = sum_evidence(self._ratio[self._steps])
         self._look = FIRST_LOOK
         level = min((delta for delta in (pair_delta, run_delta) if delta is not None), default=0.0)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from crowder import validation
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 
 __all__ = ["expected_queries_in_order", "races"]
@@ -60,7 +61,7 @@ def races(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
     validation.model(model)
     matches, nonmatches = (_count(value) for value in (matches, nonmatches))
     node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
-    ends = list(pairwise(np.union1d(model.green._edges, model.red._edges)))
+    ends = list(pairwise(common_steps(model.green, model.red)[0]))
     at = np.concatenate([low + (high - low) * (node + 1) / 2 for low, high in ends])
     weights = np.concatenate([weight * (high - low) / 2 for low, high in ends])
     t = np.arange(1, nonmatches + 1)[:, None]

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import integrate
 from scipy.special import lambertw
 
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
@@ -170,10 +171,8 @@ def misleads(model: SimilarityModel) -> bool:
     >>> misleads(dist1(0.3)), misleads(SimilarityModel.from_steps([0, 0.5, 1], [1.2, 0.8], [1, 1]))
     (False, True)
     """
-    green, red = model.green, model.red
-    edges = np.union1d(green._edges, red._edges)
-    middle = (edges[1:] + edges[:-1]) / 2
-    gap = green.pdf(middle) * red.cdf(edges[:-1]) - red.pdf(middle) * green.cdf(edges[:-1])
+    edges, green, red = common_steps(model.green, model.red)
+    gap = green * model.red.cdf(edges[:-1]) - red * model.green.cdf(edges[:-1])
     return bool((gap < -1e-9).any())
 
 

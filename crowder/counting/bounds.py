@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.counting.random_graphs import log_connected
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 from crowder.theory import L
@@ -120,11 +121,11 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     4.6
     """
     sizes, model = cluster_sizes(sizes), validation.model(model)
-    ends = np.union1d(model.green._edges, model.red._edges)
-    excess = model.green.cdf(ends) - model.red.cdf(ends)
+    edges, _, _ = common_steps(model.green, model.red)
+    excess = model.green.cdf(edges) - model.red.cdf(edges)
     if excess.max() > 1e-12:
         raise ValueError(
-            f"model must have F_g <= F_r; at {ends[excess.argmax()]:g}, F_g is larger by {excess.max():.3g}"
+            f"model must have F_g <= F_r; at {edges[excess.argmax()]:g}, F_g is larger by {excess.max():.3g}"
         )
     different, many = np.unique(sizes, return_counts=True)
     a, b = different[:, None], different[None, :]
@@ -162,15 +163,14 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     if not len(sizes):
         return np.zeros(0)
     largest = int(sizes.max())
-    edges = np.union1d(model.green._edges, model.red._edges)
-    middle = (edges[1:] + edges[:-1]) / 2
+    edges, _, heights = common_steps(model.green, model.red)
     above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the probability that a match lies above each edge
 
     def apart(chance: float) -> np.ndarray:
         return -np.expm1(log_connected(largest, chance)[sizes - 1])
 
     total = np.zeros(len(sizes))
-    for (lower, upper), width, red in zip(pairwise(above), np.diff(edges), model.red.pdf(middle), strict=True):
+    for (lower, upper), width, red in zip(pairwise(above), np.diff(edges), heights, strict=True):
         rise = lower - upper
         if red == 0.0:
             continue

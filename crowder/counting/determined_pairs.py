@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.counting.random_graphs import connected
-from crowder.densities import _common
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
@@ -28,7 +28,8 @@ def certain_mass(model: SimilarityModel) -> tuple[float, float]:
     ((0.0, 0.0), [0.25, 0.25])
     """
     validation.model(model)
-    width, g, r = _common(model.green, model.red)
+    edges, g, r = common_steps(model.green, model.red)
+    width = np.diff(edges)
     return float((width * g)[r == 0].sum()), float((width * r)[g == 0].sum())
 
 

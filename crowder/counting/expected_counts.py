@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.counting.random_graphs import component_numbers
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
@@ -132,9 +133,8 @@ class _Step(NamedTuple):
 
 def _steps(model: SimilarityModel) -> Iterator[_Step]:
     """The common steps of f_g and f_r, from the top down."""
-    edges = np.union1d(model.green._edges, model.red._edges)
-    width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
-    green, red = model.green.pdf(middle), model.red.pdf(middle)
+    edges, green, red = common_steps(model.green, model.red)
+    width = np.diff(edges)
     green, red = green / (green @ width), red / (red @ width)  # a mass may differ from one by a rounding error
     seen_green = seen_red = 0.0
     for w, g, r in zip(width[::-1], green[::-1], red[::-1], strict=True):

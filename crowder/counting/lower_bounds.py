@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.densities import _common
+from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 
 __all__ = ["Chain", "chain", "evidence", "hidden_size", "product_tv", "question_bound"]
@@ -232,9 +232,9 @@ def _doubt(affinity_squared: Any) -> Any:
 
 def _ratio_classes(model: SimilarityModel) -> tuple[np.ndarray, np.ndarray]:
     """Masses under f_g and f_r of the sets on which f_g/f_r is constant."""
-    width, g, r = _common(model.green, model.red)
+    edges, g, r = common_steps(model.green, model.red)
     some = (g > 0) | (r > 0)
-    width, g, r = width[some], g[some], r[some]
+    width, g, r = np.diff(edges)[some], g[some], r[some]
     # The share of f_g, between 0 and 1, represents the ratio; it is rounded, as float heights do not divide exactly.
     kind = np.unique(np.round(g / (g + r), 13), return_inverse=True)[1]
     return np.bincount(kind, width * g), np.bincount(kind, width * r)
