@@ -342,29 +342,6 @@ def test_one_build_at_a_time(built):
         assert "another build is at work" in refused(built)
 
 
-def test_what_a_chapter_says_first_it_may_compute_last(tiny):
-    """A cell tagged `lead` moves up under the title; the notebook that a reader downloads keeps its order."""
-    title = "# One\n\nHow much?\n\n**What you will know at the end**\n\n- it all."
-    tiny.write("01-one", title, "#p\nsize = 3", "from book.companion import figures\ntotal = size + 4",
-               'figures.say(f"It is **{total}** and $x^2$.")')  # fmt: skip
-    path = tiny.root / "notebooks" / "01-one.ipynb"
-    notebook = json.loads(path.read_text())
-    notebook["cells"][-1]["metadata"]["tags"] = ["lead"]
-    path.write_text(json.dumps(notebook))
-    done = tiny.build("--only", "01", "--preview")
-    assert done.returncode == 0, done.stderr
-    page = (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
-    words = " ".join(re.sub("<[^>]*>", "", page[page.index("<h1>One") :]).split())
-    order = ["How much?", "In short", "It is 7", "What you will know", "it all.", "total = size + 4"]
-    assert [words.count(text) for text in order] == [1] * len(order)
-    assert sorted(order, key=words.index) == order
-    executed = json.loads((tiny.out / "executed" / "full" / "01-one.ipynb").read_text())
-    assert "say" in "".join(executed["cells"][-1]["source"])
-    notebook["cells"][-2]["metadata"]["tags"] = ["lead"]
-    path.write_text(json.dumps(notebook))
-    assert "2 cells are tagged 'lead'" in refused(tiny, "--only", "01", "--preview")
-
-
 FOLDED = "#h\n# A sum, in *halves*\ntotal = size + 4\ntotal / 2"
 UNFOLDED = "#\n# Not folded\nshown = total"
 

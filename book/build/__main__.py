@@ -228,7 +228,7 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
     target = out / ("preview" if args.preview else "moved" if failed else "html")
     folders.swap(html, target)
-    counts = ", ".join(f"{count} {status}" for status, count in ledger.tally(entries).items())
+    counts = ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items())
     if counts:
         print(f"claims: {counts}")
     if failed:

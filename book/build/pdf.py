@@ -34,7 +34,7 @@ NAME = "asking-the-crowd.pdf"
 _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body></body></html>'
 
 # What only a screen can use.
-_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .watch-controls"
+_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download"
 _STYLE = """
 /* A shadow is printed as a picture. The identifier, which nothing has, outweighs what the themes say. */
 :is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }

@@ -2,8 +2,7 @@
 
 `book.companion.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an
 output becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the
-ledger (see `verdicts`). What a chapter found can be said only at its end, but is read first: a cell tagged `lead` moves
-up, under the title. The executed notebook itself stays as it ran.
+ledger (see `verdicts`). The executed notebook itself stays as it ran.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ def to_myst(
                 output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
                 output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
-    page = _lead(page, slug)
     if any(_is_claim(output) for cell in notebook["cells"] for output in cell.get("outputs", [])):
         text = f"## What was checked\n\n{FENCE}{{checked}} {slug}\n{FENCE}"
         page["cells"].append({"cell_type": "markdown", "id": "what-was-checked", "metadata": {}, "source": text})
@@ -70,28 +68,6 @@ def _say_what_is_folded(page: dict[str, Any], number: int | None) -> None:
 
 def _is_claim(output: dict[str, Any]) -> bool:
     return output.get("metadata", {}).get("crowder", {}).get("kind") == "claim"
-
-
-def _lead(page: dict[str, Any], slug: str) -> dict[str, Any]:
-    cells = page["cells"]
-    leads = [cell for cell in cells if "lead" in cell["metadata"].get("tags", [])]
-    if not leads:
-        return page
-    if len(leads) > 1:
-        raise BuildError(f"{slug}: {len(leads)} cells are tagged 'lead'; a page has one beginning")
-    (lead,) = leads
-    lead["metadata"]["tags"] = ["remove-input"]
-    for output in lead["outputs"]:
-        text = "".join(output["data"]["text/markdown"])
-        output["data"] = {"text/markdown": f"{FENCE}{{admonition}} In short\n:class: in-short\n\n{text}\n{FENCE}"}
-    cells.remove(lead)
-    # Before the list of what a reader will know, if the title's cell has one: on a small screen it takes all the room.
-    head, mark, rest = "".join(cells[0]["source"]).partition("**What you will know at the end**")
-    cells[1:1] = [lead]
-    if mark:
-        cells[0]["source"] = head
-        cells[2:2] = [{**cells[0], "id": f"{cells[0]['id']}-list", "source": mark + rest}]
-    return page
 
 
 def _refuse(output: dict[str, Any], slug: str, number: int) -> None:

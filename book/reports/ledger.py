@@ -156,6 +156,16 @@ def tally(entries: list[dict[str, Any]], letter: str = "C") -> dict[str, int]:
     return {status: count for status, count in counts.items() if count}
 
 
+def counted(status: str, count: int) -> str:
+    """A status and how many claims have it.
+
+    >>> counted("holds", 1), counted("holds with a caveat", 2), counted("misprint", 3), counted("refuted", 4)
+    ('1 holds', '2 hold with a caveat', '3 misprints', '4 refuted')
+    """
+    plural = status.replace("holds", "hold").replace("misprint", "misprints")
+    return f"{count} {status if count == 1 else plural}"
+
+
 def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Results first, then conditions, wording, misprints; within each, the weaker basis last."""
     return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), (*BASES, "").index(e["basis"])))

@@ -23,7 +23,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
-from book.reports.ledger import by_weight, said, tally
+from book.reports.ledger import by_weight, counted, said, tally
 
 logger = logging.getLogger(__name__)
 
@@ -81,8 +81,6 @@ class ClaimRole(SphinxRole):
 
 class Shown(SphinxDirective):
     """What the directives share."""
-
-    has_content = False
 
     def words(self, *lines: str) -> list[nodes.Node]:
         """Markdown, with its maths and roles, as nodes."""
@@ -246,7 +244,7 @@ class Tally(Shown):
         entries = [entry for entry in self.env.crowder_ledger.values() if entry["id"].startswith(letter)]
         parts: list[nodes.Node | str] = [nodes.strong("", f"{len(entries)} {NAMES[letter]}"), ": "]
         for status, count in tally(entries, letter).items():
-            text = f"{count} {status}"
+            text = counted(status, count)
             parts += [nodes.inline(text, text, classes=["verdict", f"status-{status.replace(' ', '-')}"]), " "]
         moved = [entry["id"] for entry in entries if entry["moved"]]
         if moved:
