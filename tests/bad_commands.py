@@ -118,7 +118,7 @@ TABLE = {
         Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact')(lambda: iter([]))"),
             BuildError, "book/claims: book.claims.questions has two claims C98"),
         Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
-        Row(lambda: claims(claim(test="tests/test_nothing.py::test_it")), BuildError, "C98: test tests/test_noth"),
+        Row(lambda: claims(claim(test="test_nothing.py::test_it")), BuildError, "C98: test test_noth"),
         Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99, which is no claim"),
         Row(lambda: claims(claim(), "nothing"), BuildError, "book/claims/nothing.py: there is no chapter nothing"),
         Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),

@@ -36,14 +36,14 @@ x = sp.Symbol("x")
 
 
 @claim("C01", place="Section $1$", statement="A square $x^2$ it is.", basis="proved",
-       code=identity, test="tests/test_it.py::test_square")
+       code=identity, test="test_it.py::test_square")
 def square(factor=2):
     yield identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)
 
 
 @claim("C02", place="Lemma 2", statement="Three are two.", status="refuted", basis="exact", corrected="It is three.",
        affects="whatever counts", code=[counterexample, "book.companion.claims.also"],
-       test="tests/test_it.py::test_square")
+       test="test_it.py::test_square")
 def three(count=3):
     yield counterexample("three records", value=3, relation="at most", printed=2)
     yield corrected(agreement("the count", count, 3))
@@ -344,7 +344,8 @@ def declare(id="C01", module="one", **changed):
 def catalogue(monkeypatch, tmp_path):
     """Read the catalogue of these claims, in a project of one module and one test."""
     (tmp_path / "code.py").write_text("def half():\n    pass\n\n\nclass Whole:\n    def part(self):\n        pass\n")
-    (tmp_path / "test_code.py").write_text("\n\ndef test_half():\n    pass\n")
+    (tmp_path / "tests" / "deep").mkdir(parents=True)
+    (tmp_path / "tests" / "deep" / "test_code.py").write_text("\n\ndef test_half():\n    pass\n")
 
     def read(*claims, **options):
         monkeypatch.setattr(book.claims, "load", lambda: {claim.id: claim for claim in claims})
@@ -364,7 +365,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
         "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "",
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
-        "test": [{"name": "test_code.py::test_half", "path": "test_code.py", "line": 3}],
+        "test": [{"name": "test_code.py::test_half", "path": "tests/deep/test_code.py", "line": 3}],
     }  # fmt: skip
     told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects")}
     assert told == {"chapter": "01-one", "status": "refuted", "basis": "proved", "kind": "condition", "corrected": "c",
@@ -431,9 +432,10 @@ def test_names_are_found_where_they_are_defined():
     assert path == "crowder/models.py" and "def from_steps" in (ROOT / path).read_text().splitlines()[line - 1]
     assert find_code(ROOT, "crowder.models") == ("crowder/models.py", 1)
     assert find_code(ROOT, "crowder.models.nothing") is None
-    assert find_test(ROOT, "tests/test_ledger.py::test_names_are_found_where_they_are_defined")[0] == __file__[-20:]
-    assert find_test(ROOT, "tests/test_ledger.py") is None
-    assert find_test(ROOT, "tests/test_ledger.py::declare") is None  # which is there, but no test
+    path, _ = find_test(ROOT, "test_ledger.py::test_names_are_found_where_they_are_defined")
+    assert (ROOT / path).samefile(__file__)
+    for text in ("test_ledger.py", "test_ledger.py::find_code", "tests/test_ledger.py::test_x", "test_none.py::test_x"):
+        assert find_test(ROOT, text) is None  # a file; no test; no file's name; no file
 
 
 # --- judging ------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from crowder.counting.lower_bounds import product_tv
 claim, check = of_chapter(__name__)
 
 BEYOND = "beyond the paper"
-WEIGHING, LEARNED, LOWER = "tests/test_weighing.py::test_", "tests/test_learned.py::test_", "tests/test_lower.py::test_"
+WEIGHING, LEARNED, LOWER = "test_weighing.py::test_", "test_learned.py::test_", "test_lower.py::test_"
 E = sp.Symbol("epsilon", positive=True)
 
 
@@ -30,7 +30,7 @@ E = sp.Symbol("epsilon", positive=True)
            a vote count times $\ln\frac{1+\epsilon}{1-\epsilon}$, under Dist-2 zero, or certain one way or the
            other.""",
        code=[cr.EvidenceOrdering, log_ratios],
-       test=[WEIGHING + "the_first_questions_by_hand", "tests/test_loglik.py::test_log_ratios_by_hand"])  # fmt: skip
+       test=[WEIGHING + "the_first_questions_by_hand", "test_loglik.py::test_log_ratios_by_hand"])  # fmt: skip
 def what_a_pair_weighs(epsilons=(0.05, 0.1, 0.2, 1 / 3)):
     r, a, b = sp.symbols("r a b", positive=True)
     above, below = (1 + E) / (1 - E), (1 - E) / (1 + E)  # f_g/f_r of Dist-1, above and below one half
@@ -88,7 +88,7 @@ def root_of_the_cluster(most=6):
        statement="""The form "pairs" asks, question by question, what a naive version asks that adds up all votes
            anew each time.""",
        code=[cr.EvidenceOrdering, question, absorb],
-       test="tests/test_loglik.py::test_questions_are_those_of_the_naive_belief")  # fmt: skip
+       test="test_loglik.py::test_questions_are_those_of_the_naive_belief")  # fmt: skip
 def form_pairs(runs=20, seed=1):
     rng, same = np.random.default_rng(seed), []
     for model, vote_of in (

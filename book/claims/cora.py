@@ -49,7 +49,7 @@ FINER = ["exact", "to tenths"]  # roundings, all but the coarse one
          the largest of 236.""",
     affects="nothing else: all experiments on cora run on the data, not on these numbers",
     code=cr.datasets.cora,
-    test="tests/test_datasets.py::test_cora_has_the_known_facts",
+    test="test_datasets.py::test_cora_has_the_known_facts",
 )
 def records_counted(data=None):
     data = data or cr.datasets.cora()
@@ -163,7 +163,7 @@ def _nearest_again(pair, model, epsilons):
          measure is named: twelve functions and three distances to the best fit of each are run. It holds
          in all cases but one, total variation with tf-idf of the title.)""",
     code=[total_variation, hellinger2, family],
-    test="tests/test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
+    test="test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
 )
 def nearer_to_dist2(histograms=None, fits=None, best_fit=_best_fit, epsilons=None):
     epsilons = np.arange(1, 20) / 40 if epsilons is None else epsilons
@@ -220,7 +220,7 @@ def _law(green, red):
     statement="""For real similarities the integral is an average over the non-matches, and it cannot fall below
          the share of those that no match beats.""",
     code=cr.datasets.cora,
-    test="tests/test_datasets.py::test_cora_has_non_matches_that_no_match_beats",
+    test="test_datasets.py::test_cora_has_non_matches_that_no_match_beats",
 )
 def integral_of_real_values(data=None, law=None, curve=None, trials=20_000, rng=0):
     data = data or cr.datasets.cora()
@@ -365,8 +365,8 @@ def _plain_functions(places):
          five per cent off, and none gives both.)""",
     code=[family, cr.EdgeOrdering, cr.NodeOrdering, cr.ideal_queries],
     test=[
-        "tests/test_datasets.py::test_cora_takes_few_questions_more_than_the_ideal",
-        "tests/test_datasets.py::test_cora_counts_near_the_printed_ones_come_from_the_title",
+        "test_datasets.py::test_cora_takes_few_questions_more_than_the_ideal",
+        "test_datasets.py::test_cora_counts_near_the_printed_ones_come_from_the_title",
     ],
 )
 def printed_counts(data=None, runs=None, names=None, roundings=(10, 2), parts=2, rng=0):
@@ -445,7 +445,7 @@ def _small(sizes=(6, 4, 3, 1, 1)):
     statement="""No order of the pairs gains recall faster than the ideal of Figure 2(b): all matches first,
          largest cluster first.""",
     code=cr.ideal_recall,
-    test="tests/test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
+    test="test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
 )
 def ideal_is_fastest(data=None, curves=None):
     data = data or _small()
@@ -493,7 +493,7 @@ def _least_of_node_ordering(sizes, shares):
          each of twelve functions; but what any node ordering needs is less, so that another function
          might do it.)""",
     code=[cr.Resolution.recall, cr.NodeOrdering, family],
-    test="tests/test_datasets.py::test_cora_recall_within_the_printed_questions",
+    test="test_datasets.py::test_cora_recall_within_the_printed_questions",
 )
 def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens", parts=2, rng=0):
     data, first = data or cr.datasets.cora(), first or _first()
@@ -559,7 +559,7 @@ def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens",
     statement=r"""A node ordering whose recall has reached $\rho$ has asked at least $M(\rho) + \binom{j(\rho)}2$
          questions, and that can be attained.""",
     code=cr.NodeOrdering,
-    test="tests/test_orderings.py::test_node_ordering_pays_for_each_cluster_it_opens",
+    test="test_orderings.py::test_node_ordering_pays_for_each_cluster_it_opens",
 )
 def recall_of_node_ordering(data=None, bound=None, attained=None, arrivals=None):
     data = data or _small()
@@ -629,8 +629,8 @@ def _first_non_matches(run, labels):
          edge ordering by falling similarity, node ordering record by record.""",
     code=[cr.EdgeOrdering, cr.NodeOrdering],
     test=[
-        "tests/test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
-        "tests/test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
+        "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
+        "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
     ],
 )
 def no_question_was_settled(data=None, first=None, kinds=None):

@@ -35,7 +35,7 @@ __all__ = ["check"]
 
 claim, check = of_chapter(__name__)
 
-_COMPLETE = "tests/test_benchmarks.py::test_the_committed_orderings_are_complete"
+_COMPLETE = "test_benchmarks.py::test_the_committed_orderings_are_complete"
 NAMES = {"edge": "edge ordering", "node": "node ordering"}
 
 
@@ -99,7 +99,7 @@ def _same_as_plain(way: str) -> Evidence:
     statement=r"""The time of a full run of edge ordering grows with the number $m$ of candidate pairs as $m \log m$,
     beside a fixed cost, whether all pairs are candidates or few.""",
     code=[EdgeOrdering, edge_walk],
-    test=[_COMPLETE, "tests/test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks"],
+    test=[_COMPLETE, "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks"],
 )
 def edge_ordering_in_pairs(growth=None, largest=130):
     growth = _growth() if growth is None else growth
@@ -118,7 +118,7 @@ def edge_ordering_in_pairs(growth=None, largest=130):
     statement=r"""The time of a full run of node ordering grows as $m + q \log k$ with $m$ candidate pairs, $q$
     questions and $k$ clusters, over three decades of $m$, whether all pairs are candidates or few.""",
     code=NodeOrdering,
-    test=[_COMPLETE, "tests/test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks"],
+    test=[_COMPLETE, "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks"],
 )
 def node_ordering_in_pairs(growth=None, costs=None, largest=130):
     growth, costs = _growth() if growth is None else growth, _costs() if costs is None else costs
@@ -180,8 +180,8 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     \sqrt{No/(Ws)}$.""",
     code=[time_needed, best_batch, time_bound],
     test=[
-        "tests/test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
-        "tests/test_batches.py::test_no_batch_is_much_better_than_the_best_one",
+        "test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
+        "test_batches.py::test_no_batch_is_much_better_than_the_best_one",
     ],
 )
 def best_size_of_a_batch(seed=7, plans=60):
@@ -254,9 +254,9 @@ def _swept(points: int = 6) -> dict:
     or the workers of a cluster.""",
     code=[sweep_in_batches, repeat],
     test=[
-        "tests/test_batches.py::test_batches_give_what_a_sweep_gives",
-        "tests/test_batches.py::test_a_sweep_goes_on_where_it_was",
-        "tests/test_cluster.py::test_a_cluster_gives_what_one_process_gives",
+        "test_batches.py::test_batches_give_what_a_sweep_gives",
+        "test_batches.py::test_a_sweep_goes_on_where_it_was",
+        "test_cluster.py::test_a_cluster_gives_what_one_process_gives",
     ],
 )
 def same_results_however_run(swept=None):
@@ -281,7 +281,7 @@ def same_results_however_run(swept=None):
     statement="""Planned from a few measured configurations and empty tasks, a sweep takes on average between half and
     twice the predicted time.""",
     code=time_needed,
-    test="tests/test_benchmarks.py::test_the_committed_cluster_times_are_complete",
+    test="test_benchmarks.py::test_the_committed_cluster_times_are_complete",
 )
 def the_plan_comes_true(tasks=None):
     if tasks is None:

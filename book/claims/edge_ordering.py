@@ -45,7 +45,7 @@ LONE = [1, 2, 3, 4, 7, 20, 100, 250]
 #: Values of ε at which counts for sizes 2 and 1 have a closed form of their own.
 TWO_ONE = [Fraction(1, 20), Fraction(1, 5), Fraction(9, 20)]
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
-BOUNDS = "tests/test_bounds.py::"
+BOUNDS = "test_bounds.py::"
 
 
 # --- formulas in fractions ---------------------------------------------------------------------------------------

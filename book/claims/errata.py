@@ -223,8 +223,8 @@ def _paths(sizes):
     affects="""densities in general. For the paper's own models the printed bound was not exceeded at any size
     tried, and their propositions have proofs of their own.""",
     code=[edge_bound, expected_queries],
-    test=["tests/test_bounds.py::test_seventy_five_records_exceed_theorem_2",
-          "tests/test_bounds.py::test_the_corrected_edge_bound_holds_on_random_models"],
+    test=["test_bounds.py::test_seventy_five_records_exceed_theorem_2",
+          "test_bounds.py::test_the_corrected_edge_bound_holds_on_random_models"],
 )  # fmt: skip
 def theorem_2(p=F(1, 56), sizes=(38, 37), asked=None, bound=None, tried=None, shapes=([1] * 9, [2] * 5, [9, 4, 1])):
     if asked is None:
@@ -269,8 +269,8 @@ def theorem_2(p=F(1, 56), sizes=(38, 37), asked=None, bound=None, tried=None, sh
     that ignores the similarities.""",
     affects="a term of at most $k^2$. All that the paper derives from the theorem follows from the corrected one.",
     code=[node_bound, expected_queries_exact, expected_queries],
-    test=["tests/test_bounds.py::test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does",
-          "tests/test_bounds.py::test_the_corrected_node_bound_holds_on_random_models"],
+    test=["test_bounds.py::test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does",
+          "test_bounds.py::test_the_corrected_node_bound_holds_on_random_models"],
 )  # fmt: skip
 def theorem_3(asked=6, bound=None, tried=None, most=4):
     bound = by_hand.theorem_3([1] * 4, lambda s: by_hand.integral(PROVES, s)) if bound is None else bound
@@ -313,8 +313,8 @@ def _by_expected_size(model, sizes, runs, rng):
     affects="""the algorithm as described, which sorts by expected size. For the paper's own models no excess was
     seen in that order.""",
     code=[cr.NodeOrdering, node_bound, expected_queries],
-    test=["tests/test_errata.py::test_three_records_sorted_by_expected_size",
-          "tests/test_bounds.py::test_the_corrected_node_bound_needs_an_order_that_does_not_look"],
+    test=["test_errata.py::test_three_records_sorted_by_expected_size",
+          "test_bounds.py::test_the_corrected_node_bound_needs_an_order_that_does_not_look"],
 )  # fmt: skip
 def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
     mean, error, limit = _lured(runs=runs) if lured is None else lured
@@ -351,9 +351,9 @@ def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
     affects="""small $H$; and the $n$, where similarities can prove a match, as under Dist-2. For large $n$ and
     fixed $H$ little changes.""",
     code=[question_bound, certificate, prob_fully_determined, hellinger2],
-    test=["tests/test_errata.py::test_the_sum_in_place_of_the_minimum",
-          "tests/test_errata.py::test_what_the_answers_alone_must_settle",
-          "tests/test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from"],
+    test=["test_errata.py::test_the_sum_in_place_of_the_minimum",
+          "test_errata.py::test_what_the_answers_alone_must_settle",
+          "test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from"],
 )  # fmt: skip
 def corollary_1(vague=None, rarely=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     h2, large = 1 - sqrt(1 - 0.01**2), [30, 30]
@@ -425,9 +425,9 @@ def _told_apart(epsilon, a):
     \frac18$.""",
     affects="few clusters, and similarities that say much; not the range for which the theorem is meant.",
     code=[question_bound, product_tv],
-    test=["tests/test_errata.py::test_two_clusters_of_200_records_need_no_question",
-          "tests/test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
-          "tests/test_lower.py::test_the_distance_against_all_outcomes"],
+    test=["test_errata.py::test_two_clusters_of_200_records_need_no_question",
+          "test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
+          "test_lower.py::test_the_distance_against_all_outcomes"],
 )  # fmt: skip
 def theorem_1(mistaken=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     if mistaken is None:  # H² = 1/10, n = 200, k = 2, no question
@@ -476,8 +476,8 @@ def theorem_1(mistaken=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     2\epsilon$.""",
     affects=r"a factor, which does not vanish as $\epsilon \to \frac12$. The order in $n$ and $k$ stays.",
     code=[L_symbolic, expected_queries_exact],
-    test=["tests/test_errata.py::test_the_factor_for_dist1_vanishes_and_the_questions_do_not",
-          "tests/test_theory.py::test_simplifications_for_dist1_err_downwards"],
+    test=["test_errata.py::test_the_factor_for_dist1_vanishes_and_the_questions_do_not",
+          "test_theory.py::test_simplifications_for_dist1_err_downwards"],
 )  # fmt: skip
 def proposition_3(value=None, vanishing=None):
     near = F(49, 100)
@@ -524,8 +524,8 @@ def _nonmatches(model, m, ordering):
     affects="""a conclusion, not a proposition: the upper bounds are true, but the logarithm is theirs and not the
     algorithm's.""",
     code=[expected_queries, expected_queries_exact],
-    test=["tests/test_errata.py::test_edge_over_node_ordering_does_not_grow_like_the_logarithm",
-          "tests/test_counts.py::test_random_models_against_fractions"],
+    test=["test_errata.py::test_edge_over_node_ordering_does_not_grow_like_the_logarithm",
+          "test_counts.py::test_random_models_against_fractions"],
 )  # fmt: skip
 def factor_log(sizes=(1, 10, 100, 1000), edge=None, ratio=None, kappa=None):
     edge = [_nonmatches(cr.uniform(), m, "edge") for m in sizes] if edge is None else edge
@@ -579,8 +579,8 @@ def factor_log(sizes=(1, 10, 100, 1000), edge=None, ratio=None, kappa=None):
     most $nk$.""",
     affects=r"a constant inside a logarithm. For $n$ well above $4k$ the step is right as printed.",
     code=[expected_queries_exact, L],
-    test=["tests/test_errata.py::test_uniform_noise_where_clusters_are_small",
-          "tests/test_bounds.py::test_steps_of_the_printed_proof_for_uniform_similarities"],
+    test=["test_errata.py::test_uniform_noise_where_clusters_are_small",
+          "test_bounds.py::test_steps_of_the_printed_proof_for_uniform_similarities"],
 )  # fmt: skip
 def proposition_2(rng=None, tops=(2, 3, 10, 100, 500), most=7):
     rng = np.random.default_rng(2017) if rng is None else rng
@@ -613,8 +613,8 @@ def proposition_2(rng=None, tops=(2, 3, 10, 100, 500), most=7):
     \frac{1-\epsilon}{1+\epsilon}$.""",
     affects="a step of a proof; the proposition, with its factor, stands.",
     code=[node_bound, L],
-    test=["tests/test_errata.py::test_the_step_for_node_ordering_under_dist1",
-          "tests/test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper"],
+    test=["test_errata.py::test_the_step_for_node_ordering_under_dist1",
+          "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper"],
 )  # fmt: skip
 def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
     rng = np.random.default_rng(2017) if rng is None else rng
@@ -664,8 +664,8 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
     records.""",
     affects="a remark. The analysis may ignore the order, for a theorem about orders that ignore the similarities.",
     code=[cr.models.steps, L],
-    test=["tests/test_errata.py::test_three_records_sorted_by_expected_size",
-          "tests/test_orderings.py::test_the_order_of_arrival_matters"],
+    test=["test_errata.py::test_three_records_sorted_by_expected_size",
+          "test_orderings.py::test_the_order_of_arrival_matters"],
 )  # fmt: skip
 def expected_size():
     sorted_, _, before = _sorted_three(HINTS)
@@ -704,8 +704,8 @@ def expected_size():
     that matters, the limit of $(t+1)\,L_{g,r}(t)$.""",
     affects="an interpretation, no statement. For the two models the ranking is right, by total variation as well.",
     code=[L, L_symbolic, hellinger2, total_variation],
-    test=["tests/test_errata.py::test_hellinger_distance_does_not_decide",
-          "tests/test_theory.py::test_only_the_top_of_the_scale_counts"],
+    test=["test_errata.py::test_hellinger_distance_does_not_decide",
+          "test_theory.py::test_only_the_top_of_the_scale_counts"],
 )  # fmt: skip
 def right_distance(low=None, twins=None):
     low = cr.SimilarityModel.from_steps([0, QUARTER, HALF, 1], green=[0, 2, 1], red=[2, 0, 1]) if low is None else low
@@ -741,7 +741,7 @@ def right_distance(low=None, twins=None):
     $\min\{k^2/\epsilon^2, nk\}$ up to a constant, less than $nk$ as soon as $n > k/\epsilon^2$.""",
     affects="a word: $nk$ is the order that node ordering is shown to reach, not the optimum.",
     code=[expected_queries, cr.datasets.synthetic],
-    test="tests/test_errata.py::test_all_the_evidence_asks_far_less_than_nk",
+    test="test_errata.py::test_all_the_evidence_asks_far_less_than_nk",
 )  # fmt: skip
 def optimum(weighed=None, clusters=10, m=100, epsilon=0.5):
     if weighed is None:
@@ -769,7 +769,7 @@ def optimum(weighed=None, clusters=10, m=100, epsilon=0.5):
     corrected=r"""For $k \to \infty$ with $k \log n = o(\epsilon n)$: the ratio of the two bounds is $\frac1k +
     \frac{k \ln n}{\epsilon n}$.""",
     affects="a condition, by a logarithm. The counts themselves fall, as the paper says.",
-    code=expected_queries, test="tests/test_errata.py::test_fewer_clusters_than_records_by_order_is_not_few_enough",
+    code=expected_queries, test="test_errata.py::test_fewer_clusters_than_records_by_order_is_not_few_enough",
 )  # fmt: skip
 def few_clusters(along=None, tens=None):
     tens = [expected_queries(model, [10] * 20) for model in (cr.dist1(0.2), cr.dist2(0.2))] if tens is None else tens
@@ -801,8 +801,8 @@ def _majority(votes, p):
     most $\frac12 (4p(1-p))^{r/2}$.""",
     affects="no theorem; the condition was surely meant.",
     code=majority_error,
-    test=["tests/test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
-          "tests/test_votes.py::test_the_two_sided_bound_of_chapter_10"],
+    test=["test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
+          "test_votes.py::test_the_two_sided_bound_of_chapter_10"],
 )  # fmt: skip
 def any_error(p=F(3, 5)):
     yield counterexample(r"$p = \frac35$: a majority of three, which should err no more than one answer",
@@ -836,7 +836,7 @@ def _overlap(m, p):
     $m$ errs like a majority of $2m - 1$ fresh answers.""",
     affects="no theorem; a word, and a condition on the size of clusters.",
     code=majority_error,
-    test="tests/test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
+    test="test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )  # fmt: skip
 def persistent_errors(sizes=(1, 2, 3, 4)):
     yield counterexample(r"two clusters of two, $p = \frac1{10}$: error of the best test, which certainty makes zero",
@@ -861,7 +861,7 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
     corrected="In expectation, as their proofs have it (and with the corrections of the errata on them).",
     affects="""one word, "expected".""",
     code=[cr.NodeOrdering, expected_queries],
-    test="tests/test_errata.py::test_a_run_may_ask_more_than_the_bound_on_the_mean",
+    test="test_errata.py::test_a_run_may_ask_more_than_the_bound_on_the_mean",
 )  # fmt: skip
 def in_expectation():
     labels = [0, 0, 1, 1]
@@ -891,7 +891,7 @@ def in_expectation():
     \frac{e^{-\epsilon(t+1)}}{t+1}$ for all $t$.""",
     corrected=r"For $t > 0$. $L_{g,r}(0) = 1$; the closed form lacks $\frac\epsilon{1-\epsilon}$ there.",
     affects="a range. It is used at $t = 0$ only where the corrected Theorem 3 begins.",
-    code=[L_symbolic, L], test="tests/test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
+    code=[L_symbolic, L], test="test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
 )  # fmt: skip
 def closed_form():
     form, law = ((1 - 2 * e) / (1 - e)) ** (t + 1) / (t + 1), cr.dist2(QUARTER)
@@ -921,7 +921,7 @@ def closed_form():
     statement=r"$L_{g,r}(s) = \frac{e^{-\epsilon s}}{s+1}$.",
     corrected=r"$L_{g,r}(s) \le \frac{e^{-\epsilon s}}{s+1}$, for all $s \ge 0$.",
     affects="a sign. The proof needs the inequality only.",
-    code=L, test="tests/test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
+    code=L, test="test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
 )  # fmt: skip
 def equality_sign():
     yield counterexample(r"$\epsilon = \frac14$, $s = 1$", value=by_hand.integral(cr.dist2(QUARTER), 1),
@@ -939,7 +939,7 @@ def equality_sign():
     statement=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^r f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
     corrected=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^x f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
     affects="nothing; the appendix has the letter right.",
-    code=[L, L_symbolic], test="tests/test_errata.py::test_one_variable_with_two_names",
+    code=[L, L_symbolic], test="test_errata.py::test_one_variable_with_two_names",
 )  # fmt: skip
 def two_names():
     x, y, w = sp.symbols("x y w", positive=True)
@@ -962,7 +962,7 @@ def two_names():
     corrected=r"""It is $w_{v,u} \ge \max_{x \in C_i} w_{v,x}$, over the $s$ records that are placed, with
     probability $L_{g,r}(s)$.""",
     affects="nothing; the probability that the proof goes on with is the right one.",
-    code=L, test="tests/test_errata.py::test_the_maximum_is_over_the_placed_records",
+    code=L, test="test_errata.py::test_the_maximum_is_over_the_placed_records",
 )  # fmt: skip
 def placed_records():
     law = by_hand.orders(cr.uniform(), "ggr")  # of a cluster of three: matches 0 (placed) and 1 (not yet), non-match 2
@@ -989,7 +989,7 @@ def _variation(p, q):
     statement=r"In total variation the densities of both models are $\epsilon$ from uniform.",
     corrected=r"At most $\epsilon$: $\frac\epsilon2$ for Dist-1, $\epsilon$ for Dist-2.",
     affects="a factor of two in a remark.",
-    code=total_variation, test="tests/test_errata.py::test_dist1_is_half_of_epsilon_from_uniform",
+    code=total_variation, test="test_errata.py::test_dist1_is_half_of_epsilon_from_uniform",
 )  # fmt: skip
 def from_uniform():
     flat = cr.uniform().green
@@ -1021,7 +1021,7 @@ def from_uniform():
     corrected=r"""For $0 \le \epsilon \le 1$ both are densities, and $H^2 = 1 - \sqrt{1-\epsilon^2}$; Table 1 uses
     $\epsilon = \frac12$.""",
     affects="a range that is narrower than needed, and than used.",
-    code=[cr.models.steps, hellinger2], test="tests/test_errata.py::test_dist1_is_a_pair_of_densities_at_one_half",
+    code=[cr.models.steps, hellinger2], test="test_errata.py::test_dist1_is_a_pair_of_densities_at_one_half",
 )  # fmt: skip
 def range_of_dist1():
     used = list(_table_1("Dist-1"))
@@ -1053,7 +1053,7 @@ def _worst(*sizes):
     corrected=r"""At most $k$ times the ideal, since $k(n - k + \binom k2)$ exceeds the worst case $nk -
     \binom{k+1}2$ by $\frac{k(k-1)^2}2$; and one must make $\Omega(nk)$.""",
     affects="two words.",
-    code=[worst_case, ideal_queries], test="tests/test_errata.py::test_at_most_k_times_the_ideal",
+    code=[worst_case, ideal_queries], test="test_errata.py::test_at_most_k_times_the_ideal",
 )  # fmt: skip
 def two_words(most=5):
     parts = [s for size in range(1, most + 1) for s in naive.splits(size)]
@@ -1080,7 +1080,7 @@ def two_words(most=5):
     corrected="""Up to constants, and as upper bounds. The exact expected count is an integral, equal to the mean
     over all orders.""",
     affects="a word in the announcement.",
-    code=[expected_queries_exact, edge_bound], test="tests/test_errata.py::test_two_against_one_is_seven_thirds",
+    code=[expected_queries_exact, edge_bound], test="test_errata.py::test_two_against_one_is_seven_thirds",
 )  # fmt: skip
 def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], [2, 1, 1], [3, 2])):
     yield counterexample(
@@ -1099,7 +1099,7 @@ def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], 
     statement="Six places are given.",
     corrected="Five, three of one entity and two of another, with between 4 and 9 questions.",
     affects="a number in the text; the figure counts five.",
-    code=[cr.datasets.disney, cr.enumeration.orders_by_questions], test="tests/test_errata.py::test_five_places",
+    code=[cr.datasets.disney, cr.enumeration.orders_by_questions], test="test_errata.py::test_five_places",
 )  # fmt: skip
 def five_places():
     labels, counts = cr.datasets.disney().labels, cr.enumeration.orders_by_questions("aaabb")
@@ -1118,7 +1118,7 @@ def five_places():
     corrected="Two of 200, four of 100, eight of 50, and no others.",
     affects="""whoever runs the experiment again: the list is too long by its end, and Table 1 fits the first three
     entries.""",
-    code=ideal_queries, test="tests/test_errata.py::test_the_first_three_entries_are_1200_records_in_14_clusters",
+    code=ideal_queries, test="test_errata.py::test_the_first_three_entries_are_1200_records_in_14_clusters",
 )  # fmt: skip
 def listed_clusters():
     announced, first = _printed("data-sets"), published.cluster_sizes(announced=True)
@@ -1142,7 +1142,7 @@ def listed_clusters():
     statement="Under Dist-1 Table 1 has edge ordering consistently above node ordering.",
     corrected="In five of the six printed rows, and in expectation in all six.",
     affects="one row, by 15 questions of 4,460.",
-    code=expected_queries, test="tests/test_errata.py::test_edge_ordering_is_higher_in_expectation_under_dist1",
+    code=expected_queries, test="test_errata.py::test_edge_ordering_is_higher_in_expectation_under_dist1",
 )  # fmt: skip
 def consistently(ran=None, sizes=(12, 8, 4, 4), runs=60):
     model, printed_rows = cr.dist1(0.5), _table_1("Dist-1")
@@ -1179,7 +1179,7 @@ def consistently(ran=None, sizes=(12, 8, 4, 4), runs=60):
     statement="1,878 nodes, 17,64,381 pairs, 191 clusters, 124 of them non-singletons, the largest of 236.",
     corrected="1,879 records, 1,764,381 pairs, 191 clusters, 123 of more than one record, the largest of 236.",
     affects="two numbers, by one each.",
-    code=cr.datasets.cora, test="tests/test_errata.py::test_cora_has_1879_records",
+    code=cr.datasets.cora, test="test_errata.py::test_cora_has_1879_records",
 )  # fmt: skip
 def records_of_cora():
     (data, _, sizes), said = _cora(), _printed("cora-records")
@@ -1199,7 +1199,7 @@ def records_of_cora():
     statement="Both heuristics reach a recall above 0.996 in less than 4,000 questions.",
     affects="the comparison of the two heuristics on cora, whose similarity function is not named.",
     code=[cr.NodeOrdering, cr.EdgeOrdering, cr.datasets.cora, ideal_recall],
-    test="tests/test_errata.py::test_recall_within_4000_questions_on_cora",
+    test="test_errata.py::test_recall_within_4000_questions_on_cora",
 )  # fmt: skip
 def recall_on_cora(recalls=None, seed=2017):
     data, truth, sizes = _cora()
@@ -1235,7 +1235,7 @@ def recall_on_cora(recalls=None, seed=2017):
     for every two.""",
     affects="""an explanation. The counts that it explains are right, and close to the least possible, as the paper
     says.""",
-    code=[cr.datasets.cora, cr.EdgeOrdering, ideal_queries], test="tests/test_errata.py::test_cora_has_1879_records",
+    code=[cr.datasets.cora, cr.EdgeOrdering, ideal_queries], test="test_errata.py::test_cora_has_1879_records",
 )  # fmt: skip
 def later_questions(run=None, seed=2017):
     data, truth, sizes = _cora()

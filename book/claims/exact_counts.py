@@ -186,12 +186,12 @@ def _formula(ordering, small, symbolic, stable, quadratures, table, runs, limit,
 
 _CODE = [cr.expected_queries, cr.expected_queries_exact, cr.expected_queries_symbolic]
 _TESTS = [
-    "tests/test_rationals.py::test_uniform_counts_are_the_means_over_all_orders",
-    "tests/test_rationals.py::test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon",
-    "tests/test_rationals.py::test_odd_models_too",
-    "tests/test_counts.py::test_random_models_against_fractions",
-    "tests/test_counts.py::test_table_1_is_what_simulation_gives",
-    "tests/test_counts.py::test_more_nodes_change_nothing",
+    "test_rationals.py::test_uniform_counts_are_the_means_over_all_orders",
+    "test_rationals.py::test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon",
+    "test_rationals.py::test_odd_models_too",
+    "test_counts.py::test_random_models_against_fractions",
+    "test_counts.py::test_table_1_is_what_simulation_gives",
+    "test_counts.py::test_more_nodes_change_nothing",
 ]
 
 
@@ -255,9 +255,9 @@ def _every_graph(m):
         the expected number of components of each size.""",
     code=[connected, component_numbers, connected_polynomials],
     test=[
-        "tests/test_connectivity.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
-        "tests/test_connectivity.py::test_the_recursion_of_positive_terms_is_the_one_that_subtracts",
-        "tests/test_connectivity.py::test_component_sizes_add_up_to_all_vertices",
+        "test_connectivity.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
+        "test_connectivity.py::test_the_recursion_of_positive_terms_is_the_one_that_subtracts",
+        "test_connectivity.py::test_component_sizes_add_up_to_all_vertices",
     ],
 )
 def components(vertices=4, sizes=(50,)):
@@ -335,9 +335,9 @@ def _ordered():
         the share of matches above all non-matches.""",
     code=[linear_bound, matches_above, misleads],
     test=[
-        "tests/test_limits.py::test_the_bound_without_logarithm",
-        "tests/test_limits.py::test_the_bound_needs_its_condition",
-        "tests/test_counts.py::test_no_log_between_two_clusters",
+        "test_limits.py::test_the_bound_without_logarithm",
+        "test_limits.py::test_the_bound_needs_its_condition",
+        "test_counts.py::test_no_log_between_two_clusters",
     ],
 )
 def no_logarithm(largest_split=9, across=None):
@@ -371,7 +371,7 @@ def no_logarithm(largest_split=9, across=None):
     statement="""Edge ordering asks at most $n - k + 2n(k-1)$ questions when $f_g$ and $f_r$ are in the reversed
         hazard rate order, and for Dist-2 at most $n - k + 2k(k-1)/H^2$.""",
     code=[linear_bound],
-    test="tests/test_limits.py::test_the_bound_without_logarithm",
+    test="test_limits.py::test_the_bound_without_logarithm",
 )
 def totals(tried=([20] * 10, [30, 4, 4, 7])):
     """`tried`: lists of cluster sizes."""
@@ -408,8 +408,8 @@ def totals(tried=([20] * 10, [30, 4, 4, 7])):
         average, with $F_g \le F_r$ no more, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
     code=[cr.expected_queries, cr.expected_queries_exact],
     test=[
-        "tests/test_counts.py::test_node_ordering_without_information_is_in_closed_form",
-        "tests/test_counts.py::test_node_ordering_stays_under_its_bounds",
+        "test_counts.py::test_node_ordering_without_information_is_in_closed_form",
+        "test_counts.py::test_node_ordering_stays_under_its_bounds",
     ],
 )
 def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):
@@ -502,8 +502,8 @@ def _decades(growth):
         without information $1.4286\,m$.""",
     code=[edge_limit],
     test=[
-        "tests/test_limits.py::test_exact_counts_tend_to_the_limit",
-        "tests/test_limits.py::test_the_limit_is_the_series",
+        "test_limits.py::test_exact_counts_tend_to_the_limit",
+        "test_limits.py::test_the_limit_is_the_series",
     ],
 )
 def edge_per_record(growth=None, points=1000):
@@ -526,7 +526,7 @@ def edge_per_record(growth=None, points=1000):
     statement=r"""Node ordering's questions across two clusters of $m$ records tend to
         $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 that is $(1-\epsilon)\,m$.""",
     code=[node_limit],
-    test="tests/test_limits.py::test_exact_counts_tend_to_the_limit",
+    test="test_limits.py::test_exact_counts_tend_to_the_limit",
 )
 def node_per_record(growth=None):
     growth = _little_growth() if growth is None else growth
@@ -553,8 +553,8 @@ def node_per_record(growth=None):
         Dist-1; that edge ordering asks more than node ordering without much information stands""",
     code=[cr.expected_queries, edge_limit, node_limit],
     test=[
-        "tests/test_limits.py::test_exact_counts_tend_to_the_limit",
-        "tests/test_limits.py::test_edge_over_node_tends_to_a_constant",
+        "test_limits.py::test_exact_counts_tend_to_the_limit",
+        "test_limits.py::test_edge_over_node_tends_to_a_constant",
     ],
 )
 def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
@@ -617,7 +617,7 @@ def _towards(ordering, halving):
         function of $c_0$ alone: for edge ordering a hump of height 0.59 near $c_0 = 0.9$, for node ordering
         $1 - e^{-c_0}$.""",
     code=[edge_limit, node_limit],
-    test="tests/test_limits.py::test_dist2_has_a_worst_cluster_size",
+    test="test_limits.py::test_dist2_has_a_worst_cluster_size",
 )
 def dist2_worst_size(halving=(0.008, 0.004), terms=1000):
     for ordering in ("edge", "node"):

@@ -71,7 +71,7 @@ def _small_counts() -> Evidence:
     statement=r"""At every setting of the explorer both expected counts lie between the least possible,
     $n - k + \binom k2$, and $nk$.""",
     code=[questions, expected_queries, ideal_queries],
-    test="tests/test_explorer.py::test_each_number_is_the_one_it_is_called",
+    test="test_explorer.py::test_each_number_is_the_one_it_is_called",
 )
 def between_the_least_and_nk(counted=None, records=24, drawn=None):
     counted = _grid() if counted is None else counted
@@ -98,8 +98,8 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
     data drawn from its models.""",
     code=[questions, shaped, cr.L],
     test=[
-        "tests/test_explorer.py::test_the_counts_are_what_runs_ask",
-        "tests/test_explorer.py::test_the_grid_has_each_setting_with_its_own_numbers",
+        "test_explorer.py::test_the_counts_are_what_runs_ask",
+        "test_explorer.py::test_the_grid_has_each_setting_with_its_own_numbers",
     ],
 )
 def counts_are_means_of_runs(counted=None, records=24, drawn=None):
@@ -133,7 +133,7 @@ def _quadrature(model: cr.SimilarityModel, t: int, epsilon: float) -> float:
     statement=r"""240 records in equal clusters, $\epsilon = 0.48$: under Dist-2 both orderings ask at most 2 per cent
     more than the least possible, under Dist-1 at least a third more.""",
     code=[questions, expected_queries],
-    test="tests/test_explorer.py::test_near_one_half_only_dist2_comes_down_to_the_least",
+    test="test_explorer.py::test_near_one_half_only_dist2_comes_down_to_the_least",
 )
 def near_one_half(records=240, cluster_numbers=(12, 4, 40, 120), drawn=None):
     near_half, few, far = 0.48, 1.02, 4 / 3

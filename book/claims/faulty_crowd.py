@@ -64,7 +64,7 @@ def _patterns_agree():
     statement=r"""The error of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
          $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
     code=[majority_error, log_majority_error],
-    test="tests/test_votes.py::test_the_two_sided_bound_of_chapter_10",
+    test="test_votes.py::test_the_two_sided_bound_of_chapter_10",
 )
 def two_sided_bound(points=20):
     p, r, j = sp.symbols("p r j", positive=True)
@@ -135,7 +135,7 @@ def _two_sided(rates, failure):
     statement=r"""For $Q$ questions and a chance of failure $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes a
          question are enough, and no fewer, but for a term in $\ln r$.""",
     code=votes_needed,
-    test="tests/test_votes.py::test_the_least_number_of_votes",
+    test="test_votes.py::test_the_least_number_of_votes",
 )
 def votes_that_are_enough(rates=WRONG, failure=FAILURE):
     yield _walked(rates, failure)
@@ -168,10 +168,10 @@ def _sampled(trials):
     affects="crowds that are wrong half of the time or more; not the factor of $\\log n$ for any better crowd",
     code=[votes_needed, log_majority_error, majority_error],
     test=[
-        "tests/test_votes.py::test_every_pattern_of_answers",
-        "tests/test_votes.py::test_the_least_number_of_votes",
-        "tests/test_votes.py::test_votes_grow_with_the_logarithm_of_the_questions",
-        "tests/test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
+        "test_votes.py::test_every_pattern_of_answers",
+        "test_votes.py::test_the_least_number_of_votes",
+        "test_votes.py::test_votes_grow_with_the_logarithm_of_the_questions",
+        "test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
     ],
 )
 def majority_brings_back_the_perfect_oracle(
@@ -234,8 +234,8 @@ def _any_wrong(Q, e):
          more than it needs, where $4pq \le \delta/\ln\frac1{1-\delta}$.""",
     code=[run_failure, votes_needed, majority_error],
     test=[
-        "tests/test_votes.py::test_a_run_fails_when_one_of_its_votes_does",
-        "tests/test_votes.py::test_votes_by_the_exact_condition",
+        "test_votes.py::test_a_run_fails_when_one_of_its_votes_does",
+        "test_votes.py::test_votes_by_the_exact_condition",
     ],
 )
 def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
@@ -327,9 +327,9 @@ def _few_paid(p, runs=20):
          answers, by a formula, and a run $E[Q]\,E[N_r]$.""",
     code=[expected_answers, cr.MajorityVote],
     test=[
-        "tests/test_votes.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
-        "tests/test_votes.py::test_an_early_end_saves_at_most_what_wald_allows",
-        "tests/test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
+        "test_votes.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
+        "test_votes.py::test_an_early_end_saves_at_most_what_wald_allows",
+        "test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
     ],
 )
 def price_of_a_vote_that_stops(paid=None, priced=0.2, size=20, points=6):
@@ -417,7 +417,7 @@ def _few_whole(runs):
     statement=r"""A run that would put $Q$ questions to a perfect crowd finds the right clusters with probability
          exactly $(1-e)^Q$ when each answer is wrong with probability $e$, independently.""",
     code=[cr.EdgeOrdering, cr.NodeOrdering],
-    test="tests/test_votes.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
+    test="test_votes.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
 )
 def run_comes_out_right(small=None, p=Fraction(1, 10), whole=None, runs=200):
     small = small or [_every_course(order, p) for order in ORDERS.values()]
@@ -478,10 +478,10 @@ def _few_once():
          x/M$, $x = aa' + bb'$.""",
     code=[precision_recall, wrong_once, cr.Resolution],
     test=[
-        "tests/test_mistakes.py::test_every_place_of_a_run",
-        "tests/test_mistakes.py::test_a_wrong_match_can_cost_recall_too",
-        "tests/test_resolution.py::test_precision_by_hand",
-        "tests/test_resolution.py::test_precision_counts_all_pairs_inside_components",
+        "test_mistakes.py::test_every_place_of_a_run",
+        "test_mistakes.py::test_a_wrong_match_can_cost_recall_too",
+        "test_resolution.py::test_precision_by_hand",
+        "test_resolution.py::test_precision_counts_all_pairs_inside_components",
     ],
 )
 def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 records"):
@@ -539,7 +539,7 @@ def _best_test(members, p):
     statement=r"""When errors stay, the answers of all members of two clusters of $m$ place a record with an error
          of exactly $e_{2m-1}$, the error of $2m - 1$ fresh votes, and never with certainty.""",
     code=majority_error,
-    test="tests/test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
+    test="test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )
 def members_of_two_clusters(members=3):
     rates = (Fraction(1, 10), Fraction(1, 4), Fraction(2, 5))
@@ -573,7 +573,7 @@ def _heard(data, kind, votes, stays, seed):
     statement="""When errors stay, votes of any size lead to the same questions, answers and clusters as single
          answers, at $r$ times the cost.""",
     code=[cr.Faulty, cr.MajorityVote],
-    test="tests/test_oracles.py::test_votes_do_not_help_against_errors_that_repeat",
+    test="test_oracles.py::test_votes_do_not_help_against_errors_that_repeat",
 )
 def repeating_an_error_that_stays(data=None, votes=9, seed=1):
     rng = np.random.default_rng(1)
@@ -636,8 +636,8 @@ def _comes_home(votes, p, known, each, rng):
          order, is placed right with probability $(1-e_r)\frac{1-(1-e_r)^k}{k\,e_r}$.""",
     code=[share_placed, MemberVote],
     test=[
-        "tests/test_members.py::test_share_placed_by_every_pattern",
-        "tests/test_members.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
+        "test_members.py::test_share_placed_by_every_pattern",
+        "test_members.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
     ],
 )
 def new_record_is_placed(home=None, p=0.2, known=3, size=200):

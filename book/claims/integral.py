@@ -74,7 +74,7 @@ _q, _s = sp.symbols("q s", positive=True)
               $\frac hg \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
     basis="proved",
     code=step_integral,
-    test=["tests/test_theory.py::test_a_step_s_share_for_every_symbol", "tests/test_theory.py::test_shapes_and_errors"],
+    test=["test_theory.py::test_a_step_s_share_for_every_symbol", "test_theory.py::test_shapes_and_errors"],
 )
 def share_of_a_step():
     b, c, g, h = sp.symbols("b c g h", positive=True)
@@ -98,9 +98,9 @@ def share_of_a_step():
     basis="exact",
     code=cr.L,
     test=[
-        "tests/test_theory.py::test_counting_where_each_similarity_falls",
-        "tests/test_theory.py::test_closed_form_equals_quadrature",
-        "tests/test_theory.py::test_monte_carlo",
+        "test_theory.py::test_counting_where_each_similarity_falls",
+        "test_theory.py::test_closed_form_equals_quadrature",
+        "test_theory.py::test_monte_carlo",
     ],
 )
 def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
@@ -143,8 +143,8 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
     basis="proved",
     code=[cr.L_symbolic, cr.L],
     test=[
-        "tests/test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
-        "tests/test_theory.py::test_numbers_symbols_and_the_printed_forms_agree",
+        "test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
+        "test_theory.py::test_numbers_symbols_and_the_printed_forms_agree",
     ],
 )
 def closed_form_for_dist1(derived=None):
@@ -177,9 +177,9 @@ def closed_form_for_dist1(derived=None):
             result""",
     code=[cr.L_symbolic, cr.L],
     test=[
-        "tests/test_theory.py::test_nothing_to_exceed_is_always_exceeded",
-        "tests/test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
-        "tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+        "test_theory.py::test_nothing_to_exceed_is_always_exceeded",
+        "test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
+        "test_theory.py::test_bounds_for_dist2_hold_from_one_on",
     ],
 )
 def closed_form_for_dist2(derived=None):
@@ -207,7 +207,7 @@ def closed_form_for_dist2(derived=None):
               that vanishes exponentially.""",
     basis="proved",
     code=cr.L,
-    test="tests/test_theory.py::test_only_the_top_of_the_scale_counts",
+    test="test_theory.py::test_only_the_top_of_the_scale_counts",
 )
 def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
     models, third = models or _random_models(), sp.Rational(1, 3)
@@ -247,7 +247,7 @@ def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
               what holds for $t \ge 1$.""",
     basis="proved",
     code=[cr.L, cr.L_symbolic],
-    test="tests/test_theory.py::test_simplifications_for_dist1_err_downwards",
+    test="test_theory.py::test_simplifications_for_dist1_err_downwards",
 )
 def simplifications_for_dist1():
     bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
@@ -280,7 +280,7 @@ def simplifications_for_dist1():
     statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the paper's chain.",
     basis="proved",
     code=cr.L,
-    test="tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
 )
 def a_tighter_bound_for_dist2(derived=None):
     derived = derived or _derived()
@@ -297,7 +297,7 @@ def a_tighter_bound_for_dist2(derived=None):
               nearly all of it in one, next to nothing in the other.""",
     basis="exact",
     code=[cr.L, hellinger2, total_variation],
-    test="tests/test_theory.py::test_the_same_distances_and_another_integral",
+    test="test_theory.py::test_the_same_distances_and_another_integral",
 )
 def the_same_distances(models=(BOTTOM, TOP), runs=None):
     lengths = range(1, 31)
@@ -341,7 +341,7 @@ def the_same_distances(models=(BOTTOM, TOP), runs=None):
               node ordering writes an equality.""",
     basis="proved",
     code=cr.L,
-    test="tests/test_theory.py::test_bounds_for_dist2_hold_from_one_on",
+    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
 )
 def an_inequality_for_node_ordering(derived=None, used=None):
     derived = derived or _derived()

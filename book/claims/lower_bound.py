@@ -34,7 +34,7 @@ n, k, h, x, y = sp.symbols("n k h x y", positive=True)
 e = sp.Symbol("epsilon", positive=True)
 #: Standard errors; a true mean is so far off once in two million times.
 LIMIT = 5
-GAMES, LOWER, CERTAIN = "tests/test_games.py::", "tests/test_lower.py::", "tests/test_certain.py::"
+GAMES, LOWER, CERTAIN = "test_games.py::", "test_lower.py::", "test_certain.py::"
 
 
 def _rests_on(name, pieces):

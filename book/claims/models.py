@@ -75,8 +75,8 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
     basis="proved",
     code=[cr.models.steps, hellinger2],
     test=[
-        "tests/test_models.py::test_closed_forms_of_the_paper",
-        "tests/test_models.py::test_symbols_and_numbers_are_one_formula",
+        "test_models.py::test_closed_forms_of_the_paper",
+        "test_models.py::test_symbols_and_numbers_are_one_formula",
     ],
 )
 def definitions(derived=None, points=None, epsilons=EPSILONS):
@@ -112,7 +112,7 @@ def definitions(derived=None, points=None, epsilons=EPSILONS):
               than $\epsilon$ away.""",
     affects=r"a factor of two in a remark on the two models at the same $\epsilon$; no bound uses it",
     code=total_variation,
-    test="tests/test_models.py::test_closed_forms_of_the_paper",
+    test="test_models.py::test_closed_forms_of_the_paper",
 )
 def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
@@ -150,7 +150,7 @@ def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
     statement="In Hellinger distance Dist-1 is closer to uniform than Dist-2.",
     basis="proved",
     code=[hellinger2, cr.models.steps],
-    test="tests/test_models.py::test_dist1_is_the_closer_one_in_every_reading",
+    test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
 def closer_in_hellinger(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
@@ -180,7 +180,7 @@ def closer_in_hellinger(derived=None, epsilons=EPSILONS):
     statement=r"The rule of thumb misses a share $H^2/2$ of $H^2$ for Dist-1, and a share $\epsilon$ for Dist-2.",
     basis="proved",
     code=hellinger2,
-    test="tests/test_models.py::test_what_the_rules_of_thumb_miss",
+    test="test_models.py::test_what_the_rules_of_thumb_miss",
 )
 def what_the_rules_miss(derived=None):
     derived = derived or _derived()
@@ -201,8 +201,8 @@ def what_the_rules_miss(derived=None):
     basis="proved",
     code=[hellinger2, total_variation],
     test=[
-        "tests/test_models.py::test_distances_by_quadrature_and_their_inequalities",
-        "tests/test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
+        "test_models.py::test_distances_by_quadrature_and_their_inequalities",
+        "test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
     ],
 )
 def between_hellinger_and_tv(models=None, derived=None):
@@ -249,7 +249,7 @@ def between_hellinger_and_tv(models=None, derived=None):
               grows without bound as $\epsilon$ falls.""",
     basis="proved",
     code=total_variation,
-    test="tests/test_models.py::test_dist1_is_the_closer_one_in_every_reading",
+    test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
 def closer_in_total_variation(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
@@ -280,9 +280,9 @@ def closer_in_total_variation(derived=None, epsilons=EPSILONS):
     basis="proved",
     code=[cr.models.steps, StepDensity.sample],
     test=[
-        "tests/test_models.py::test_closed_forms_of_the_paper",
-        "tests/test_models.py::test_mass_moments_and_cdf_by_quadrature",
-        "tests/test_models.py::test_samples_follow_the_cdf",
+        "test_models.py::test_closed_forms_of_the_paper",
+        "test_models.py::test_mass_moments_and_cdf_by_quadrature",
+        "test_models.py::test_samples_follow_the_cdf",
     ],
 )
 def other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
@@ -327,7 +327,7 @@ def other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-
               that $H^2$ sets.""",
     basis="exact",
     code=hellinger2,
-    test="tests/test_models.py::test_hellinger_of_many_looks_multiplies",
+    test="test_models.py::test_hellinger_of_many_looks_multiplies",
 )
 def many_similarities(looks=None, epsilons=EPSILONS):
     cases = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
@@ -356,8 +356,8 @@ def many_similarities(looks=None, epsilons=EPSILONS):
     basis="simulated",
     code=cr.datasets.synthetic,
     test=[
-        "tests/test_datasets.py::test_synthetic_draws_matches_from_green_and_others_from_red",
-        "tests/test_models.py::test_samples_follow_the_cdf",
+        "test_datasets.py::test_synthetic_draws_matches_from_green_and_others_from_red",
+        "test_models.py::test_samples_follow_the_cdf",
     ],
 )
 def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):

@@ -191,7 +191,7 @@ def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
     statement=r"""Node ordering asks $n - k + \binom k2$ questions and at most $(n - k)(k - 1)$ more; both ends are
     reached for all cluster sizes, so the exact worst case is $nk - \frac{k(k+1)}2$.""",
     code=NodeOrdering,
-    test="tests/test_orderings.py::test_node_ordering_at_its_worst",
+    test="test_orderings.py::test_node_ordering_at_its_worst",
 )
 def three_kinds(sizes=None, easy=None, trapped=None):
     sizes = _sizes_of(range(1, 6)) if sizes is None else sizes
@@ -217,8 +217,8 @@ def three_kinds(sizes=None, easy=None, trapped=None):
     an optimal algorithm.""",
     code=[NodeOrdering, ideal_queries],
     test=[
-        "tests/test_orderings.py::test_node_ordering_at_its_worst",
-        "tests/test_orderings.py::test_node_ordering_never_asks_more_than_its_worst_case",
+        "test_orderings.py::test_node_ordering_at_its_worst",
+        "test_orderings.py::test_node_ordering_never_asks_more_than_its_worst_case",
     ],
 )
 def worst_case(runs=None, clusters=2, usual=None, sizes=None):
@@ -250,7 +250,7 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     statement=r"""The worst case of node ordering is at most $\min\{k, 2n/k\} \le \sqrt{2n}$ times the least possible
     number of questions.""",
     code=ideal_queries,
-    test="tests/test_orderings.py::test_node_ordering_at_its_worst",
+    test="test_orderings.py::test_node_ordering_at_its_worst",
 )
 def true_factor(runs=None):
     runs = _trapped([(8, 4), (20, 6)]) if runs is None else runs
@@ -299,11 +299,11 @@ def _searched(cases: int = 12) -> pd.DataFrame:
     Proposition 5 stand.""",
     code=node_bound,
     test=[
-        "tests/test_bounds.py::test_node_bound_is_its_sum_in_fractions",
-        "tests/test_bounds.py::test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does",
-        "tests/test_bounds.py::test_theorem_3_as_printed_also_fails_on_clusters_of_two_and_on_many_small_ones",
-        "tests/test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-        "tests/test_bounds.py::test_the_corrected_node_bound_holds_on_random_models",
+        "test_bounds.py::test_node_bound_is_its_sum_in_fractions",
+        "test_bounds.py::test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does",
+        "test_bounds.py::test_theorem_3_as_printed_also_fails_on_clusters_of_two_and_on_many_small_ones",
+        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
+        "test_bounds.py::test_the_corrected_node_bound_holds_on_random_models",
     ],
 )
 def theorem_3(asked=None, search=None):
@@ -339,9 +339,9 @@ def theorem_3(asked=None, search=None):
     L_{g,r}(s)$. This is reached.""",
     code=[races, expected_queries_in_order, node_bound],
     test=[
-        "tests/test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-        "tests/test_arrivals.py::test_a_fixed_order_against_all_orders_of_the_pairs",
-        "tests/test_arrivals.py::test_averaged_over_all_orders_it_is_the_count_for_random_arrival",
+        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
+        "test_arrivals.py::test_a_fixed_order_against_all_orders_of_the_pairs",
+        "test_arrivals.py::test_averaged_over_all_orders_it_is_the_count_for_random_arrival",
     ],
 )
 def theorem_3_corrected(search=None):
@@ -416,7 +416,7 @@ def _second_line(n, k, eps):
     r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
     \epsilon^2)$, whatever the cluster sizes.""",
     code=node_bound,
-    test="tests/test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
+    test="test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
 )
 def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     yield from _dist1_proof()
@@ -465,8 +465,8 @@ def _certainty() -> Evidence:
     k^2/\epsilon$, without a logarithm.""",
     code=[races, expected_queries],
     test=[
-        "tests/test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
-        "tests/test_bounds.py::test_races_of_dist2_need_bad_luck",
+        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
+        "test_bounds.py::test_races_of_dist2_need_bad_luck",
     ],
 )
 def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
@@ -500,8 +500,8 @@ def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
     - 2\epsilon}{1 - \epsilon}$.""",
     code=expected_queries,
     test=[
-        "tests/test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
-        "tests/test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
+        "test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
+        "test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
     ],
 )
 def large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
@@ -601,8 +601,8 @@ def _any_order() -> tuple[Evidence, Evidence]:
     4 k^2 \ln n / \epsilon$.""",
     code=NodeOrdering,
     test=[
-        "tests/test_bounds.py::test_node_ordering_on_dist2_in_any_order",
-        "tests/test_bounds.py::test_mean_independence_number_is_within_its_bound",
+        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
+        "test_bounds.py::test_mean_independence_number_is_within_its_bound",
     ],
 )
 def certain_matches_any_order(hostile=None, records=4):
@@ -650,9 +650,9 @@ def _sound_steps() -> list[float]:
     Dist-2.""",
     code=[node_bound, expected_queries, cr.L],
     test=[
-        "tests/test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
-        "tests/test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
-        "tests/test_bounds.py::test_node_ordering_on_dist2_in_any_order",
+        "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
+        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
+        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
     ],
 )
 def proposition_5(largest=1000, sound=None):
@@ -718,7 +718,7 @@ _TRIED = [cr.dist1(0.3), cr.dist2(0.3)]
     statement=r"""The expected cluster size of a record of $V_i$ is $\frac\epsilon c |V_i| + (\frac12 -
     \frac\epsilon{2c}) n$ on average, with $c = 2$ for Dist-1 and $c = 1$ for Dist-2.""",
     code=[expected_sizes, steps],
-    test="tests/test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
+    test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
 )
 def mean_of_the_expected_size(sums=None, sizes=(12, 6, 2)):
     means, first = _means(), np.cumsum(sizes) - np.array(sizes)
@@ -787,7 +787,7 @@ class _Rows:
     average, with a variance of $2 (n - 2) \sigma^2$, $\sigma^2 = \frac1{12} - \frac{\epsilon^2}{16}$ (Dist-1) or
     $\frac{(1 - \epsilon)^2}{12}$ (Dist-2).""",
     code=[expected_sizes, steps],
-    test="tests/test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
+    test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
 )
 def signal_and_noise(table=None, models=None, sizes=None):
     a, b = sp.symbols("a b", positive=True)
@@ -831,9 +831,9 @@ def _lured(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.ndarray]:
     for every order that does.""",
     code=[NodeOrdering, expected_queries_in_order, node_bound],
     test=[
-        "tests/test_orderings.py::test_the_order_of_arrival_matters",
-        "tests/test_bounds.py::test_the_corrected_node_bound_needs_an_order_that_does_not_look",
-        "tests/test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
+        "test_orderings.py::test_the_order_of_arrival_matters",
+        "test_bounds.py::test_the_corrected_node_bound_needs_an_order_that_does_not_look",
+        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
     ],
 )
 def arbitrary_order(table=None, models=None, sizes=None, fixed=None, lure=None, lured_sizes=None, lured=None):

@@ -26,9 +26,9 @@ GOOD = [(0, 1), (1, 2), (3, 4), (0, 4)]
     basis="exact",
     code=[questions_of_order, orders_by_questions, cr.datasets.disney],
     test=[
-        "tests/test_enumeration.py::test_disney",
-        "tests/test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
-        "tests/test_datasets.py::test_disney_is_figure_1",
+        "test_enumeration.py::test_disney",
+        "test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
+        "test_datasets.py::test_disney_is_figure_1",
     ],
 )
 def figure_1(asked=None, counts=None):
@@ -55,8 +55,8 @@ def figure_1(asked=None, counts=None):
     basis="proved",
     code=cr.ideal_queries,
     test=[
-        "tests/test_resolution.py::test_no_set_of_questions_settles_all_with_fewer_than_the_ideal",
-        "tests/test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
+        "test_resolution.py::test_no_set_of_questions_settles_all_with_fewer_than_the_ideal",
+        "test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
     ],
 )
 def at_least(counts=None):
@@ -93,7 +93,7 @@ def at_least(counts=None):
               many.""",
     basis="proved",
     code=orders_by_questions,
-    test="tests/test_enumeration.py::test_the_most_questions_of_any_order",
+    test="test_enumeration.py::test_the_most_questions_of_any_order",
 )
 def at_most(counts=None):
     counts = counts or _counts()
@@ -113,7 +113,7 @@ def at_most(counts=None):
               pairs may be counted by what they have established.""",
     basis="exact",
     code=[questions_of_order, orders_by_questions],
-    test="tests/test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
+    test="test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
 )
 def two_rules(counts=None, drawn=None):
     counts = counts or _counts()

@@ -18,7 +18,7 @@ from crowder.beyond.posterior import left_open
 claim, check = of_chapter(__name__)
 
 BEYOND = "beyond the paper"
-TESTS = "tests/test_stopping.py::test_"
+TESTS = "test_stopping.py::test_"
 WAYS = ("edge", "node", "evidence")
 
 

@@ -75,7 +75,7 @@ def _few_runs(rows=SMALL_ROWS, runs=3):
         are 1,277, the smallest number of Table 1.""",
     affects="the description of the data sets behind Table 1; no theorem, and no number of the table",
     code=[cr.ideal_queries],
-    test="tests/test_resolution.py::test_the_ideal_of_larger_clusters_by_hand",
+    test="test_resolution.py::test_the_ideal_of_larger_clusters_by_hand",
 )
 def listed_sizes(first=None, fewest=None):
     listed = published.read()["listed-sizes"].numbers
@@ -184,9 +184,9 @@ def _complete(data, runs, sizes):
         Dist-1, three under Dist-2.""",
     code=[count_questions, cr.EdgeOrdering, cr.NodeOrdering, cr.datasets.synthetic],
     test=[
-        "tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
-        "tests/test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
-        "tests/test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
+        "test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+        "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
+        "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
     ],
 )
 def table_1(counts=None, exact=None, data=None, runs=None, sizes=None, seed=2017):
@@ -220,7 +220,7 @@ def table_1(counts=None, exact=None, data=None, runs=None, sizes=None, seed=2017
         Dist-2 it asks less.""",
     affects=r"the remark on Table 1 at $\epsilon = \frac12$ under Dist-1, a single run; no theorem",
     code=[count_questions],
-    test="tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+    test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
 )
 def edge_above_node(counts=None, seed=2017):
     counts, printed = _few_runs() if counts is None else counts, _table_1()
@@ -245,7 +245,7 @@ def edge_above_node(counts=None, seed=2017):
     basis="simulated",
     statement=r"At the same $\epsilon$, Dist-2 needs far fewer questions than Dist-1 (less than half).",
     code=[count_questions],
-    test="tests/test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
+    test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
 )
 def dist2_below_dist1(counts=None, seed=2017):
     counts, printed, both = _few_runs() if counts is None else counts, _table_1(), ["node", "edge"]
@@ -292,10 +292,10 @@ def _few_scores(rows=(7, 8), runs=2):
         order, is not said; the numbers fit similarities as drawn.)""",
     code=[table1_readings.count_readings, table1_readings.joint_score, cr.similarity.discretize],
     test=[
-        "tests/test_readings.py::test_every_reading_is_counted_once",
-        "tests/test_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
-        "tests/test_experiments.py::test_rounding_up_asks_what_rounding_down_asks",
-        "tests/test_similarity.py::test_discretize",
+        "test_readings.py::test_every_reading_is_counted_once",
+        "test_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
+        "test_experiments.py::test_rounding_up_asks_what_rounding_down_asks",
+        "test_similarity.py::test_discretize",
     ],
 )
 def brought_to_tenths(scores=None, seed=2017):
@@ -345,7 +345,7 @@ def _few_cells(sizes=(9, 6, 5, 4), runs=60):
     statement="""Similarities brought to tenths, with ties at random, ask in expectation what similarities ask whose
         mass is spread evenly over the values that were brought together.""",
     code=[table1_readings.spread, cr.expected_queries],
-    test="tests/test_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
+    test="test_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
 )
 def rounded_exactly(cells=None, runs=None):
     """`cells`: mean, std and exact of each row, ordering and rounding, over `runs` runs."""
@@ -365,7 +365,7 @@ def rounded_exactly(cells=None, runs=None):
     statement="""With similarities that say nothing, edge ordering asks on average what a uniformly random order of the
         pairs asks.""",
     code=[count_questions, cr.enumeration.orders_by_questions],
-    test="tests/test_enumeration.py::test_edge_ordering_on_noise_has_the_mean_over_all_orders",
+    test="test_enumeration.py::test_edge_ordering_on_noise_has_the_mean_over_all_orders",
 )
 def uniform_similarities(asked=None, sizes=(3, 2)):
     """`asked`: questions of edge ordering on data sets of these sizes."""

@@ -7,7 +7,7 @@ A module of `book.claims` lists the claims of one chapter, each a function that 
     @claim("C09", place="Theorem 2", status="refuted", basis="proved",
            statement=r"Edge ordering asks at most ...", corrected=r"With a factor more: at most ...",
            affects="densities in general; not Dist-1 or Dist-2 at the sizes tried",
-           code=[cr.edge_bound], test="tests/test_bounds.py::test_seventy_five_records_exceed_theorem_2")
+           code=[cr.edge_bound], test="test_bounds.py::test_seventy_five_records_exceed_theorem_2")
     def theorem_2(sizes=(38, 37), p=Fraction(1, 56)):
         yield counterexample("38 and 37 records", value=..., relation="at most", printed=...)
         yield corrected(argument("the proof", ...))

@@ -9,6 +9,7 @@ import ast
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,10 @@ def find_code(root: Path, dotted: str) -> tuple[str, int] | None:
 
 
 def find_test(root: Path, text: str) -> tuple[str, int] | None:
-    """File and line of ``tests/test_theory.py::test_name``."""
+    """File and line of ``test_theory.py::test_name``, wherever under ``tests`` the one file of that name is."""
     file, _, name = text.partition("::")
-    path = root / file
-    return _find(path, root, [name]) if path.is_file() and name.startswith("test_") else None
+    paths = list((root / "tests").rglob(file)) if re.fullmatch(r"test_\w+\.py", file) else []
+    return _find(paths[0], root, [name]) if len(paths) == 1 and name.startswith("test_") else None
 
 
 def _find(path: Path, root: Path, names: list[str]) -> tuple[str, int] | None:
