@@ -6,7 +6,6 @@ from itertools import combinations, pairwise, permutations, product
 from math import comb, log, sqrt
 
 import numpy as np
-import pandas as pd
 import sympy as sp
 from scipy import stats
 from scipy.special import gammaln
@@ -33,8 +32,6 @@ claim, check = of_chapter(__name__)
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 EPSILON, T = cr.theory.EPSILON, cr.theory.T
 n, k, x = sp.symbols("n k x", positive=True)
-#: Where a bound and a count are equal, only rounding tells them apart.
-DIGITS = 1 - 1e-10
 #: The smallest known instance that exceeds the printed bound.
 COUNTER_SIZES, COUNTER_P = (38, 37), Fraction(1, 56)
 #: Cluster sizes for formulas in fractions, and sizes for those that cost nothing.
@@ -146,7 +143,8 @@ def _corners_in_fractions(model, sizes):
     )  # fmt: skip
 
 
-def _small_models():
+def small_models():
+    """One model of each kind, with few steps."""
     backwards = cr.SimilarityModel.from_steps([0, HALF, 1], green=[2, 0], red=[0, 2])
     return [cr.uniform(), cr.dist1(QUARTER), cr.dist2(QUARTER), gap_model(QUARTER), backwards]
 
@@ -309,28 +307,7 @@ def _tree_formula():
     )  # fmt: skip
 
 
-# --- random models, random runs ----------------------------------------------------------------------------------
-
-
-def dominates(model):
-    """Whether F_g <= F_r everywhere."""
-    ends = np.array(model.green.edges, dtype=float)
-    return bool((model.green.cdf(ends) <= model.red.cdf(ends)).all())
-
-
-@cache
-def _small_search():
-    """Exact counts and bounds of a few small instances."""
-    instances = [(model, sizes) for model in _small_models() for sizes in (*TINY, [9, 9], [20, 3])]
-    rows = []
-    for model, sizes in [*instances, (gap_model(0.02), [38, 37])]:
-        likely = dominates(model)
-        rows.append({
-            "helpful": likely, "exact": cr.expected_queries(model, sizes),
-            "corrected": cr.edge_bound(model, sizes, printed=False),
-            "tree": edge_tree_bound(model, sizes) if likely else np.nan, "repaired": repaired_bound(model, sizes),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+# --- random runs, random sizes -----------------------------------------------------------------------------------
 
 
 def _asked(sizes, model, rng):
@@ -393,10 +370,8 @@ def factor_of_order_n(runs=None, ratios=None):
                          [size - 1 for size in runs]))  # fmt: skip
 
 
-def _repaired_in_numbers(search):
-    search = _small_search() if search is None else search
-    models = _small_models()
-    yield bounded(f"exact counts of {len(search)} random models", search["exact"] * DIGITS, search["repaired"])
+def _repaired_in_numbers():
+    models = small_models()
     yield bounded("the counterexample", float(gap_count(COUNTER_SIZES, COUNTER_P)),
                   repaired_bound(gap_model(COUNTER_P), COUNTER_SIZES))  # fmt: skip
     yield agreement(
@@ -423,10 +398,10 @@ def _repaired_in_numbers(search):
           BOUNDS + "test_edge_bound_is_its_formula_in_fractions",
           BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models"],
 )  # fmt: skip
-def theorem_2(runs=None, search=None):
-    """`runs`: questions of runs on the counterexample; `search`: random models."""
+def theorem_2(runs=None):
+    """`runs`: questions of runs on the counterexample."""
     sizes, p = COUNTER_SIZES, COUNTER_P
-    model, models = gap_model(p), _small_models()
+    model, models = gap_model(p), small_models()
     exact, printed = gap_count(sizes, p), printed_bound(model, sizes)[0]
     if runs is None:
         rng = np.random.default_rng(2017)
@@ -445,7 +420,7 @@ def theorem_2(runs=None, search=None):
     ))  # fmt: skip
     yield corrected(_questions_and_components())
     yield corrected(_union_bound())
-    for piece in _repaired_in_numbers(search):
+    for piece in _repaired_in_numbers():
         yield corrected(also(piece))
 
 
@@ -662,17 +637,15 @@ def _printed_tail(n, sizes, epsilon):
     test=[BOUNDS + "test_corrected_edge_bound_is_its_formula_with_every_graph_listed",
           BOUNDS + "test_the_corrected_edge_bound_holds_on_random_models"],
 )  # fmt: skip
-def bound_for_every_model(orders=None, search=None):
-    """`orders` of six records; `search`: random models."""
-    search, models = _small_search() if search is None else search, _small_models()
+def bound_for_every_model(orders=None):
+    """`orders` of six records."""
+    models = small_models()
     yield _questions_and_components(orders)
     yield also(agreement(
         "`cr.edge_bound(…, printed=False)` and the formula with every graph listed",
         [cr.edge_bound(model, sizes, printed=False) for model in models for sizes in TINY],
         [_corners_in_fractions(model, sizes) for model in models for sizes in TINY], tolerance=1e-10, relative=True,
     ))  # fmt: skip
-    yield also(bounded(f"exact counts of {len(search)} random models against the corrected bound",
-                       search["exact"] * DIGITS, search["corrected"]))  # fmt: skip
 
 
 @claim(
@@ -744,17 +717,12 @@ def edges_of_a_tree(orders=None):
     test=[BOUNDS + "test_the_tree_bound_is_its_formula",
           BOUNDS + "test_the_tree_bound_holds_on_random_helpful_models"],
 )  # fmt: skip
-def tree_bound(search=None):
-    """`search`: random models."""
-    search = _small_search() if search is None else search
-    likely = search[search["helpful"]]
+def tree_bound():
     yield argument("one record at a time, in every order of the pairs of up to 4 records", *_one_by_one(),
                    shows="never more questions together")  # fmt: skip
     yield argument("pulling a non-match of a single record down, in every order of its pairs", *_pulling_down(),
                    shows="nothing new is asked")  # fmt: skip
     yield identity("the sums", *_tree_sums())
-    yield also(bounded(f"exact counts of {len(likely)} random models with $F_g \\le F_r$", likely["exact"] * DIGITS,
-                       likely["tree"]))  # fmt: skip
     yield also(_tree_formula())
     yield also(bounded("the bound against $k(n-1)$", [_tree_in_fractions(s) for s in MORE],
                        [len(s) * (sum(s) - 1) for s in MORE]))  # fmt: skip
@@ -807,11 +775,10 @@ def three_steps():
     code=[cr.L, cr.expected_queries],
     test=BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
 )  # fmt: skip
-def theorem_2_repaired(search=None):
-    """`search`: random models."""
+def theorem_2_repaired():
     yield _questions_and_components()
     yield _union_bound()
-    for piece in _repaired_in_numbers(search):
+    for piece in _repaired_in_numbers():
         yield also(piece)
 
 
