@@ -27,7 +27,7 @@ from conftest import ROOT, versions
 
 import crowder as cr
 from crowder.experiments import count_questions, repeat
-from crowder.practice.batches import best_batch, sweep_in_batches
+from crowder.practice.batches import best_batch_size, sweep_in_batches
 
 SEED = 7
 MODEL = cr.dist1(0.25)
@@ -132,7 +132,7 @@ def sweeps(settings, use):
         share = len(few) // workers  # each worker computes one batch of so many
         each = wall(lambda: run(few[: share * workers], share, folder / "before", n_jobs))[0] / share
         task = wall(lambda: repeat(nothing, some, rng=SEED, n_jobs=n_jobs))[0] / some * workers
-        batch = best_batch(points, each, overhead=task, workers=workers)
+        batch = best_batch_size(points, each, overhead=task, workers=workers)
         seconds, table = wall(lambda: run(grid, batch, folder / "all", n_jobs))
         after = wall(lambda: run(few[: share * workers], share, folder / "after", n_jobs))[0] / share
         again, _ = wall(lambda: run(grid, batch, folder / "all", n_jobs))

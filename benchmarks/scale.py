@@ -43,7 +43,8 @@ PACKAGES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
 def make(folder: Path, records: int) -> None:
     """The candidate pairs, in both forms, and the truth."""
-    similarity, labels = cr.blocked(SIZES * (records // sum(SIZES)), PAIRS * records, cr.dist1(0.25), rng=SEED)
+    sizes = SIZES * (records // sum(SIZES))
+    similarity, labels = cr.synthetic_candidates(sizes, PAIRS * records, cr.dist1(0.25), rng=SEED)
     for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
         np.save(folder / f"{name}.npy", column)
     write_candidates(folder / "pairs.parquet", similarity)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crowder.beyond.stopping import Stopped, Stopping
     from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
     from crowder.practice import journal
-    from crowder.practice.blocking import blocked
+    from crowder.practice.blocking import synthetic_candidates
     from crowder.practice.journal import Journal
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.planner.planner import Plan
@@ -58,7 +58,6 @@ _LATER = {
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
     "StreamOrdering": "crowder.practice.stream",
-    "blocked": "crowder.practice.blocking",
     "chunks_from_parquet": "crowder.practice.parquet",
     "evidence_ordering": "crowder.beyond.evidence_ordering",
     "expected_queries_exact": "crowder.counting.exact_counts",
@@ -67,6 +66,7 @@ _LATER = {
     "journal": "crowder.practice.journal",
     "number_records": "crowder.practice.parquet",
     "read_records": "crowder.practice.record_file",
+    "synthetic_candidates": "crowder.practice.blocking",
     "write_candidates": "crowder.practice.parquet",
 }
 
@@ -87,7 +87,6 @@ __all__ = [
     "Stopping",
     "StreamOrdering",
     "Truth",
-    "blocked",
     "chunks_from_parquet",
     "datasets",
     "densities",
@@ -110,6 +109,7 @@ __all__ = [
     "number_records",
     "read_records",
     "similarity",
+    "synthetic_candidates",
     "theory",
     "uniform",
     "write_candidates",

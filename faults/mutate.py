@@ -43,7 +43,9 @@ TESTS = {
     "asymptotics": ["limits"],
     "batch": ["plan"],
     "blocking": ["scale"],
+    "clusterings": ["cuts", "plan"],
     "counted": ["similarity", "datasets"],
+    "cuts": ["cuts", "plan"],
     "decision_trees": ["games"],
     "densities": ["models", "theory"],
     "determined_pairs": ["certain"],
@@ -61,7 +63,6 @@ TESTS = {
     "log_likelihood": ["loglik"],
     "lower_bounds": ["lower"],
     "member_votes": ["members"],
-    "mixture": ["mixture", "plan"],
     "pairs": ["orderings", "stream", "scale"],
     "parquet": ["scale", "stream"],
     "people": ["people", "plan"],
@@ -75,7 +76,6 @@ TESTS = {
     "results": ["results", "figures", "claims"],
     "sheets": ["plan"],
     "shipped": ["datasets"],
-    "sizes": ["mixture", "plan"],
     "sorting": ["orderings", "engine"],
     "texts": ["similarity"],
     "validation": ["bad_input"],
@@ -86,7 +86,7 @@ TESTS = {
 #: What every survivor is run against too: all that takes the package, and no book.
 BESIDE = """theory models bounds counts rationals lower certain limits connectivity enumeration games arrivals engine
     orderings resolution oracles votes mistakes members loglik learned weighing stopping stream journal scale
-    recordfile similarity datasets experiments batches readings plan people mixture planner printing explorer stepper
+    recordfile similarity datasets experiments batches readings plan people cuts planner printing explorer stepper
     watching interactive figures claims published measured errata""".split()
 
 #: Seconds: a test that takes longer is not run for a mutant.

@@ -219,10 +219,10 @@ def shut_journal():
     return journal
 
 
-def big_told():
-    told = sheets.Told(99)
-    told.add(0, 88, True, "row 2")
-    return told
+def answers_about_99_records():
+    answers = sheets.SheetAnswers(99)
+    answers.add(0, 88, True, "row 2")
+    return answers
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

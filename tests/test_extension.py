@@ -51,7 +51,7 @@ def test_asked_one_by_one_and_run_at_once_it_is_the_same_run(data):
 
 
 def test_a_sparse_similarity_serves_too(data):
-    similarity, labels = cr.blocked([4, 3, 2], 20, cr.dist1(0.3), rng=7)
+    similarity, labels = cr.synthetic_candidates([4, 3, 2], 20, cr.dist1(0.3), rng=7)
     result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))
     assert result.recall(labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
 
@@ -90,7 +90,7 @@ def test_a_plan_foresees_it_and_makes_its_batches():
     plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), strategy=LeastKnownFirst, strategies=[LeastKnownFirst, "edge"])
     low, middle, high = plan.questions("LeastKnownFirst")
     assert 0 < low <= middle <= high and plan.table["strategy"].tolist() == ["LeastKnownFirst", "edge"]
-    assert len(plan.batch(3)) == 3 and plan.actual["LeastKnownFirst"].n_queries > 0
+    assert len(plan.batch(3)) == 3 and plan.actual_runs["LeastKnownFirst"].n_queries > 0
 
 
 def test_a_question_that_is_settled_or_no_pair_is_refused():

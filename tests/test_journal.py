@@ -193,17 +193,17 @@ def other_runs():
     moved[7] = 1 - moved[7] + 0.01
     i, j = np.triu_indices(40, 1)
     return {
-        "fewer records": (lambda crowd: cr.edge_ordering(SIMILARITY[: 30 * 29 // 2], crowd, rng=5), "40 records, this"),
-        "other records": (lambda crowd: cr.edge_ordering(moved, crowd, rng=5), "other similarities"),
+        "fewer records": (lambda crowd: cr.edge_ordering(SIMILARITY[: 30 * 29 // 2], crowd, rng=5), "40 records"),
+        "other records": (lambda crowd: cr.edge_ordering(moved, crowd, rng=5), "similarities"),
         "fewer pairs": (
             lambda crowd: cr.edge_ordering(
                 sparse.coo_matrix((SIMILARITY[:-1], (i[:-1], j[:-1])), shape=(40, 40)), crowd, rng=5
             ),
-            "other similarities",
+            "similarities",
         ),
-        "node ordering": (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "EdgeOrdering, this run of NodeO"),
-        "another seed": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6), "in another order"),
-        "other ties": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, ties="index"), "in another order"),
+        "node ordering": (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "EdgeOrdering.*NodeOrdering"),
+        "another seed": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6), "ties or arrivals"),
+        "other ties": (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, ties="index"), "ties or arrivals"),
     }
 
 
@@ -214,7 +214,7 @@ def test_another_runs_journal_is_refused_before_anything_is_asked(other, tmp_pat
         cr.edge_ordering(SIMILARITY, journal, rng=5)
     crowd = Crowd()
     with cr.Journal(crowd, tmp_path / "answers.db") as journal:
-        with pytest.raises(ValueError, match=f"answers.db is the journal of another run: .*{message}"):
+        with pytest.raises(ValueError, match=f"journal of another run: .*{message}"):
             run(journal)
         with pytest.raises(ValueError, match="another run"):
             run(cr.MajorityVote(journal, 1))  # through whatever wraps it
@@ -227,9 +227,9 @@ def test_arrivals_tell_node_orderings_apart(seed, tmp_path):
     for number, order in enumerate(["expected-size", "random", np.arange(40)]):
         with cr.Journal(Crowd(), tmp_path / f"{seed}-{number}.db") as journal:
             cr.node_ordering(SIMILARITY, journal, rng=seed, order=order)
-    with pytest.raises(ValueError, match="arrivals of its records"):
+    with pytest.raises(ValueError, match="ties or arrivals"):
         cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-0.db"), rng=seed, order="random")
-    with pytest.raises(ValueError, match="arrivals of its records"):
+    with pytest.raises(ValueError, match="ties or arrivals"):
         cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-2.db"), rng=seed, order=np.arange(40)[::-1])
 
 
@@ -250,7 +250,7 @@ def test_records_that_are_equally_similar_are_told_apart_by_their_text(tmp_path)
     cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one).close()
     cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one.copy()).close()
     cr.Journal(None, tmp_path / "answers.db", run=ordering).close()  # whoever does not say is believed
-    with pytest.raises(ValueError, match="records read otherwise"):
+    with pytest.raises(ValueError, match="text of its records"):
         cr.Journal(None, tmp_path / "answers.db", run=ordering, records=other)
 
 
@@ -265,7 +265,7 @@ def test_a_question_out_of_turn_is_refused_whatever_an_ordering_tells_of_itself(
     with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         Terse(SIMILARITY, rng=5).run(journal)
         asked = len(crowd.asked)
-        with pytest.raises(ValueError, match="journal of another run: its question 1 was"):
+        with pytest.raises(ValueError, match="another run: its question 1"):
             Terse(SIMILARITY, rng=6).run(journal)
         assert len(crowd.asked) == asked
 
@@ -281,7 +281,7 @@ def test_the_next_question_is_in_turn_and_the_one_after_it_is_not(tmp_path):
         cr.EdgeOrdering(SIMILARITY, rng=5).run(journal)
         first, second = journal.answers()[["i", "j"]].to_numpy()[:2].tolist()
     with cr.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as again:
-        with pytest.raises(ValueError, match="its question 1 was"):
+        with pytest.raises(ValueError, match="its question 1"):
             again(*second)  # a single question left out is another run already
         again(*first)
         again(*second)
@@ -298,13 +298,13 @@ def test_driven_by_hand(tmp_path):
         by_hand(make[5](), journal)  # untold, but the questions come as they came
     with pytest.raises(ValueError, match="another run"):
         cr.Journal(None, path, run=make[6]())
-    with pytest.raises(ValueError, match=r"its question 1 was \(\d+, \d+\), this run's is"):
+    with pytest.raises(ValueError, match="its question 1"):
         by_hand(make[6](), cr.Journal(None, path))  # untold, and seen at the first question
-    with pytest.raises(ValueError, match="this run's is"):
+    with pytest.raises(ValueError, match="another run"):
         by_hand(cr.EdgeOrdering(1 - SIMILARITY, rng=5), cr.Journal(stranger := Crowd(), path))
     assert stranger.asked == []
     with cr.Journal(Crowd(patience=40), path) as journal:
-        with pytest.raises(ValueError, match="say so by run="):
+        with pytest.raises(ValueError, match="run="):
             by_hand(begun, journal)  # goes on at its thirty-first question; the journal cannot know
         with pytest.raises(InterruptedError):
             by_hand(begun, cr.Journal(Crowd(patience=40), path, run=begun))
@@ -329,7 +329,7 @@ def test_files_that_are_no_journals(content, tmp_path):
             db.execute("PRAGMA user_version = 99")
         db.close()
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="no journal"):
+    with pytest.raises(ValueError, match="not a journal"):
         cr.Journal(None, path)
     assert path.read_bytes() == before
 
@@ -340,7 +340,7 @@ def test_files_that_are_no_journals(content, tmp_path):
 @UNIX
 def test_a_full_disk_is_noticed_before_a_question_is_asked(tmp_path):
     told = program("limited", tmp_path)
-    assert "the question was not asked; those so far are safe" in told["said"]
+    assert "the question was not asked" in told["said"]
     assert 0 < told["count"] == told["on_disk"] < 115  # 2,415 pairs, 2,300 of them added beforehand
     assert told["then"] == "2415" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 115
 
@@ -366,7 +366,7 @@ def test_the_reserve_is_given_up_for_an_answer_that_finds_no_room(tmp_path, monk
         monkeypatch.setattr(answerfile.os, "fsync", no_room)
         assert journal(0, 2) is True and len(read(tmp_path / "answers.db")) == 2
         for _ in range(2):
-            with pytest.raises(OSError, match=r"not asked; those so far are safe: .*No space left"):
+            with pytest.raises(OSError, match=r"not asked.*No space left"):
                 journal(0, 3)
         assert crowd.asked == [(0, 1), (0, 2)] and not reserve.exists()
         monkeypatch.undo()
@@ -379,9 +379,7 @@ def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
     with cr.Journal(lambda i, j: crowd(i, j) and False, tmp_path / "answers.db") as journal:
         pages = journal._file._do("PRAGMA page_count")[0][0]
         journal._file._do(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(
-            OSError, match=r"answer to \(\d+, \d+\) is False, and could not be written: .*full"
-        ) as error:
+        with pytest.raises(OSError, match=r"answer to \(\d+, \d+\) is False.*full") as error:
             ordering.run(journal)
         asked = len(crowd.asked)
         assert asked == journal.n_answers + 1
@@ -432,7 +430,7 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
         assert crowd.asked == [(4, 3)]
         assert journal.answers().to_dict("list") == {"turn": [1], "i": [3], "j": [4], "vote": [0], "same": [True]}
         for pair in [(3, 3), (-1, 3)]:
-            with pytest.raises(ValueError, match="no pair of records"):
+            with pytest.raises(ValueError, match="a pair must"):
                 journal(*pair)
 
 
@@ -448,19 +446,19 @@ def test_added_answers_are_used_and_contradictions_refused(tmp_path):
             (
                 np.r_[plain.queries[200:203], plain.queries[:1]],
                 np.r_[plain.answers[200:203], ~plain.answers[:1]],
-                "not",
+                "answers must",
             ),
-            (np.r_[batch[:1], plain.queries[140:145]], np.r_[~same_too[:1], wrong], "not"),
-            ([(30, 31), (31, 30)], [True, False], r"\(31, 30\) in .* is True, not False"),
-            ([(0, 40)], [True], r"\(0, 40\) is no pair of the 40 records, 0 to 39"),
-            ([(3, 3)], [True], "no pair of records"),
-            ([(0, 1)], [True, False], "shapes"),
-            ([0, 1], [True, False], "shapes"),
+            (np.r_[batch[:1], plain.queries[140:145]], np.r_[~same_too[:1], wrong], "answers must"),
+            ([(30, 31), (31, 30)], [True, False], r"answers must.*\(31, 30\)"),
+            ([(0, 40)], [True], r"pairs must.*\(0, 40\)"),
+            ([(3, 3)], [True], "a pair must"),
+            ([(0, 1)], [True, False], "pairs must"),
+            ([0, 1], [True, False], "pairs must"),
         ]:
             with pytest.raises(ValueError, match=message):
                 journal.add(pairs, answers)
         for pairs, answers in [([(0, 1)], ["yes"]), ([(0, 1)], [1]), ([(0.0, 1.0)], [True])]:
-            with pytest.raises(TypeError, match="integers and boolean"):
+            with pytest.raises(TypeError, match="pairs must"):
                 journal.add(pairs, answers)
         assert journal.add([], []) == 0
         assert journal.n_answers == 140  # of what was refused, nothing was kept
@@ -478,7 +476,7 @@ def test_added_answers_are_used_and_contradictions_refused(tmp_path):
 @pytest.mark.parametrize("answer", [1, 0, None, "yes"])
 def test_answers_that_are_no_booleans_are_not_written(answer, tmp_path):
     with cr.Journal(lambda i, j: answer, tmp_path / "answers.db") as journal:
-        with pytest.raises(TypeError, match=r"\(0, 1\) must be a boolean"):
+        with pytest.raises(TypeError, match=r"the answer to \(0, 1\) must"):
             journal(0, 1)
         assert journal.n_answers == 0 == journal.asked
 
@@ -551,7 +549,7 @@ def test_a_journal_does_not_go_through_a_fork(tmp_path, monkeypatch):
     with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
         with monkeypatch.context() as patch:
             patch.setattr(answerfile.os, "getpid", lambda: -1)
-            with pytest.raises(RuntimeError, match="open it in the new one"):
+            with pytest.raises(RuntimeError, match="forked"):
                 journal(0, 1)
         assert journal(0, 1) is True
 
@@ -564,7 +562,7 @@ def test_what_cannot_be_kept_is_not_paid_for(tmp_path):
             with pytest.raises(error, match="the number of a vote"):
                 journal.vote(0, 1, number)
         assert asked == [] and journal.n_answers == 0
-        with pytest.raises(TypeError, match="vote must be an integer"):  # these were kept, and never found again
+        with pytest.raises(TypeError, match="vote must"):  # these were kept, and never found again
             journal.add([(0, 1)], [True], vote=0.5)
 
 
@@ -581,7 +579,7 @@ def test_rows_that_no_journal_wrote_are_told(tmp_path, row):
     database.execute(f"PRAGMA user_version = {answerfile.VERSION}")
     database.commit()
     database.close()
-    with pytest.raises(ValueError, match="is damaged: turn, i, j, vote and same of an answer are"):
+    with pytest.raises(ValueError, match="is damaged"):
         read(path)
 
 
@@ -593,14 +591,14 @@ def test_a_file_that_another_program_has_marked_is_left_alone(tmp_path):
             database.execute(f"PRAGMA {mark}")
         before = path.read_bytes()
         for call in (lambda path=path: cr.Journal(cr.Truth([0, 0]), path), lambda path=path: read(path)):
-            with pytest.raises(ValueError, match="no journal"):
+            with pytest.raises(ValueError, match="not a journal"):
                 call()
         assert path.read_bytes() == before
 
 
 def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
     (tmp_path / "answers.db-lock").write_text("not SQLite " * 100)
-    with pytest.raises(ValueError, match=r"answers\.db-lock is no journal"):
+    with pytest.raises(ValueError, match=r"answers\.db-lock is not a journal"):
         cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")
 
 

@@ -12,11 +12,18 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice.planner.batch import STRATEGIES, batch_of, informed
-from crowder.practice.planner.mixture import accidental_heights, fit_levels, shuffled, tree
+from crowder.practice.planner.batch import STRATEGIES, ordering_with_answers, question_batch
+from crowder.practice.planner.clusterings import PlausibleClusterings
+from crowder.practice.planner.cuts import fit_cut, linkage_tree, shuffled_fields, shuffled_merge_heights
 from crowder.practice.planner.people import people
-from crowder.practice.planner.sheets import Told, as_text, files, next_file, question_sheet, read_answers
-from crowder.practice.planner.sizes import Clusterings
+from crowder.practice.planner.sheets import (
+    SheetAnswers,
+    escape_markup,
+    expand_paths,
+    next_sheet_path,
+    question_sheet,
+    read_answers,
+)
 
 
 def said(known, i, j, n):
@@ -33,7 +40,7 @@ def said(known, i, j, n):
 def run(way, values, labels, size, rng=3):
     """Ask in batches until nothing is open: answers in order, and the batches with what was known before each."""
     known, batches = {}, []
-    while chosen := batch_of(way, values, size, list(known), list(known.values()), rng=rng):
+    while chosen := question_batch(way, values, size, list(known), list(known.values()), rng=rng):
         batches.append((dict(known), chosen))
         known |= {(i, j): bool(labels[i] == labels[j]) for i, j in chosen}
     return known, batches
@@ -82,7 +89,8 @@ def test_a_large_batch_is_as_large_as_can_be_at_the_start():
     # Nobody knows anything: a spanning forest of 40 records has 39 questions, and more would close a circle.
     values = np.random.default_rng(1).random(780)
     for way in STRATEGIES:
-        assert [len(batch_of(way, values, size, rng=1)) for size in (1, 2, 38, 39, 40, 1000)] == [1, 2, 38, 39, 39, 39]
+        lengths = [len(question_batch(way, values, size, rng=1)) for size in (1, 2, 38, 39, 40, 1000)]
+        assert lengths == [1, 2, 38, 39, 39, 39]
 
 
 def test_an_informed_ordering_goes_on_where_the_answers_end():
@@ -90,12 +98,13 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
     whole = cr.EdgeOrdering(data.similarity, rng=1).run(cr.Truth(data.labels))
     half = len(whole.queries) // 2
     pairs, same = whole.queries[:half], whole.answers[:half]
-    rest = informed("edge", data.condensed, pairs.tolist(), same.tolist(), rng=1).run(cr.Truth(data.labels))
+    ordering = ordering_with_answers("edge", data.condensed, pairs.tolist(), same.tolist(), rng=1)
+    rest = ordering.run(cr.Truth(data.labels))
     assert rest.queries.tolist() == whole.queries.tolist()
-    with pytest.raises(ValueError, match="strategy must be one of edge, node, evidence or a class of ordering, not"):
-        informed("best", [0.5], rng=1)
-    with pytest.raises(ValueError, match="size of a batch must be at least 1, not 0"):
-        batch_of("edge", [0.5], 0, rng=1)
+    with pytest.raises(ValueError, match="strategy must"):
+        ordering_with_answers("best", [0.5], rng=1)
+    with pytest.raises(ValueError, match="size, the number of questions, must"):
+        question_batch("edge", [0.5], 0, rng=1)
 
 
 # --- mixture and sizes --------------------------------------------------------------------------------------------
@@ -103,19 +112,19 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
 
 def test_shuffling_keeps_what_a_column_holds_and_ends_resemblance():
     records = people([6] * 10, mistakes=0, rng=1)[["name", "street", "city", "birth"]]
-    other = shuffled(records, rng=2)
+    other = shuffled_fields(records, rng=2)
     for field in records:
         assert sorted(other[field]) == sorted(records[field])
     # Ten people, six times each without a mistake: all 50 right merges are at 1; shuffled, few are.
-    assert (1 - tree(cr.similarity.compute(records, "jaccard-tokens"))[:, 2] == 1).sum() == 50
-    assert (accidental_heights(records, "jaccard-tokens", rng=2) == 1).sum() < 10
+    assert (1 - linkage_tree(cr.similarity.compute(records, "jaccard-tokens"))[:, 2] == 1).sum() == 50
+    assert (shuffled_merge_heights(records, "jaccard-tokens", rng=2) == 1).sum() < 10
 
 
 def test_the_level_parts_clean_duplicates_from_strangers():
     for sizes in ([2] * 40 + [1] * 60, [1] * 100, [25] * 4, [5] * 8 + [1] * 60):
         records = people(sizes, mistakes=0.5, rng=5)
         plan = cr.Plan(records, strategies=("edge",), rng=1)
-        low, middle, high = plan.clusters
+        low, middle, high = plan.n_clusters
         assert low <= len(sizes) <= high and abs(middle / len(sizes) - 1) < 0.25, sizes
 
 
@@ -125,17 +134,17 @@ def test_answers_move_the_level():
     values = cr.similarity.compute(fields, "jaccard-qgrams")
     i, j = np.triu_indices(len(records), 1)
     pairs = np.stack([i, j], axis=1)[np.argsort(-values)[:200:5]]
-    none, low, high = (fit_levels(fields, "jaccard-qgrams", values, pairs[:m], [same] * m, rng=1)
+    none, low, high = (fit_cut(fields, "jaccard-qgrams", values, pairs[:m], [same] * m, rng=1)
                        for m, same in ((0, True), (40, True), (40, False)))  # fmt: skip
     # All "same" says that the level is lower, all "different" that it is higher.
-    assert low.weight @ low.level < none.weight @ none.level < high.weight @ high.level
+    assert low.weight @ low.height < none.weight @ none.height < high.weight @ high.height
     assert none.weight.sum() == pytest.approx(1)
 
 
 def test_known_pairs_shape_the_tree():
     values = np.array([0.9, 0.1, 0.2, 0.3, 0.4, 0.8])
     # 0 and 1 resemble each other most, but differ; 0 and 3 match, though they hardly resemble each other.
-    joined = tree(values, [(0, 1), (3, 0)], [False, True])
+    joined = linkage_tree(values, [(0, 1), (3, 0)], [False, True])
     assert 1 - joined[0, 2] > 1.5 and set(joined[0, :2]) == {0, 3}
     assert 1 - joined[-1, 2] < -1000
     clusters = fcluster(np.c_[joined[:, :2], joined[:, 2] + 1, joined[:, 3]], 2, "distance")
@@ -152,8 +161,8 @@ def test_plausible_clusterings_keep_every_answer(seed):
     some = rng.permutation(len(i))[:20]
     pairs, same = np.stack([i, j], axis=1)[some], (truth[i] == truth[j])[some]
     plan_values = cr.similarity.compute(records, fields=["name", "city"])
-    levels = fit_levels(records[["name", "city"]], "jaccard-tokens", plan_values, pairs, same, rng=1)
-    drawn = Clusterings(plan_values, levels, pairs, same, rng=2)
+    levels = fit_cut(records[["name", "city"]], "jaccard-tokens", plan_values, pairs, same, rng=1)
+    drawn = PlausibleClusterings(plan_values, levels, pairs, same, rng=2)
     for quantile in (0.0, 0.5, 0.99):
         labels = drawn.labels(quantile)
         assert ((labels[pairs[:, 0]] == labels[pairs[:, 1]]) == same).all()
@@ -163,7 +172,7 @@ def test_plausible_clusterings_keep_every_answer(seed):
 # --- the plan -----------------------------------------------------------------------------------------------------
 
 
-class Decided(Clusterings):
+class Decided(PlausibleClusterings):
     """Clusterings of a tree of merges, each of them decided beforehand."""
 
     def __init__(self, merges, accepted):
@@ -198,8 +207,8 @@ def test_the_interval_holds_nearly_as_often_as_it_says():
         name = ("levenshtein", "jaccard-qgrams", "tfidf-cosine")[seed % 3]
         plan = cr.Plan(records, name, strategies=("edge",), rng=seed)
         low, middle, high = plan.questions("edge")
-        held.append(low <= plan.actual["edge"].n_queries <= high)
-        size.append(np.log(middle / plan.actual["edge"].n_queries))
+        held.append(low <= plan.actual_runs["edge"].n_queries <= high)
+        size.append(np.log(middle / plan.actual_runs["edge"].n_queries))
     # Of twelve, fewer than eight hold by accident once in two thousand times, if nine of ten do.
     assert sum(held) >= 8
     assert abs(np.median(size)) < 0.3
@@ -208,18 +217,18 @@ def test_the_interval_holds_nearly_as_often_as_it_says():
 def test_answers_narrow_the_plan_to_the_truth():
     records = people([3] * 7 + [1] * 7, rng=2)
     truth = np.unique(records["label"], return_inverse=True)[1]
-    told, widths = Told(len(records)), []
+    answers, widths = SheetAnswers(len(records)), []
     while True:
-        plan = cr.Plan(records, strategies=("edge",), answers=told, rng=5)
+        plan = cr.Plan(records, strategies=("edge",), answers=answers, rng=5)
         low, _, high = plan.questions("edge")
         widths.append(high - low)
         if plan.done:
             break
         for i, j in plan.batch(60):
-            told.add(i, j, bool(truth[i] == truth[j]), "here")
+            answers.add(i, j, bool(truth[i] == truth[j]), "here")
     assert widths[-1] == 0 and widths[len(widths) // 2] < widths[0] / 2
-    assert low == plan.answered == cr.EdgeOrdering(plan.condensed, rng=5).run(cr.Truth(truth)).n_queries
-    assert len(plan.found["cluster"].unique()) == 14
+    assert low == plan.n_answers == cr.EdgeOrdering(plan.condensed, rng=5).run(cr.Truth(truth)).n_queries
+    assert len(plan.clusters_so_far["cluster"].unique()) == 14
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [1, 1], [3], [1, 1, 1], [2, 1], [12], [1] * 12])
@@ -265,27 +274,27 @@ def test_cora_is_planned_from_its_text(cora_frame):
     some = cora_frame[cora_frame["label"].isin(cora_frame["label"].unique()[::4])]
     plan = cr.Plan(some.reset_index(drop=True), "jaccard-tokens", strategies=("edge",), rng=1)
     low, _, high = plan.questions("edge")
-    assert low <= plan.actual["edge"].n_queries <= high
+    assert low <= plan.actual_runs["edge"].n_queries <= high
 
 
 # --- files --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("id_a,id_b,same\nx,q,yes\n", "row 2, column 'id_b': no record is called 'q'"),
-    ("id_a,id_b,same\n,y,yes\n", "row 2, column 'id_a': the identifier is empty"),
-    ("id_a,id_b,same\nx,x,yes\n", "row 2, column 'id_b': 'x' again"),
-    ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': 'maybe' is no answer"),
-    ("id_a,id_b,same\nx,y,yes\ny,x,no\n", "row 3, column 'same', about 'y' and 'x': this pair is answered in row 2"),
-    ("id_a,id_b,same\nx,y,yes\nx,y,yes\n", "row 3, column 'same', about 'x' and 'y': this pair is answered in row 2"),
-    ("id_a,id_b,same\nx,y,1\ny,z,TRUE\nx,z,0\n", "row 4, column 'same', about 'x' and 'z': \"no\" contradicts row 2 "
-     "and row 3"),
-    ("id_a,id_b,same\nx,y,1\ny,z,f\n", "row 3, column 'same': 'f' is no answer"),
-    ("id_a,id_b,same\nx,y,Yes\nz,w,y\ny,z,no\nw,x,yes\n", "row 5, column 'same', about 'w' and 'x': \"yes\" "
-     "contradicts row 3, row 4 and row 2, which together say \"no\""),
-    ("id_a,id_b\nx,y\n", "there is no column 'same'"),
-    ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, the header 3: column 'same' is missing"),
-    ("", "the file is empty"),
+    ("id_a,id_b,same\nx,q,yes\n", "row 2, column 'id_b'"),
+    ("id_a,id_b,same\n,y,yes\n", "row 2, column 'id_a'"),
+    ("id_a,id_b,same\nx,x,yes\n", "row 2, column 'id_b'"),
+    ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': the answer must be yes, no or blank, not 'maybe'"),
+    ("id_a,id_b,same\nx,y,yes\ny,x,no\n", "row 3, column 'same', about 'y' and 'x': a pair must"),
+    ("id_a,id_b,same\nx,y,yes\nx,y,yes\n", "row 3, column 'same', about 'x' and 'y': a pair must"),
+    ("id_a,id_b,same\nx,y,1\ny,z,TRUE\nx,z,0\n", "row 4, column 'same', about 'x' and 'z': the answer \"no\" "
+     "contradicts row 2 and row 3"),
+    ("id_a,id_b,same\nx,y,1\ny,z,f\n", "row 3, column 'same': the answer must"),
+    ("id_a,id_b,same\nx,y,Yes\nz,w,y\ny,z,no\nw,x,yes\n", "row 5, column 'same', about 'w' and 'x': the "
+     "answer \"yes\" contradicts row 3, row 4 and row 2, which imply \"no\""),
+    ("id_a,id_b\nx,y\n", "column 'same' must"),
+    ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, but the header has 3: column 'same'"),
+    ("", "the file must have a header"),
 ])  # fmt: skip
 def test_a_bad_file_of_answers_is_refused_with_row_and_column(tmp_path, text, message):
     path = tmp_path / "answers.csv"
@@ -300,47 +309,47 @@ def test_a_bad_file_of_answers_is_refused_with_row_and_column(tmp_path, text, me
 def test_an_answer_is_refused_exactly_when_the_others_imply_the_opposite(n, data):
     """Answers at random, each held against the paths of those before; two answers "different" imply nothing."""
     pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i + 1, n)]))
-    told, known = Told(n), {}
+    answers, known = SheetAnswers(n), {}
     for row, (i, j) in enumerate(pairs):
         same = data.draw(st.booleans())
         if said(known, i, j, n) is (not same):
             with pytest.raises(ValueError, match="contradicts"):
-                told.add(i, j, same, f"row {row}")
+                answers.add(i, j, same, f"row {row}")
         else:
-            told.add(i, j, same, f"row {row}")
+            answers.add(i, j, same, f"row {row}")
             known[i, j] = same
-    assert dict(zip(told.pairs, told.same, strict=True)) == known
+    assert dict(zip(answers.pairs, answers.same, strict=True)) == known
 
 
 def test_answers_are_read_from_several_files_and_blank_ones_are_none(tmp_path):
     (tmp_path / "q-2.csv").write_text("same,id_b,id_a\n,w,x\nno,z,y\n,,\n")
     (tmp_path / "q-10.csv").write_text("id_a,id_b,same\nz,x,0\n")
-    paths = files(f"{tmp_path}/q-*.csv")
+    paths = expand_paths(f"{tmp_path}/q-*.csv")
     assert [path[-8:] for path in paths] == ["/q-2.csv", "q-10.csv"]  # 2 before 10
-    told = read_answers(paths, list("wxyz"))
-    assert (told.pairs, told.same) == ([(2, 3), (1, 3)], [False, False])
+    answers = read_answers(paths, list("wxyz"))
+    assert (answers.pairs, answers.same) == ([(2, 3), (1, 3)], [False, False])
     (tmp_path / "q-11.csv").write_text("id_a,id_b,same\nz,y,no\n")
-    with pytest.raises(ValueError, match=r"q-11.csv: row 2, column 'same', .* answered in .*q-2.csv, row 3 already"):
-        read_answers(files(f"{tmp_path}/q-*.csv"), list("wxyz"))
+    with pytest.raises(ValueError, match=r"q-11.csv: row 2, column 'same', .*q-2.csv, row 3"):
+        read_answers(expand_paths(f"{tmp_path}/q-*.csv"), list("wxyz"))
 
 
 def test_a_file_with_answers_is_never_written_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     records = people([2, 2, 1], rng=1)
     plan, ids = cr.Plan(records, rng=1), list(records["id"])
-    assert next_file("q", ids) == "q-1.csv"
-    plan.write("q-1.csv", 2)
-    assert next_file("q", ids) == "q-1.csv"  # still blank
+    assert next_sheet_path("q", ids) == "q-1.csv"
+    plan.write_sheet("q-1.csv", 2)
+    assert next_sheet_path("q", ids) == "q-1.csv"  # still blank
     sheet = pd.read_csv("q-1.csv", dtype=str, keep_default_na=False)
     assert list(sheet) == ["id_a", "id_b", *(f"{f}_{e}" for f in ("name", "street", "city", "birth") for e in "ab"),
                            "similarity", "same"]  # fmt: skip
     sheet.assign(same=["yes", ""]).to_csv("q-1.csv", index=False)
-    assert next_file("q", ids) == "q-2.csv"
-    with pytest.raises(ValueError, match="holds answers \\(1\\), so it stays"):
-        plan.write("q-1.csv", 2)
+    assert next_sheet_path("q", ids) == "q-2.csv"
+    with pytest.raises(ValueError, match="path must"):
+        plan.write_sheet("q-1.csv", 2)
     (tmp_path / "notes.csv").write_text("mine\n1\n")
-    with pytest.raises(ValueError, match="there is no column 'id_a'"):
-        plan.write("notes.csv", 2)
+    with pytest.raises(ValueError, match="column 'id_a' must"):
+        plan.write_sheet("notes.csv", 2)
 
 
 def test_files_keep_the_form_of_the_records(tmp_path):
@@ -348,12 +357,12 @@ def test_files_keep_the_form_of_the_records(tmp_path):
     records.loc[0, "name"] = "Zoë; Ann"
     form = {"encoding": "latin-1", "sep": ";"}
     path = str(tmp_path / "q-1.csv")
-    cr.Plan(records, rng=1, **form).write(path, 2)
+    cr.Plan(records, rng=1, **form).write_sheet(path, 2)
     content = Path(path).read_bytes()
     assert b"Zo\xeb" in content
     Path(path).write_bytes(content.replace(b";\n", b";yes\n"))
     assert len(read_answers(path, list(records["id"]), **form).pairs) == 2
-    assert next_file(path.removesuffix("-1.csv"), list(records["id"]), **form).endswith("q-2.csv")
+    assert next_sheet_path(path.removesuffix("-1.csv"), list(records["id"]), **form).endswith("q-2.csv")
 
 
 def test_a_sheet_keeps_every_character_and_a_page_shows_it_as_it_is():
@@ -361,7 +370,7 @@ def test_a_sheet_keeps_every_character_and_a_page_shows_it_as_it_is():
     records = pd.DataFrame({"id": ["1", "2"], "text": [odd, "plain"]})
     sheet = question_sheet(records, ["text"], [(0, 1)], [0.5])
     assert sheet["text_a"][0] == odd
-    shown = as_text(odd)
+    shown = escape_markup(odd)
     assert not set(shown) & set('<>|$`{}*_\\"') and "script" in shown
 
 

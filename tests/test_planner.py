@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder.practice.planner import planner
 from crowder.practice.planner.people import people
-from crowder.practice.planner.sheets import Told
+from crowder.practice.planner.sheets import SheetAnswers
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_table_is_the_least_the_middle_and_the_most_of_the_runs(plan):
         assert recall["share"].tolist() == pytest.approx([step / 200 for step in range(201)])
         for column, curve in (("from", curves[0]), ("recall", curves[len(curves) // 2]), ("to", curves[-1])):
             assert recall[column].to_numpy() == pytest.approx(curve)
-    with pytest.raises(ValueError, match="node was not simulated"):
+    with pytest.raises(ValueError, match="strategy must"):
         cr.Plan(plan.records, strategies=("edge",), rng=2).questions("node")
 
 
@@ -82,7 +82,7 @@ def test_the_model_and_the_share_are_counted_from_the_middle_clustering(plan):
     for i, j in combinations(range(plan.n), 2):
         counts[int(labels[i] == labels[j]), min(int(square[i, j] * 20 + 1e-9), 19)] += 1
     nonmatches, matches = counts
-    assert plan.share == pytest.approx(matches.sum() / math.comb(plan.n, 2))
+    assert plan.match_share == pytest.approx(matches.sum() / math.comb(plan.n, 2))
     # A density: the share of the pairs, over the width of a step, one twentieth.
     assert plan.model.green.heights == pytest.approx(20 * matches / matches.sum())
     assert plan.model.red.heights == pytest.approx(20 * nonmatches / nonmatches.sum())
@@ -92,10 +92,10 @@ def test_the_middle_is_the_middle(plan):
     """Of draws of 0, 1, ..., 399 clusters; and of clusterings, one of pairs of records in the middle alone."""
     odd = cr.Plan(plan.records, strategies=("edge",), rng=2)
     odd._plausible.k = np.arange(400)
-    assert odd.clusters in ((20, 199, 379), (20, 200, 379))
+    assert odd.n_clusters in ((20, 199, 379), (20, 200, 379))
     odd.labels = {0.5: np.arange(odd.n) // 2}.__getitem__
     pairs = squareform(odd.condensed)[np.arange(0, odd.n - 1, 2), np.arange(1, odd.n, 2)]
-    assert odd.share == pytest.approx(len(pairs) / math.comb(odd.n, 2))
+    assert odd.match_share == pytest.approx(len(pairs) / math.comb(odd.n, 2))
     assert float(odd.model.green.mean) == pytest.approx(np.mean(np.minimum(np.floor(pairs * 20 + 1e-9), 19) + 0.5) / 20)
 
 
@@ -122,9 +122,10 @@ def test_a_sheet_has_the_similarity_of_its_own_pair(plan):
 
 def test_what_will_really_happen_is_the_run_on_the_labels(plan):
     truth = cr.Truth(plan.records["label"])
-    assert set(plan.actual) == {"edge", "node", "evidence"}
-    assert plan.actual["node"].queries.tolist() == cr.NodeOrdering(plan.condensed, rng=2).run(truth).queries.tolist()
-    assert cr.Plan(plan.records.drop(columns="label"), rng=2, strategies=("edge",)).actual == {}
+    assert set(plan.actual_runs) == {"edge", "node", "evidence"}
+    expected = cr.NodeOrdering(plan.condensed, rng=2).run(truth)
+    assert plan.actual_runs["node"].queries.tolist() == expected.queries.tolist()
+    assert cr.Plan(plan.records.drop(columns="label"), rng=2, strategies=("edge",)).actual_runs == {}
 
 
 @pytest.mark.parametrize(
@@ -133,12 +134,12 @@ def test_what_will_really_happen_is_the_run_on_the_labels(plan):
     ids=["open", "the same", "not the same"],
 )
 def test_two_records_are_one_or_two_until_somebody_says_so(answer, clusters):
-    told = Told(2)
+    answers = SheetAnswers(2)
     if answer is not None:
-        told.add(0, 1, answer, "here")
-    two = cr.Plan(people([1, 1], rng=1), answers=told, rng=1)
-    assert two.clusters == clusters
+        answers.add(0, 1, answer, "here")
+    two = cr.Plan(people([1, 1], rng=1), answers=answers, rng=1)
+    assert two.n_clusters == clusters
     assert two.done == (answer is not None)
     assert [len(set(two.labels(q))) for q in (0.05, 0.5, 0.95)] == list(clusters)
-    assert cr.Plan(people([1], rng=1), rng=1).clusters == (1, 1, 1)
-    assert two.levels is None and cr.Plan(people([2, 1], rng=1), rng=1).levels is not None  # three records have a level
+    assert cr.Plan(people([1], rng=1), rng=1).n_clusters == (1, 1, 1)
+    assert two.cut is None and cr.Plan(people([2, 1], rng=1), rng=1).cut is not None  # three records have a level

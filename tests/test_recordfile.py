@@ -120,45 +120,45 @@ def test_what_a_csv_writer_wrote_comes_back(tmp_path_factory, names, data):
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 FAULTS = {
-    "empty": (b"", {}, "the file is empty: it needs a header and a record"),
-    "blank lines": (b"\n\n", {}, "the file is empty"),
-    "header only": (b"id,a\n", {}, "there is a header, and no record below it"),
-    "no such column": (b"id,a\n1,x\n", {"fields": ["a", "b"]}, "no column 'b'; the header, row 1, has 'id', 'a'"),
-    "no such identifier": (b"id,a\n1,x\n", {"id": "key"}, "no column 'key'; the header, row 1, has 'id', 'a'"),
-    "no such label": (b"id,a\n1,x\n", {"label": "who"}, "no column 'who'; the header, row 1, has 'id', 'a'"),
-    "no header": (b"1,Disney\n2,Epcot\n", {"fields": ["name"]}, "'name'; the header, row 1, has '1', 'Disney'"),
-    "column twice": (b"id,a,b, a\n1,x,y,z\n", {}, "row 1: columns 2 and 4 are both called 'a'"),
-    "nameless column": (b"id,a, \n1,x,y\n", {}, "row 1: column 3 has no name"),
-    "field twice": (b"id,a\n1,x\n", {"fields": ["a", "a"]}, "names a column twice"),
-    "no field": (b"id,label\n1,x\n", {}, "no field to compare: the header, row 1, has 'id', 'label'"),
-    "no field chosen": (b"id,a\n1,x\n", {"fields": []}, "no field to compare"),
-    "a field called id": (b"key,id,a\n1,x,y\n", {"id": "key"}, "a field cannot be called 'id'"),
-    "both": (b"id,a\n1,x\n", {"label": "id"}, "'id' cannot be both identifier and label"),
-    "identifier twice": (b"id,a\n7,x\n\n7 ,y\n", {}, "row 4, column 'id': identifier '7' is in row 2 already"),
-    "empty identifier": (b"id,a\n1,x\n ,y\n", {}, "row 3, column 'id': the identifier is empty"),
-    "empty label": (b"id,a,who\n1,x,\n", {"label": "who"}, "row 2, column 'who': the label is empty"),
-    "empty record": (b"id,a,b\n1,x,\n2,, \n", {}, "row 3: every field is empty (a, b)"),
-    "too few cells": (b"id,a,b\n1,x,y\n2,x\n", {}, "row 3 has 2 cells, the header 3: column 'b' is missing"),
-    "too many cells": (b"id,a\n1,x\n2,Park, Orlando\n", {}, "row 3 has 3 cells, the header 2: ' Orlando' comes after"),
+    "empty": (b"", {}, "the file must have a header"),
+    "blank lines": (b"\n\n", {}, "the file must have a header"),
+    "header only": (b"id,a\n", {}, "the file must have records"),
+    "no such column": (b"id,a\n1,x\n", {"fields": ["a", "b"]}, "column 'b' must be in the header, row 1"),
+    "no such identifier": (b"id,a\n1,x\n", {"id": "key"}, "column 'key' must be in the header, row 1"),
+    "no such label": (b"id,a\n1,x\n", {"label": "who"}, "column 'who' must be in the header, row 1"),
+    "no header": (b"1,Disney\n2,Epcot\n", {"fields": ["name"]}, "header, row 1, which has '1', 'Disney'"),
+    "column twice": (b"id,a,b, a\n1,x,y,z\n", {}, "row 1: names must be unique, but columns 2 and 4 are 'a'"),
+    "nameless column": (b"id,a, \n1,x,y\n", {}, "row 1: column 3 must have a name"),
+    "field twice": (b"id,a\n1,x\n", {"fields": ["a", "a"]}, "fields must be different"),
+    "no field": (b"id,label\n1,x\n", {}, "fields must not be empty"),
+    "no field chosen": (b"id,a\n1,x\n", {"fields": []}, "fields must not be empty"),
+    "a field called id": (b"key,id,a\n1,x,y\n", {"id": "key"}, "fields must not contain the reserved name 'id'"),
+    "both": (b"id,a\n1,x\n", {"label": "id"}, "id and label must be different"),
+    "identifier twice": (b"id,a\n7,x\n\n7 ,y\n", {}, "row 4, column 'id': identifiers must be unique, but '7'"),
+    "empty identifier": (b"id,a\n1,x\n ,y\n", {}, "row 3, column 'id': the identifier must"),
+    "empty label": (b"id,a,who\n1,x,\n", {"label": "who"}, "row 2, column 'who': the label must"),
+    "empty record": (b"id,a,b\n1,x,\n2,, \n", {}, "row 3: at least one field (a, b) must"),
+    "too few cells": (b"id,a,b\n1,x,y\n2,x\n", {}, "row 3 has 2 cells, but the header has 3: column 'b'"),
+    "too many cells": (b"id,a\n1,x\n2,Park, Orlando\n", {}, "row 3 has 3 cells, but the header has 2: ' Orlando'"),
     "rows of lines": (b'id,a\n1,"two\nlines"\n2\n', {}, "row 3 has 1 cell,"),  # the fourth line, the third row
-    "other separator": (b"id;a\n1;x\n", {}, "row 1 is one cell, 'id;a': are the cells separated by sep=';'?"),
-    "tabs": (b"id\ta\n1\tx\n", {}, "are the cells separated by sep='\\t'?"),
-    "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', {}, "row 3, column 'a': a quote is opened and never closed: '\""),
-    "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1, column 2: a quote is opened and never closed"),
-    "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2, column 'b': 'hi\"\"\\n' comes after a closing quote"),
-    "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2, column 'a': 'y\"\\n' comes after a closing quote"),
-    "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "row 3, column 'a': the character NUL"),
-    "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "the mark of UTF-16: pass encoding='utf-16'"),
-    "UTF-32 by its mark": ("id,a\n1,x\n".encode("utf-32"), {}, "the mark of UTF-32: pass encoding='utf-32'"),
-    "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "column 1: the character NUL; was the file saved as UTF-16?"),
-    "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16? Then pass encoding='utf-16-be'"),
-    "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file) is not utf-16"),
+    "other separator": (b"id;a\n1;x\n", {}, "row 1 has only one cell, 'id;a'; perhaps pass sep=';'"),
+    "tabs": (b"id\ta\n1\tx\n", {}, "pass sep='\\t'"),
+    "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', {}, "row 3, column 'a': the opening quote must be closed: '\""),
+    "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1, column 2: the opening quote must"),
+    "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2, column 'b': 'hi\"\"\\n' follows"),
+    "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2, column 'a': 'y\"\\n' follows"),
+    "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "row 3, column 'a': a cell must not contain NUL"),
+    "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "UTF-16; pass encoding='utf-16'"),
+    "UTF-32 by its mark": ("id,a\n1,x\n".encode("utf-32"), {}, "UTF-32; pass encoding='utf-32'"),
+    "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "UTF-16, pass encoding='utf-16-le'"),
+    "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16, pass encoding='utf-16-be'"),
+    "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file)"),
     "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "row 3, column 'b': byte 0xe9 (byte 24"),
-    "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file) is not utf-8"),
+    "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file)"),
     "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
-    "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "row 2, column 'a': byte 0x81 (byte 8 of the file) is not"),
-    "a codec that tells no place": (b"xn--99999999,a\n1,x\n", {"encoding": "idna"}, "not idna (decoding with 'idna'"),
-    "unknown encoding": (b"id,a\n1,x\n", {"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
+    "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "row 2, column 'a': byte 0x81 (byte 8 of the file)"),
+    "a codec that tells no place": (b"xn--99999999,a\n1,x\n", {"encoding": "idna"}, "not valid idna"),
+    "unknown encoding": (b"id,a\n1,x\n", {"encoding": "utf-9"}, "encoding must be one that Python knows, not 'utf-9'"),
 }  # fmt: skip
 
 
@@ -173,14 +173,14 @@ def test_a_bad_file_is_refused_and_told_where(fault, tmp_path):
 
 
 def test_an_open_quote_far_from_the_end_is_found_at_once_and_cut_short(tmp_path):
-    with pytest.raises(ValueError, match="row 2, column 'a': a quote is opened") as caught:
+    with pytest.raises(ValueError, match="row 2, column 'a': the opening quote") as caught:
         read(tmp_path, 'id,a\n1,"' + "long, and longer\n" * 200_000)
     assert len(str(caught.value)) < len(str(tmp_path)) + 250
 
 
 @pytest.mark.parametrize("sep", ["", ",,", '"', "\n", None, 3])
 def test_a_separator_is_one_character(sep, tmp_path):
-    with pytest.raises(ValueError, match="sep must be one character"):
+    with pytest.raises(ValueError, match="sep must"):
         read(tmp_path, PLACES, sep=sep)
 
 

@@ -16,7 +16,7 @@ from tiny_book import TinyBook
 import crowder as cr
 from book.companion import evidence, published
 from book.companion.printing import markdown_table
-from crowder.practice.planner.sheets import Told, as_text, question_sheet, read_answers
+from crowder.practice.planner.sheets import SheetAnswers, escape_markup, question_sheet, read_answers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -205,11 +205,11 @@ def kinds(html):
 SHOWN = """
 import pandas as pd
 from book.companion import figures
-{as_text}
+{escape_markup}
 cells = {cells!r}
-figures.table(pd.DataFrame({{"record": [as_text(cell) for cell in cells], "n": 1}}), "tab-a", caption="Cells.")
-figures.say("Compared are " + ", ".join(as_text(cell) for cell in cells) + ".")
-figures.say("\\n".join(f"- {{as_text(cell)}}" for cell in cells))
+figures.table(pd.DataFrame({{"record": [escape_markup(cell) for cell in cells], "n": 1}}), "tab-a", caption="Cells.")
+figures.say("Compared are " + ", ".join(escape_markup(cell) for cell in cells) + ".")
+figures.say("\\n".join(f"- {{escape_markup(cell)}}" for cell in cells))
 """
 
 
@@ -218,11 +218,11 @@ def test_records_come_onto_a_page_as_text_and_nothing_else(tmp_path):
     """Built with hostile records and with plain ones: the same kinds of elements and attributes, and the very text."""
     import inspect
 
-    code = "import re\n\n" + inspect.getsource(as_text)
+    code = "import re\n\n" + inspect.getsource(escape_markup)
     pages = {}
     for name, cells in (("plain", [f"cell {i}" for i in range(len(HOSTILE))]), ("hostile", HOSTILE)):
         book = TinyBook(tmp_path / name)
-        book.write("01-one", "# One", "#p\nsize = 3", SHOWN.format(as_text=code, cells=cells))
+        book.write("01-one", "# One", "#p\nsize = 3", SHOWN.format(escape_markup=code, cells=cells))
         book.write("02-two", "# Two", "#p\nsize = 3", "size")
         book.profiles("")
         done = book.build("--jobs", "1")
@@ -240,7 +240,7 @@ def test_a_cell_as_text_holds_no_sign_that_markdown_or_html_would_read(cell):
     """Letters, digits and a few marks; all else by its number. Read back by HTML's rules, it is the cell."""
     import html
 
-    shown = as_text(cell)
+    shown = escape_markup(cell)
     assert html.unescape(shown) == seen(cell)
     assert not set(re.sub(r"&#\d+;", "", shown)) & set('<>"&`$|\\{}[]*_~#@!^=%\n\r\x0b\x7f\u2028\u202e')
     assert not re.match(r"\s*([-+] |\d+[.)] |[-=]{2,})", shown)
@@ -273,4 +273,4 @@ def test_answers_of_records_whose_names_look_like_formulas_come_back(tmp_path):
     assert read_answers(tmp_path / "s.csv", ids).pairs == [(0, 1), (1, 2)]
     (tmp_path / "t.csv").write_text("id_a,id_b,same\n-1,=a,yes\n")  # as a spreadsheet saves it
     assert read_answers(tmp_path / "t.csv", ids).pairs == [(0, 1)]
-    assert isinstance(read_answers(tmp_path / "t.csv", ids), Told)
+    assert isinstance(read_answers(tmp_path / "t.csv", ids), SheetAnswers)

@@ -54,7 +54,7 @@ KINDS = {
 ANYTHING = {
     "repeat.settings", "sweep.settings", "show.parameters", "table.parameters", "table.shown", "table.align",
     "legible.chart",  # Altair's own
-    "Faulty.vote.number", "blocked.pairs",
+    "Faulty.vote.number", "synthetic_candidates.pairs",
 }  # fmt: skip
 
 #: Also how they talk; the tables have no call that comes so far.

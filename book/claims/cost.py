@@ -27,7 +27,7 @@ from book.companion.claims import (
 )
 from crowder.experiments import count_questions, repeat, sweep
 from crowder.orderings import EdgeOrdering, NodeOrdering
-from crowder.practice.batches import best_batch, sweep_in_batches, time_bound, time_needed
+from crowder.practice.batches import best_batch_size, sweep_in_batches, time_bound, time_needed
 from crowder.resolution import ideal_queries
 from crowder.sorting import edge_walk
 
@@ -178,7 +178,7 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     statement=r"""A sweep of $N$ configurations of $s$ seconds in batches of $b$, each with overhead $o$, takes
     $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is least at $b =
     \sqrt{No/(Ws)}$.""",
-    code=[time_needed, best_batch, time_bound],
+    code=[time_needed, best_batch_size, time_bound],
     test=[
         "test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
         "test_batches.py::test_no_batch_is_much_better_than_the_best_one",
@@ -206,7 +206,7 @@ def best_size_of_a_batch(seed=7, plans=60):
     def upper(n, s, o, w, c):
         return (n / (c * w) + 1) * (c * s + o)
 
-    chosen = [best_batch(n, s, overhead=o, workers=w) for n, s, o, w in free]
+    chosen = [best_batch_size(n, s, overhead=o, workers=w) for n, s, o, w in free]
     limits = [upper(*plan, c) for plan, c in zip(free, chosen, strict=True)]
     bounds = [time_bound(n, s, overhead=o, workers=w) for n, s, o, w in free]
     best = [min(upper(*plan, c) for c in range(1, plan[0] + 1)) for plan in free[:60]]

@@ -8,14 +8,14 @@ from itertools import product
 import numpy as np
 
 import crowder as cr
+from book.companion import naive
 from book.companion.claims import agreement, also, exceeds, of_chapter
 from book.companion.empirical import mean_and_error
-from book.companion.naive import clusterings
-from crowder.practice.planner import mixture, sizes
-from crowder.practice.planner.batch import STRATEGIES, batch_of
+from crowder.practice.planner import clusterings, cuts
+from crowder.practice.planner.batch import STRATEGIES, question_batch
 from crowder.practice.planner.people import people
 from crowder.practice.planner.planner import Plan
-from crowder.practice.planner.sheets import Told
+from crowder.practice.planner.sheets import SheetAnswers
 
 claim, check = of_chapter(__name__)
 
@@ -27,7 +27,7 @@ IN_WORDS = {4: "four", 5: "five"}
        statement="""Planned without a label, by similarities alone or with the first answers, the interval for the
            questions of edge ordering holds the actual number on invented data sets clearly more often than not
            (nominally nine times in ten).""",
-       code=[Plan, mixture.fit_levels, sizes.Clusterings],
+       code=[Plan, cuts.fit_cut, clusterings.PlausibleClusterings],
        test=TESTS + "the_interval_holds_nearly_as_often_as_it_says")  # fmt: skip
 def interval(held=None, smallest=None, three=None, seed=1):
     """`held`: for each plan, whether its interval held the actual number. `smallest`: some plans, and their actual
@@ -55,7 +55,7 @@ def interval(held=None, smallest=None, three=None, seed=1):
 @claim("B142", place=BEYOND, status="holds", basis="exact",
        statement="""No question of a batch can be implied by answers to the others, if each was open with all before
            it supposed *same*.""",
-       code=batch_of, test=TESTS + "no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
+       code=question_batch, test=TESTS + "no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
 def no_waste(records=4, seed=1):
     rng, bad, tried, runs = np.random.default_rng(seed), 0, 0, 0
     for labels, values in _every(records, rng):
@@ -69,7 +69,7 @@ def no_waste(records=4, seed=1):
 @claim("B143", place=BEYOND, status="holds", basis="exact",
        statement="""In batches taken as if all open pairs before were matches, edge ordering asks exactly the
            questions that it asks one by one.""",
-       code=batch_of, test=TESTS + "edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
+       code=question_batch, test=TESTS + "edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
 def edge_in_batches(records=4, seed=1):
     rng, small, larger = np.random.default_rng(seed), [], []
     every = _every(records, rng)
@@ -139,17 +139,17 @@ def _wasted(batches, n):
 def _every(n, rng):
     """All clusterings of n records, each with similarities of its own, all different."""
     pairs = n * (n - 1) // 2
-    return [(labels, rng.permutation(pairs) / pairs + 0.05) for labels in clusterings(n)]
+    return [(labels, rng.permutation(pairs) / pairs + 0.05) for labels in naive.clusterings(n)]
 
 
 def _in_batches(way, values, labels, size):
     """Ask by batches until nothing is open: the answers, and for each batch what was known before it."""
-    told, batches = {}, []
-    while chosen := batch_of(way, values, size, list(told), list(told.values()), rng=7):
+    known, batches = {}, []
+    while chosen := question_batch(way, values, size, list(known), list(known.values()), rng=7):
         chosen = [(min(pair), max(pair)) for pair in chosen]
-        batches.append((dict(told), chosen))
-        told |= {(i, j): bool(labels[i] == labels[j]) for i, j in chosen}
-    return told, batches
+        batches.append((dict(known), chosen))
+        known |= {(i, j): bool(labels[i] == labels[j]) for i, j in chosen}
+    return known, batches
 
 
 @cache
@@ -157,14 +157,14 @@ def _trials(data_sets=4):
     """Plans for invented data, before and after answers; the last two, and their actual runs."""
     held, pairs = [], []
     for rng in np.random.default_rng(1).spawn(data_sets):
-        invented, told = people(rng.choice([1, 1, 2, 3], size=10), rng=rng), None
+        invented, answers = people(rng.choice([1, 1, 2, 3], size=10), rng=rng), None
         for _ in range(2):
-            planned = cr.Plan(invented, answers=told, strategies=("edge",), rng=0)
-            actual = planned.actual["edge"]
+            planned = cr.Plan(invented, answers=answers, strategies=("edge",), rng=0)
+            actual = planned.actual_runs["edge"]
             low, _, high = planned.questions("edge")
             held.append(low <= actual.n_queries <= high)
-            told = Told(len(invented))
+            answers = SheetAnswers(len(invented))
             for (i, j), same in list(zip(actual.queries.tolist(), actual.answers.tolist(), strict=True))[:30]:
-                told.add(i, j, same, "a question")
+                answers.add(i, j, same, "a question")
         pairs.append((planned, actual))
     return held, pairs[-2:]

@@ -48,7 +48,7 @@ def as_markdown(rows: list[dict[str, str]]) -> list[str]:
 def folder_of(file: str) -> str:
     """The folder of a module, two deep at most.
 
-    >>> [folder_of(f"crowder/{name}.py") for name in ("engine", "beyond/posterior", "practice/planner/sizes")]
+    >>> [folder_of(f"crowder/{name}.py") for name in ("engine", "beyond/posterior", "practice/planner/clusterings")]
     ['crowder', 'crowder/beyond', 'crowder/practice']
     """
     return "/".join(Path(file).parts[:-1][:2])

@@ -1,1 +1,1 @@
-"""What a team with records and a crowd needs: journals, streams of pairs, record files, many settings, plans."""
+"""For your own records and crowd: journals, streams of pairs, record files, sweeps of many settings, and plans."""

@@ -2,7 +2,7 @@ r"""A sweep over very many settings: in batches stored on disk, resumable, with 
 
 Each task of `crowder.experiments.sweep` is one repetition. Handing a task to a worker costs several milliseconds, so
 short ones are batched: a task is a number of points of the grid, and writes one file. The best batch size balances the
-overhead of many small batches against the wait for the last large one (`best_batch`).
+overhead of many small batches against the wait for the last large one (`best_batch_size`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from scipy import sparse
 from crowder import validation
 from crowder.experiments import named, points_of, runnable
 
-__all__ = ["best_batch", "sweep_in_batches", "time_bound", "time_needed"]
+__all__ = ["best_batch_size", "sweep_in_batches", "time_bound", "time_needed"]
 
-_POINT = "grid point"  # a column of the files that the table does not have
+_POINT = "grid point"  # a column of the files, but not of the table
 
 
 def sweep_in_batches(
@@ -40,26 +40,28 @@ def sweep_in_batches(
     n_jobs: int = 1,
     **settings: Any,
 ) -> pd.DataFrame:
-    """As `crowder.experiments.sweep`, with the same results; a batch of grid points is one task and one file.
+    """`crowder.experiments.sweep` with the same results, but each task is a batch of grid points with one file.
 
     Parameters
     ----------
     function : callable
-        Takes the settings and a keyword ``rng``; returns a mapping of named numbers. Importable if `n_jobs` is not 1.
+        Takes the settings and a keyword ``rng``; returns a mapping of named numbers. It must be importable if `n_jobs`
+        is not 1.
     grid : iterable of mapping
         The settings that differ from point to point.
     repetitions : int
-        Of each point, at least 1.
+        Number of repetitions of each point, at least 1.
     rng : int, keyword only
         A seed, so that a sweep that was interrupted continues with the same generators.
     folder : path, keyword only
         The folder of ``batch-00000.csv``, .... All workers must have access to it.
     batch : int, keyword only
-        Points in a task; see `best_batch`. It does not affect the results.
+        Number of points in a task; see `best_batch_size`. It does not affect the results.
     n_jobs : int, keyword only
-        Processes, as in joblib. Under ``joblib.parallel_config(backend="dask")`` the cluster's workers.
+        Number of processes, as in joblib. With ``joblib.parallel_config(backend="dask")`` the cluster's workers run
+        the tasks.
     **settings
-        Passed on.
+        Passed on to the function.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def sweep_in_batches(
     Notes
     -----
     A file appears under its name only when it is complete, so a run may be killed at any time; the same call then
-    computes what is missing. Memory besides that of the function: a generator for each point, and the table at the end.
+    computes what is missing. Besides the memory of the function, this needs a generator for each point, and the table.
 
     Examples
     --------
@@ -104,35 +106,35 @@ def sweep_in_batches(
     if not files:
         return pd.DataFrame()
     tables = [
-        _whole(path, range(at * batch, min((at + 1) * batch, len(grid))), repetitions) for at, path in enumerate(files)
+        _read(path, range(at * batch, min((at + 1) * batch, len(grid))), repetitions) for at, path in enumerate(files)
     ]
     for path, table in zip(files, tables, strict=True):
         if list(table) != list(tables[0]):
-            raise ValueError(f"{path} has other columns than {files[0]}; remove the wrong one, and run this again")
+            raise ValueError(f"{path} has other columns than {files[0]}; remove the wrong file and run the sweep again")
     results = pd.concat(tables, ignore_index=True)
     points = pd.DataFrame([grid[point] for point in results.pop(_POINT)])
     return pd.concat([points, results], axis=1)
 
 
 def time_needed(configurations: int, seconds: float, *, overhead: float, batch: int, workers: int) -> float:
-    r"""How long a sweep of equal configurations takes, in seconds.
+    r"""The time that a sweep of equally long configurations takes, in seconds.
 
     .. math:: \Bigl\lceil \frac{\lceil N / b \rceil}{W} \Bigr\rceil (b s + o)
 
     Parameters
     ----------
     configurations : int
-        N.
+        Their number N.
     seconds : float
-        s, of one configuration.
+        Time s for one configuration.
     overhead : float, keyword only
-        o, of handing over one batch and writing its file.
+        Time o for sending one batch to a worker and writing its file.
     batch, workers : int, keyword only
-        b and W.
+        Batch size b and number of workers W.
 
     Notes
     -----
-    The last batch counts in full. Not in the paper; see the chapter "How cost grows".
+    The last batch is counted as a full one. Not in the paper; see the chapter "How cost grows".
 
     Examples
     --------
@@ -143,14 +145,14 @@ def time_needed(configurations: int, seconds: float, *, overhead: float, batch: 
     return math.ceil(math.ceil(configurations / batch) / workers) * (batch * seconds + overhead)
 
 
-def best_batch(configurations: int, seconds: float, *, overhead: float, workers: int) -> int:
-    r"""The batch with the least bound on the time, :math:`\sqrt{N o / (W s)}`, in whole numbers and at least 1.
+def best_batch_size(configurations: int, seconds: float, *, overhead: float, workers: int) -> int:
+    r"""The batch size that minimises `time_bound`, :math:`\sqrt{N o / (W s)}`, rounded and at least 1.
 
-    Parameters as for `time_needed`; the bound is `time_bound`.
+    Parameters as for `time_needed`.
 
     Examples
     --------
-    >>> best_batch(10_000, 0.5, overhead=0.02, workers=4)
+    >>> best_batch_size(10_000, 0.5, overhead=0.02, workers=4)
     10
     """
     _positive(configurations=configurations, seconds=seconds, overhead=overhead, workers=workers)
@@ -158,7 +160,7 @@ def best_batch(configurations: int, seconds: float, *, overhead: float, workers:
 
 
 def time_bound(configurations: int, seconds: float, *, overhead: float, workers: int) -> float:
-    r"""What the time stays under with the best batch, if it need not be whole: :math:`(\sqrt{N s / W} + \sqrt o)^2`.
+    r"""An upper bound on the time with the best batch size before rounding: :math:`(\sqrt{N s / W} + \sqrt o)^2`.
 
     Parameters as for `time_needed`.
 
@@ -174,7 +176,9 @@ def time_bound(configurations: int, seconds: float, *, overhead: float, workers:
 def _positive(**numbers: float) -> None:
     for name, number in numbers.items():
         validation.kind(number, Real, f"{name} must be a number")
-        if not (number >= 0 if name in ("configurations", "overhead") else number > 0):
+        if name in ("configurations", "overhead") and not number >= 0:
+            raise ValueError(f"{name} must be 0 or more, not {number!r}")
+        if name not in ("configurations", "overhead") and not number > 0:
             raise ValueError(f"{name} must be positive, not {number!r}")
 
 
@@ -197,47 +201,47 @@ def _run(
         raise
 
 
-def _whole(path: Path, points: range, repetitions: int) -> pd.DataFrame:
+def _read(path: Path, points: range, repetitions: int) -> pd.DataFrame:
     """The rows of a file, checked to be complete: not truncated, edited or replaced since it was written."""
     wanted = [(point, r) for point in points for r in range(repetitions)]
     try:
         if not path.read_bytes().endswith(b"\n"):
-            raise ValueError("its last line is cut")
+            raise ValueError("its last line is incomplete")
         table = pd.read_csv(path, keep_default_na=False, na_values=["nan"])
         if list(zip(table[_POINT], table["repetition"], strict=True)) != wanted:
-            raise ValueError(f"it should have {repetitions} of each of the points {points.start} to {points.stop - 1}")
+            raise ValueError(f"it must have {repetitions} rows for each of points {points.start} to {points.stop - 1}")
     except (KeyError, ValueError) as error:
-        raise ValueError(f"{path} is damaged ({error}); remove it, and the same call does its points again") from None
+        raise ValueError(f"{path} is damaged ({error}); remove it and run the sweep again") from None
     return table
 
 
 def _key(function: Callable[..., Any], grid: Any, repetitions: Any, rng: Any, batch: Any, settings: Any) -> dict:
     """The identity of a sweep, with the settings as a digest."""
-    text = _told([settings, *grid])
+    text = _as_text([settings, *grid])
     return {
         "function": f"{function.__module__}.{function.__qualname__}", "points": len(grid), "repetitions": repetitions,
         "seed": int(rng), "batch": batch, "settings": hashlib.sha256(text.encode()).hexdigest(),
     }  # fmt: skip
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """A setting as text that identifies it; values that print abbreviated or rounded are replaced by a digest."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(sorted(f'{_told(key)}: {_told(one)}' for key, one in value.items()))}}}"
+        return f"{{{', '.join(sorted(f'{_as_text(key)}: {_as_text(one)}' for key, one in value.items()))}}}"
     if type(value) in (list, tuple):
-        return f"{type(value).__name__}({', '.join(map(_told, value))})"
+        return f"{type(value).__name__}({', '.join(map(_as_text, value))})"
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, np.ndarray):
-        return f"array {value.shape} {_told(value.tolist())}"
+        return f"array {value.shape} {_as_text(value.tolist())}"
     if sparse.issparse(value):
         entries = value.tocoo()
-        return f"sparse {value.shape} {_told([entries.row, entries.col, entries.data])}"
+        return f"sparse {value.shape} {_as_text([entries.row, entries.col, entries.data])}"
     if isinstance(value, (pd.Series, pd.Index)):
         value = value.to_frame()
     if isinstance(value, pd.DataFrame):
         columns = [value.iloc[:, place].to_numpy() for place in range(value.shape[1])]
-        return f"table {_told([list(value.columns), value.index.to_numpy(), columns])}"
+        return f"table {_as_text([list(value.columns), value.index.to_numpy(), columns])}"
     return repr(value)
 
 
@@ -258,7 +262,7 @@ def _claim(folder: Path, key: dict) -> None:
     try:
         found = dict(json.loads(mark.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{mark} does not say which sweep the folder holds: {error}") from None
+        raise ValueError(f"{mark} must identify the sweep in its folder, but cannot be read: {error}") from None
     if found != key:
-        odd = ", ".join(sorted(name for name in key if found.get(name) != key[name]))
-        raise ValueError(f"{folder} holds another sweep: {odd} differ")
+        different = ", ".join(sorted(name for name in key if found.get(name) != key[name]))
+        raise ValueError(f"folder {folder} holds another sweep (different: {different})")

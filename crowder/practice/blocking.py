@@ -1,4 +1,4 @@
-"""Many records with few candidate pairs, as after a blocking step, in memory proportional to those pairs."""
+"""Synthetic candidate pairs, as left by blocking: many records, and memory proportional to the pairs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from crowder.resolution import cluster_sizes
 if TYPE_CHECKING:
     from crowder.models import SimilarityModel
 
-__all__ = ["blocked"]
+__all__ = ["synthetic_candidates"]
 
 
-def blocked(
+def synthetic_candidates(
     sizes: Sequence[int], pairs: int, model: SimilarityModel, *, rng: int | np.random.Generator
 ) -> tuple[sparse.coo_array, np.ndarray]:
     """Clusters of given sizes, with all matching pairs and random others as candidates, `pairs` in total.
@@ -44,17 +44,21 @@ def blocked(
     Raises
     ------
     ValueError
-        If there are more matching pairs than candidates, or fewer pairs than that; if a size is not a positive integer.
+        If `pairs` is less than the number of matching pairs or more than the number of all pairs, or a size is not a
+        positive integer.
+
+    See Also
+    --------
+    crowder.datasets.synthetic : the same with every pair as a candidate.
 
     Notes
     -----
-    O(n + m log m) time and O(n + m) memory for m candidate pairs, never n². `crowder.datasets.synthetic` has every
-    pair.
+    O(n + m log m) time and O(n + m) memory for m candidate pairs.
 
     Examples
     --------
     >>> from crowder.models import dist1
-    >>> similarity, labels = blocked([3, 2, 1], 8, dist1(0.2), rng=7)
+    >>> similarity, labels = synthetic_candidates([3, 2, 1], 8, dist1(0.2), rng=7)
     >>> similarity.shape, similarity.nnz, int((labels[similarity.row] == labels[similarity.col]).sum())
     ((6, 6), 8, 4)
     """
@@ -62,11 +66,9 @@ def blocked(
     rng = validation.generator(rng, "pairs and similarities")
     pairs = validation.whole(pairs, "the number of candidate pairs")
     n = int(sizes.sum())
-    if n > MOST_RECORDS:
-        raise ValueError(f"at most {MOST_RECORDS} records, not {n}")
     matching = int((sizes * (sizes - 1) // 2).sum())
     if not matching <= pairs <= n * (n - 1) // 2:
-        raise ValueError(f"{matching} of {n * (n - 1) // 2} pairs match; there cannot be {pairs} candidates")
+        raise ValueError(f"pairs must be from {matching} (the matches) to {n * (n - 1) // 2} (all pairs), not {pairs}")
     labels = np.repeat(np.arange(len(sizes)), sizes)
     rng.shuffle(labels)
     codes = np.concatenate([_inside(labels, sizes), _across(labels, pairs - matching, rng)])

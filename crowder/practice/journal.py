@@ -1,9 +1,9 @@
-"""Answers that cost money are never lost: on disk before they are used, so a run that dies goes on where it died.
+"""A journal of a crowd's answers: written to disk before they are used, so that an interrupted run can be resumed.
 
-A `Journal` stands between an ordering and the crowd. What it has on disk it answers itself; anything else it puts to
-the crowd, commits, and only then hands on. Orderings are deterministic, so a run that is started again asks the same
-questions in the same order, finds them answered as far as it had come, and ends as if nothing had happened.
-`crowder.practice.answer_file` keeps the answers.
+A `Journal` is an oracle between an ordering and the crowd. It answers from the disk where it can; any other question it
+puts to the crowd, and it writes the answer to disk before returning it. Orderings are deterministic, so a run that is
+started again asks the same questions in the same order, receives the stored answers, and continues where it stopped.
+The file is described in `crowder.practice.answer_file`.
 """
 
 from __future__ import annotations
@@ -25,72 +25,73 @@ from crowder.practice.answer_file import LARGEST, AnswerFile, read
 
 __all__ = ["Journal", "identity", "read"]
 
-#: What tells one run from another, and how a difference is reported.
+#: The parts of a run's identity, and the message if one differs.
 DIFFERENCES = {
-    "records": "it has {theirs} records, this run {ours}",
-    "text": "its records read otherwise",
-    "similarity": "its records have other similarities",
-    "ordering": "it is of {theirs}, this run of {ours}",
-    "order": "its ties, or the arrivals of its records, are in another order (by another seed?)",
+    "records": "it has {theirs} records, this run has {ours}",
+    "text": "the text of its records differs",
+    "similarity": "its similarities differ",
+    "ordering": "it is of {theirs}, this run is of {ours}",
+    "order": "its ties or arrivals are in another order (perhaps because of another seed)",
 }
 
-ELSEWHERE = "Use another file. Answers that hold there, too, can be taken over: see Journal.add"
+ADVICE = "Use another file; answers that hold for this run too can be added with Journal.add"
 
 
 class Journal:
-    """An oracle that never asks the crowd what it has on disk.
+    """An oracle that never asks the crowd a question whose answer is on disk.
 
     Parameters
     ----------
     oracle : callable
         The crowd; see `crowder.oracles`.
     path : str or path
-        The journal: an SQLite file on a local disk, made if it is not there, continued if it is. While it is open,
-        files whose names begin with its own stand beside it; copy none without the others.
+        The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
+        open, there are other files whose names begin with its name; copy all of them or none.
     run : EdgeOrdering, NodeOrdering or another ordering, keyword only
-        Whose answers these are. Needed only where an ordering is driven by hand; ``ordering.run(journal)`` and
-        ``edge_ordering(similarity, journal, ...)`` tell it by themselves.
-    records : DataFrame or what makes one, keyword only
-        The text of the records, to tell runs apart whose records are equally similar.
+        The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
+        ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
+    records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
+        The text of the records, to distinguish runs whose similarities are the same.
 
     Attributes
     ----------
     asked : int
-        Questions put to the crowd through this object.
+        Number of questions that this object has put to the crowd.
     path : str
-        Where the file is.
+        The absolute path of the file.
 
     Raises
     ------
     ValueError
-        If the file is no journal, or the journal of another run: of other records (in number, similarity or text),
-        another class of ordering, or ties or arrivals in another order. Nothing is asked then. (A seed that changes no
-        question of edge ordering makes no other run.)
+        If the file is not a journal, or is the journal of another run: of other records (in number, similarity or
+        text), another class of ordering, or another order of ties or arrivals. Nothing is then asked. (A seed that does
+        not change the questions of edge ordering does not make another run.)
     OSError
-        If the journal cannot be written. A full disk is reported before a question is asked, not after.
+        If the journal cannot be written. A full disk is detected before a question is asked.
     TypeError
-        On a question, if the crowd's answer is not a boolean. Nothing is written then.
+        When asking, if the crowd's answer is not a boolean. Nothing is then written.
 
     Notes
     -----
-    *Killed, or without power:* what has been handed on is on disk. One question may have been out; the resumed run asks
-    it first. A crowd that remembers its tasks by their pair can then give its answer without being paid again.
+    *Killed process or power failure:* every answer that the journal has returned is on disk. At most one question was
+    open; the resumed run asks it first. If the crowd stores its tasks by pair, that answer need not be paid for again.
 
-    *Full disk:* room is set aside before each question. Should an answer find none even so, the error tells it, and
-    this object keeps it, to write it when the question comes again.
+    *Full disk:* space is reserved before each question. If an answer still cannot be written, the error message
+    contains it, and this object keeps it and writes it when the question is asked again.
 
-    *Several processes* may share a journal on one machine. Who asks locks it from before the question to after its
-    commit; who comes to the same question meanwhile waits, and finds the answer. So all see the same answers, and each
-    is paid for once. A process that dies holds no lock. Open a journal after a fork, not before.
+    *Several processes* on one machine may share a journal. A process holds a lock from before a question until its
+    answer is committed; another process with the same question waits and then reads that answer. So all processes see
+    the same answers, and each is paid for once. The lock of a process ends with it. Open a journal after forking, not
+    before.
 
-    *Another run:* beside digests of similarity and order, the journal has the turn of every question. A run that comes
-    to one out of turn is not this one, and the crowd is not asked.
+    *Another run:* besides digests of similarities and order, the journal stores the turn of each question. A run that
+    reaches a stored question out of turn is another run, and the crowd is not asked.
 
-    *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` keeps every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the verdicts.
+    *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
+    the majority.
 
-    *Cost:* the ``fsync`` of an answer, some milliseconds; for one that is on disk already, some tens of microseconds. A
-    digest of the m candidate pairs at the start, O(m). Memory does not grow with the answers.
+    *Cost:* for each new answer an ``fsync``, some milliseconds; for each stored one, some tens of microseconds; O(m)
+    once, to digest the m candidate pairs. Memory does not grow with the answers.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class Journal:
     >>> path = os.path.join(tempfile.mkdtemp(), "answers.db")
     >>> edge_ordering(similarity, Journal(crowd, path), rng=7).n_queries
     2
-    >>> with Journal(crowd, path) as journal:  # another day
+    >>> with Journal(crowd, path) as journal:  # resumed: both answers are on disk
     ...     edge_ordering(similarity, journal, rng=7).n_queries, journal.asked
     (2, 0)
     """
@@ -111,50 +112,53 @@ class Journal:
     ) -> None:
         self.asked = 0
         self._oracle = oracle
-        self._text = {} if records is None else {"text": _text(records)}
+        self._text = {} if records is None else {"text": _text_digest(records)}
         self._turn = 0  # of this run's last question
         self._run: weakref.ref | None = None
-        self._paid: dict[tuple[int, int, int], bool] = {}  # answers that are not on disk yet
-        self._lock = threading.RLock()
+        self._unsaved: dict[tuple[int, int, int], bool] = {}  # answers that could not be written yet
+        self._thread_lock = threading.RLock()
         self._file = AnswerFile(path)
         self.path = self._file.path
         if run is not None:
             self.begin(run)
 
     def begin(self, ordering: Any) -> None:
-        """Be told which ordering asks; a ValueError if these are not its answers."""
-        if not isinstance(ordering, Ordering):
-            identity(ordering)  # says that it is none
-        begin(self._oracle, ordering)
+        """Check that the stored answers belong to this ordering; `Ordering.run` calls it.
+
+        Raises
+        ------
+        ValueError
+            If they belong to another run.
+        """
         ours = identity(ordering) | self._text
-        with self._lock, self._file.writing():
-            theirs = self._file.run()
+        begin(self._oracle, ordering)
+        with self._thread_lock, self._file.transaction():
+            theirs = self._file.run_identity()
             for what, value in ours.items():
                 if theirs.get(what, value) != value:
                     reason = DIFFERENCES[what].format(theirs=theirs[what], ours=value)
-                    raise ValueError(f"{self.path} is the journal of another run: {reason}. {ELSEWHERE}")
-                self._file.describe(what, value)
+                    raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
+                self._file.add_identity(what, value)
             if self._run is None or self._run() is not ordering:
                 self._turn = 0
                 known = {_pair(i, j) for i, j in ordering.resolution.queries.tolist()}
-                for i, j, turn in self._file.asked():
+                for i, j, turn in self._file.questions():
                     if (i, j) not in known:
                         break
                     self._turn = turn
         self._run = weakref.ref(ordering)
 
     def vote(self, i: int, j: int, number: int) -> bool:
-        """The `number`-th answer about i and j: from the disk, or else from the crowd and onto the disk."""
-        # Checked before the crowd is asked: what cannot be kept must not be paid for.
-        key = (*_pair(i, j), _vote(number))
-        with self._lock:
+        """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk."""
+        key = (*_pair(i, j), _vote(number))  # checked first: an answer that cannot be stored must not be paid for
+        with self._thread_lock:
             try:
-                same, turn = self._file.find(key) or self._obtain(key, i, j)
+                same, turn = self._file.find(key) or self._ask_and_store(key, i, j)
             except OSError as error:
-                if key not in self._paid:
+                if key not in self._unsaved:
                     raise
-                same, turn = self._rescue(key, i, j, error)
-            self._paid.pop(key, None)
+                same, turn = self._free_space_and_store(key, i, j, error)
+            self._unsaved.pop(key, None)
             if turn is not None:
                 self._check_turn(key, turn)
                 self._turn = max(self._turn, turn)
@@ -163,53 +167,53 @@ class Journal:
     def __call__(self, i: int, j: int) -> bool:
         return self.vote(i, j, 0)
 
-    def _obtain(self, key: tuple[int, int, int], i: int, j: int) -> tuple[bool, int | None]:
-        with self._file.alone():
-            if found := self._file.find(key):  # another process was faster
+    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> tuple[bool, int | None]:
+        with self._file.locked():
+            if found := self._file.find(key):  # another process has asked meanwhile
                 return bool(found[0]), found[1]
             turn = self._file.last_turn() + 1
             self._check_turn(key, turn)
-            if key not in self._paid:
-                self._file.keep_room()
-            with self._file.writing():
-                if key not in self._paid:
-                    self._paid[key] = answer(self._oracle, i, j, key[2])
+            if key not in self._unsaved:
+                self._file.reserve_space()
+            with self._file.transaction():
+                if key not in self._unsaved:
+                    self._unsaved[key] = answer(self._oracle, i, j, key[2])
                     self.asked += 1
-                self._file.put(key, self._paid[key], turn)
-            return self._paid[key], turn
+                self._file.insert(key, self._unsaved[key], turn)
+            return self._unsaved[key], turn
 
-    def _rescue(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[bool, int | None]:
-        """Write an answer that has been paid for and could not be written."""
-        for make_room in (self._file.free_reserve, self._file.work_in):
+    def _free_space_and_store(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[bool, Any]:
+        """Store an answer that could not be written at first."""
+        for free_space in (self._file.release_reserve, self._file.checkpoint):
             try:
-                make_room()
-                return self._obtain(key, i, j)
+                free_space()
+                return self._ask_and_store(key, i, j)
             except OSError as again:
                 error = again
         raise OSError(
-            f"The crowd's answer to {(i, j)} is {self._paid[key]}, and could not be written: {error}. "
-            "Make room and run again with this same journal; in a new process, give it the answer by Journal.add"
+            f"the crowd's answer to {(i, j)} is {self._unsaved[key]}, but could not be written: {error}. "
+            "Free some space and run again with this Journal object; in a new process, pass the answer to Journal.add"
         ) from error
 
     def _check_turn(self, key: tuple[int, int, int], turn: int) -> None:
         if turn > self._turn + 1:
-            i, j, _ = next(self._file.asked(self._turn))
+            i, j, _ = next(self._file.questions(self._turn))
             raise ValueError(
                 f"{self.path} is the journal of another run: its question {self._turn + 1} was {(i, j)}, this run's is "
-                f"{key[:2]}. (Or this run had begun before: say so by run=.) {ELSEWHERE}"
+                f"{key[:2]}. (If this run had already begun, pass its ordering as run=.) {ADVICE}"
             )
 
     @property
     def n_answers(self) -> int:
         """Number of answers on disk."""
-        return self._file.size()
+        return self._file.n_answers()
 
     def answers(self) -> pd.DataFrame:
-        """The answers on disk, as `crowder.practice.journal.read` gives them."""
+        """The answers on disk, as from `crowder.practice.journal.read`."""
         return self._file.table()
 
     def add(self, pairs: ArrayLike, answers: Any, vote: Any = 0) -> int:
-        """Take in answers from elsewhere; a run that comes to one of these questions does not put it to the crowd.
+        """Store answers from elsewhere; the crowd is then not asked these questions.
 
         Parameters
         ----------
@@ -218,20 +222,20 @@ class Journal:
         answers : array_like of bool, shape (m,)
             Whether they refer to the same entity.
         vote : int or array_like of int, shape (m,)
-            Which answer about the pair this is, where there are several.
+            Number of the answer, if there are several answers to a question.
 
         Returns
         -------
         int
-            How many were new.
+            Number of answers that were new.
 
         Raises
         ------
         ValueError
-            If the shapes do not fit, a pair is not one of the run's records, or an answer contradicts one that is
-            there. Nothing is added then.
+            If the shapes do not fit, a pair does not consist of two of the run's records, or an answer contradicts a
+            stored one. Nothing is then added.
         TypeError
-            If the records are not integers, or the answers not booleans.
+            If the records are not integers, or the answers are not booleans.
 
         Examples
         --------
@@ -243,36 +247,40 @@ class Journal:
         try:
             pairs, answers = np.asarray(pairs), np.asarray(list(answers))
         except (TypeError, ValueError):
-            raise ValueError(f"needs pairs (m, 2) and m answers, not {pairs!r} and {answers!r}") from None
+            raise ValueError(
+                f"pairs must have shape (m, 2) and answers shape (m,); they are {pairs!r} and {answers!r}"
+            ) from None
         if len(pairs) == len(answers) == 0:
             return 0
         if pairs.ndim != 2 or pairs.shape[1] != 2 or answers.shape != pairs.shape[:1]:
-            raise ValueError(f"needs pairs (m, 2) and m answers; the shapes are {pairs.shape} and {answers.shape}")
+            raise ValueError(f"pairs must have shape (m, 2) and answers (m,), not {pairs.shape} and {answers.shape}")
         if pairs.dtype.kind not in "iu" or answers.dtype != bool:
-            raise TypeError(f"needs pairs of integers and boolean answers, not {pairs.dtype} and {answers.dtype}")
+            raise TypeError(f"pairs must be integers and answers booleans, not {pairs.dtype} and {answers.dtype}")
         votes = np.asarray(vote)
         if votes.dtype.kind not in "iu":
-            raise TypeError(f"vote must be an integer, or one a pair, not {vote!r}")
+            raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
         if votes.shape not in ((), answers.shape):
-            raise ValueError(f"vote must be one number, or one a pair; {votes.shape} does not fit {answers.shape}")
+            raise ValueError(f"vote must be one integer, or have shape {answers.shape}, not {votes.shape}")
         votes = np.broadcast_to(votes, answers.shape)
         new = 0
-        with self._lock, self._file.writing():
-            n: Any = self._file.run().get("records", np.inf)
+        with self._thread_lock, self._file.transaction():
+            n: Any = self._file.run_identity().get("records", np.inf)
             for (i, j), same, number in zip(pairs.tolist(), answers.tolist(), votes.tolist(), strict=True):
                 key = (*_pair(i, j), _vote(number))
                 if key[1] >= n:
-                    raise ValueError(f"{(i, j)} is no pair of the {n} records, 0 to {n - 1}, of {self.path}")
+                    raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {(i, j)}")
                 found = self._file.find(key)
                 if found is None:
-                    self._file.put(key, same, None)
+                    self._file.insert(key, same, None)
                     new += 1
                 elif found[0] != same:
-                    raise ValueError(f"the answer to {(i, j)} in {self.path} is {bool(found[0])}, not {same}")
+                    raise ValueError(
+                        f"answers must agree with {self.path}: its answer to {(i, j)} is {bool(found[0])}, not {same}"
+                    )
         return new
 
     def close(self) -> None:
-        """Let go of the file, which happens by itself when the journal is no longer used."""
+        """Close the file; this also happens when the journal is no longer referenced."""
         self._file.close()
 
     def __enter__(self) -> Journal:
@@ -283,7 +291,12 @@ class Journal:
 
 
 def identity(ordering: Any) -> dict[str, object]:
-    """What tells a run from others: number of records, digests of their similarities and of what orders the questions.
+    """What identifies a run: the number of records, and digests of the similarities and of what orders the questions.
+
+    Raises
+    ------
+    TypeError
+        If `ordering` is not an `Ordering`.
 
     Examples
     --------
@@ -292,8 +305,7 @@ def identity(ordering: Any) -> dict[str, object]:
     >>> [what for what in one if one[what] != other[what]]
     ['order']
     """
-    if not (isinstance(ordering, Ordering)):
-        raise TypeError(f"a journal keeps the answers of an ordering, such as an EdgeOrdering; {ordering!r} is none")
+    validation.kind(ordering, Ordering, "ordering must be an Ordering, such as an EdgeOrdering")
     return {
         "records": ordering.n,
         "similarity": _digest(*ordering._similarities()),
@@ -302,11 +314,11 @@ def identity(ordering: Any) -> dict[str, object]:
     }
 
 
-def _text(records: pd.DataFrame) -> str:
+def _text_digest(records: pd.DataFrame) -> str:
     try:
         frame = pd.DataFrame(records)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"records must be a DataFrame, or what makes one: {error}") from None
+        raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
     return _digest(frame.to_csv(index=False).encode())
 
 
@@ -321,7 +333,7 @@ def _digest(*parts: Any) -> str:
 def _pair(i: int, j: int) -> tuple[int, int]:
     low, high = sorted(validation.whole(record, "a record", least=-LARGEST) for record in (i, j))
     if low < 0 or low == high or high > LARGEST:
-        raise ValueError(f"{(i, j)} is no pair of records")
+        raise ValueError(f"a pair must be two different records, numbered from 0, not {(i, j)}")
     return low, high
 
 

@@ -1,6 +1,6 @@
-"""Candidate pairs in Parquet files: written, and read back by falling similarity, sorted by DuckDB outside memory.
+"""Candidate pairs in Parquet files, and sorted streams of them. DuckDB sorts, on disk if memory is short.
 
-Needs duckdb and pyarrow, ``pip install crowder[scale]``; the rest of crowder does not.
+Needs duckdb and pyarrow (``pip install crowder[scale]``), which the rest of crowder does not.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.pairs import MOST_RECORDS, candidates
+from crowder.practice.stream import chunk_columns
 
 __all__ = ["chunks_from_parquet", "number_records", "write_candidates"]
 
-#: Names of the columns.
+#: The default names of the columns.
 COLUMNS = ("i", "j", "similarity")
 
-#: What DuckDB would do with a file's statistics. They may be wrong, and then a damaged number, say 257, came out as 1.
-BELIEVING = "statistics_propagation,compressed_materialization"
+#: Optimisations of DuckDB that rely on a file's statistics. In a damaged file these may be wrong: 257 was read as 1.
+USING_STATISTICS = "statistics_propagation,compressed_materialization"
 
-#: Pairs in a chunk.
+#: The default number of pairs in a chunk.
 CHUNK = 1 << 20
 
 
@@ -36,22 +37,23 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
     Parameters
     ----------
     path : str or path
-        Replaced if it is there.
+        The file; replaced if it exists.
     pairs : array_like, scipy.sparse matrix, or iterator of (i, j, w)
-        A similarity in any form that the orderings take, or chunks of arrays in any order, one in memory at a time.
+        Similarities in any form that the orderings accept, or chunks of arrays in any order, of which one is in memory
+        at a time.
 
     Returns
     -------
     int
-        How many pairs were written.
+        Number of pairs written.
 
     Raises
     ------
     ModuleNotFoundError
-        Without pyarrow.
+        If pyarrow is not installed.
     ValueError, TypeError
-        If a similarity is none, or a chunk is no pairs of records; the chunk and the row are told, from 0. The file is
-        as it was then.
+        If a similarity is not in [0, 1], or a chunk does not consist of pairs of records; the message gives chunk and
+        row, counted from 0. An existing file is then unchanged.
 
     Examples
     --------
@@ -59,17 +61,17 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
     >>> write_candidates(path, [0.5, 0.9, 0.1])
     3
     """
-    arrow, writer_of = _scale("pyarrow"), _scale("pyarrow.parquet").ParquetWriter
+    arrow, writer_of = _import("pyarrow"), _import("pyarrow.parquet").ParquetWriter
     schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
-    written, partial = 0, f"{_no_folder(path)}.part"
+    written, partial = 0, f"{_file_name(path, 'path')}.part"
     try:
         with writer_of(partial, schema) as writer:
-            for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _cut(pairs)):
-                columns = _checked(chunk, number)
+            for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _chunks_of(pairs)):
+                columns = _checked_columns(chunk, number)
                 arrays = [arrow.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
                 writer.write_table(arrow.table(arrays, schema=schema), row_group_size=CHUNK)
                 written += len(arrays[0])
-        # In one move, when it is whole: pairs that are missing from a file would look like pairs that are none.
+        # Replaced only when complete: a missing pair would look like a pair that is not a candidate.
         os.replace(partial, path)
     finally:
         with suppress(FileNotFoundError):
@@ -87,24 +89,24 @@ def chunks_from_parquet(
     threads: int | None = None,
     folder: Any = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The candidate pairs of Parquet files by falling similarity, in chunks, for a `StreamOrdering`.
+    """The candidate pairs of Parquet files in decreasing order of similarity, in chunks, for a `StreamOrdering`.
 
     Parameters
     ----------
     path : str or path
         A file, or a pattern such as ``pairs/*.parquet``.
     seed : int, optional, keyword only
-        Shuffles ties, for ``StreamOrdering(..., ties="stream")``. Without it, ties come by (i, j).
+        Shuffles ties, for ``StreamOrdering(..., ties="stream")``. By default, ties are sorted by (i, j).
     columns : sequence of str, keyword only
-        Which hold the two records, as integers, and the similarity.
+        The names of the columns with the two records (integers) and the similarity.
     chunk : int, keyword only
-        Pairs in a chunk.
+        Number of pairs in a chunk.
     memory_limit : str, keyword only
-        What DuckDB may use; what it sorts beyond that goes to disk.
+        The memory that DuckDB may use; if the sort needs more, it uses the disk.
     threads : int, optional, keyword only
-        How many DuckDB may use; all by default. The order does not depend on it.
+        The number of threads that DuckDB may use; by default all. The order does not depend on it.
     folder : path, optional, keyword only
-        Where what does not fit goes meanwhile; a temporary folder by default.
+        The folder for DuckDB's temporary files; by default the system's.
 
     Yields
     ------
@@ -115,18 +117,18 @@ def chunks_from_parquet(
     Raises
     ------
     ModuleNotFoundError
-        Without duckdb or pyarrow.
+        If duckdb or pyarrow is not installed.
     ValueError
-        If a file is no Parquet file, a column is missing or of another type, or a row is no pair of two records with a
-        similarity in [0, 1]. Raised before the first chunk, for the whole file is looked through first.
+        If a file is not a Parquet file, a column is missing or of another type, or a row is not a pair of two records
+        with a similarity in [0, 1]. All rows are checked before the first chunk is returned.
     OSError
         If there is no such file.
 
     Notes
     -----
-    One reading to check, one sort; O(m log m) for m pairs, in the memory allowed. Shuffled ties are in the order of a
-    hash of seed and pair, the same on every machine with the same version of DuckDB. DuckDB reads local files only, and
-    asks no network for extensions.
+    O(m log m) time for m pairs, which are read once to check them and once to sort them. Shuffled ties are ordered by a
+    hash of seed and pair, which is the same on every machine with the same version of DuckDB. DuckDB reads local files
+    only, and does not use the network.
 
     Examples
     --------
@@ -137,18 +139,17 @@ def chunks_from_parquet(
     [[[0, 0], [2, 1], [0.9, 0.5]], [[1], [2], [0.1]]]
     """
     validation.path(path)
-    validation.whole(chunk, "chunk, the pairs in one,", least=1)
+    validation.whole(chunk, "chunk, its number of pairs,", least=1)
     if seed is not None and validation.whole(seed, "seed") >= 2**63:
         raise ValueError(f"seed must be below 2**63, not {seed}")
-    i, j, w = _three(columns)
+    i, j, w = _quoted_columns(columns)
     with _database(memory_limit, threads, folder) as database:
         source = f"read_parquet({_literal(path)})"
         _check_types(database, source, columns, path)
-        # COALESCE makes a NULL a fault. NaN is asked for by name: a file's statistics leave it out, and DuckDB believes
-        # them when it looks for values above 1.
-        fault = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
-        fault += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
-        _refuse(database, source, fault, (i, j, w), path)
+        # COALESCE makes NULL invalid. NaN needs its own test: DuckDB compares statistics with 1, which omit NaN.
+        invalid = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
+        invalid += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
+        _check_rows(database, source, invalid, (i, j, w), path)
         ties = "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
         reader = database.sql(
             f"SELECT * FROM (SELECT least({i}, {j})::INTEGER AS i, greatest({i}, {j})::INTEGER AS j, {w}::DOUBLE AS w "
@@ -157,9 +158,9 @@ def chunks_from_parquet(
         last = 1.0
         for batch in reader:
             i, j, w = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-            # Looked at once more, should DuckDB believe wrong statistics in yet another way.
+            # Checked again, in case DuckDB has relied on wrong statistics elsewhere.
             if len(w) and not (((0 <= i) & (i < j) & (w >= 0)).all() and w[0] <= last and (np.diff(w) <= 0).all()):
-                raise ValueError(f"{path} is damaged: its statistics are not those of its pairs")
+                raise ValueError(f"{path} is damaged: its statistics do not agree with its pairs")
             last = w[-1] if len(w) else last
             yield i, j, w
 
@@ -173,14 +174,16 @@ def number_records(
     threads: int | None = None,
     folder: Any = None,
 ) -> np.ndarray:
-    """Write the pairs of Parquet files anew with records numbered 0, 1, ... in sorted order of their identifiers.
+    """Rewrite candidate pairs with records numbered 0, 1, ... in sorted order of their identifiers.
 
     Parameters
     ----------
-    path, out : str or path
-        What is read, and what is written, in one move, when it is whole.
+    path : str or path
+        The file to read, or a pattern such as ``pairs/*.parquet``.
+    out : str or path
+        The file to write; replaced only when complete.
     columns : sequence of str, keyword only
-        Which of `path` hold two identifiers, of any one type that sorts, and the similarity.
+        The columns of `path` with two identifiers, both of one sortable type, and the similarity.
     memory_limit, threads, folder
         As in `chunks_from_parquet`.
 
@@ -192,10 +195,10 @@ def number_records(
     Raises
     ------
     ModuleNotFoundError
-        Without duckdb or pyarrow.
+        If duckdb or pyarrow is not installed.
     ValueError
-        If a file is no Parquet file, a column is missing, the two columns of identifiers are of different types, or a
-        row lacks one, has one twice, or has no similarity in [0, 1].
+        If a file is not a Parquet file, a column is missing, the two columns of identifiers have different types, or a
+        row does not have two different identifiers and a similarity in [0, 1].
     OSError
         If there is no such file.
 
@@ -211,16 +214,16 @@ def number_records(
     >>> [column.tolist() for column in next(chunks_from_parquet(pairs))]
     [[0, 0], [1, 2], [0.9, 0.2]]
     """
-    i, j, w = _three(columns)
+    i, j, w = _quoted_columns(columns)
     validation.path(path)
-    partial = f"{_no_folder(validation.path(out, 'out'))}.part"
+    partial = f"{_file_name(out, 'out')}.part"
     with _database(memory_limit, threads, folder) as database:
         source = f"read_parquet({_literal(path)})"
         _check_types(database, source, columns, path, named=True)
-        # The join below would drop such a row without a word.
-        fault = f"{i} IS NULL OR {j} IS NULL OR {i} = {j} OR NOT coalesce({w} BETWEEN 0 AND 1, false)"
-        fault += f" OR isnan({w}::DOUBLE)"
-        _refuse(database, source, fault, (i, j, w), path)
+        # The join below would silently drop such a row.
+        invalid = f"{i} IS NULL OR {j} IS NULL OR {i} = {j} OR NOT coalesce({w} BETWEEN 0 AND 1, false)"
+        invalid += f" OR isnan({w}::DOUBLE)"
+        _check_rows(database, source, invalid, (i, j, w), path)
         database.execute(
             f"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY id) - 1 AS number "
             f"FROM (SELECT {i} AS id FROM {source} UNION SELECT {j} FROM {source}) WHERE id IS NOT NULL"
@@ -233,8 +236,8 @@ def number_records(
                 f"TO {_literal(partial)} (FORMAT parquet)"
             ).fetchone()[0]
             rows = database.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
-            if written != rows:  # DuckDB plans by a file's statistics, and a damaged file has wrong ones
-                raise ValueError(f"{path} is damaged: of its {rows} rows {written} could be numbered")
+            if written != rows:  # DuckDB has relied on wrong statistics
+                raise ValueError(f"{path} is damaged: only {written} of its {rows} rows could be numbered")
             os.replace(partial, out)
         finally:
             with suppress(FileNotFoundError):
@@ -243,35 +246,36 @@ def number_records(
         return np.asarray(named)
 
 
-def _no_folder(path: Any) -> str:
-    if os.path.isdir(validation.path(path)):
-        raise IsADirectoryError(f"{os.fspath(path)} is a folder; name a file")
-    return os.fspath(path)
+def _file_name(path: Any, what: str) -> str:
+    name = validation.path(path, what)
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{what} must be a file, but {name} is a folder")
+    return name
 
 
-def _scale(module: str) -> Any:
+def _import(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"candidate pairs in Parquet need {module.partition('.')[0]}: pip install crowder[scale]", name=module
+            f"Parquet files need {module.partition('.')[0]}: pip install crowder[scale]", name=module
         ) from error
 
 
 @contextmanager
 def _database(memory_limit: str, threads: int | None, folder: Any) -> Any:
-    """DuckDB in memory, with a folder for what does not fit, and no network."""
-    duckdb, _ = _scale("duckdb"), _scale("pyarrow")
+    """DuckDB in memory, with a folder for temporary files, and without network access."""
+    duckdb, _ = _import("duckdb"), _import("pyarrow")
     if folder is not None and not os.path.isdir(validation.path(folder, "folder")):
-        raise FileNotFoundError(f"folder {os.fspath(folder)} is not there")
-    with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as spill:
+        raise FileNotFoundError(f"folder must exist, but {os.fspath(folder)} does not")
+    with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as temporary:
         config = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "memory_limit": memory_limit,
-            "temp_directory": spill,
+            "temp_directory": temporary,
             "preserve_insertion_order": False,
-            "disabled_optimizers": BELIEVING,
+            "disabled_optimizers": USING_STATISTICS,
         }
         if threads is not None:
             config["threads"] = validation.whole(threads, "threads", least=1)
@@ -283,60 +287,50 @@ def _database(memory_limit: str, threads: int | None, folder: Any) -> Any:
             raise (OSError if isinstance(error, duckdb.IOException) else ValueError)(what) from None
 
 
-def _three(columns: Sequence[str]) -> list[str]:
-    """The names of the three columns, quoted."""
+def _quoted_columns(columns: Sequence[str]) -> list[str]:
     names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
     if len(names) != 3 or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"columns must name three, of two records and their similarity, not {columns!r}")
+        raise ValueError(f"columns must be three names, of two records and their similarity, not {columns!r}")
     return [_quoted(name) for name in names]
 
 
-def _refuse(database: Any, source: str, fault: str, columns: Sequence[str], path: Any) -> None:
-    """A ValueError if there is a row with this fault, which shows one and counts them."""
-    if bad := database.execute(f"SELECT {', '.join(columns)} FROM {source} WHERE {fault} LIMIT 1").fetchone():
-        count = database.execute(f"SELECT count(*) FROM {source} WHERE {fault}").fetchone()[0]
-        raise ValueError(f"{count} rows of {path} are no pair with a similarity in [0, 1], as {bad}")
+def _check_rows(database: Any, source: str, invalid: str, columns: Sequence[str], path: Any) -> None:
+    """Raise a ValueError if the condition `invalid` holds for a row."""
+    if bad := database.execute(f"SELECT {', '.join(columns)} FROM {source} WHERE {invalid} LIMIT 1").fetchone():
+        count = database.execute(f"SELECT count(*) FROM {source} WHERE {invalid}").fetchone()[0]
+        raise ValueError(f"rows of {path} must be pairs with a similarity in [0, 1]; invalid: {count}, such as {bad}")
 
 
-def _checked(chunk: Any, number: int) -> list[np.ndarray]:
-    """The three columns of a chunk, if they are pairs of records with similarities."""
-    try:
-        i, j, w = (np.asarray(column) for column in chunk)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"chunk {number} is no triple of arrays (i, j, w): {error}") from None
-    if i.ndim != 1 or not i.shape == j.shape == w.shape:
-        raise ValueError(f"chunk {number} has i, j and w of shapes {i.shape}, {j.shape} and {w.shape}")
-    if len(i) and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu" or w.dtype.kind not in "fiub"):
-        raise TypeError(
-            f"chunk {number} needs integer records and real similarities, not {i.dtype}, {j.dtype}, {w.dtype}"
-        )
-    sound = (w >= 0) & (w <= 1) & (i >= 0) & (j >= 0) & (i != j) & (np.maximum(i, j) < MOST_RECORDS)
-    if not sound.all():
-        row = int(np.flatnonzero(~sound)[0])
+def _checked_columns(chunk: Any, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    i, j, w = chunk_columns(chunk, number)
+    valid = (w >= 0) & (w <= 1) & (i >= 0) & (j >= 0) & (i != j) & (np.maximum(i, j) < MOST_RECORDS)
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
         raise ValueError(
-            f"chunk {number}, row {row}: ({i[row]}, {j[row]}, {w[row]}) is no pair with a similarity in [0, 1]"
+            f"chunk {number}, row {row} must be a pair with a similarity in [0, 1], not ({i[row]}, {j[row]}, {w[row]})"
         )
-    return [i, j, w]
+    return i, j, w
 
 
 def _check_types(database: Any, source: str, columns: Sequence[str], path: Any, *, named: bool = False) -> None:
-    """Refuse columns that are absent or of another type; identifiers that are `named` may be of any, but of one."""
+    """Raise a ValueError for columns that are missing or of another type; identifiers (`named`) may have any common
+    type."""
     found = {name: kind for name, kind, *_ in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     for name in columns:
         if name not in found:
-            raise ValueError(f"there is no column {name!r} in {path}; there are {', '.join(found)}")
+            raise ValueError(f"columns must be in {path}, which has {', '.join(found)}, not {name!r}")
     if named and found[columns[0]] != found[columns[1]]:
-        raise ValueError(f"columns {columns[0]!r} and {columns[1]!r} must be of one type, not "
+        raise ValueError(f"columns {columns[0]!r} and {columns[1]!r} must have the same type, not "
                          f"{found[columns[0]]} and {found[columns[1]]}")  # fmt: skip
     for name in columns[:2] if not named else ():
         if not found[name].endswith(("INT", "INTEGER")):
-            raise ValueError(f"column {name!r} must hold integers, not {found[name]}; number_records makes them")
+            raise ValueError(f"column {name!r} must hold integers, not {found[name]}; use number_records first")
     kind = found[columns[2]]
     if kind.endswith("]") or not (kind.startswith(("DOUBLE", "FLOAT", "DECIMAL")) or kind.endswith(("INT", "INTEGER"))):
         raise ValueError(f"column {columns[2]!r} must hold numbers, not {found[columns[2]]}")
 
 
-def _cut(similarity: Any) -> Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _chunks_of(similarity: Any) -> Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     values, codes = candidates(similarity).listed()
     for at in range(0, len(values), CHUNK):
         part = codes[at : at + CHUNK]

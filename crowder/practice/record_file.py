@@ -1,19 +1,20 @@
-"""A user's own records, from a CSV file: read without guessing, or refused with the row and the column at fault.
+"""Records from a CSV file. Nothing is guessed: a file that does not follow the rules is rejected, with row and column.
 
 The rules:
 
 rows
-    Counted as a spreadsheet shows them: the header is row 1, a quoted cell that runs over several lines is in one row,
-    and a blank line is a row. Blank lines are passed over. The header is the first row that is not blank.
+    Counted as in a spreadsheet: the header is row 1, a quoted cell with line breaks is in one row, and blank lines
+    count. Blank lines are skipped. The header is the first row that is not blank.
 cells
-    Text, kept to the character: ``007``, ``NA`` and ``null`` stay what they are. An empty or blank cell of a field is
-    allowed; it holds no token, so it resembles nothing. A record all of whose fields are blank is refused.
+    Text, unchanged: ``007``, ``NA`` and ``null`` stay as they are. A field may be empty or blank; it then has no tokens
+    and is not similar to any other. A record whose fields are all blank is rejected.
 names, identifiers, labels
-    Without the white space around them. None may be blank; identifiers and names of columns may not repeat.
+    White space around them is removed. None may be blank; identifiers and column names must be unique.
 quotes
-    As RFC 4180 has them: ``"`` around a cell, doubled inside it.
+    As in RFC 4180: ``"`` around a cell, doubled inside it.
 
-A file without a header cannot be told from one that has it: ask for its columns by name, and the error shows row 1.
+A file without a header cannot be recognised as such. If you pass the names of its columns, the error message shows
+row 1.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +33,18 @@ import pandas as pd
 from crowder import validation
 from crowder.similarity.texts import NOT_TEXT
 
-__all__ = ["read_records"]
+__all__ = ["check_format", "check_row", "columns_of", "open_table", "read_records"]
 
-#: How much of a cell an error quotes.
+#: Number of characters of a cell that an error message shows.
 SHOWN = 40
 
-#: No cell is too long. (The csv module knows one limit for all its readers; it is put back.)
+#: Largest allowed length of a cell. (The csv module has one limit for all readers; it is restored afterwards.)
 LONGEST = 2**31 - 1
 
-#: A cell in quotes, up to its closing one.
+#: A quoted cell up to its closing quote.
 QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
 
-#: What a file starts with that was saved as "Unicode" by some programs. (UTF-32 first: it starts like UTF-16.)
+#: Byte order marks of other encodings. (UTF-32 first: its mark starts with that of UTF-16.)
 MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -55,43 +57,44 @@ def read_records(
     encoding: str = "utf-8",
     sep: str = ",",
 ) -> pd.DataFrame:
-    """Read records from a CSV file with a header, every value a string.
+    """Read records from a CSV file with a header, all values as strings.
 
     Parameters
     ----------
     path : path
         The file.
     id : str, optional, keyword only
-        Column that names the records. By default ``id``; where there is none, a record's row in the file names it.
+        Column with the identifiers of the records. By default ``id``; without such a column, a record's row number in
+        the file identifies it.
     fields : sequence of str, optional, keyword only
-        Columns to keep for comparing, in this order. By default all that are neither identifier nor label.
+        Columns to compare, in this order. By default all except identifier and label.
     label : str, optional, keyword only
-        Column with the true cluster, where it is known. By default ``label``, if there is one.
+        Column with the true clusters, if they are known. By default ``label``, if there is such a column.
     encoding : str, keyword only
-        How the file was saved. A UTF-8 byte order mark is passed over.
+        Encoding of the file. A UTF-8 byte order mark is skipped.
     sep : str, keyword only
-        What stands between cells: one character.
+        Separator of the cells: one character.
 
     Returns
     -------
-    DataFrame, one row a record
-        Columns ``id``, ``label`` (if there is one) and the fields. Functions of :mod:`crowder.similarity.functions`
-        take it as it is, and compare the fields.
+    DataFrame, one row for each record
+        Columns ``id``, ``label`` (if there is one) and the fields. The functions of
+        :mod:`crowder.similarity.functions` accept it, and compare the fields.
 
     Raises
     ------
     ValueError
-        If the file is empty or has a header alone; a column is missing, nameless or there twice (of those that are
-        used); a row has too few or too many cells; an identifier is blank or there twice, or a label blank; all fields
-        of a record are blank; a quote is not closed; a character is NUL, or not in the encoding. The message names
-        the row, and the column where there is one. Also for an unknown encoding or a longer separator.
+        If the file has no header or no records; a column that is used is missing, has no name or occurs twice; a row
+        has too few or too many cells; an identifier is blank or occurs twice, or a label is blank; all fields of a
+        record are blank; a quote is not closed; a character is NUL or not valid in the encoding. The message names the
+        row and, if possible, the column. Also for an unknown encoding or an invalid separator.
     OSError
         If there is no such file, or it is a directory.
 
     Notes
     -----
-    The rules are those of :mod:`crowder.practice.record_file`. Time and memory are proportional to the file. The
-    paper's records (Section "System model") are anything a crowd can compare; here they are rows of text.
+    The rules are those of :mod:`crowder.practice.record_file`. Time and memory are proportional to the size of the
+    file. The paper's records (Section "System model") are anything a crowd can compare; here they are rows of text.
 
     Examples
     --------
@@ -106,10 +109,8 @@ def read_records(
     >>> read_records(path, id="key")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: ...places.csv: row 4, column 'key': identifier '007' is in row 2 already
+    ValueError: ...places.csv: row 4, column 'key': identifiers must be unique, but '007' is also in row 2
     """
-    _form(encoding, sep)
-    validation.path(path)
     if not (fields is None or isinstance(fields, str)):
         fields = list(fields) if isinstance(fields, Iterable) else fields
         if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
@@ -117,29 +118,42 @@ def read_records(
     for what, name in (("id", id), ("label", label)):
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"{what} must be the name of a column, not {name!r}")
+    with open_table(path, encoding, sep) as (top, header, rows):
+        id, label, chosen = columns_of(header, top, id, fields, label, sep)
+        return _records(rows, header, id, label, chosen)
+
+
+@contextmanager
+def open_table(
+    path: str | os.PathLike, encoding: str, sep: str
+) -> Iterator[tuple[int, list[str], Iterator[tuple[int, list[str]]]]]:
+    """The header of a CSV file, with its row number, and an iterator over the rows below, each with its number.
+
+    A ValueError, also one that is raised inside the ``with`` block, is raised again with the name of the file.
+    """
+    check_format(encoding, sep)
+    path = validation.path(path)
     limit = csv.field_size_limit(LONGEST)
     try:
         rows = _rows(_text(Path(path).read_bytes(), encoding, sep), sep)
         top, header = next(rows, (0, []))
         if not header:
-            raise ValueError("the file is empty: it needs a header and a record")
-        header = [name.strip() for name in header]
-        id, label, chosen = _columns(header, top, id, fields, label, sep)
-        return _records(rows, header, id, label, chosen)
-    except UnicodeError as error:  # of a codec that tells no place
-        raise ValueError(f"{os.fspath(path)}: not {encoding} ({error}); pass encoding=") from None
+            raise ValueError("the file must have a header and rows, but it is empty")
+        yield top, [name.strip() for name in header], rows
+    except UnicodeError as error:  # of a codec that does not give the position
+        raise ValueError(f"{path}: the file is not valid {encoding} ({error}); pass encoding=") from None
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
     finally:
         csv.field_size_limit(limit)
 
 
-def _form(encoding: str, sep: str) -> None:
-    """Refuse what cannot be an encoding or a separator."""
+def check_format(encoding: str, sep: str) -> None:
+    """Raise a ValueError for an invalid encoding or separator."""
     if not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
-        raise ValueError(f"sep must be one character, not {sep!r}")
+        raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
     if not isinstance(encoding, str) or "\0" in encoding:
-        raise ValueError(f"encoding must be the name of one, such as 'utf-8', not {encoding!r}")
+        raise ValueError(f"encoding must be the name of an encoding, such as 'utf-8', not {encoding!r}")
 
 
 def _records(rows: Any, header: list[str], id: str | None, label: str | None, chosen: list[str]) -> pd.DataFrame:
@@ -147,34 +161,36 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
     seen: dict[str, int] = {}
     columns: dict[str, list[str]] = {name: [] for name in ["id", *(["label"] if label is not None else []), *chosen]}
     for row, cells in rows:
-        _check_cells(row, cells, header)
+        check_row(row, cells, header)
         name = str(row) if id is None else cells[place[id]].strip()
         if not name:
-            raise ValueError(f"row {row}, column {id!r}: the identifier is empty")
+            raise ValueError(f"row {row}, column {id!r}: the identifier must not be empty")
         if seen.setdefault(name, row) != row:
-            raise ValueError(f"row {row}, column {id!r}: identifier {_short(name)} is in row {seen[name]} already")
+            raise ValueError(
+                f"row {row}, column {id!r}: identifiers must be unique, but {_short(name)} is also in row {seen[name]}"
+            )
         columns["id"].append(name)
         if label is not None:
             columns["label"].append(cells[place[label]].strip())
             if not columns["label"][-1]:
-                raise ValueError(f"row {row}, column {label!r}: the label is empty")
+                raise ValueError(f"row {row}, column {label!r}: the label must not be empty")
         if not any(cells[place[field]].strip() for field in chosen):
-            raise ValueError(f"row {row}: every field is empty ({', '.join(chosen)}); there is nothing to compare")
+            raise ValueError(f"row {row}: at least one field ({', '.join(chosen)}) must not be empty")
         for field in chosen:
             columns[field].append(cells[place[field]])
     if not seen:
-        raise ValueError("there is a header, and no record below it")
+        raise ValueError("the file must have records below its header")
     return pd.DataFrame(columns, dtype=object).astype("str")
 
 
-def _columns(
+def columns_of(
     header: list[str], top: int, id: Any, fields: Any, label: Any, sep: str
 ) -> tuple[str | None, str | None, list[str]]:
-    """Which columns are the identifier, the label and the fields; errors if they are not there, or not once."""
-    there = ", ".join(map(repr, header))
+    """The columns of identifier, label and fields; a ValueError unless the header (row `top`) has each of them once."""
+    names = ", ".join(map(repr, header))
     other = [mark for mark in ",;\t|" if len(header) == 1 and mark != sep and mark in header[0]]
     if other:
-        raise ValueError(f"row {top} is one cell, {_short(header[0])}: are the cells separated by sep={other[0]!r}?")
+        raise ValueError(f"row {top} has only one cell, {_short(header[0])}; perhaps pass sep={other[0]!r}")
     id = "id" if id is None and "id" in header else id
     label = "label" if label is None and "label" in header and "label" != id else label
     if fields is None:
@@ -183,37 +199,38 @@ def _columns(
         chosen = [fields] if isinstance(fields, str) else list(fields)
     for name in (id, label, *chosen):
         if name is not None and name not in header:
-            raise ValueError(f"there is no column {name!r}; the header, row {top}, has {there}")
+            raise ValueError(f"column {name!r} must be in the header, row {top}, which has {names}")
         if name is not None and not name:
-            raise ValueError(f"row {top}: column {header.index('') + 1} has no name; give it one, or choose fields=")
+            raise ValueError(f"row {top}: column {header.index('') + 1} must have a name, or be left out with fields=")
         if name is not None and header.count(name) > 1:
             twice = [number for number, other in enumerate(header, 1) if other == name]
-            raise ValueError(f"row {top}: columns {twice[0]} and {twice[1]} are both called {name!r}")
+            raise ValueError(f"row {top}: names must be unique, but columns {twice[0]} and {twice[1]} are {name!r}")
     if id is not None and id == label:
-        raise ValueError(f"column {id!r} cannot be both identifier and label")
+        raise ValueError(f"id and label must be different columns, not both {id!r}")
     if not chosen:
-        raise ValueError(f"no field to compare: the header, row {top}, has {there}")
+        raise ValueError(f"fields must not be empty: the header, row {top}, has {names}")
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"fields names a column twice: {chosen}")
-    taken = [name for name in chosen if name in NOT_TEXT]
-    if taken:
-        raise ValueError(f"a field cannot be called {taken[0]!r}, which means something else; leave it out by fields=")
+        raise ValueError(f"fields must be different columns, not {chosen}")
+    reserved = [name for name in chosen if name in NOT_TEXT]
+    if reserved:
+        raise ValueError(f"fields must not contain the reserved name {reserved[0]!r}; leave it out with fields=")
     return id, label, chosen
 
 
-def _check_cells(row: int, cells: list[str], header: list[str]) -> None:
-    differ = f"row {row} has {len(cells)} cell{'s'[: len(cells) > 1]}, the header {len(header)}"
+def check_row(row: int, cells: list[str], header: list[str]) -> None:
+    """Raise a ValueError unless the row has as many cells as the header."""
+    counts = f"row {row} has {len(cells)} cell{'s'[: len(cells) > 1]}, but the header has {len(header)}"
     if len(cells) < len(header):
-        raise ValueError(f"{differ}: column {header[len(cells)]!r} is missing")
+        raise ValueError(f"{counts}: column {header[len(cells)]!r} is missing")
     if len(cells) > len(header):
         raise ValueError(
-            f"{differ}: {_short(cells[len(header)])} comes after the last column, {header[-1]!r}. A cell that "
-            "holds the separator needs quotes"
+            f"{counts}: {_short(cells[len(header)])} follows the last column, {header[-1]!r}. A cell that contains the "
+            "separator must be quoted"
         )
 
 
 def _rows(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank lines, with their number in the file."""
+    """The rows that are not blank, with their numbers."""
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=sep, strict=True)
     header: list[str] = []
@@ -225,19 +242,19 @@ def _rows(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error:
-            raise ValueError(_quote(text, start, row, header, sep)) from None
+            raise ValueError(_quote_error(text, start, row, header, sep)) from None
         if cells:
             for number, cell in enumerate(cells, 1):
                 if "\0" in cell:
                     utf16 = f"utf-16-{'be' if cell.startswith(chr(0)) else 'le'}"
-                    hint = "" if header else f"; was the file saved as UTF-16? Then pass encoding={utf16!r}"
-                    raise ValueError(f"row {row}, {_column(number, header)}: the character NUL{hint}")
+                    hint = "" if header else f"; if the file is in UTF-16, pass encoding={utf16!r}"
+                    raise ValueError(f"row {row}, {_column(number, header)}: a cell must not contain NUL{hint}")
             header = header or cells
             yield row, cells
 
 
-def _quote(text: str, start: int, row: int, header: list[str], sep: str) -> str:
-    """Which cell of the row that begins at `start` the reader stumbled over, and why."""
+def _quote_error(text: str, start: int, row: int, header: list[str], sep: str) -> str:
+    """The message for a wrong quote in the row that begins at `start`, with its column."""
     mark = re.escape(sep)
     cell = re.compile(rf'{QUOTED}(?={mark}|\r|\n|\Z)|(?!")[^{mark}\r\n]*')
     number, at = 1, start
@@ -246,22 +263,20 @@ def _quote(text: str, start: int, row: int, header: list[str], sep: str) -> str:
     place = f"row {row}, {_column(number, header)}"
     closed = re.compile(QUOTED).match(text, at)
     if not closed:
-        return f"{place}: a quote is opened and never closed: {_short(text[at:])}"
-    return (
-        f"{place}: {_short(text[closed.end() :])} comes after a closing quote; a quote inside a cell is written twice"
-    )
+        return f"{place}: the opening quote must be closed: {_short(text[at:])}"
+    return f"{place}: {_short(text[closed.end() :])} follows a closing quote; a quote inside a cell must be doubled"
 
 
 def _text(content: bytes, encoding: str, sep: str) -> str:
-    """The file's text; a ValueError that tells where, if the bytes are not of this encoding."""
+    """The decoded file; a ValueError with row and column if the bytes are not valid in this encoding."""
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     marked = next((name for mark, name in MARKS.items() if content.startswith(mark)), None)
     if plain and marked:
-        raise ValueError(f"it starts with the mark of {marked.upper()}: pass encoding={marked!r}")
+        raise ValueError(f"the file has the byte order mark of {marked.upper()}; pass encoding={marked!r}")
     try:
         return content.decode("utf-8-sig" if plain else encoding)
     except LookupError:
-        raise ValueError(f"unknown encoding {encoding!r}") from None
+        raise ValueError(f"encoding must be one that Python knows, not {encoding!r}") from None
     except UnicodeDecodeError as error:
         before = content[: error.start].decode(encoding, errors="replace").removeprefix("\ufeff")
         rows = [*csv.reader(io.StringIO(before + "?", newline=""), delimiter=sep)]
@@ -270,7 +285,7 @@ def _text(content: bytes, encoding: str, sep: str) -> str:
         hint = "; pass encoding=, perhaps 'cp1252' or 'latin-1'" if plain else ""
         raise ValueError(
             f"row {len(rows)}, {_column(len(rows[-1]), header)}: byte 0x{content[error.start]:02x} (byte "
-            f"{error.start + 1} of the file) is not {encoding}{hint}"
+            f"{error.start + 1} of the file) is not valid {encoding}{hint}"
         ) from None
 
 

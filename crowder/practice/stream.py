@@ -1,4 +1,4 @@
-"""Edge ordering over candidate pairs that come in chunks, by falling similarity, and are never in memory together."""
+"""Edge ordering over a sorted stream of candidate pairs, only one chunk of which is in memory."""
 
 from __future__ import annotations
 
@@ -15,61 +15,63 @@ from crowder.pairs import MOST_RECORDS, Candidates
 from crowder.sorting import EdgeWalk
 from crowder.validation import Seed
 
-__all__ = ["StreamOrdering"]
+__all__ = ["StreamOrdering", "chunk_columns"]
 
-#: The first pairs, by which a journal tells one stream from another.
+#: Number of pairs at the start of a stream by which a journal identifies it.
 HEAD = 1000
 
-NOTHING = np.empty(0, np.float64), np.empty(0, np.int64)
+#: No pairs: similarities, and records packed as ``i << 32 | j``.
+NO_PAIRS = np.empty(0, np.float64), np.empty(0, np.int64)
 
-FAULTS = (
+#: The messages for the error codes of `_pack`.
+MESSAGES = (
     "",
-    "similarity {w} is not in [0, 1]",
-    "similarity {w} is above the {before} before it; pairs must come by falling similarity",
-    "({i}, {j}) are not two of the {n} records, 0 to {most}",
+    "the similarity must be in [0, 1], not {w}",
+    "similarities must not increase, but {w} follows {before}",
+    "i and j must be two of the {n} records, 0 to {last}, not ({i}, {j})",
 )
 
 
 class StreamOrdering(Ordering):
-    """Ask about pairs by falling similarity, as `EdgeOrdering` does, of a stream that is sorted already.
+    """Edge ordering over a stream of candidate pairs that is sorted by decreasing similarity.
 
     Parameters
     ----------
     chunks : iterable of (i, j, w)
-        Records and similarities of the next candidate pairs, arrays of one length: no w above the one before it, within
-        a chunk or from chunk to chunk. `crowder.practice.parquet.chunks_from_parquet` sorts a file of any size into
-        them.
+        Arrays of equal length: the records and the similarities of the next candidate pairs. Similarities must not
+        increase, within a chunk or from one chunk to the next. `crowder.practice.parquet.chunks_from_parquet` sorts
+        files of any size.
     n : int
         Number of records.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties; required unless ``ties="stream"``.
     ties : {"random", "stream"}, keyword only
-        Order of equally similar pairs: shuffled, or as they come.
+        Order of equally similar pairs: shuffled, or as in the stream.
 
     Raises
     ------
     ValueError
-        If the rule for ties is neither, or rng is missing. On asking: if a chunk has unequal lengths, a similarity is
-        not in [0, 1] or above the one before it, or a pair is not two of the n records; chunk and row are told, from 0.
-        No pair of that chunk is asked about; the answers before it stand.
+        If `ties` is not one of these, or `rng` is missing. When asking: if the arrays of a chunk differ in length, a
+        similarity is not in [0, 1] or is larger than the one before it, or a pair does not consist of two of the n
+        records. The message gives chunk and row, counted from 0. No question is asked about that chunk; earlier answers
+        are kept.
     TypeError
-        On asking: if a chunk is no triple, or its records are not integers.
+        When asking, if a chunk is not a triple of arrays, or its records are not integers.
 
     Notes
     -----
-    *Memory* goes with the records, the answers and one chunk, not with the pairs. A fair shuffle of ties needs them all
-    at once: ``ties="random"`` holds a run of equal similarities until it ends, which on a coarse scale is a good part
-    of all pairs. ``ties="stream"`` holds nothing back, and the sort can do the shuffling
-    (``chunks_from_parquet(..., seed=7)``).
+    *Memory* is proportional to the records, the answers and one chunk. ``ties="random"`` also holds all pairs of one
+    similarity at a time, in order to shuffle them; if there are few distinct similarities, these are many.
+    ``ties="stream"`` avoids this, and the sort can shuffle instead (``chunks_from_parquet(..., seed=7)``).
 
-    *The same questions:* ``EdgeOrdering(matrix, rng=7)`` and ``StreamOrdering(chunks, n, rng=7)`` ask the same, however
-    the stream of the same pairs is cut. A pair that comes again, or as (j, i), is implied by then.
+    *Same questions:* ``EdgeOrdering(matrix, rng=7)`` and ``StreamOrdering(chunks, n, rng=7)`` ask the same questions,
+    however the stream is divided into chunks. A pair that occurs again, as (i, j) or (j, i), has no effect.
 
-    *Journal:* a stream cannot be read ahead, so a journal knows it by its first 1,000 pairs and, from there on, by the
+    *Journal:* a stream cannot be read ahead, so a journal identifies it by its first 1,000 pairs, and then checks the
     turn of each question.
 
-    *Node ordering* has no such form: it needs the pairs of one record after the other, and which comes next is told by
-    the sums of similarities. A sparse matrix is its form for many records.
+    *Node ordering* has no such form: it needs all pairs of a record together, and the order of the records depends on
+    the sums of their similarities. For many records, pass it a sparse matrix.
 
     Examples
     --------
@@ -86,16 +88,16 @@ class StreamOrdering(Ordering):
         if ties == "random" and rng is None:
             raise ValueError('pass rng=, a seed or a numpy.random.Generator, or ties="stream"')
         if validation.whole(n, "n, the number of records,") > MOST_RECORDS:
-            raise ValueError(f"from 0 to {MOST_RECORDS} records, not {n}")
+            raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
         if not isinstance(chunks, Iterable) or isinstance(chunks, (str, bytes)):
             raise TypeError(f"chunks must be an iterable of (i, j, w), not {chunks!r}")
         self._begin(Candidates(int(n), False))
         self._generator = validation.generator(rng, "random ties") if ties == "random" else None
         self._chunks, self._number = iter(chunks), 0
-        self._held, self._last = NOTHING, np.inf
-        self._walk = EdgeWalk(NOTHING[1], np.zeros(1, np.int64))
+        self._open_ties, self._last = NO_PAIRS, np.inf
+        self._walk = EdgeWalk(NO_PAIRS[1], np.zeros(1, np.int64))
         self._head: tuple[np.ndarray, ...] | None = None
-        self._fault: Exception | None = None
+        self._error: Exception | None = None
 
     def next_question(self) -> tuple[int, int] | None:
         self._start()
@@ -115,90 +117,113 @@ class StreamOrdering(Ordering):
         return self._head or ()
 
     def _start(self) -> None:
-        """Read as many pairs as a journal wants to see."""
+        """Read the pairs by which a journal identifies the stream."""
         if self._head is not None:
             return
         parts, count = [], 0
-        while count < HEAD and (part := self._released()) is not None:
+        while count < HEAD and (part := self._next_part()) is not None:
             parts.append(part)
             count += len(part[1])
-        values, codes = (np.concatenate(column) for column in zip(*(parts or [NOTHING]), strict=True))
+        values, codes = _joined(parts or [NO_PAIRS])
         self._walk = EdgeWalk(codes, np.zeros(1, np.int64))
         self._head = values[:HEAD].copy(), codes[:HEAD].copy()
 
     def _advance(self) -> bool:
-        """Go on to the next pairs, if there are any."""
-        self._walk = EdgeWalk(NOTHING[1], np.zeros(1, np.int64))
-        if (part := self._released()) is None:
+        """Go on to the next pairs; False at the end of the stream."""
+        self._walk = EdgeWalk(NO_PAIRS[1], np.zeros(1, np.int64))
+        if (part := self._next_part()) is None:
             return False
         self._walk = EdgeWalk(part[1], np.zeros(1, np.int64))
         return True
 
-    def _released(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The next similarities and pairs, with no tie left open between them and what follows; None at the end."""
-        held = [self._held] if len(self._held[0]) else []
-        while (chunk := self._checked()) is not None:
+    def _next_part(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The next similarities and pairs; None at the end. Pairs that may tie with the next chunk are held back."""
+        parts = [self._open_ties] if len(self._open_ties[0]) else []
+        while (chunk := self._next_chunk()) is not None:
             if self._generator is None:
                 return chunk
-            held.append(chunk)
-            if chunk[0][-1] != held[0][0][0]:
-                values, codes = (np.concatenate(column) for column in zip(*held, strict=True))
+            parts.append(chunk)
+            if chunk[0][-1] != parts[0][0][0]:
+                values, codes = _joined(parts)
                 open_ = int(np.searchsorted(-values, -values[-1]))
-                self._held = values[open_:].copy(), codes[open_:].copy()
+                self._open_ties = values[open_:].copy(), codes[open_:].copy()
                 return self._shuffled(values[:open_], codes[:open_])
-        self._held = NOTHING
-        if not held:
-            return None
-        return self._shuffled(*(np.concatenate(column) for column in zip(*held, strict=True)))
+        self._open_ties = NO_PAIRS
+        return self._shuffled(*_joined(parts)) if parts else None
 
     def _shuffled(self, values: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        kept = _put_in_order(values, codes)
-        assert self._generator is not None  # ties are shuffled only where chance decides them
+        kept = _sort_ties(values, codes)
+        assert self._generator is not None  # only ties="random" shuffles
         _shuffle_ties(values[:kept], codes[:kept], self._generator.random(kept))
         return values[:kept], codes[:kept]
 
-    def _checked(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The next chunk, checked, as similarities and packed pairs."""
-        if self._fault is not None:
-            raise self._fault  # a stream that broke has not come to its end
+    def _next_chunk(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The next chunk that is not empty, checked, as similarities and packed pairs."""
+        if self._error is not None:
+            raise self._error  # a broken stream has not ended
         try:
             while (chunk := next(self._chunks, None)) is not None:
-                values, codes = self._pack(chunk)
+                values, codes = self._packed(chunk)
                 self._number += 1
                 if len(values):
                     self._last = values[-1]
                     return values, codes
         except Exception as error:
-            self._fault = error
+            self._error = error
             raise
         return None
 
-    def _pack(self, chunk: Any) -> tuple[np.ndarray, np.ndarray]:
-        try:
-            i, j, w = chunk
-            if any(map(np.ma.is_masked, (i, j, w))):
-                raise ValueError("values are masked; leave their pairs out")
-            i, j, w = (np.ascontiguousarray(column) for column in (i, j, w))
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"chunk {self._number} is no triple of arrays (i, j, w): {error}") from error
-        if not i.shape == j.shape == w.shape or i.ndim != 1:
-            raise ValueError(f"chunk {self._number} has i, j and w of shapes {i.shape}, {j.shape} and {w.shape}")
-        if len(i) and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu" or w.dtype.kind not in "fiub"):
-            raise TypeError(
-                f"chunk {self._number} needs integer records and real similarities, not {i.dtype}, {j.dtype}, {w.dtype}"
-            )
+    def _packed(self, chunk: Any) -> tuple[np.ndarray, np.ndarray]:
+        i, j, w = chunk_columns(chunk, self._number)
         values, codes = np.array(w, dtype=np.float64), np.empty(len(w), np.int64)
-        kind, row = _faulty(i, j, values, codes, self.n, self._last)
-        if kind:
+        code, row = _pack(i, j, values, codes, self.n, self._last)
+        if code:
             before = values[row - 1] if row else self._last
-            what = FAULTS[kind].format(w=w[row], before=before, i=i[row], j=j[row], n=self.n, most=self.n - 1)
+            what = MESSAGES[code].format(w=w[row], before=before, i=i[row], j=j[row], n=self.n, last=self.n - 1)
             raise ValueError(f"chunk {self._number}, row {row}: {what}")
         return values, codes
 
 
+def chunk_columns(chunk: Any, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays (i, j, w) of a chunk of candidate pairs; ``number`` is its number in the stream, for the error.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not one-dimensional and of equal length.
+    TypeError
+        If there are not three arrays without masked values, the records are not integers, or the similarities are not
+        real.
+
+    Examples
+    --------
+    >>> chunk_columns(([0], [1], [0.5]), 0)
+    (array([0]), array([1]), array([0.5]))
+    """
+    try:
+        i, j, w = chunk
+        if any(map(np.ma.is_masked, (i, j, w))):
+            raise ValueError("some values are masked; leave their pairs out")
+        i, j, w = (np.ascontiguousarray(column) for column in (i, j, w))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"chunk {number} must be three arrays (i, j, w): {error}") from None
+    if not i.shape == j.shape == w.shape or i.ndim != 1:
+        raise ValueError(f"chunk {number} must have i, j and w of equal length, not {i.shape}, {j.shape} and {w.shape}")
+    if len(i) and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu" or w.dtype.kind not in "fiub"):
+        raise TypeError(
+            f"chunk {number} must have integer records and real similarities, not {i.dtype}, {j.dtype} and {w.dtype}"
+        )
+    return i, j, w
+
+
+def _joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    values, codes = zip(*parts, strict=True)
+    return np.concatenate(values), np.concatenate(codes)
+
+
 @njit(cache=True)
-def _faulty(i, j, values, codes, n, last):
-    """Pack the pairs; or tell which fault there is, and in which row."""
+def _pack(i, j, values, codes, n, last):
+    """Pack the pairs into `codes`; returns an error code (0 if there is none) and its row."""
     for p in range(len(values)):
         if not 0.0 <= values[p] <= 1.0:
             return 1, p
@@ -212,8 +237,8 @@ def _faulty(i, j, values, codes, n, last):
 
 
 @njit(cache=True)
-def _put_in_order(values, codes):
-    """Equally similar pairs by rising (i, j), each once, in place; returns how many are left."""
+def _sort_ties(values, codes):
+    """Sort equally similar pairs by (i, j) and drop duplicates, in place; returns the number of pairs left."""
     low, kept = 0, 0
     while low < len(values):
         high = low + 1
@@ -231,7 +256,7 @@ def _put_in_order(values, codes):
 
 @njit(cache=True)
 def _shuffle_ties(values, codes, draws):
-    """As `edge_walk` does it, with the same draws, so that the same seed gives the same order."""
+    """Shuffle as `edge_walk` does, with the same draws, so that the same seed gives the same order."""
     low = 0
     while low < len(values):
         high = low + 1

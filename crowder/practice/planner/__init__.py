@@ -1,1 +1,1 @@
-"""Planning a run on records of one's own: how many questions, at what price, and which ones first."""
+"""Planning a run on your own records: the number of questions, their cost, and which questions to ask first."""

@@ -1,13 +1,15 @@
-"""Questions to ask at once, and orderings that know the answers so far.
+"""Batches of questions to ask in parallel, and orderings that continue from the answers so far.
 
-No question of a batch can be implied by the others, whatever their answers: each is still open when all before it have
-been answered "same". (Answers "same" imply the most: a question that they leave open, others leave open, too.)
+No question of a batch can be implied by answers to the others: each is still open if all questions before it are
+answered "same". (These answers imply the most; a question that they leave open is left open by all others.)
 
-*Edge ordering* can be cut into batches for nothing. Walk the pairs as it does; take a pair if it is open, and would be
-even if all open pairs before it, taken or not, were matches. Then every question is one that edge ordering would ask
-anyway, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by such a rule.)
+*Edge ordering* can be asked in batches at no extra cost. Go through its pairs in order, and take a pair if it is open
+and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one that edge ordering
+would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by a similar
+rule.)
 
-The other orderings look at answers to choose, so a batch supposes "same" while it lasts, and may ask a little more.
+Other orderings choose questions by the answers. A batch assumes the answer "same" to each of its questions, and may
+therefore ask a few more.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering
 from crowder.pairs import candidates
 from crowder.validation import Seed
 
-__all__ = ["STRATEGIES", "batch_of", "informed", "named", "not_settled"]
+__all__ = ["STRATEGIES", "name_and_class", "ordering_with_answers", "question_batch"]
 
-#: The orderings by their names.
+#: The orderings by name.
 STRATEGIES: dict[str, type[Ordering]] = {"edge": EdgeOrdering, "node": NodeOrdering, "evidence": EvidenceOrdering}
 
 
-def named(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
-    """The name and the class of a strategy: one of `STRATEGIES` by its name, or a class of ordering itself.
+def name_and_class(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
+    """The name and the class of a strategy, which is a key of `STRATEGIES` or a subclass of `crowder.Ordering`.
 
     Raises
     ------
@@ -41,48 +43,46 @@ def named(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
 
     Examples
     --------
-    >>> named("edge")[1] is EdgeOrdering, named(EdgeOrdering)[0]
+    >>> name_and_class("edge")[1] is EdgeOrdering, name_and_class(EdgeOrdering)[0]
     (True, 'EdgeOrdering')
     """
     if isinstance(strategy, str) and strategy in STRATEGIES:
         return strategy, STRATEGIES[strategy]
     if isinstance(strategy, type) and issubclass(strategy, Ordering):
         return strategy.__name__, strategy
-    raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)} or a class of ordering, not {strategy!r}")
+    raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)} or a subclass of Ordering, not {strategy!r}")
 
 
-def informed(
+def ordering_with_answers(
     strategy: str | type[Ordering], similarity: Any, pairs: Any = (), same: Any = (), *, rng: Seed
 ) -> Ordering:
-    """An ordering that knows these answers; those that are implied by the ones before them are passed over.
+    """An ordering to which these answers have been given; answers that earlier ones imply are skipped.
 
     Examples
     --------
-    >>> informed("edge", [0.9, 0.8, 0.1], [(0, 1)], [True], rng=7).ask()
+    >>> ordering_with_answers("edge", [0.9, 0.8, 0.1], [(0, 1)], [True], rng=7).ask()
     (0, 2)
     """
-    _, make = named(strategy)
+    _, make = name_and_class(strategy)
     for answers, name in ((pairs, "pairs"), (same, "same")):
-        validation.kind(answers, Sized, f"{name} must be a list, one a question")
+        validation.kind(answers, Sized, f"{name} must be a list with one element for each answer")
     if issubclass(make, NodeOrdering) and len(pairs):
-        # Answers that did not come in its own order may leave a record with a match open to other clusters. Node
-        # ordering looks out for that where pairs may be missing, so they are handed over one by one.
+        # After answers in another order, a record may have a match and still be open to other clusters. Node ordering
+        # allows for this only if pairs may be missing, so the same pairs are passed as a sparse matrix.
         n = candidates(similarity).n
-        if max(map(max, pairs)) >= n:
-            raise ValueError(f"there is an answer about record {max(map(max, pairs))}; there are {n}, 0 to {n - 1}")
         similarity = sparse.coo_array((similarity, np.triu_indices(n, 1)), shape=(n, n))
-    ordering = make(similarity, rng=rng)  # type: ignore[call-arg]  # that a strategy takes rng= is its promise
+    ordering = make(similarity, rng=rng)  # type: ignore[call-arg]  # a strategy must accept rng=
     if len(pairs) != len(same):
-        raise ValueError(f"there are {len(pairs)} pairs and {len(same)} answers")
+        raise ValueError(f"pairs and same must have the same length, not {len(pairs)} and {len(same)}")
     for (i, j), answer in zip(pairs, same, strict=True):
         ordering.learn((i, j), bool(answer))
     return ordering
 
 
-def batch_of(
+def question_batch(
     strategy: str | type[Ordering], similarity: Any, size: int, pairs: Any = (), same: Any = (), *, rng: Seed
 ) -> list[tuple[int, int]]:
-    """Questions to ask at once, the most pressing first.
+    """Questions to ask in parallel, in the order in which the strategy would ask them.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def batch_of(
         A class is called with the similarity and ``rng``.
     similarity : ndarray, shape (n(n-1)/2,)
     size : int
-        The most questions wanted. There may be fewer: no more than records, less one.
+        Most questions in the batch. There may be fewer, and there are at most n - 1.
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far.
     rng : int or numpy.random.Generator, keyword only
-        The same seed all along: it breaks the ties.
+        Breaks ties; use the same seed for all batches.
 
     Returns
     -------
@@ -104,21 +104,21 @@ def batch_of(
     Raises
     ------
     ValueError
-        For another strategy, or a size below 1.
+        If `strategy` is not one of these, or `size` is less than 1.
 
     Notes
     -----
-    O(n²) for edge ordering. Not in the paper, whose crowd answers one question at a time.
+    O(n²) for edge ordering. Not in the paper, where the crowd answers one question at a time.
 
     Examples
     --------
-    >>> batch_of("edge", [0.9, 0.8, 0.1], 5, rng=7)  # (0, 2) as well; then (1, 2) may be implied
+    >>> question_batch("edge", [0.9, 0.8, 0.1], 5, rng=7)  # not (1, 2), which the others may imply
     [(0, 1), (0, 2)]
     """
-    validation.whole(size, "the size of a batch", least=1)
-    ordering = informed(strategy, similarity, pairs, same, rng=rng)
+    validation.whole(size, "size, the number of questions,", least=1)
+    ordering = ordering_with_answers(strategy, similarity, pairs, same, rng=rng)
     if isinstance(ordering, EdgeOrdering):
-        return _of_edges(ordering, size)
+        return _edge_batch(ordering, size)
     chosen: list[tuple[int, int]] = []
     while len(chosen) < size and (pair := ordering.ask()) is not None:
         chosen.append(pair)
@@ -126,14 +126,14 @@ def batch_of(
     return chosen
 
 
-def not_settled(codes: Any, component: Any, differ: Any) -> np.ndarray:
-    """Of packed pairs, the places of those that are open, one for each two components, in order.
+def _open_positions(codes: Any, component: Any, differ: Any) -> np.ndarray:
+    """The positions of open pairs among the packed pairs, the first between any two components, in order.
 
-    ``component`` (n,) numbers the component of each record from 0, ``differ`` (k, k) tells which are known to differ.
+    `component` (n,) numbers the component of each record, `differ` (k, k) says which components are known to differ.
 
     Examples
     --------
-    >>> not_settled(np.array([1, 2, (1 << 32) | 2]), np.array([0, 0, 1]), np.zeros((2, 2), bool))
+    >>> _open_positions(np.array([1, 2, (1 << 32) | 2]), np.array([0, 0, 1]), np.zeros((2, 2), bool))
     array([1])
     """
     a, b = component[codes >> 32], component[codes & LOW]
@@ -143,17 +143,17 @@ def not_settled(codes: Any, component: Any, differ: Any) -> np.ndarray:
     return free[np.sort(first)]
 
 
-def _of_edges(ordering: EdgeOrdering, size: int) -> list[tuple[int, int]]:
+def _edge_batch(ordering: EdgeOrdering, size: int) -> list[tuple[int, int]]:
     component = np.unique(ordering._knowledge.component, return_inverse=True)[1]
     k = int(component.max(initial=-1)) + 1
     differ = np.zeros((k, k), dtype=bool)
-    told = ordering.resolution
-    for i, j in told.queries[~told.answers]:
+    answered = ordering.resolution
+    for i, j in answered.queries[~answered.answers]:
         differ[component[i], component[j]] = differ[component[j], component[i]] = True
     codes = ordering._walk.codes
     group, differ_now, chosen = np.arange(k), differ.copy(), list[tuple[int, int]]()
     left = k
-    for at in not_settled(codes, component, differ):
+    for at in _open_positions(codes, component, differ):
         i, j = int(codes[at] >> 32), int(codes[at] & LOW)
         a, b = group[component[i]], group[component[j]]
         if a == b:

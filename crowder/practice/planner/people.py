@@ -1,4 +1,4 @@
-"""Invented people, some of them entered several times and carelessly: labelled records to try a plan on."""
+"""Invented people, some with several records and typing errors: labelled records on which to try a plan."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.DataFrame:
-    """Records of invented people, with the person behind each as its label.
+    """Records of invented people, labelled by person.
 
     Parameters
     ----------
     sizes : sequence of int
-        How many records each person has, at least 1.
+        Number of records of each person, at least 1.
     mistakes : float, keyword only
-        Mean number of mistakes in a record: a letter mistyped, a first name shortened, an old address, an empty cell.
+        Mean number of errors in a record: a typing error, an initial instead of a first name, another address, or an
+        empty field.
     rng : int or numpy.random.Generator, keyword only
 
     Returns
@@ -49,7 +50,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
 
     Notes
     -----
-    O(number of records). Not in the paper: its records are citations, and nobody may pass those on.
+    O(n) for n records. Not in the paper, whose records are citations that may not be redistributed.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
     """
     rng = validation.generator(rng, "people")
     if not (isinstance(mistakes, (int, float)) and 0 <= mistakes < float("inf")):
-        raise ValueError(f"the mean number of mistakes must be 0 or more, not {mistakes!r}")
+        raise ValueError(f"mistakes must be a number, 0 or more, not {mistakes!r}")
     rows = []
     for person, size in enumerate(cluster_sizes(sizes).tolist(), 1):
         true = _person(rng)
@@ -72,7 +73,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
 
 
 def typo(text: str, rng: np.random.Generator) -> str:
-    """The text with one letter changed, dropped, doubled or swapped with the next.
+    """The text with one typing error: a character replaced, dropped, doubled or swapped with the next.
 
     Examples
     --------

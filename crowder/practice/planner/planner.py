@@ -1,4 +1,4 @@
-"""A plan: how many questions, at what price, found how soon, and which to ask first; before answers and with them."""
+"""Plans: the number of questions of a run, their cost, the recall over time, and the questions to ask first."""
 
 from __future__ import annotations
 
@@ -16,34 +16,45 @@ from crowder.counting.expected_counts import expected_queries
 from crowder.models import SimilarityModel
 from crowder.oracles import Truth
 from crowder.orderings import Ordering
-from crowder.practice.planner.batch import STRATEGIES, batch_of, informed, named
-from crowder.practice.planner.mixture import Levels, fit_levels
-from crowder.practice.planner.sheets import Told, guarded, question_sheet, read_answers
-from crowder.practice.planner.sizes import Clusterings
+from crowder.practice.planner.batch import STRATEGIES, name_and_class, ordering_with_answers, question_batch
+from crowder.practice.planner.clusterings import PlausibleClusterings
+from crowder.practice.planner.cuts import CutDistribution, fit_cut
+from crowder.practice.planner.sheets import SheetAnswers, escape_formula, question_sheet, read_answers
 from crowder.resolution import ideal_queries
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
 
-__all__ = ["Plan", "Run"]
+__all__ = ["Plan", "SimulatedRun"]
 
-#: The interval that a plan gives, from this quantile of its draws to the opposite one: nominally 90 per cent.
+#: A plan's interval is from this quantile of its draws to the opposite one: nominally 90 per cent.
 TAIL = 0.05
 
-#: Points of a recall curve.
+#: Number of points of a recall curve.
 POINTS = 201
 
-#: Most questions of evidence ordering that are simulated for a plan (it takes some microseconds a question).
+#: Most questions of evidence ordering that are simulated for a plan (each takes some microseconds).
 MOST_EVIDENCE = 400_000
 
-#: Most records of a cluster for which the independent model is counted out.
+#: Largest cluster for which the expected number of questions with independent similarities is computed.
 LARGEST = 200
 
-#: Steps of the fitted densities.
+#: Number of steps of the fitted densities.
 STEPS = 20
 
 
-class Run(NamedTuple):
-    """One simulated run: the place of its clustering among the draws, its clusters, its questions, and its recall."""
+class SimulatedRun(NamedTuple):
+    """A simulated run of a strategy.
+
+    Attributes
+    ----------
+    quantile : float
+        Quantile of its clustering among the draws, by number of clusters.
+    k : int
+        Number of clusters.
+    questions : int
+    recall : ndarray, shape (POINTS,)
+        Recall after equally spaced shares of the questions.
+    """
 
     strategy: str
     quantile: float
@@ -53,45 +64,55 @@ class Run(NamedTuple):
 
 
 class Plan:
-    """What it will take to resolve these records.
+    """An estimate of the questions that it takes to resolve the records, and their cost.
 
-    Clusterings that agree with the similarities and with the answers so far are drawn; on the records' own similarities
-    the orderings are run as if each were the truth. The spread of what they ask is the interval.
+    Clusterings are drawn that are plausible given the similarities and agree with the answers so far. For each, the
+    orderings are run on the similarities as if it were the truth. The spread of their numbers of questions gives the
+    interval.
 
     Parameters
     ----------
     records : DataFrame
-        As `crowder.read_records` returns them: columns id, perhaps label, and the fields to compare, all text.
+        As from `crowder.read_records`: columns id, perhaps label, and the fields to compare, all text.
     similarity : str
         A key of `crowder.similarity.SIMILARITIES`.
     strategy : {"edge", "node", "evidence"} or subclass of `crowder.Ordering`, keyword only
-        Chooses the batch. A class goes by its name; it is called with the similarities and ``rng``.
+        Chooses the questions of a batch. A class is called with the similarities and ``rng``; the name of the class is
+        the name of the strategy.
     price : float, keyword only
-        Of one answer of one person.
+        Price of one person's answer.
     votes : int, keyword only
-        People asked about every question, odd.
-    answers : path, list of paths or Told, optional, keyword only
-        Files of answers so far (`crowder.practice.planner.sheets.read_answers`).
-    strategies : sequence of such, keyword only
-        Those that are planned.
+        Number of people who answer each question, odd.
+    answers : path, list of paths or SheetAnswers, optional, keyword only
+        The answers so far, or the files to read them from (`crowder.practice.planner.sheets.read_answers`).
+    strategies : sequence of strategies, keyword only
+        The strategies to simulate.
     encoding, sep : str, keyword only
-        Of the files of questions and answers.
+        Encoding and separator of question sheets.
     rng : int, keyword only
-        A seed; the same one from batch to batch.
+        A seed; use the same one for all batches.
 
     Attributes
     ----------
-    n, fields, told, condensed, levels
-        Number of records, names of the fields, the answers so far, the similarities, the levels (None below 3 records).
+    n : int
+        Number of records.
+    fields : list of str
+        Names of the fields.
+    answers : SheetAnswers
+        The answers so far.
+    condensed : ndarray, shape (n(n-1)/2,)
+        The similarities.
+    cut : CutDistribution or None
+        How probable it is that a merge of average linkage is right; None for fewer than three records.
 
     Raises
     ------
     ValueError
-        For an unknown similarity or strategy, an even number of votes, a price that is none, or a bad file of answers.
+        For an unknown similarity or strategy, an even number of votes, a negative price, or an invalid file of answers.
 
     Notes
     -----
-    O(n²) memory, O(n² log n) time a simulated run. The label is used by `actual` alone.
+    O(n²) memory, and O(n² log n) time for each simulated run. Labels are used only by `actual_runs`.
 
     Examples
     --------
@@ -100,7 +121,7 @@ class Plan:
     >>> low, middle, high = plan.questions("edge")
     >>> low <= middle <= high, [len(row) for row in plan.batch(3)]
     (True, [2, 2, 2])
-    >>> (int(plan.actual["edge"].n_queries) - 435) // 100  # k = 30: at least 435 questions, and 20 matches
+    >>> (int(plan.actual_runs["edge"].n_queries) - 435) // 100  # k = 30: at least 435 questions, and 20 matches
     0
     """
 
@@ -119,48 +140,48 @@ class Plan:
         rng: int = 0,
     ) -> None:
         if not isinstance(records, pd.DataFrame):
-            raise TypeError(f"records must be a DataFrame, as crowder.read_records gives it, not {records!r}")
+            raise TypeError(f"records must be a DataFrame, as from crowder.read_records, not {records!r}")
         if "id" not in records:
-            raise ValueError(f"records need a column 'id'; they have {list(records.columns)}")
+            raise ValueError(f"records must have a column 'id', not only {list(records.columns)}")
         if not len(records):
-            raise ValueError("there is no record to plan for")
+            raise ValueError("records must not be empty")
         if records["id"].duplicated().any():
             name = records["id"][records["id"].duplicated()].iloc[0]
-            raise ValueError(f"two records are called {name!r}; answers could be of either")
+            raise ValueError(f"records must have unique identifiers, but two are {name!r}")
         if not isinstance(similarity, str) or similarity not in SIMILARITIES:
             raise ValueError(f"similarity must be one of {', '.join(SIMILARITIES)}, not {similarity!r}")
-        planned = list(map(named, validation.kind(strategies, (tuple, list), "strategies must be a tuple of names")))
-        self.strategy, chosen = named(strategy)
+        validation.kind(strategies, (tuple, list), "strategies must be a tuple of strategies")
+        planned = list(map(name_and_class, strategies))
+        self.strategy, chosen = name_and_class(strategy)
         self._orderings = dict(planned) | {self.strategy: chosen}
         if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < np.inf:
             raise ValueError(f"price must be a number, 0 or more, not {price!r}")
         self.records, self.similarity, self.strategies = records, similarity, tuple(name for name, _ in planned)
         self.price, self.votes, self.seed = float(price), odd(votes), validation.whole(rng, "rng, the seed,")
-        self._form = {"encoding": encoding, "sep": sep}
+        self._format = {"encoding": encoding, "sep": sep}
         self.n = len(records)
         self.fields = [name for name in records if name not in ("id", "label")]
-        if isinstance(answers, Told):
-            if answers.n != self.n:
-                raise ValueError(f"the answers are about {answers.n} records; there are {self.n}")
-            self.told = answers
-        else:
-            self.told = read_answers([] if answers is None else answers, list(records["id"]), **self._form)
+        if not isinstance(answers, SheetAnswers):
+            answers = read_answers([] if answers is None else answers, list(records["id"]), **self._format)
+        if answers.n != self.n:
+            raise ValueError(f"answers must be about {self.n} records, not {answers.n}")
+        self.answers = answers
         self.condensed = compute(records, similarity, fields=self.fields)
-        pairs, same = self.told.pairs, self.told.same
-        self.levels: Levels | None = None
-        self._plausible: Clusterings | None = None
+        pairs, same = self.answers.pairs, self.answers.same
+        self.cut: CutDistribution | None = None
+        self._plausible: PlausibleClusterings | None = None
         if self.n >= 3:
-            self.levels = fit_levels(records[self.fields], similarity, self.condensed, pairs, same, rng=self._rng(1))
-            self._plausible = Clusterings(self.condensed, self.levels, pairs, same, rng=self._rng(2))
+            self.cut = fit_cut(records[self.fields], similarity, self.condensed, pairs, same, rng=self._rng(1))
+            self._plausible = PlausibleClusterings(self.condensed, self.cut, pairs, same, rng=self._rng(2))
 
     @property
-    def answered(self) -> int:
-        """Answers so far."""
-        return len(self.told.pairs)
+    def n_answers(self) -> int:
+        """Number of answers so far."""
+        return len(self.answers.pairs)
 
     @cached_property
-    def runs(self) -> list[Run]:
-        """The orderings, run on clusterings from the lower end of the interval to the upper."""
+    def runs(self) -> list[SimulatedRun]:
+        """Simulated runs of all strategies, on clusterings from the lower to the upper end of the interval."""
         few = 11 if self.n <= 400 else 7 if self.n <= 1500 else 5
         runs = []
         for strategy in self.strategies:
@@ -169,23 +190,26 @@ class Plan:
                 number = min(5, MOST_EVIDENCE // (1 + ideal_queries(np.bincount(self.labels(0.5)))))
             for quantile in np.linspace(TAIL, 1 - TAIL, number) if number > 1 else []:
                 labels = self.labels(float(quantile))
-                run = self._informed(strategy).run(Truth(labels))
+                run = self._ordering(strategy).run(Truth(labels))
                 curve = run.recall(labels)
                 recall = np.interp(np.linspace(0, len(curve) - 1, POINTS), np.arange(len(curve)), curve)
-                runs.append(Run(strategy, float(quantile), int(labels.max()) + 1, run.n_queries, recall))
+                runs.append(SimulatedRun(strategy, float(quantile), int(labels.max()) + 1, run.n_queries, recall))
         return runs
 
     def questions(self, strategy: str) -> tuple[int, int, int]:
-        """Questions until every pair is settled, those so far counted in: lower end, middle and upper end."""
-        validation.kind(strategy, str, "strategy must be the name of one")
+        """Number of questions until every pair is settled, including those answered so far: lower end, middle and
+        upper end of the interval."""
+        validation.kind(strategy, str, "strategy must be the name of a strategy")
         asked = [run.questions for run in self.runs if run.strategy == strategy]
         if not asked:
-            raise ValueError(f"{strategy} was not simulated")
+            simulated = ", ".join(dict.fromkeys(run.strategy for run in self.runs))
+            raise ValueError(f"strategy must be one that was simulated ({simulated}), not {strategy!r}")
         return min(asked), int(np.median(asked)), max(asked)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """For each strategy: questions, cost and their intervals; what independent similarities would take."""
+        """For each strategy: questions and cost with their intervals, and the expected number of questions if the
+        similarities were independent."""
         rows = []
         for strategy in self.strategies:
             if not any(run.strategy == strategy for run in self.runs):
@@ -200,8 +224,8 @@ class Plan:
         return pd.DataFrame(rows)
 
     @cached_property
-    def clusters(self) -> tuple[int, int, int]:
-        """Plausible numbers of clusters: lower end, middle and upper end."""
+    def n_clusters(self) -> tuple[int, int, int]:
+        """Number of clusters: lower end, middle and upper end of the interval."""
         if self._plausible is None:
             low, middle, high = (len(np.unique(self.labels(quantile))) for quantile in (TAIL, 0.5, 1 - TAIL))
             return low, middle, high
@@ -210,7 +234,7 @@ class Plan:
 
     @cached_property
     def model(self) -> SimilarityModel | None:
-        """f_g and f_r as the middle clustering has them, on `STEPS` steps; None where it has only one of them."""
+        """f_g and f_r of the median clustering, with `STEPS` steps; None if it has no matches or no non-matches."""
         labels = self.labels(0.5)
         i, j = np.triu_indices(self.n, 1)
         match = labels[i] == labels[j]
@@ -221,54 +245,60 @@ class Plan:
         return SimilarityModel.from_steps(steps, *heights, name="fitted")
 
     @cached_property
-    def share(self) -> float:
-        """The share of matches among all pairs, as the middle clustering has it."""
+    def match_share(self) -> float:
+        """The share of matches among all pairs in the median clustering."""
         sizes = np.bincount(self.labels(0.5))
         return float((sizes * (sizes - 1)).sum() / max(1, self.n * (self.n - 1)))
 
     def recall(self, strategy: str) -> pd.DataFrame:
-        """Recall after shares of a strategy's questions: least, middle and most of the runs."""
-        self.questions(strategy)  # an error if it was not simulated
+        """Recall after shares of a strategy's questions: least, median and greatest of the simulated runs."""
+        self.questions(strategy)  # raises an error if it was not simulated
         curves = np.array([run.recall for run in self.runs if run.strategy == strategy])
         low, middle, high = np.quantile(curves, [0, 0.5, 1], axis=0)
         share = np.linspace(0, 1, POINTS)
         return pd.DataFrame({"share": share, "from": low, "recall": middle, "to": high})
 
     @cached_property
-    def actual(self) -> dict[str, object]:
-        """With labels: the run of every strategy planned, as it will really go; empty without."""
+    def actual_runs(self) -> dict[str, object]:
+        """The run of each simulated strategy with answers by the labels; empty if the records have no labels."""
         if "label" not in self.records:
             return {}
         truth = Truth(self.records["label"])
-        return {way: self._informed(way).run(truth) for way in dict.fromkeys(run.strategy for run in self.runs)}
+        simulated = dict.fromkeys(run.strategy for run in self.runs)
+        return {strategy: self._ordering(strategy).run(truth) for strategy in simulated}
 
     def batch(self, size: int) -> list[tuple[int, int]]:
-        """At most so many questions for the crowd to answer at once; empty when all is settled."""
-        return batch_of(
-            self._orderings[self.strategy], self.condensed, size, self.told.pairs, self.told.same, rng=self.seed
+        """At most `size` questions to ask in parallel; empty when every pair is settled."""
+        return question_batch(
+            self._orderings[self.strategy], self.condensed, size, self.answers.pairs, self.answers.same, rng=self.seed
         )
 
     def sheet(self, size: int) -> pd.DataFrame:
-        """The batch as a table to be filled in."""
+        """The batch as a question sheet; see `crowder.practice.planner.sheets`."""
         pairs = np.array(self.batch(size), dtype=np.int64).reshape(-1, 2)
         i, j = np.sort(pairs, axis=1).T
         values = self.condensed[i * (2 * self.n - i - 1) // 2 + j - i - 1]
         return question_sheet(self.records, self.fields, pairs, values)
 
-    def write(self, path: str | os.PathLike[str], size: int) -> pd.DataFrame:
-        """Write the batch as CSV; a ValueError if the file is there and holds answers, or is something else."""
+    def write_sheet(self, path: str | os.PathLike[str], size: int) -> pd.DataFrame:
+        """Write the batch as a question sheet.
+
+        Raises
+        ------
+        ValueError
+            If the file exists and is not a question sheet, or has answers.
+        """
         path, sheet = Path(path), self.sheet(size)
-        if path.exists() and (there := read_answers(path, list(self.records["id"]), **self._form).pairs):
-            raise ValueError(f"{path} holds answers ({len(there)}), so it stays; write the questions elsewhere")
-        text = sheet.rename(columns=guarded).to_csv(index=False, lineterminator="\n", sep=self._form["sep"])
-        files.write(path, text.encode(self._form["encoding"]))
+        if path.exists() and (present := read_answers(path, list(self.records["id"]), **self._format).pairs):
+            raise ValueError(f"path must not be a file with answers, but {path} has {len(present)}")
+        text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=self._format["sep"])
+        files.write(path, text.encode(self._format["encoding"]))
         return sheet
 
     @cached_property
-    def found(self) -> pd.DataFrame:
-        """What the answers so far have established: the identifier of every record and the number of its cluster."""
-        clusters = informed("edge", self.condensed, self.told.pairs, self.told.same, rng=self.seed).resolution.clusters
-        return pd.DataFrame({"id": self.records["id"], "cluster": clusters})
+    def clusters_so_far(self) -> pd.DataFrame:
+        """The clusters that follow from the answers so far: columns id, cluster."""
+        return pd.DataFrame({"id": self.records["id"], "cluster": self._ordering("edge").resolution.clusters})
 
     @property
     def done(self) -> bool:
@@ -278,15 +308,17 @@ class Plan:
     def _rng(self, use: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, use])
 
-    def _informed(self, strategy: str) -> Any:
-        return informed(self._orderings[strategy], self.condensed, self.told.pairs, self.told.same, rng=self.seed)
+    def _ordering(self, strategy: str) -> Any:
+        make = self._orderings.get(strategy, strategy)
+        return ordering_with_answers(make, self.condensed, self.answers.pairs, self.answers.same, rng=self.seed)
 
     def labels(self, quantile: float) -> np.ndarray:
-        """The plausible clustering at this place, 0 to 1, by number of clusters."""
-        validation.probability(quantile, "a quantile")
+        """The plausible clustering at this quantile, 0 to 1, by number of clusters."""
+        validation.probability(quantile, "quantile")
         if self._plausible is not None:
             return self._plausible.labels(quantile)
-        together = self.n == 2 and (self.told.same == [True] or (not self.told.same and quantile < 0.5))
+        same = self.answers.same
+        together = self.n == 2 and (same == [True] or (not same and quantile < 0.5))
         return np.zeros(self.n, np.int64) if together else np.arange(self.n)
 
     def _independent(self, strategy: str) -> float:

@@ -1,41 +1,41 @@
-"""Questions out and answers in: CSV files that a crowd can fill in, read back without guessing.
+"""Question sheets: CSV files with questions, in which a crowd fills in the answers.
 
-A file of questions has a row for each: ``id_a``, ``id_b``, every field of both records side by side, their
-``similarity``, and an empty ``same``. Answers need the columns ``id_a``, ``id_b`` and ``same``; what else there is does
-not matter.
+A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, their ``similarity``,
+and an empty column ``same``. To read the answers, only the columns ``id_a``, ``id_b`` and ``same`` are needed.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.practice.record_file import LONGEST, _check_cells, _columns, _form, _rows, _text
+from crowder.practice.record_file import check_format, check_row, columns_of, open_table
 
-__all__ = ["ANSWERS", "Told", "as_text", "files", "guarded", "next_file", "question_sheet", "read_answers"]
+__all__ = [
+    "ANSWERS", "SheetAnswers", "escape_formula", "escape_markup", "expand_paths", "next_sheet_path", "question_sheet",
+    "read_answers",
+]  # fmt: skip
 
-#: Columns that a file of answers must have.
+#: Columns that a sheet must have.
 COLUMNS = ["id_a", "id_b", "same"]
 
-#: How a cell starts that a spreadsheet would run, perhaps with a command in it; or that looks guarded against that.
+#: The beginning of a cell that a spreadsheet would run as a formula, or of one that has been escaped already.
 FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
 
-#: What a cell of the column ``same`` may hold, in any case; blank is no answer yet.
+#: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
 ANSWERS = {"yes": True, "true": True, "1": True, "y": True, "no": False, "false": False, "0": False, "n": False}
 
 
-class Told:
-    """Answers by pair of records, consistent: none is there twice, none contradicts what others imply.
+class SheetAnswers:
+    """Consistent answers: no pair is answered twice, and no answer contradicts what others imply.
 
     Parameters
     ----------
@@ -45,18 +45,19 @@ class Told:
     Attributes
     ----------
     pairs : list of tuple of int
-        In the order in which they were taken in.
+        The pairs (i, j), i < j, in the order in which they were added.
     same : list of bool
+        Their answers.
 
     Examples
     --------
-    >>> told = Told(3)
-    >>> told.add(0, 1, True, "row 2")
-    >>> told.add(2, 1, False, "row 3")
-    >>> told.add(0, 2, True, "row 4")
+    >>> answers = SheetAnswers(3)
+    >>> answers.add(0, 1, True, "row 2")
+    >>> answers.add(2, 1, False, "row 3")
+    >>> answers.add(0, 2, True, "row 4")
     Traceback (most recent call last):
     ...
-    ValueError: "yes" contradicts row 2 and row 3, which together say "no"
+    ValueError: the answer "yes" contradicts row 2 and row 3, which imply "no"
     """
 
     def __init__(self, n: int) -> None:
@@ -67,34 +68,41 @@ class Told:
         self._links: list[list[tuple[int, bool, str]]] = [[] for _ in range(n)]
 
     def add(self, i: int, j: int, same: bool, where: str) -> None:
-        """Take in an answer from `where`; a ValueError if it is there already, or contradicts the others."""
+        """Add an answer. ``where`` says where it comes from, for the error messages.
+
+        Raises
+        ------
+        ValueError
+            If the records are not two of the n records, the pair has been answered, or the answer contradicts others.
+        TypeError
+            If `same` is not a boolean.
+        """
         i, j = validation.whole(i, "a record"), validation.whole(j, "a record")
         if max(i, j) >= self.n or i == j:
-            raise ValueError(f"{(i, j)} are not two of the {self.n} records, 0 to {self.n - 1}")
-        if not isinstance(same, (bool, np.bool_)):
-            raise TypeError(f"the answer to {(i, j)} must be a boolean, not {same!r}")
+            raise ValueError(f"a pair must be two of the {self.n} records, 0 to {self.n - 1}, not {(i, j)}")
+        same = validation.flag(same, "same")
         pair = (min(i, j), max(i, j))
         if pair in self._where:
-            raise ValueError(f"this pair is answered in {self._where[pair]} already")
-        reason = self._reason(i, j, against=same)
-        if reason:
-            said, implied = ("yes", "no") if same else ("no", "yes")
+            raise ValueError(f"a pair must be answered only once, but this one is also in {self._where[pair]}")
+        if reason := self._implying(i, j, not same):
+            answer, implied = ("yes", "no") if same else ("no", "yes")
             rows = reason[0] if len(reason) == 1 else f"{', '.join(reason[:-1])} and {reason[-1]}"
-            verb = "which says" if len(reason) == 1 else "which together say"
-            raise ValueError(f'"{said}" contradicts {rows}, {verb} "{implied}"')
+            imply = "implies" if len(reason) == 1 else "imply"
+            raise ValueError(f'the answer "{answer}" contradicts {rows}, which {imply} "{implied}"')
         self._where[pair] = where
         self.pairs.append(pair)
-        self.same.append(bool(same))
-        self._links[i].append((j, bool(same), where))
-        self._links[j].append((i, bool(same), where))
+        self.same.append(same)
+        self._links[i].append((j, same, where))
+        self._links[j].append((i, same, where))
 
-    def _reason(self, i: int, j: int, against: bool) -> list[str]:
-        """Where answers stand that imply the opposite: a path of matches, with one non-match if `against` is True."""
+    def _implying(self, i: int, j: int, answer: bool) -> list[str]:
+        """Where the answers are that imply this answer about i and j: a path of matches, with one non-match if the
+        answer is False; empty if there is none."""
         seen: dict[tuple[int, bool], tuple | None] = {(i, False): None}
         queue = deque([(i, False)])
         while queue:
             at, differs = queue.popleft()
-            if at == j and differs == against:
+            if at == j and differs != answer:
                 rows, state = [], (at, differs)
                 while (before := seen[state]) is not None:
                     state, where = before
@@ -114,35 +122,35 @@ def read_answers(
     *,
     encoding: str = "utf-8",
     sep: str = ",",
-) -> Told:
-    """Read filled-in files of questions.
+) -> SheetAnswers:
+    """Read the answers from question sheets.
 
     Parameters
     ----------
     paths : path or sequence of path
         One file or several.
     ids : sequence of str
-        The identifiers of the records, in their order.
+        The identifiers of the records, in the order of the records.
     encoding, sep : str, keyword only
         As in `crowder.practice.record_file.read_records`.
 
     Returns
     -------
-    Told
-        Rows with a blank ``same`` are passed over.
+    SheetAnswers
+        Rows with a blank ``same`` are skipped.
 
     Raises
     ------
     ValueError
-        If a file has not these columns, an identifier is blank or unknown, a pair is one record twice, a cell is no
-        answer, a pair is answered twice, or an answer contradicts others by transitivity: the message names the rows
-        and the column.
+        If a file lacks one of the columns, an identifier is blank or unknown, the two records of a pair are the same, a
+        cell is not one of the answers, a pair is answered twice, or an answer contradicts others by transitivity. The
+        message names row and column.
     OSError
         If there is no such file.
 
     Notes
     -----
-    O(q) an answer at worst, for the chain of answers that may contradict it.
+    At most O(q) for each of q answers, to look for answers that contradict it.
 
     Examples
     --------
@@ -154,17 +162,17 @@ def read_answers(
     [(0, 1)]
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise TypeError(f"answers must be a file, or a list of files, not {paths!r}")
+        raise TypeError(f"answers must be a file or a list of files, not {paths!r}")
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    _form(encoding, sep)
+    check_format(encoding, sep)
     for path in paths:
-        validation.path(path, "a file of answers")
+        validation.path(path, "answers")
     place: dict[str, int] = {}
     ids = validation.kind(ids, Iterable, "ids must be the identifiers of the records, in order")
     for number, name in enumerate(ids):
         if place.setdefault(name, number) != number:
-            raise ValueError(f"records {place[name]} and {number} are both called {name!r}; answers could be of either")
-    told = Told(len(place))
+            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
+    answers = SheetAnswers(len(place))
     for path in paths:
         named = f"{os.fspath(path)}, " if len(paths) > 1 else ""
         for row, (first, second, cell) in _cells(path, encoding, sep):
@@ -172,26 +180,25 @@ def read_answers(
             at = f"{os.fspath(path)}: row {row}, column"
             for column, name in (("id_a", a), ("id_b", b)):
                 if name not in place:
-                    what = f"no record is called {name!r}" if name else "the identifier is empty"
-                    raise ValueError(f"{at} {column!r}: {what}")
+                    raise ValueError(f"{at} {column!r}: the identifier must be that of a record, not {name!r}")
             if a == b:
-                raise ValueError(f"{at} 'id_b': {b!r} again; a question is about two records")
+                raise ValueError(f"{at} 'id_b': the two records must be different, not both {b!r}")
             if not cell:
                 continue
             if cell.lower() not in ANSWERS:
-                raise ValueError(f"{at} 'same': {cell!r} is no answer; write yes or no, or leave the cell blank")
+                raise ValueError(f"{at} 'same': the answer must be yes, no or blank, not {cell!r}")
             try:
-                told.add(place[a], place[b], ANSWERS[cell.lower()], f"{named}row {row}")
+                answers.add(place[a], place[b], ANSWERS[cell.lower()], f"{named}row {row}")
             except ValueError as error:
                 raise ValueError(f"{at} 'same', about {a!r} and {b!r}: {error}") from None
-    return told
+    return answers
 
 
 def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, similarity: Any) -> pd.DataFrame:
-    """The questions as a table to be filled in, all of it text.
+    """The questions as a table of text with an empty column for the answers.
 
-    People open it in a spreadsheet, which runs a cell that starts with ``=``, ``+``, ``-`` or ``@``: an apostrophe
-    stands before one (`guarded`), an identifier too. `read_answers` knows it with the apostrophe and without.
+    A spreadsheet would run a cell that starts with ``=``, ``+``, ``-`` or ``@`` as a formula. Such cells, identifiers
+    included, get an apostrophe in front (`escape_formula`); `read_answers` accepts identifiers with and without it.
 
     Examples
     --------
@@ -200,42 +207,44 @@ def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, sim
     ['id_a,id_b,name_a,name_b,similarity,same', 'x,y,Ann,Anne,0.7500,']
     """
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    if absent := [field for field in fields if field not in records]:
-        raise ValueError(f"no such column: {absent}; the records have {list(records.columns)}")
-    if ((pairs < 0) | (pairs >= len(records))).any() or len(similarity) != len(pairs):
-        raise ValueError(f"needs pairs of the {len(records)} records, and a similarity for each")
+    if missing := [field for field in fields if field not in records]:
+        raise ValueError(f"fields must be columns of the records, {list(records.columns)}, not {missing}")
+    if ((pairs < 0) | (pairs >= len(records))).any():
+        raise ValueError(f"pairs must be of the {len(records)} records, 0 to {len(records) - 1}")
+    if len(similarity) != len(pairs):
+        raise ValueError(f"similarity must have a value for each of the {len(pairs)} pairs, not {len(similarity)}")
     a, b = (records.iloc[side].reset_index(drop=True) for side in pairs.T)
-    sheet = {"id_a": a["id"].map(guarded), "id_b": b["id"].map(guarded)}
+    sheet = {"id_a": a["id"].map(escape_formula), "id_b": b["id"].map(escape_formula)}
     for field in fields:
-        sheet |= {f"{field}_a": a[field].map(_guarded_text), f"{field}_b": b[field].map(_guarded_text)}
+        sheet |= {f"{field}_a": a[field].map(_escaped), f"{field}_b": b[field].map(_escaped)}
     sheet |= {"similarity": [f"{w:.4f}" for w in similarity], "same": [""] * len(pairs)}
     return pd.DataFrame(sheet, dtype="str")
 
 
-def files(names: str | Sequence[str]) -> list[str]:
-    """File names out of one text with commas, or a list; ``*`` and ``?`` stand for what is there, in natural order.
+def expand_paths(names: str | Sequence[str]) -> list[str]:
+    """The paths in a list or in comma-separated text; patterns with ``*`` and ``?`` are expanded, in natural order.
 
     Examples
     --------
-    >>> files("a.csv, b.csv"), files("no-such-file-*.csv"), files("")
+    >>> expand_paths("a.csv, b.csv"), expand_paths("no-such-file-*.csv"), expand_paths("")
     (['a.csv', 'b.csv'], [], [])
     """
     if not isinstance(names, Iterable):
-        raise TypeError(f"names of files must be a text, or a list, not {names!r}")
+        raise TypeError(f"names must be text or a list of file names, not {names!r}")
     names = names.split(",") if isinstance(names, str) else names
     found = []
     for name in filter(None, (str(name).strip() for name in names)):
-        some = glob(name) if any(mark in name for mark in "*?[") and not os.path.exists(name) else [name]
-        found += sorted(some, key=lambda path: [part.zfill(12) for part in re.split(r"(\d+)", path)])
+        matching = glob(name) if any(mark in name for mark in "*?[") and not os.path.exists(name) else [name]
+        found += sorted(matching, key=lambda path: [part.zfill(12) for part in re.split(r"(\d+)", path)])
     return list(dict.fromkeys(found))
 
 
-def next_file(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", sep: str = ",") -> str:
-    """The first of ``stem-1.csv``, ``stem-2.csv``, … that is not there, or holds no answer yet.
+def next_sheet_path(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", sep: str = ",") -> str:
+    """The first of ``stem-1.csv``, ``stem-2.csv``, ... that does not exist or has no answers.
 
     Examples
     --------
-    >>> next_file("no-such-file", [])
+    >>> next_sheet_path("no-such-file", [])
     'no-such-file-1.csv'
     """
     number = 1
@@ -244,57 +253,45 @@ def next_file(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", sep: st
     return name
 
 
-def as_text(cell: str) -> str:
-    """A cell as Markdown and HTML show it to the letter, whatever is in it, on one line.
+def escape_markup(cell: str) -> str:
+    """A cell escaped so that Markdown and HTML show it literally, on one line.
 
-    What would turn the line round, or is no character to be seen, is shown by its number.
+    Control characters and those that change the direction of writing are shown by number.
 
     Examples
     --------
-    >>> as_text("<b>|$x$"), as_text("1. a\u202eb")
+    >>> escape_markup("<b>|$x$"), escape_markup("1. a\u202eb")
     ('&#60;b&#62;&#124;&#36;x&#36;', '1&#46; aU+202Eb')
     """
     text = " ".join(str(cell).split())
     text = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", lambda m: f"U+{ord(m[0]):04X}", text)
-    # At the start of a line, a dash, a plus and a number make a list.
+    # At the start of a line, a hyphen, a plus sign or a number would begin a list.
     special = r"[^\w\s.,:;/'()+-]|_|(?<=\w)://|^[-+]|--+|\.\.+|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)]"
     return re.sub(special, lambda m: "".join(f"&#{ord(c)};" for c in m[0]), text)
 
 
-def guarded(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe stands before one that would be.
+def escape_formula(cell: str) -> str:
+    """A cell that no spreadsheet runs as a formula: if necessary, with an apostrophe in front.
 
     Examples
     --------
-    >>> guarded("=1+1"), guarded("-5"), guarded("'=1"), guarded("Ann")
+    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("'=1"), escape_formula("Ann")
     ("'=1+1", "'-5", "''=1", 'Ann')
     """
     return f"'{cell}" if FORMULA.match(cell) else cell
 
 
-def _guarded_text(cell: Any) -> Any:
-    return guarded(cell) if isinstance(cell, str) else cell
+def _escaped(cell: Any) -> Any:
+    return escape_formula(cell) if isinstance(cell, str) else cell
 
 
 def _cells(path: Any, encoding: str, sep: str) -> list[tuple[int, list[str]]]:
     """Number and cells (id_a, id_b, same) of every row that is not blank."""
-    limit = csv.field_size_limit(LONGEST)  # a sheet has the fields of the records, which may be long
-    try:
-        rows = _rows(_text(Path(path).read_bytes(), encoding, sep), sep)
-        top, header = next(rows, (0, []))
-        header = [name.strip() for name in header]
-        if not header:
-            raise ValueError(f"the file is empty: it needs a header with {', '.join(COLUMNS)}")
-        _columns(header, top, None, COLUMNS, None, sep)
+    with open_table(path, encoding, sep) as (top, header, rows):
+        columns_of(header, top, None, COLUMNS, None, sep)
         found = []
         for row, cells in rows:
             if any(cell.strip() for cell in cells):
-                _check_cells(row, cells, header)
+                check_row(row, cells, header)
                 found.append((row, [cells[header.index(name)].strip() for name in COLUMNS]))
         return found
-    except UnicodeError as error:  # of a codec that tells no place
-        raise ValueError(f"{os.fspath(path)}: not {encoding} ({error}); pass encoding=") from None
-    except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
