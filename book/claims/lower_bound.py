@@ -22,7 +22,7 @@ from book.companion.claims import (
     of_chapter,
     simulation,
 )
-from crowder.counting.decision_trees import certificate, fewest_expected, minimax, partitions, worst_case
+from crowder.counting.decision_trees import certificate, fewest_expected, partitions
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
 
@@ -47,127 +47,6 @@ def _small_models():
         [0, QUARTER, HALF, 1], green=[HALF, 3 * HALF, 1], red=[3 * HALF, 1, 3 * QUARTER]
     )
     return [cr.dist1(QUARTER), cr.dist1(HALF), cr.dist2(FIFTH), three_steps]
-
-
-# --- without similarities ----------------------------------------------------------------------------------------
-
-#: The two worst cases: if k is told, and if it is not.
-TOLD, UNTOLD = n * (k - 1) - k * (k - 1) / 2, n * k - k * (k + 1) / 2
-M = sp.Symbol("M", positive=True, integer=True)
-BOXES = (M - 1) * (M + 2) / (2 * M)
-
-
-def _coins():
-    i = sp.Symbol("i", positive=True, integer=True)
-    return identity(
-        "boxes, and both cases: each difference is a product of factors that are not negative",
-        (sp.summation(i, (i, 1, M - 1)) + M - 1) / M - BOXES, BOXES - M / 2 - (M - 2) / (2 * M),
-        (n - k) * k / 4 - n * k / 8 - k * (n - 2 * k) / 8,  # k ≤ n/2
-        k * (k + 1) / 4 - n * k / 8 - k * (2 * k + 2 - n) / 8,  # k > n/2
-    )  # fmt: skip
-
-
-def _one_pair(records):
-    """Clusterings in which exactly one pair matches."""
-    for u, v in combinations(range(records), 2):
-        yield tuple(u if w == v else w for w in range(records))
-
-
-def _shown_and_hidden(clusters, hidden):
-    """Clusterings of one shown record for each cluster and some hidden ones."""
-    yield from (tuple(range(clusters)) + rest for rest in product(range(clusters), repeat=hidden))
-
-
-def _best_against(clusterings):
-    """Mean questions of best play when these are equally likely."""
-    return fewest_expected(dict.fromkeys(clusterings, Fraction(1)))
-
-
-@cache
-def _lopsided():
-    return agreement(
-        "best play when $\\{1, 2\\}$ is twice as likely a match as $\\{1, 3\\}$ and $\\{2, 3\\}$, by hand",
-        [fewest_expected({(0, 0, 1): HALF, (0, 1, 0): HALF / 2, (0, 1, 1): HALF / 2})], [1 + HALF],
-    )  # fmt: skip
-
-
-@cache
-def _best_play_without_similarities(most_records):
-    """The search to the end, the formula, and best play against random partitions."""
-    played = [(r, c, t) for r in range(2, most_records + 1) for c in range(1, r + 1) for t in (False, True)]
-    formula = [(r, c, t) for r in range(2, 13) for c in range(1, r) for t in (False, True)]
-    hidden = [(2, 2), (2, 3), (3, 1), (3, 2), (3, 3), (4, 2)]
-    return [
-        agreement(
-            f"the game searched to the end, all $k \\le n \\le {most_records}$, told $k$ and not told",
-            [minimax(r, c, known=t) for r, c, t in played], [worst_case(r, c, known=t) for r, c, t in played],
-        ),
-        agreement(
-            "the code's formula and {eq}`eq-lower-game`, $n \\le 12$",
-            [worst_case(r, c, known=t) for r, c, t in formula],
-            [(TOLD if t else UNTOLD).subs({n: r, k: c}) for r, c, t in formula],
-        ),
-        agreement(
-            "one matching pair among 3, 4, 5 records: best play, searched",
-            [_best_against(_one_pair(c)) for c in (3, 4, 5)],
-            [Fraction(sum(min(b, comb(c, 2) - 1) for b in range(1, comb(c, 2) + 1)), comb(c, 2)) for c in (3, 4, 5)],
-        ),
-        bounded(
-            "$(n-k)\\,\\varphi(k)/2$ under best play, searched, for up to three hidden records",
-            [float(u * BOXES.subs(M, c) / 2) for c, u in hidden],
-            [float(_best_against(_shown_and_hidden(c, u))) for c, u in hidden],
-        ),
-        _lopsided(),
-    ]  # fmt: skip
-
-
-@claim(
-    "C05",
-    place="Information theoretic lower bound, first paragraph",
-    status="holds", basis="proved",
-    statement=r"Without similarities every algorithm, deterministic or randomised, needs $\Omega(nk)$ questions.",
-    code=[worst_case, minimax],
-    test=[GAMES + "test_best_play_is_the_formula",
-          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
-)  # fmt: skip
-def without_similarities(most_records=4):
-    """`most_records`: in the games that are searched to the end."""
-    yield identity("deterministic: the worst case less $nk/4$ is $k(n-2)/4 + k(n-k)/2$",
-                   UNTOLD - n * k / 4 - k * (n - 2) / 4 - k * (n - k) / 2)  # fmt: skip
-    yield _coins()
-    yield identity("randomised, $k = 1$ and $k = n$: the ideal count less $nk/8$, for $n \\ge 2$",
-                   (n - 1) - n / 8 - (7 * (n - 2) + 6) / 8, n * (n - 1) / 2 - n**2 / 8 - n * (3 * n - 4) / 8,
-    )  # fmt: skip
-    for piece in _best_play_without_similarities(most_records):
-        yield also(piece)
-
-
-@claim(
-    "B31",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Without similarities, the best deterministic strategy asks at worst $nk - \binom{k+1}2$
-        questions for $k$
-        clusters, and $n(k-1) - \binom k2$ if told $k < n$; a randomised one, told $2 \le k < n$, at least $nk/8$ on
-        average.""",
-    code=[worst_case, minimax, fewest_expected],
-    test=[GAMES + "test_best_play_is_the_formula",
-          GAMES + "test_coins_save_no_more_than_a_constant_factor",
-          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
-)  # fmt: skip
-def best_play_without_similarities(most_records=4):
-    """`most_records`: in the games that are searched to the end."""
-    spare = []  # the difference of the two sides, for k = 2, ..., 6 clusters of any sizes
-    for clusters in range(2, 7):
-        size = sp.symbols(f"n1:{clusters + 1}")
-        noes = sum(a + b - 1 for a, b in combinations(size, 2))
-        spare.append(noes - (sum(size) * (clusters - 1) - comb(clusters, 2)))
-    upper = [k * (k - 1) / 2 + (n - k) * (k - 1) - TOLD, k * (k - 1) / 2 + (n - k) * k - UNTOLD]
-    yield identity("the noes between all pairs of clusters; needed and enough are the same number",
-                   *spare, *upper, TOLD + n - k - UNTOLD)  # fmt: skip
-    yield _coins()
-    for piece in _best_play_without_similarities(most_records):
-        yield also(piece)
 
 
 # --- one record, two clusters ------------------------------------------------------------------------------------
@@ -327,10 +206,24 @@ def mean_rank(ranks=None, draws=1):
 # --- the theorem -------------------------------------------------------------------------------------------------
 
 
+def shown_and_hidden(clusters, hidden):
+    """Clusterings of one shown record for each cluster and some hidden ones."""
+    yield from (tuple(range(clusters)) + rest for rest in product(range(clusters), repeat=hidden))
+
+
+@cache
+def lopsided():
+    """Best play against unequal chances, by hand: what a search may get wrong."""
+    return agreement(
+        "best play when $\\{1, 2\\}$ is twice as likely a match as $\\{1, 3\\}$ and $\\{2, 3\\}$, by hand",
+        [fewest_expected({(0, 0, 1): HALF, (0, 1, 0): HALF / 2, (0, 1, 1): HALF / 2})], [1 + HALF],
+    )  # fmt: skip
+
+
 def best_play(model, small, hidden):
     """Mean questions of the best strategy that is never wrong, about hidden records in `small` clusters."""
     g, r = _masses(model)
-    worlds = list(_shown_and_hidden(small, hidden))
+    worlds = list(shown_and_hidden(small, hidden))
     seen = [(u, v) for u, v in combinations(range(small + hidden), 2) if v >= small]
     total = Fraction(0)
     for steps in product(range(len(g)), repeat=len(seen)):  # all similarities
@@ -402,7 +295,7 @@ def _theorem_support(played):
         [_transcribed(h2[law](v), r, c, d) for law in h2 for v, r, c, d in settings], tolerance=1e-9,
     )  # fmt: skip
     yield _enumerated()
-    yield _lopsided()
+    yield lopsided()
 
 
 @claim(
@@ -622,31 +515,14 @@ def fewest_answers():
         yield also(piece)
 
 
-def _series():
+def series():
     return identity("the geometric series, for up to eight terms", *(
         sum((1 - y) ** j for j in range(size)) - (1 - (1 - y) ** size) / y for size in range(1, 9)))  # fmt: skip
 
 
-def _vouching(means, repetitions, clusters):
-    """`means`: of simulated data sets with equal clusters, a row for each ε and n; without them, formulas alone."""
-    settings = [(0.05, 5), (0.2, 2), (0.2, 40)]
-    if means is not None:
-        settings = [(v, int(r) // clusters) for v, r in zip(means["epsilon"], means["n"], strict=True)]
-    laws = [(cr.dist2(v), [size] * clusters) for v, size in settings]
-    if means is not None:
-        variance = []  # a sum of independent zeros and ones, one with probability (1 - p)^(t - 1)
-        for model, sizes in laws:
-            missed = [((1 - 2 * model.epsilon) / (1 - model.epsilon)) ** np.arange(size) for size in sizes]
-            missed = np.concatenate(missed)
-            variance.append((missed * (1 - missed)).sum())
-        most = [clusters * min(r, clusters * (1 - v) / v) for v, r in zip(means["epsilon"], means["n"], strict=True)]
-        yield simulation(
-            f"records without proof, {clusters} clusters, {len(means)} settings", means["without"],
-            np.sqrt(np.array(variance) / repetitions), [expected_undetermined(*law) for law in laws], size=repetitions,
-            limit=LIMIT,
-        )  # fmt: skip
-        yield bounded("mean questions under $\\min\\{k^2/p, nk\\}$, same data", means["asked"], most)
-    yield agreement(
+def undetermined(laws):
+    """`laws`: models Dist-2 and cluster sizes."""
+    return agreement(
         "the code's $p$ and sum, against $\\epsilon/(1-\\epsilon)$ and the series, added up",
         [v for model, sizes in laws for v in (*certain_mass(model), expected_undetermined(model, sizes))],
         [v for model, sizes in laws for p in [model.epsilon / (1 - model.epsilon)]
@@ -654,22 +530,10 @@ def _vouching(means, repetitions, clusters):
     )  # fmt: skip
 
 
-@claim(
-    "B38",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""If a match proves itself with probability $p$, an algorithm that is never wrong asks on average
-        at most
-        $\min\{k^2/p, nk\}$ questions on every partition.""",
-    code=[expected_undetermined, certain_mass],
-    test=[CERTAIN + "test_unvouched_records_by_enumeration",
-          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
-)  # fmt: skip
-def records_that_vouch(means=None, repetitions=1, clusters=5):
-    """As `_vouching`."""
-    yield _series()
-    for piece in _vouching(means, repetitions, clusters):
-        yield also(piece)
+def _vouching():
+    """What B38 rests on, without a simulation."""
+    laws = [(cr.dist2(v), [size] * 5) for v, size in ((0.05, 5), (0.2, 2), (0.2, 40))]
+    return _rests_on("B38", [series(), undetermined(laws)])
 
 
 def _corrected_corollary(played):
@@ -736,11 +600,11 @@ def _dist2_exactly():
     test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
           CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
 )  # fmt: skip
-def corollary_corrected(played=None, means=None, repetitions=1, clusters=5):
-    """As B36 and B38."""
+def corollary_corrected(played=None):
+    """As B36."""
     yield from _corrected_corollary(played)
     yield from _dist_steps()
-    yield _rests_on("B38", [_series(), *_vouching(means, repetitions, clusters)])
+    yield _vouching()
     for piece in (_distances(), *_dist2_exactly()):
         yield also(piece)
 
@@ -772,8 +636,8 @@ FEW = "six records in three clusters, Dist-2 with $\\epsilon = 0.499$: pairs tha
           GAMES + "test_the_fewest_answers_that_leave_no_doubt",
           CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
 )  # fmt: skip
-def corollary_1(played=None, means=None, repetitions=1, clusters=5):
-    """As B36 and B38."""
+def corollary_1(played=None):
+    """As B36."""
     proving = cr.dist2(FIFTH)
     yield _too_much(PAIRS, comb(3, 2), 3 + 4 / cr.dist1(0.1).hellinger2)
     yield _too_much(QUESTIONS, 3 * expected_undetermined(proving, [MANY // 3] * 3), MANY + 9 / proving.hellinger2)
@@ -782,7 +646,7 @@ def corollary_1(played=None, means=None, repetitions=1, clusters=5):
     yield also(agreement("questions that leave no doubt about three records in two clusters, $k$ told",
                          [certificate("aab", known=True)], [1]))  # fmt: skip
     yield also(_distances())
-    yield also(_rests_on("B38", [_series(), *_vouching(means, repetitions, clusters)]))
+    yield also(_vouching())
     for piece in _corrected_corollary(played):
         yield corrected(piece)
 
@@ -804,20 +668,14 @@ def corollary_1(played=None, means=None, repetitions=1, clusters=5):
           CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n",
           CERTAIN + "test_what_proves_itself_under_the_two_models"],
 )  # fmt: skip
-def lower_bound_of_the_two_models(played=None, means=None, repetitions=1, clusters=5):
-    """As B36 and B38."""
+def lower_bound_of_the_two_models(played=None):
+    """As B36."""
     undecided = comb(6, 2) * (1 - min(certain_mass(cr.dist2(0.499))))
     yield _too_much(PAIRS, comb(3, 2), 3 + 4 / 0.1**2)
     yield _too_much(QUESTIONS, 3 * expected_undetermined(cr.dist2(FIFTH), [MANY // 3] * 3), MANY + 9 / 0.2)
     yield _too_much(FEW, undecided, 6 + 9 / 0.499)
-    vouching = [_series(), *_vouching(means, repetitions, clusters)]
     yield also(_distances())
-    yield also(_rests_on("B38", vouching))
-    if means is not None:
-        proved = means["alone"]
-        spread = np.sqrt((proved * (1 - proved) + 1 / repetitions) / repetitions)  # with slack near 0 and 1
-        yield also(simulation("share of data sets whose similarities prove everything", means["proved"], spread,
-                              proved, size=repetitions, limit=LIMIT))  # fmt: skip
+    yield also(_vouching())
     yield corrected(_rests_on("B39", [
-        *_corrected_corollary(played), *_dist_steps(), _distances(), *_dist2_exactly(), *vouching,
+        *_corrected_corollary(played), *_dist_steps(), _distances(), *_dist2_exactly(), _vouching(),
     ]))  # fmt: skip

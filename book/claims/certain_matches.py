@@ -1,0 +1,55 @@
+"""Claims of the appendix *Similarities that prove a match*."""
+
+import numpy as np
+
+import crowder as cr
+from book.claims.lower_bound import LIMIT, series, undetermined
+from book.companion.claims import also, bounded, of_chapter, simulation
+from crowder.counting.determined_pairs import certain_mass, expected_undetermined
+
+claim, check = of_chapter(__name__)
+
+CERTAIN = "test_certain.py::"
+
+
+def _simulated(means, repetitions, laws, most):
+    """`means`: of simulated data sets, a row for each of `laws`; `most`: questions that are allowed."""
+    variance = []  # a sum of independent zeros and ones, one with probability (1 - p)^(t - 1)
+    for model, sizes in laws:
+        missed = [((1 - 2 * model.epsilon) / (1 - model.epsilon)) ** np.arange(size) for size in sizes]
+        missed = np.concatenate(missed)
+        variance.append((missed * (1 - missed)).sum())
+    proved = means["alone"]
+    spread = np.sqrt((proved * (1 - proved) + 1 / repetitions) / repetitions)  # with slack near 0 and 1
+    yield simulation(
+        f"records without proof, {len(laws[0][1])} clusters, {len(means)} settings", means["without"],
+        np.sqrt(np.array(variance) / repetitions), [expected_undetermined(*law) for law in laws], size=repetitions,
+        limit=LIMIT,
+    )  # fmt: skip
+    yield bounded("mean questions under $\\min\\{k^2/p, nk\\}$, same data", means["asked"], most)
+    yield simulation("share of data sets whose similarities prove everything", means["proved"], spread, proved,
+                     size=repetitions, limit=LIMIT)  # fmt: skip
+
+
+@claim(
+    "B38",
+    place="beyond the paper",
+    status="holds", basis="proved",
+    statement=r"""If a match proves itself with probability $p$, an algorithm that is never wrong asks on average
+        at most $\min\{k^2/p, nk\}$ questions on every partition.""",
+    code=[expected_undetermined, certain_mass],
+    test=[CERTAIN + "test_unvouched_records_by_enumeration",
+          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
+)  # fmt: skip
+def records_that_vouch(means=None, repetitions=1, clusters=5):
+    """`means`: of simulated data sets with equal clusters, a row for each ε and n; without them, formulas alone."""
+    settings = [(0.05, 5), (0.2, 2), (0.2, 40)]
+    if means is not None:
+        settings = [(v, int(r) // clusters) for v, r in zip(means["epsilon"], means["n"], strict=True)]
+    laws = [(cr.dist2(v), [size] * clusters) for v, size in settings]
+    yield series()
+    yield also(undetermined(laws))
+    if means is not None:
+        most = [clusters * min(clusters * size, clusters * (1 - v) / v) for v, size in settings]
+        for piece in _simulated(means, repetitions, laws, most):
+            yield also(piece)
