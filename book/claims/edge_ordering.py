@@ -123,7 +123,7 @@ def _connected_graphs(m):
     return tally
 
 
-def _exact_D(model, m):
+def exact_D(model, m):
     """The chance that a cluster of m is not connected at the level of a non-match, by a list of all graphs."""
     y, total, below = sp.Symbol("y"), sp.Integer(0), sp.Integer(0)
     for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
@@ -137,7 +137,7 @@ def _exact_D(model, m):
 
 def _corners_in_fractions(model, sizes):
     """The corrected bound, from its formula."""
-    D = {m: _exact_D(model, m) for m in set(sizes)}
+    D = {m: exact_D(model, m) for m in set(sizes)}
     return sum(sizes) - len(sizes) + sum(
         min(a * b, a + a * b * D[b], b + a * b * D[a], 1 + a * b * (D[a] + D[b])) for a, b in combinations(sizes, 2)
     )  # fmt: skip
@@ -726,25 +726,6 @@ def tree_bound():
     yield also(_tree_formula())
     yield also(bounded("the bound against $k(n-1)$", [_tree_in_fractions(s) for s in MORE],
                        [len(s) * (sum(s) - 1) for s in MORE]))  # fmt: skip
-
-
-@claim(
-    "B45",
-    place="beyond the paper",
-    status="holds", basis="exact",
-    statement=r"""Without information, a cluster of $m$ is not yet connected when a given non-match is met with
-        probability
-        $D(m) \le (\ln m + \gamma)/m$, for $m$ from 2 to 1,000.""",
-    code=[disconnected],
-    test=BOUNDS + "test_chance_to_be_in_pieces",
-)  # fmt: skip
-def connected_late(largest=100):
-    """`largest`: records."""
-    m = np.arange(2, largest + 1)
-    D = disconnected(cr.uniform(), m)
-    yield bounded(rf"$m\,D(m)$ against $\ln m + \gamma$, $m$ from 2 to {largest:,}", m * D, np.log(m) + np.euler_gamma)
-    yield agreement("$D(2), D(3), D(4)$ from a list of all graphs", D[:3],
-                    [_exact_D(cr.uniform(), few) for few in (2, 3, 4)], tolerance=1e-12)  # fmt: skip
 
 
 @claim(
