@@ -129,7 +129,7 @@ def limited(folder: str) -> None:
 
     with cr.Journal(None, path) as journal:
         journal.add(pairs[:2300], np.zeros(2300, bool))
-    small = {"RESERVE": 1 << 16, "LOGGED": 2}  # like the real ones, but soon at the limit
+    small = {"RESERVE": 1 << 16, "CHECKPOINT_EVERY": 2}  # like the real ones, but soon at the limit
     real = {name: getattr(answerfile, name) for name in small}
     vars(answerfile).update(small)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
