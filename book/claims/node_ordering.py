@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, permutations
-from math import comb, isqrt
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -38,20 +38,22 @@ from crowder.orderings import NodeOrdering, expected_sizes
 from crowder.pairs import candidates
 from crowder.resolution import ideal_queries
 
-__all__ = ["check", "hostile_run"]
+__all__ = [
+    "LEAST", "UNEVEN", "any_order", "bound_checked", "certainty", "check", "count_checked", "evenly", "hostile_run",
+    "sharp", "sizes_of",
+]  # fmt: skip
 
 claim, check = of_chapter(__name__)
 
 # --- symbols, and what the chapter derives in its text -------------------------------------------------------------
 
 n, k, m, e, theta = sp.symbols("n k m epsilon theta", positive=True)
-half, third = sp.Rational(1, 2), sp.Rational(1, 3)
+half = sp.Rational(1, 2)
 LEAST = n - k + k * (k - 1) / 2
 MOST = n * k - k * (k + 1) / 2
 
-#: The paper's c, and the values of ε at which much is tried.
+#: The paper's c.
 HALVES = {"dist1": 2, "dist2": 1}
-DIAL = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.49)
 #: One record, and so many others: the instances that reach the sharper bound.
 MATES = (1, 2, 5, 20)
 
@@ -60,11 +62,11 @@ _three_steps = cr.SimilarityModel.from_steps(
 MODELS = [cr.uniform(), cr.dist1(Fraction(1, 4)), cr.dist2(Fraction(1, 3)), _three_steps]
 
 
-def _sizes_of(records: Iterable[int]) -> list[tuple[int, ...]]:
+def sizes_of(records: Iterable[int]) -> list[tuple[int, ...]]:
     return [sizes for total in records for sizes in splits(total)]
 
 
-def _evenly(total: int, clusters: int) -> np.ndarray:
+def evenly(total: int, clusters: int) -> np.ndarray:
     return np.full(clusters, total // clusters) + (np.arange(clusters) < total % clusters)
 
 
@@ -76,7 +78,7 @@ def _most(sizes: Sequence[int]) -> sp.Expr:
     return MOST.subs({n: sum(sizes), k: len(sizes)})
 
 
-def _sharp(model: cr.SimilarityModel, sizes: Sequence[int]) -> float:
+def sharp(model: cr.SimilarityModel, sizes: Sequence[int]) -> float:
     """The first form of the corrected theorem; `node_bound` is the second."""
     return node_bound(model, sizes, printed=False) - len(sizes) - comb(len(sizes), 2)
 
@@ -109,10 +111,10 @@ def _every_order(records: int = 5) -> np.ndarray:
     """Over all orders of arrival: the highest count and the average, by `expected_queries`, and the sharper bound."""
     rows = []
     for model in MODELS:
-        for sizes in _sizes_of(range(2, records + 1)):
+        for sizes in sizes_of(range(2, records + 1)):
             orders = set(permutations(np.repeat(range(len(sizes)), sizes).tolist()))
             counts = [expected_queries_in_order(model, order) for order in orders]
-            rows.append((max(counts), np.mean(counts), expected_queries(model, sizes, "node"), _sharp(model, sizes)))
+            rows.append((max(counts), np.mean(counts), expected_queries(model, sizes, "node"), sharp(model, sizes)))
     return np.array(rows).T
 
 
@@ -121,18 +123,18 @@ def _order_bounded() -> Evidence:
     return bounded("every order of up to five records, four models", highest, sharp + 1e-12)
 
 
-def _count_checked() -> Evidence:
+def count_checked() -> Evidence:
     _, average, integral, _ = _every_order()
     return agreement("`cr.expected_queries` against all orders, averaged", integral, average, tolerance=1e-9,
                      relative=True)  # fmt: skip
 
 
 def _cases() -> list[tuple[cr.SimilarityModel, list[int]]]:
-    sizes = [*_sizes_of(range(2, 6)), [7, 3, 3, 1], [12, 1, 1, 1, 1], [30, 20]]
+    sizes = [*sizes_of(range(2, 6)), [7, 3, 3, 1], [12, 1, 1, 1, 1], [30, 20]]
     return [(model, one) for model in MODELS for one in sizes]
 
 
-def _bound_checked() -> Evidence:
+def bound_checked() -> Evidence:
     return agreement(
         "the corrected sum, against fractions", [node_bound(*case, printed=False) for case in _cases()],
         [_theorem_3(*case, printed=False) for case in _cases()], tolerance=1e-12, relative=True)  # fmt: skip
@@ -159,7 +161,7 @@ def _asked(similarity, truth: cr.Truth, rng=7, **settings) -> int:
 
 
 def _trapped(cases: Iterable[tuple[int, int]]) -> pd.DataFrame:
-    rows = [(a, b, _asked(*_trap(_evenly(a, b))), ideal_queries(_evenly(a, b))) for a, b in cases]
+    rows = [(a, b, _asked(*_trap(evenly(a, b))), ideal_queries(evenly(a, b))) for a, b in cases]
     return pd.DataFrame(rows, columns=["n", "k", "asked", "least"])
 
 
@@ -194,7 +196,7 @@ def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
     test="test_orderings.py::test_node_ordering_at_its_worst",
 )
 def three_kinds(sizes=None, easy=None, trapped=None):
-    sizes = _sizes_of(range(1, 6)) if sizes is None else sizes
+    sizes = sizes_of(range(1, 6)) if sizes is None else sizes
     if easy is None:
         labels = [np.repeat(np.arange(len(s)), s) for s in sizes]
         easy = [_asked(np.equal.outer(one, one) * 1.0, cr.Truth(one)) for one in labels]
@@ -225,7 +227,7 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     if runs is None:
         runs = _trapped([*((a, clusters) for a in (10, 100)), (8, 4), (20, 6)])
         grown = pd.DataFrame({"n": [10, 100, 1000, 10_000]})  # runs of the trap are quadratic; counted, it is not
-        grown["asked"] = [float(_most(_evenly(a, clusters))) for a in grown["n"]]
+        grown["asked"] = [float(_most(evenly(a, clusters))) for a in grown["n"]]
     else:
         grown = runs[runs["k"] == clusters]
     if usual is None:
@@ -239,7 +241,7 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     yield also(trend(f"questions of the trap as $n$ grows, $k = {clusters}$", grown["n"], grown["asked"], exponent=1,
                      within=0.03))  # fmt: skip
     yield also(bounded("runs on 18 records in 4 clusters, Dist-1", usual, float(MOST.subs({n: 18, k: 4}))))
-    yield also(_ideal_checked(_sizes_of(range(1, 6)) if sizes is None else sizes))
+    yield also(_ideal_checked(sizes_of(range(1, 6)) if sizes is None else sizes))
 
 
 @claim(
@@ -281,7 +283,7 @@ def _searched(cases: int = 12) -> pd.DataFrame:
         model = cr.SimilarityModel.from_steps([0, 1 / 3, 2 / 3, 1], *densities)
         sizes = rng.integers(1, 9, size=rng.integers(2, 7))
         rows.append((expected_queries(model, sizes, "node"), node_bound(model, sizes, printed=False),
-                     _sharp(model, sizes)))  # fmt: skip
+                     sharp(model, sizes)))  # fmt: skip
     return pd.DataFrame(rows, columns=["exact", "corrected", "sharp"])
 
 
@@ -321,12 +323,12 @@ def theorem_3(asked=None, search=None):
     yield also(identity("$n$ singletons, Dist-1: pairs, less the printed sum",
                         n * (n - 1) / 2 - (n + n * (n - 1) * (1 - e) / 2) - n * (e * (n - 1) / 2 - 1)))  # fmt: skip
     yield also(argument("with fewer records even the worst case is at most $n$",
-                        *(bool(_most(sizes) <= sum(sizes)) for sizes in _sizes_of(range(1, 4)))))  # fmt: skip
+                        *(bool(_most(sizes) <= sum(sizes)) for sizes in sizes_of(range(1, 4)))))  # fmt: skip
     yield corrected(bounded(f"{len(search)} random models and sizes, exact count over corrected bound",
                             search["exact"], search["corrected"]))  # fmt: skip
     yield corrected(also(_order_bounded()))
-    yield corrected(also(_bound_checked()))
-    yield corrected(also(_count_checked()))
+    yield corrected(also(bound_checked()))
+    yield corrected(also(count_checked()))
 
 
 @claim(
@@ -361,80 +363,15 @@ def theorem_3_corrected(search=None):
                          tolerance=1e-12))  # fmt: skip
     yield also(agreement("uniform: $P(s, t) = t/(s+t)$", grid[0, :, 1:], runners / (lengths[:, None] + runners),
                          tolerance=1e-12))  # fmt: skip
-    yield also(agreement("`cr.node_bound` there", [[_sharp(model, [m, 1]) for m in MATES] for model in MODELS], summed,
+    yield also(agreement("`cr.node_bound` there", [[sharp(model, [m, 1]) for m in MATES] for model in MODELS], summed,
                          tolerance=1e-12, relative=True))  # fmt: skip
-    yield also(_bound_checked())
-    yield also(_count_checked())
+    yield also(bound_checked())
+    yield also(count_checked())
 
 
-# --- Dist-1 and Dist-2 ---------------------------------------------------------------------------------------------
+# --- Dist-2 ----------------------------------------------------------------------------------------------------------
 
 UNEVEN = [[500] + [1] * 100, [50] * 5 + [10] * 20 + [2] * 50, np.arange(1, 60), 2 ** np.arange(10)]
-
-
-@cache
-def _dist1_proof() -> list[Evidence]:
-    """The proof for Dist-1: one record and one cluster, all clusters, the room between the lines."""
-    r, u, t = sp.symbols("r u t", positive=True)
-    ratio, q = (1 - e) / (1 + e), (1 - e) / 2
-    power = sp.Symbol("p", positive=True)  # with ε = 1 - 2p, powers of q = p combine
-    closed = ratio / (t + 1) * (1 + e * q ** (t - 1))
-    line = n + n * k * r * (1 - sp.log(r)) + k**2 * (half - r)
-    together = LEAST + n * k * r * (1 - sp.log(r)) - k * k + k * k * (1 - r)
-    beyond_k = sp.integrate(n * r / u, (u, n * r / k, n / k))
-    phi = 4 / (1 + r) ** 2 - 1 + sp.log(r)
-    enough = 4 * r * phi + r - half
-    bend = sp.Poly(sp.expand(sp.numer(sp.together(sp.diff(enough, r, 2)))), r)
-    return [
-        identity("Dist-1: one record, one cluster", (cr.L_symbolic("dist1", t, e) - closed).subs(e, 1 - 2 * power),
-                 e / (1 - q) - (1 - ratio)),
-        identity("Dist-1: all clusters", n * r + beyond_k - n * r * (1 - sp.log(r)), line - together - 3 * k / 2),
-        identity("Dist-1: the room", 1 - e**2 - (4 * r / (1 + r) ** 2).subs(r, ratio),
-                 sp.diff(phi, r) - (r - 1) * (r**2 + 4 * r - 1) / (r * (1 + r) ** 3)),
-        argument("Dist-1: there is room enough",
-                 sp.Eq(phi.subs(r, 1), 0), (r**2 + 4 * r - 1).subs(r, third) > 0,
-                 bend.count_roots(third, half) == 0, sp.diff(enough, r, 2).subs(r, third) < 0,
-                 enough.subs(r, third) > 0, enough.subs(r, half) > 0, ratio.subs(e, half) >= third),
-    ]  # fmt: skip
-
-
-def _first_line(n, k, eps):
-    ratio = (1 - eps) / (1 + eps)
-    return n + n * k * ratio * (1 - np.log(ratio)) + k**2 * (1 / 2 - ratio)
-
-
-def _second_line(n, k, eps):
-    return n + n * k * (1 - eps**2)
-
-
-@claim(
-    "B54",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""For $n \ge 4k$ and an order that ignores the similarities, Dist-1 takes at most $n + nk\, r (1 - \ln
-    r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
-    \epsilon^2)$, whatever the cluster sizes.""",
-    code=node_bound,
-    test="test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
-)
-def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
-    yield from _dist1_proof()
-    rows = []
-    for eps in epsilons:
-        model = cr.dist1(eps)
-        for sizes in [_evenly(a, b) for a in totals for b in (2, 5, a // 20, a // 4)] + UNEVEN:
-            if sum(sizes) < 4 * len(sizes):
-                raise ValueError("the proposition needs n ≥ 4k")
-            exact = expected_queries(model, sizes, "node")
-            rows.append((sum(sizes), len(sizes), eps, _sharp(model, sizes), exact))
-    tried = pd.DataFrame(rows, columns=["n", "k", "eps", "sharp", "exact"])
-    lines = [line(tried["n"], tried["k"], tried["eps"]) for line in (_first_line, _second_line)]
-    yield also(bounded(f"{{eq}}`eq-node-sharp` over the first line, {len(tried)} cases", tried["sharp"], lines[0]))
-    yield also(bounded("the first line over the second", lines[0], lines[1]))
-    yield also(bounded("the exact count over the first line", tried["exact"], lines[0]))
-    yield also(_bound_checked())
-    yield also(_count_checked())
 
 
 def _certain() -> tuple[sp.Expr, sp.Expr]:
@@ -443,7 +380,7 @@ def _certain() -> tuple[sp.Expr, sp.Expr]:
     return green[-1] * (edges[-1] - edges[-2]), red[-1]
 
 
-def _certainty() -> Evidence:
+def certainty() -> Evidence:
     certain, _ = _certain()
     detours = k * (k - 1) * (1 - theta) / theta
     return identity(
@@ -471,9 +408,9 @@ def _certainty() -> Evidence:
 )
 def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
     _, non_matches = _certain()
-    yield _certainty()
+    yield certainty()
     yield argument("beyond $1 - \\epsilon$ there are matches only", non_matches == 0, steps("dist2", e)[1][-1] != 0)
-    shapes = [_evenly(a, b) for a in totals for b in (2, 5, a // 10, a // 2, a)] + UNEVEN[1:3]
+    shapes = [evenly(a, b) for a in totals for b in (2, 5, a // 10, a // 2, a)] + UNEVEN[1:3]
     rows = []
     for eps in epsilons:
         for sizes in shapes:
@@ -487,47 +424,7 @@ def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
                        unlucky * (1 + 1e-9)))  # fmt: skip
     yield also(bounded(f"exact counts, random order, {len(rows)} instances", random_order, limit))
     yield also(bounded("exact counts, cluster after cluster", in_turn, limit))
-    yield also(_count_checked())
-
-
-@claim(
-    "B58",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""As equal clusters grow and arrive at random, a record makes $\frac12 (1 - \epsilon)$ detours to each
-    other cluster on Dist-1; on Dist-2 two clusters cost $\frac{1 + \rho^2}{1 - \rho^2}$ non-matches, $\rho = \frac{1
-    - 2\epsilon}{1 - \epsilon}$.""",
-    code=expected_queries,
-    test=[
-        "test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
-        "test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
-    ],
-)
-def large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
-    x, t, v = *sp.symbols("x t", positive=True), sp.Symbol("v", nonnegative=True)
-    rho = sp.Symbol("rho", positive=True)
-    depth = sp.integrate(m * x * sp.exp(-2 * m * x * v) * (1 - e), (v, 0, sp.oo))
-    moment = sp.integrate(m**2 * x * sp.exp(-m * x * t), (x, 0, sp.oo))
-    parts = [(sp.integrate(1 / (2 * v + 1 - rho) ** 2, v), 0, rho), (sp.integrate(1 / (1 + v) ** 2, v), rho, 1)]
-    cost = sum(part.subs(v, high) - part.subs(v, low) for part, low, high in parts)
-
-    def non_matches(model, size):
-        return expected_queries(model, [size, size], "node") - 2 * (size - 1)
-
-    two = [10**power for power in powers]
-    dist1 = {eps: [non_matches(cr.dist1(eps), size) / (2 * size) for size in two] for eps in epsilons}
-    squares = [((1 - 2 * eps) / (1 - eps)) ** 2 for eps in dial]
-    yield identity("the integrals", sp.integrate(depth, (x, 0, 1)) - (1 - e) / 2, moment - t**-2,
-                   2 * cost - (1 + rho**2) / (1 - rho**2))  # fmt: skip
-    yield agreement(f"Dist-1: exact count, two clusters of {two[-1]:,}", [values[-1] for values in dist1.values()],
-                    [(1 - eps) / 2 for eps in dist1], tolerance=1e-6)  # fmt: skip
-    yield agreement(f"Dist-2: exact count, two clusters of {two[-1]:,}",
-                    [non_matches(cr.dist2(eps), two[-1]) for eps in dial],
-                    [(1 + square) / (1 - square) for square in squares], tolerance=1e-5, relative=True)  # fmt: skip
-    yield also(trend("Dist-1: distance to the limit against $m$", two, np.array(dist1[0.5]) - 0.25, exponent=-1,
-                     within=0.02))  # fmt: skip
-    yield also(_count_checked())
+    yield also(count_checked())
 
 
 # --- any order -----------------------------------------------------------------------------------------------------
@@ -579,7 +476,7 @@ def _union_alpha(records: int, chance: float) -> float:
     return np.exp(np.minimum(logs, 0)).sum()
 
 
-def _any_order() -> tuple[Evidence, Evidence]:
+def any_order() -> tuple[Evidence, Evidence]:
     """The algebra and the inequalities of the proof for any order of arrival."""
     certain, i = _certain()[0], sp.Symbol("i", integer=True)
     return (
@@ -613,74 +510,11 @@ def certain_matches_any_order(hostile=None, records=4):
     alphas = [(_mean_alpha(a, c), np.e + 2 / c * np.log(a)) for c in chances for a in range(1, records + 1)]
     unions = [(_union_alpha(a, c), np.e + 2 / c * np.log(a))
               for c in chances for a in (1, 3, 10, 100, 1000, 30_000)]  # fmt: skip
-    yield from _any_order()
+    yield from any_order()
     yield also(bounded(f"$E[\\alpha]$ over all graphs of up to {records} records", *zip(*alphas, strict=True)))
     yield also(bounded("the sum of {eq}`eq-node-independent`, up to 30,000 records", *zip(*unions, strict=True)))
     yield also(bounded(f"{len(hostile)} runs under three orders, one of them hostile, run by run",
                        [asked for asked, _ in hostile], [[limit] * 3 for _, limit in hostile]))  # fmt: skip
-
-
-def _shapes_of(total: int) -> Iterator[np.ndarray]:
-    """Equal clusters, few to many; one giant among small ones; a mixture."""
-    yield from (_evenly(total, clusters) for clusters in (2, 10, isqrt(total), total // 10, total // 4))
-    yield np.repeat([total // 2, 5], [1, total // 10])
-    yield np.repeat([total // 4, 2, 30], [2, total // 100, total // 100])
-
-
-def _sound_steps() -> list[float]:
-    """The largest ratios of the three sound steps of the printed proof, as in the chapter's table, on small ranges."""
-    s, eps = np.arange(1, 41), 0.3
-    steps = cr.L(cr.dist2(eps), s) * (s + 1) / np.exp(-eps * s)
-    late = np.ceil(2 * np.log(100) / eps) + np.arange(50)
-    terms = 100 * (late + 1) * 100 * cr.L(cr.dist2(eps), late)
-    sums = []
-    for sizes in map(np.array, _sizes_of(range(1, 6))):
-        enough = (1 - eps) * sizes.mean()
-        asked = np.minimum(sizes, enough).sum() + (1 - eps) * np.maximum(0, sizes - enough).sum()
-        sums.append(asked / (sizes.sum() * (1 - eps**2)))
-    return [max(sums), steps.max(), terms.max()]
-
-
-@claim(
-    "C18",
-    place="Proposition 5 (node ordering) and its proof",
-    status="holds",
-    basis="proved",
-    statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions on Dist-1 and $O(n + k^2 \log n / \epsilon)$ on
-    Dist-2.""",
-    code=[node_bound, expected_queries, cr.L],
-    test=[
-        "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
-        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
-        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
-    ],
-)
-def proposition_5(largest=1000, sound=None):
-    yield argument("Dist-1, any order: $nk \\le \\frac43 nk(1-\\epsilon^2)$ for $\\epsilon \\le \\frac12$",
-                   sp.Eq(sp.Rational(4, 3) * (1 - half**2), 1), sp.Lt(sp.diff(1 - e**2, e), 0))  # fmt: skip
-    yield from _dist1_proof()
-    yield _certainty()
-    yield from _any_order()
-    rows = []
-    totals = [total for total in (100, 1000, 10_000, 100_000) if total < largest] + [largest]
-    for eps in (0.02, 0.1, 0.3, 0.49):
-        for sizes in (sizes for total in totals for sizes in _shapes_of(total)):
-            total, clusters = int(sizes.sum()), len(sizes)
-            exact = [expected_queries(model, sizes, "node") for model in (cr.dist1(eps), cr.dist2(eps))]
-            rows.append((total, *exact, _second_line(total, clusters, eps),
-                         total + clusters**2 * np.log(total) / eps))  # fmt: skip
-    growth = pd.DataFrame(rows, columns=["n", "dist1", "dist2", "limit1", "limit2"])
-    yield also(bounded(f"Dist-1: exact counts, up to {growth['n'].max():,} records, over $n + nk(1 - \\epsilon^2)$",
-                       growth["dist1"], growth["limit1"]))  # fmt: skip
-    yield also(bounded("Dist-2: exact counts over $n + k^2 \\ln n/\\epsilon$", growth["dist2"], growth["limit2"]))
-    yield also(bounded("the sound steps of the printed proof", _sound_steps() if sound is None else sound, 1))
-    lengths = np.arange(1, 41)
-    closed = [(1 - eps / (1 - eps)) ** (lengths + 1) for eps in DIAL]
-    yield also(agreement("Dist-2: `cr.L` against its closed form",
-                         [cr.L(cr.dist2(eps), lengths) * (lengths + 1) for eps in DIAL], closed,
-                         tolerance=1e-12))  # fmt: skip
-    yield also(_bound_checked())
-    yield also(_count_checked())
 
 
 # --- the order of arrival ------------------------------------------------------------------------------------------
@@ -876,5 +710,5 @@ def arbitrary_order(table=None, models=None, sizes=None, fixed=None, lure=None, 
                           rows.error["random"], exact, size=rows.repetitions, limit=rows.surely))  # fmt: skip
     yield also(bounded("by expected size, rows of Table 1, over corrected bound", rows.mean["sorted"], bound))
     yield also(agreement("random order, four levels", mean[1], expected, tolerance=float(doubt * error[1])))
-    yield also(_bound_checked())
-    yield also(_count_checked())
+    yield also(bound_checked())
+    yield also(count_checked())

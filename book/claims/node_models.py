@@ -1,0 +1,204 @@
+"""Claims of the appendix *Node ordering on the two models*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import isqrt
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+
+import crowder as cr
+from book.claims.node_ordering import (
+    LEAST,
+    UNEVEN,
+    any_order,
+    bound_checked,
+    certainty,
+    count_checked,
+    evenly,
+    sharp,
+    sizes_of,
+)
+from book.companion.claims import Evidence, agreement, also, argument, bounded, identity, of_chapter, trend
+from crowder.counting.bounds import node_bound
+from crowder.counting.expected_counts import expected_queries
+
+__all__ = ["check"]
+
+claim, check = of_chapter(__name__)
+
+n, k, m, e = sp.symbols("n k m epsilon", positive=True)
+half, third = sp.Rational(1, 2), sp.Rational(1, 3)
+#: The values of ε at which much is tried.
+DIAL = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.49)
+
+
+@cache
+def _dist1_proof() -> list[Evidence]:
+    """The proof for Dist-1: one record and one cluster, all clusters, the room between the lines."""
+    r, u, t = sp.symbols("r u t", positive=True)
+    ratio, q = (1 - e) / (1 + e), (1 - e) / 2
+    power = sp.Symbol("p", positive=True)  # with ε = 1 - 2p, powers of q = p combine
+    closed = ratio / (t + 1) * (1 + e * q ** (t - 1))
+    line = n + n * k * r * (1 - sp.log(r)) + k**2 * (half - r)
+    together = LEAST + n * k * r * (1 - sp.log(r)) - k * k + k * k * (1 - r)
+    beyond_k = sp.integrate(n * r / u, (u, n * r / k, n / k))
+    phi = 4 / (1 + r) ** 2 - 1 + sp.log(r)
+    enough = 4 * r * phi + r - half
+    bend = sp.Poly(sp.expand(sp.numer(sp.together(sp.diff(enough, r, 2)))), r)
+    return [
+        identity("Dist-1: one record, one cluster", (cr.L_symbolic("dist1", t, e) - closed).subs(e, 1 - 2 * power),
+                 e / (1 - q) - (1 - ratio)),
+        identity("Dist-1: all clusters", n * r + beyond_k - n * r * (1 - sp.log(r)), line - together - 3 * k / 2),
+        identity("Dist-1: the room", 1 - e**2 - (4 * r / (1 + r) ** 2).subs(r, ratio),
+                 sp.diff(phi, r) - (r - 1) * (r**2 + 4 * r - 1) / (r * (1 + r) ** 3)),
+        argument("Dist-1: there is room enough",
+                 sp.Eq(phi.subs(r, 1), 0), (r**2 + 4 * r - 1).subs(r, third) > 0,
+                 bend.count_roots(third, half) == 0, sp.diff(enough, r, 2).subs(r, third) < 0,
+                 enough.subs(r, third) > 0, enough.subs(r, half) > 0, ratio.subs(e, half) >= third),
+    ]  # fmt: skip
+
+
+def _first_line(n, k, eps):
+    ratio = (1 - eps) / (1 + eps)
+    return n + n * k * ratio * (1 - np.log(ratio)) + k**2 * (1 / 2 - ratio)
+
+
+def _second_line(n, k, eps):
+    return n + n * k * (1 - eps**2)
+
+
+@claim(
+    "B54",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    statement=r"""For $n \ge 4k$ and an order that ignores the similarities, Dist-1 takes at most $n + nk\, r (1 - \ln
+    r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
+    \epsilon^2)$, whatever the cluster sizes.""",
+    code=node_bound,
+    test="test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
+)
+def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
+    yield from _dist1_proof()
+    rows = []
+    for eps in epsilons:
+        model = cr.dist1(eps)
+        for sizes in [evenly(a, b) for a in totals for b in (2, 5, a // 20, a // 4)] + UNEVEN:
+            if sum(sizes) < 4 * len(sizes):
+                raise ValueError("the proposition needs n ≥ 4k")
+            exact = expected_queries(model, sizes, "node")
+            rows.append((sum(sizes), len(sizes), eps, sharp(model, sizes), exact))
+    tried = pd.DataFrame(rows, columns=["n", "k", "eps", "sharp", "exact"])
+    lines = [line(tried["n"], tried["k"], tried["eps"]) for line in (_first_line, _second_line)]
+    yield also(bounded(f"{{eq}}`eq-node-sharp` over the first line, {len(tried)} cases", tried["sharp"], lines[0]))
+    yield also(bounded("the first line over the second", lines[0], lines[1]))
+    yield also(bounded("the exact count over the first line", tried["exact"], lines[0]))
+    yield also(bound_checked())
+    yield also(count_checked())
+
+
+@claim(
+    "B58",
+    place="beyond the paper",
+    status="holds",
+    basis="exact",
+    statement=r"""As equal clusters grow and arrive at random, a record makes $\frac12 (1 - \epsilon)$ detours to each
+    other cluster on Dist-1; on Dist-2 two clusters cost $\frac{1 + \rho^2}{1 - \rho^2}$ non-matches, $\rho = \frac{1
+    - 2\epsilon}{1 - \epsilon}$.""",
+    code=expected_queries,
+    test=[
+        "test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
+        "test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
+    ],
+)
+def large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
+    x, t, v = *sp.symbols("x t", positive=True), sp.Symbol("v", nonnegative=True)
+    rho = sp.Symbol("rho", positive=True)
+    depth = sp.integrate(m * x * sp.exp(-2 * m * x * v) * (1 - e), (v, 0, sp.oo))
+    moment = sp.integrate(m**2 * x * sp.exp(-m * x * t), (x, 0, sp.oo))
+    parts = [(sp.integrate(1 / (2 * v + 1 - rho) ** 2, v), 0, rho), (sp.integrate(1 / (1 + v) ** 2, v), rho, 1)]
+    cost = sum(part.subs(v, high) - part.subs(v, low) for part, low, high in parts)
+
+    def non_matches(model, size):
+        return expected_queries(model, [size, size], "node") - 2 * (size - 1)
+
+    two = [10**power for power in powers]
+    dist1 = {eps: [non_matches(cr.dist1(eps), size) / (2 * size) for size in two] for eps in epsilons}
+    squares = [((1 - 2 * eps) / (1 - eps)) ** 2 for eps in dial]
+    yield identity("the integrals", sp.integrate(depth, (x, 0, 1)) - (1 - e) / 2, moment - t**-2,
+                   2 * cost - (1 + rho**2) / (1 - rho**2))  # fmt: skip
+    yield agreement(f"Dist-1: exact count, two clusters of {two[-1]:,}", [values[-1] for values in dist1.values()],
+                    [(1 - eps) / 2 for eps in dist1], tolerance=1e-6)  # fmt: skip
+    yield agreement(f"Dist-2: exact count, two clusters of {two[-1]:,}",
+                    [non_matches(cr.dist2(eps), two[-1]) for eps in dial],
+                    [(1 + square) / (1 - square) for square in squares], tolerance=1e-5, relative=True)  # fmt: skip
+    yield also(trend("Dist-1: distance to the limit against $m$", two, np.array(dist1[0.5]) - 0.25, exponent=-1,
+                     within=0.02))  # fmt: skip
+    yield also(count_checked())
+
+
+def _shapes_of(total: int) -> Iterator[np.ndarray]:
+    """Equal clusters, few to many; one giant among small ones; a mixture."""
+    yield from (evenly(total, clusters) for clusters in (2, 10, isqrt(total), total // 10, total // 4))
+    yield np.repeat([total // 2, 5], [1, total // 10])
+    yield np.repeat([total // 4, 2, 30], [2, total // 100, total // 100])
+
+
+def _sound_steps() -> list[float]:
+    """The largest ratios of the three sound steps of the printed proof, as in the chapter's table, on small ranges."""
+    s, eps = np.arange(1, 41), 0.3
+    steps = cr.L(cr.dist2(eps), s) * (s + 1) / np.exp(-eps * s)
+    late = np.ceil(2 * np.log(100) / eps) + np.arange(50)
+    terms = 100 * (late + 1) * 100 * cr.L(cr.dist2(eps), late)
+    sums = []
+    for sizes in map(np.array, sizes_of(range(1, 6))):
+        enough = (1 - eps) * sizes.mean()
+        asked = np.minimum(sizes, enough).sum() + (1 - eps) * np.maximum(0, sizes - enough).sum()
+        sums.append(asked / (sizes.sum() * (1 - eps**2)))
+    return [max(sums), steps.max(), terms.max()]
+
+
+@claim(
+    "C18",
+    place="Proposition 5 (node ordering) and its proof",
+    status="holds",
+    basis="proved",
+    statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions on Dist-1 and $O(n + k^2 \log n / \epsilon)$ on
+    Dist-2.""",
+    code=[node_bound, expected_queries, cr.L],
+    test=[
+        "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
+        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
+        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
+    ],
+)
+def proposition_5(largest=1000, sound=None):
+    yield argument("Dist-1, any order: $nk \\le \\frac43 nk(1-\\epsilon^2)$ for $\\epsilon \\le \\frac12$",
+                   sp.Eq(sp.Rational(4, 3) * (1 - half**2), 1), sp.Lt(sp.diff(1 - e**2, e), 0))  # fmt: skip
+    yield from _dist1_proof()
+    yield certainty()
+    yield from any_order()
+    rows = []
+    totals = [total for total in (100, 1000, 10_000, 100_000) if total < largest] + [largest]
+    for eps in (0.02, 0.1, 0.3, 0.49):
+        for sizes in (sizes for total in totals for sizes in _shapes_of(total)):
+            total, clusters = int(sizes.sum()), len(sizes)
+            exact = [expected_queries(model, sizes, "node") for model in (cr.dist1(eps), cr.dist2(eps))]
+            rows.append((total, *exact, _second_line(total, clusters, eps),
+                         total + clusters**2 * np.log(total) / eps))  # fmt: skip
+    growth = pd.DataFrame(rows, columns=["n", "dist1", "dist2", "limit1", "limit2"])
+    yield also(bounded(f"Dist-1: exact counts, up to {growth['n'].max():,} records, over $n + nk(1 - \\epsilon^2)$",
+                       growth["dist1"], growth["limit1"]))  # fmt: skip
+    yield also(bounded("Dist-2: exact counts over $n + k^2 \\ln n/\\epsilon$", growth["dist2"], growth["limit2"]))
+    yield also(bounded("the sound steps of the printed proof", _sound_steps() if sound is None else sound, 1))
+    lengths = np.arange(1, 41)
+    closed = [(1 - eps / (1 - eps)) ** (lengths + 1) for eps in DIAL]
+    yield also(agreement("Dist-2: `cr.L` against its closed form",
+                         [cr.L(cr.dist2(eps), lengths) * (lengths + 1) for eps in DIAL], closed,
+                         tolerance=1e-12))  # fmt: skip
+    yield also(bound_checked())
+    yield also(count_checked())
