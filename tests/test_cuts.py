@@ -97,6 +97,12 @@ def test_the_level_of_accidents_is_near_the_highest_of_shuffled_merges(monkeypat
     assert shuffled == [20, 20, left, left] and left < 20
 
 
+def test_known_matches_of_dissimilar_records_are_merged_first():
+    """0 = 1 and 1 = 2 imply 0 = 2, at similarity 0; by the average alone, 2 would join them at the height 1."""
+    joined = linkage_tree([0.5, 0.0, 0.9, 0.5, 0.9, 0.9], [(0, 1), (2, 1)], [True, True])
+    assert (1 - joined[:, 2]).tolist() == pytest.approx([2, 2, 0.9])
+
+
 def test_the_base_is_the_middle_of_all_but_leaves_room_above():
     assert base_similarity([0.0, 0.4, 0.5, 0.6]) == pytest.approx(0.45)
     assert base_similarity([0.95, 0.99, 1.0]) == 0.9

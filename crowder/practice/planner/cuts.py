@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from crowder import validation
@@ -152,8 +154,8 @@ def base_similarity(similarity: Any) -> float:
 
 
 def linkage_tree(similarity: Any, pairs: Any = (), same: Any = ()) -> np.ndarray:
-    """The merges of average linkage, in SciPy's form, with distances 1 - w. Known matches are merged first, known
-    non-matches last.
+    """The merges of average linkage, in SciPy's form, with distances 1 - w. Known matches, also those that follow by
+    transitivity, are merged first, known non-matches last.
 
     The distance between two groups that are known to differ is a billion divided by the number of their pairs.
 
@@ -166,7 +168,12 @@ def linkage_tree(similarity: Any, pairs: Any = (), same: Any = ()) -> np.ndarray
     if len(pairs) == 0:
         return linkage(distance, "average")
     n = int(np.ceil(np.sqrt(2 * len(distance))))
-    distance[_condensed_index(pairs, n)] = np.where(same, -1.0, CANNOT_LINK)
+    pairs, same = np.asarray(pairs), np.asarray(same, dtype=bool)
+    distance[_condensed_index(pairs[~same], n)] = CANNOT_LINK
+    i, j = pairs[same].T
+    component = connected_components(sparse.coo_array((same[same], (i, j)), shape=(n, n)), directed=False)[1]
+    row, column = np.triu_indices(n, 1)
+    distance[component[row] == component[column]] = -1.0
     return linkage(distance + 1.0, "average") - np.array([0, 0, 1, 0])
 
 
