@@ -28,7 +28,10 @@ from crowder.theory import EPSILON as e
 from crowder.theory import T as t
 from crowder.theory import step_integral
 
-__all__ = ["BASES", "FIRST", "PRINTED", "SECOND", "SHARES", "check", "random_steps", "score"]
+__all__ = [
+    "BASES", "FIRST", "H2", "PRINTED", "QUARTER", "SECOND", "SHARES", "TOP", "as_powers",
+    "by_counting", "chain", "check", "counted", "derive", "derived_again", "random_steps", "score", "tangent",
+]  # fmt: skip
 
 claim, check = of_chapter(__name__)
 
@@ -108,7 +111,7 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
     yield agreement(
         f"the chance, counted in fractions, and the integral; {len(models)} random models, $t = 0, \\dots, 8$",
         [cr.L(m, length) for m in models for length in range(9)],
-        [float(_by_counting(m, length)) for m in models for length in range(9)],
+        [float(by_counting(m, length)) for m in models for length in range(9)],
         tolerance=1e-12,
     )
     points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))  # t need not be whole
@@ -119,7 +122,7 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
         tolerance=1e-9,
         relative=True,
     )
-    yield from (also(_counted(name)) for name in ("dist1", "dist2", "uniform"))
+    yield from (also(counted(name)) for name in ("dist1", "dist2", "uniform"))
     yield also(_in_symbols(derived, epsilons))
     races = _races(trials, epsilons) if races is None else races
     yield also(
@@ -148,7 +151,7 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
     ],
 )
 def closed_form_for_dist1(derived=None):
-    derived = derived or _derived()
+    derived = derived or derive()
     yield identity(
         "the closed form for Dist-1, and its value at $t = 0$",
         _left("dist1", derived),
@@ -161,7 +164,7 @@ def closed_form_for_dist1(derived=None):
         sp.limit(ratio.subs(t, 1 + _s), e, 0) - 1,
         sp.limit(ratio.subs({t: _s, e: sp.Rational(1, 3)}), _s, sp.oo) - 1,
     )
-    yield from map(also, (_derived_again("dist1", derived), _as_tabulated("dist1"), _counted("dist1")))
+    yield from map(also, (derived_again("dist1", derived), _as_tabulated("dist1"), counted("dist1")))
 
 
 @claim(
@@ -183,8 +186,8 @@ def closed_form_for_dist1(derived=None):
     ],
 )
 def closed_form_for_dist2(derived=None):
-    derived = derived or _derived()
-    one, at_zero = _by_counting(cr.dist2(QUARTER), 0), PRINTED["dist2"].subs(t, 0)
+    derived = derived or derive()
+    one, at_zero = by_counting(cr.dist2(QUARTER), 0), PRINTED["dist2"].subs(t, 0)
     yield counterexample(
         r"the bound for Dist-2 at $t = 0$, $\epsilon = 1/4$", value=one, relation="at most", printed=np.exp(-0.25)
     )
@@ -192,11 +195,11 @@ def closed_form_for_dist2(derived=None):
         counterexample("the closed form there", value=one, relation="equal", printed=at_zero.subs(e, sp.Rational(1, 4)))
     )
     yield also(agreement("`cr.L` there", cr.L(cr.dist2(QUARTER), 0), 1.0))
-    yield corrected(_as_powers(derived))
-    yield corrected(_tangent())
+    yield corrected(as_powers(derived))
+    yield corrected(tangent())
     at_one = derived["dist2"].subs(t, 0)
     yield corrected(identity("with the term in $0^t$, at $t = 0$", at_one - at_zero - e / (1 - e), at_one - 1))
-    further = [_derived_again("dist2", derived), _as_tabulated("dist2"), _counted("dist2"), *_chain()]
+    further = [derived_again("dist2", derived), _as_tabulated("dist2"), counted("dist2"), *chain()]
     yield from (corrected(also(piece)) for piece in further if r"$e^{-H^2}$" not in piece.what)
 
 
@@ -211,7 +214,7 @@ def closed_form_for_dist2(derived=None):
 )
 def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
     models, third = models or _random_models(), sp.Rational(1, 3)
-    scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or _derived()).values()]
+    scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or derive()).values()]
     ratios = [1, (1 - third) / (1 + third), 0]
     yield identity(
         r"the limits of $(t+1)\,L_{g,r}(t)$ at $\epsilon = \frac13$",
@@ -220,7 +223,7 @@ def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
     )
     exact = [model for name in NAMES for model in _in_fractions(name)] + models
     rest = [
-        _remainder(model, _by_counting(model, length), length)
+        _remainder(model, by_counting(model, length), length)
         for model in exact
         if model.green.heights[-1] > 0
         for length in range(9)
@@ -229,7 +232,7 @@ def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
         r"$0 \le \rho \le c^t$ in fractions, the three models and random ones, $t \le 8$",
         *(0 <= rho <= limit for rho, limit in rest),
     )
-    yield also(_counted("random models", models))
+    yield also(counted("random models", models))
     yield also(_in_symbols(derived, epsilons))
     whole = np.unique(np.round(np.geomspace(1, 1000, 120)).astype(int)) - 1
     far = [
@@ -266,28 +269,12 @@ def simplifications_for_dist1():
         r"the power falls with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
         *(sp.simplify(x.subs(e, _s / (1 + _s))) > 0 for x in ((1 - e) / 2, 1 - (1 - e) / 2)),
     )
-    yield also(_counted("dist1"))
+    yield also(counted("dist1"))
     dial, lengths = np.linspace(0.005, 0.5, 100), np.arange(1, 101)
     values = np.array([cr.L(cr.dist1(x), lengths) for x in dial])
     limit = (1 - dial[:, None]) / (lengths + 1)
     yield also(bounded(r"$L_{g,r}(t) \le (1-\epsilon)/(t+1)$, $0 < \epsilon \le \frac12$, $t \le 100$", values, limit))
     yield also(bounded(r"the first below $L_{g,r}(t)$", limit / (1 + dial[:, None]), values))
-
-
-@claim(
-    "B24",
-    place="beyond the paper",
-    statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the paper's chain.",
-    basis="proved",
-    code=cr.L,
-    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
-)
-def a_tighter_bound_for_dist2(derived=None):
-    derived = derived or _derived()
-    yield _as_powers(derived)
-    yield _tangent()
-    further = [_derived_again("dist2", derived), _counted("dist2"), *_chain()[:2]]
-    yield from map(also, further)
 
 
 @claim(
@@ -309,14 +296,14 @@ def the_same_distances(models=(BOTTOM, TOP), runs=None):
     )
     yield agreement(
         "both integrals, counted in fractions",
-        [_by_counting(m, length) for m in models for length in lengths],
+        [by_counting(m, length) for m in models for length in lengths],
         [*(Fraction(1, length + 1) - x for length, x in zip(lengths, half, strict=True)), *half],
     )
     yield also(
         agreement(
             "`cr.L`",
             [cr.L(m, length) for m in models for length in lengths],
-            [float(_by_counting(m, length)) for m in models for length in lengths],
+            [float(by_counting(m, length)) for m in models for length in lengths],
             tolerance=1e-12,
         )
     )
@@ -332,38 +319,6 @@ def the_same_distances(models=(BOTTOM, TOP), runs=None):
             size=repetitions,
         )
     )
-
-
-@claim(
-    "B26",
-    place="beyond the paper",
-    statement=r"""For Dist-2, $L_{g,r}(s) \le e^{-\epsilon s}/(s+1)$, with equality at $s = 0$ only, where the proof for
-              node ordering writes an equality.""",
-    basis="proved",
-    code=cr.L,
-    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
-)
-def an_inequality_for_node_ordering(derived=None, used=None):
-    derived = derived or _derived()
-    yield identity(
-        r"equal at $s = 0$, and $\frac29$ at $\epsilon = \frac14$, $s = 1$",
-        derived["dist2"].subs(t, 0) - 1,
-        _by_counting(cr.dist2(QUARTER), 1) - sp.Rational(2, 9),
-        shows=r"$L_{g,r}(1) = \frac29$",
-    )
-    yield _as_powers(derived)
-    yield _tangent()
-    yield argument(
-        r"less at $s \ge 1$: this one is $e^\epsilon \ge 1 + \epsilon > 1$ times the appendix's", (1 + e) - 1 > 0
-    )
-    rate = sp.series(-sp.log(1 - H2), e, 0, 3).removeO()
-    yield identity("the rate of the fall", rate - (e + sp.Rational(3, 2) * e**2))
-    yield also(_counted("dist2"))
-    if used is None:
-        s = np.array([0, 1, 2, 5, 10])
-        used = pd.DataFrame({"exact": cr.L(TOP, s), "written": np.exp(-s / 3) / (s + 1)})
-    equal, less = used["exact"][0] == used["written"][0], (used["exact"] < used["written"])[1:]
-    yield also(argument("in the table", equal, *less))
 
 
 # --- what the chapter uses, too ---------------------------------------------------------------------------------------
@@ -417,7 +372,7 @@ def _shares(name):
     return found
 
 
-def _derived():
+def derive():
     return {name: sum(_shares(name)) for name in NAMES}
 
 
@@ -426,7 +381,7 @@ def _left(name, derived):
     return (derived[name] - PRINTED[name]).subs({t: _s, e: 1 - 2 * _q})
 
 
-def _derived_again(name, derived):
+def derived_again(name, derived):
     again = derived[name] - cr.L_symbolic(name)
     return identity("`cr.L_symbolic`, and 1 at $t = 0$", again, derived[name].subs(t, 0) - 1)
 
@@ -437,7 +392,7 @@ def _as_tabulated(name):
 
 
 def _in_symbols(derived, epsilons):
-    derived = derived or _derived()
+    derived = derived or derive()
     points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))
     values = [{t: length} | ({} if epsilon is None else {e: epsilon}) for (_, epsilon), length in points]
     return agreement(
@@ -449,7 +404,7 @@ def _in_symbols(derived, epsilons):
     )
 
 
-def _by_counting(model, t):
+def by_counting(model, t):
     """The chance that R is at least the largest G, by the steps that they fall in; exact for fractions.
 
     If R falls into a step with j of the G, and the others fall below, R is the largest of j + 1 equal chances.
@@ -462,12 +417,12 @@ def _by_counting(model, t):
     return total
 
 
-def _counted(name, models=None):
+def counted(name, models=None):
     models = models or _in_fractions(name)
     return agreement(
         f"`cr.L` and counting in fractions, {NAMES.get(name, name)}, $t \\le 8$",
         [cr.L(m, length) for m in models for length in range(9)],
-        [float(_by_counting(m, length)) for m in models for length in range(9)],
+        [float(by_counting(m, length)) for m in models for length in range(9)],
         tolerance=1e-12,
     )
 
@@ -499,7 +454,7 @@ def _remainder(model, value, t):
     return value - top * (1 - c ** (t + 1)) / (t + 1), c**t
 
 
-def _as_powers(derived):
+def as_powers(derived):
     return identity(
         "the powers, with $y = -H^2$, $H^2$ and $-\\epsilon$",
         _left("dist2", derived),
@@ -508,14 +463,14 @@ def _as_powers(derived):
     )
 
 
-def _tangent():
+def tangent():
     y = sp.Symbol("y", real=True)
     above = sp.exp(y) - 1 - y  # at least 0: convex, and flat at 0, where it is 0
     flat = sp.diff(above, y).subs(y, 0) == 0
     return argument("$1 + y \\le e^y$", sp.diff(above, y, 2) > 0, flat, above.subs(y, 0) == 0)
 
 
-def _chain():
+def chain():
     """The bases in their order, and the integral under the power of each, the tightest first."""
     dial, lengths = np.linspace(0.001, 0.499, 499), np.arange(1, 41)
     bases = np.array([sp.lambdify(e, base)(dial) for base in BASES.values()])

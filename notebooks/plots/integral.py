@@ -1,7 +1,7 @@
 """Figures of the chapter *The integral L(t)*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+from book.companion.figures import BLUE, INK, ORANGE, PURPLE, RED
 
 NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"uniform": (INK, ":"), "dist1": (BLUE, "-"), "dist2": (ORANGE, "--")}
@@ -77,23 +77,4 @@ def simplifications(frame):
     left.legend()
     right.plot(second["epsilon"], 100 * second["lost"], color=INK)
     right.set(xlabel=r"$\epsilon$", title="the second loses (%)", ylim=(0, 104), xlim=(0, 0.51))
-    return fig
-
-
-def bounds(frame, few, many):
-    """By what factors the bounds for Dist-2 are too large, for two values of ε."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.7))
-    looks = zip([GREEN, PURPLE, BLUE], ["-", "--", "-."], strict=True)
-    for (color, dash), (label, part) in zip(looks, frame.groupby("base", sort=False), strict=True):
-        for epsilon, width in ((few, 1.3), (many, 2.4)):
-            line = part[(part["epsilon"] == epsilon) & part["t"].notna()]
-            left.semilogy(line["t"], line["bound over L"], color=color, ls=dash, lw=width)
-        growth = part[part["growth"].notna()]
-        right.plot(growth["epsilon"], growth["growth"], color=color, ls=dash, label=label)
-    left.set(xlabel="$t$", title=r"bound over $L_{g,r}(t)$", ylim=(0.8, 1e4))
-    left.text(1, 3000, rf"thick: $\epsilon = {many:g}$", fontsize=9)
-    left.text(40, 3.5, rf"thin: $\epsilon = {few:g}$", ha="right", fontsize=9)
-    right.set(xlabel=r"$\epsilon$", title="growth factor per unit of $t$", ylim=(0.97, 2.2))
-    handles = right.get_legend_handles_labels()
-    fig.legend(*handles, loc="outside upper center", ncols=3, title="base of the bound")
     return fig
