@@ -542,8 +542,9 @@ def factor_log(sizes=(1, 10, 100, 1000), edge=None, ratio=None, kappa=None):
                               tolerance=0.02, relative=True))  # fmt: skip
     yield corrected(also(trend("non-matches of edge ordering between two clusters against $n/k$, no information",
                                sizes, edge, exponent=1, within=0.1)))  # fmt: skip
-    yield corrected(also(bounded("under the four for each record of the smaller cluster that {ref}`ch-counts` proves",
-                                 edge, 4 * np.array(sizes))))  # fmt: skip
+    yield corrected(also(bounded(
+        "under the four for each record of the smaller cluster that an {ref}`appendix <app-no-logarithm>` proves",
+        edge, 4 * np.array(sizes))))  # fmt: skip
     small = list(product((cr.uniform(), HINTS), ([2, 1], [3, 2], [2, 2, 1])))
     yield corrected(
         also(

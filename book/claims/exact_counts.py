@@ -1,21 +1,18 @@
 """Claims of the chapter *How many questions, exactly*."""
 
 from collections import Counter
-from fractions import Fraction
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
-from math import comb, factorial, log, pi, prod
+from itertools import combinations, pairwise, product
+from math import comb, log, pi
 
 import numpy as np
 import pandas as pd
 import sympy as sp
 
 import crowder as cr
-from book.companion import naive
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
     corrected,
     counterexample,
@@ -24,7 +21,7 @@ from book.companion.claims import (
     simulation,
     trend,
 )
-from crowder.counting.asymptotics import edge_limit, giant, linear_bound, matches_above, misleads, node_limit
+from crowder.counting.asymptotics import edge_limit, giant, linear_bound, node_limit
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers, connected
@@ -33,118 +30,7 @@ from crowder.theory import EPSILON
 claim, check = of_chapter(__name__)
 
 
-# --- the mean over every order -------------------------------------------------------------------------------------
-
-
-def mean_over_orders(labels, ordering, green=(1,), red=(1,)):
-    """The mean number of questions over every order, each case as likely as the steps of the densities make it.
-
-    `green` and `red` are the masses of the steps, from the lowest to the highest. Pairs on a higher step come first,
-    and within a step all orders are equally likely; with one step, all orders are.
-    """
-    if ordering == "node":
-        return _node_mean(labels, green, red)
-    if len(green) > 1:
-        return _edge_mean(labels, green, red)
-    orders = cr.enumeration.orders_by_questions(labels)
-    return sp.Rational(sum(count * many for count, many in orders.items()), sum(orders.values()))
-
-
-def _within_steps(items, fallen):
-    """All orders of the items that take those on upper steps first."""
-    steps = sorted(set(fallen), reverse=True)
-    groups = [[item for item, s in zip(items, fallen, strict=True) if s == step] for step in steps]
-    return [sum(parts, ()) for parts in product(*map(permutations, groups))]
-
-
-def _edge_mean(labels, green, red):
-    pairs, total = list(combinations(range(len(labels)), 2)), 0
-    for fallen in product(range(len(green)), repeat=len(pairs)):
-        chance = prod(
-            (green if labels[i] == labels[j] else red)[s] for (i, j), s in zip(pairs, fallen, strict=True)
-        )  # fmt: skip
-        if chance != 0:
-            orders = _within_steps(pairs, fallen)
-            counts = [len(cr.enumeration.questions_of_order(order, labels)) for order in orders]
-            total += chance * sp.Rational(sum(counts), len(counts))
-    return total
-
-
-def _node_mean(labels, green, red):
-    """Every order of arrival, every step that a pair may fall on, every order within."""
-    total = 0
-    for arrivals in permutations(range(len(labels))):
-        for at, home in enumerate(labels[v] for v in arrivals):
-            earlier = [labels[u] for u in arrivals[:at]]
-            for fallen in product(range(len(green)), repeat=at):
-                chance = prod(
-                    (green if label == home else red)[s] for label, s in zip(earlier, fallen, strict=True)
-                )  # fmt: skip
-                counts = [_asked_of_newcomer(order, home) for order in _within_steps(earlier, fallen)]
-                total += chance * sp.Rational(sum(counts), len(counts))
-    return total / factorial(len(labels))
-
-
-def _asked_of_newcomer(order, home):
-    """How many clusters until its own, in this order of the earlier records' clusters."""
-    return len(set(order[: order.index(home) + 1] if home in order else order))
-
-
-def masses(edges, heights):
-    """The mass of each step of a density."""
-    return [
-        sp.sympify(height * (right - left)) for height, (left, right) in zip(heights, pairwise(edges), strict=True)
-    ]  # fmt: skip
-
-
-# --- the two formulas ----------------------------------------------------------------------------------------------
-
-
-def _few_orders(most=4):
-    """Formula and mean over all orders, uniform model, for all ways to cut up to so many records."""
-    ways = [way for n in range(1, most + 1) for way in naive.splits(n)]
-    small = pd.DataFrame({"clusters": ways})
-    for o in ("edge", "node"):
-        small[o] = [cr.expected_queries_exact(cr.uniform(), list(way), o) for way in ways]
-        small[f"{o}, all orders"] = [mean_over_orders(naive.labels_of(way), o) for way in ways]
-    return small
-
-
-def _few_symbolic(ordering):
-    """Formula and mean over all orders as functions of ε, for three records."""
-    formula, enumerated = {}, {}
-    for name in ("dist1", "dist2"):
-        edges, green, red = cr.models.steps(name, EPSILON)
-        mean = mean_over_orders((0, 0, 1), ordering, masses(edges, green), masses(edges, red))
-        formula[name, (2, 1), ordering] = cr.expected_queries_symbolic(name, [2, 1], ordering)
-        enumerated[name, (2, 1), ordering] = sp.cancel(mean)
-    return formula, enumerated
-
-
-def _random_density(rng):
-    """Three steps at random, in fractions; a height may be zero."""
-    inner = sorted(Fraction(int(x), 20) for x in rng.choice(range(1, 20), 2, replace=False))
-    edges = [Fraction(0), *inner, Fraction(1)]
-    heights = [Fraction(int(h)) for h in rng.integers(0, 4, 3)]
-    heights[rng.integers(3)] += 1
-    mass = sum(h * (b - a) for h, (a, b) in zip(heights, pairwise(edges), strict=True))
-    return cr.densities.StepDensity(edges, [h / mass for h in heights])
-
-
-def _by_quadrature(ordering, models, seed):
-    """Counts by quadrature and as fractions, for random step densities and sizes."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])  # the first is the chapter's
-    for each, _ in product(("edge", "node"), range(models)):
-        model = cr.SimilarityModel(_random_density(rng), _random_density(rng))
-        sizes = rng.choice([1, 2, 3, 4, 5], 3).tolist()
-        if each == ordering:
-            yield cr.expected_queries(model, sizes, ordering), float(cr.expected_queries_exact(model, sizes, ordering))
-
-
-def _few_hard(ordering):
-    model, sizes = cr.dist2(0.05), [60, 30]
-    few, many = (cr.expected_queries(model, sizes, ordering, nodes=nodes) for nodes in (24, 48))
-    return pd.DataFrame([{"ordering": ordering, "few nodes": few, "many nodes": many}])
+# --- Table 1 ------------------------------------------------------------------------------------------------------
 
 
 def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
@@ -164,67 +50,21 @@ def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
     return pd.DataFrame(found, columns=["ordering", "simulated", "error", "exact"])
 
 
-def _formula(ordering, small, symbolic, stable, quadratures, table, runs, limit, models, seed):
-    small = _few_orders() if small is None else small
-    formula, enumerated = _few_symbolic(ordering) if symbolic is None else symbolic
-    hard = _few_hard(ordering) if stable is None else stable
-    table = _few_runs(ordering) if table is None else table
-    keys = [key for key in formula if key[-1] == ordering]
-    hard, part = (frame[frame["ordering"] == ordering] for frame in (hard, table))
-    yield agreement("every order of up to five records, uniform model, as fractions",
-                    [sp.Rational(count) for count in small[ordering]], small[f"{ordering}, all orders"])  # fmt: skip
-    yield agreement("up to four records, Dist-1 and Dist-2, as functions of $\\epsilon$",
-                    [formula[key] for key in keys], [enumerated[key] for key in keys])  # fmt: skip
-    yield agreement("quadrature against fractions, random step densities",
-                    *zip(*_by_quadrature(ordering, models, seed), strict=True), tolerance=1e-10,
-                    relative=True)  # fmt: skip
-    yield also(agreement(f"{quadratures[0]} nodes against {quadratures[1]}, clusters up to 500", hard["few nodes"],
-                         hard["many nodes"], tolerance=1e-6, relative=True))  # fmt: skip
-    yield also(simulation("all rows of Table 1", part["simulated"], part["error"], part["exact"], size=runs,
-                          limit=limit))  # fmt: skip
-
-
-_CODE = [cr.expected_queries, cr.expected_queries_exact, cr.expected_queries_symbolic]
-_TESTS = [
-    "test_rationals.py::test_uniform_counts_are_the_means_over_all_orders",
-    "test_rationals.py::test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon",
-    "test_rationals.py::test_odd_models_too",
-    "test_counts.py::test_random_models_against_fractions",
-    "test_counts.py::test_table_1_is_what_simulation_gives",
-    "test_counts.py::test_more_nodes_change_nothing",
-]
-
-
 @claim(
-    "B61",
+    "B60",
     place="beyond the paper",
     status="holds",
-    basis="exact",
-    statement="""The expected number of questions of edge ordering, exactly, for every piecewise-constant model and
-        all cluster sizes: an integral over the level, of pairs of components.""",
-    code=_CODE,
-    test=_TESTS,
+    basis="simulated",
+    statement="""On the rows of Table 1 the exact expectations are what simulation gives, for edge ordering and for node
+        ordering with records in random order.""",
+    code=[cr.expected_queries],
+    test="test_counts.py::test_table_1_is_what_simulation_gives",
 )
-def edge_exactly(
-    small=None, symbolic=None, stable=None, quadratures=(24, 48), table=None, runs=60, limit=5, models=4, seed=2017
-):
-    yield from _formula("edge", small, symbolic, stable, quadratures, table, runs, limit, models, seed)
-
-
-@claim(
-    "B63",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""The expected number of questions of node ordering, records in random order, exactly, for every
-        piecewise-constant model and all cluster sizes: an integral over level and time of arrival.""",
-    code=_CODE,
-    test=_TESTS,
-)
-def node_exactly(
-    small=None, symbolic=None, stable=None, quadratures=(24, 48), table=None, runs=60, limit=5, models=4, seed=2017
-):
-    yield from _formula("node", small, symbolic, stable, quadratures, table, runs, limit, models, seed)
+def table_1(table=None, runs=60, limit=5):
+    table = pd.concat([_few_runs("edge"), _few_runs("node")]) if table is None else table
+    for ordering, part in table.groupby("ordering"):
+        yield simulation(f"{ordering} ordering, all rows", part["simulated"], part["error"], part["exact"], size=runs,
+                         limit=limit)  # fmt: skip
 
 
 # --- components of a random graph ----------------------------------------------------------------------------------
@@ -278,89 +118,14 @@ def components(vertices=4, sizes=(50,)):
                          tolerance=1e-9))  # fmt: skip
 
 
-# --- no logarithm --------------------------------------------------------------------------------------------------
+# --- no logarithm ------------------------------------------------------------------------------------------------
 
 
-def _six_models():
-    """The paper's models and a tilted one, with p, the share of matches above all non-matches."""
-    tilted = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
-    models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.5), cr.dist2(0.2), cr.dist2(0.03), tilted]
-    return list(zip(models, [0, 0, 0, 0.2 / 0.8, 0.03 / 0.97, 0.4], strict=True))
-
-
-def two_clusters(tried):
-    """Exact counts across two clusters and what they are held against: six models, every two of these sizes."""
-    rows = []
-    for (model, above), (m, other) in product(_six_models(), combinations_with_replacement(tried, 2)):
-        row = {"model": model.name, "1/p": 1 / above if above else np.inf, "m": m, "m'": other}
-        row["bound"] = linear_bound(model, [m, other]) - (m + other - 2)
-        row |= {ordering: expected_across(model, m, other, ordering, nodes=12) for ordering in ("edge", "node")}
-        rows.append(row)
-    across = pd.DataFrame(rows)
-    return across.assign(least=across[["m", "m'", "1/p"]].min(axis=1))
-
-
-#: All non-matches above all matches: a model to which the theorem does not apply.
-UPSIDE_DOWN = cr.SimilarityModel.from_steps([0, 0.5, 1], [2, 0], [0, 2])
-
-
-def _splits_obey(largest):
-    """Is R ≤ 3m/m' G, in whole numbers, for every way to split a cluster of up to so many records?"""
-    for total in range(1, largest + 1):
-        for parts in naive.splits(total):
-            inside = Fraction(total**2 - sum(b**2 for b in parts), 2)
-            third = [b for b in parts if 3 * b >= total]
-            yield from ([3 * inside >= total * (total - b) for b in third] if third else [3 * inside >= total**2])
-
-
-def _ordered():
-    """Is f_g F_r ≥ f_r F_g on every step of the paper's models, for every ε below ½?"""
-    z = sp.Symbol("z", positive=True)
-    for name in cr.models.MODEL_NAMES:
-        edges, green, red = cr.models.steps(name, EPSILON)
-        for s, (g, r) in enumerate(zip(green, red, strict=True)):
-            # The difference is the same on a whole step: what it is where the step begins.
-            F_g, F_r = sum(masses(edges, green)[:s]), sum(masses(edges, red)[:s])
-            gap = sp.sympify(g * F_r - r * F_g).subs(EPSILON, 1 / (2 + z))
-            yield bool(sp.factor(sp.simplify(gap)).is_nonnegative)
-
-
-@claim(
-    "B64",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""No logarithm: when $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks on
-        average at most $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, $p$
-        the share of matches above all non-matches.""",
-    code=[linear_bound, matches_above, misleads],
-    test=[
-        "test_limits.py::test_the_bound_without_logarithm",
-        "test_limits.py::test_the_bound_needs_its_condition",
-        "test_counts.py::test_no_log_between_two_clusters",
-    ],
-)
-def no_logarithm(largest_split=9, across=None):
-    across = two_clusters((1, 3, 10)) if across is None else across
-    M, b, p = sp.symbols("M b p", positive=True)
-    cases = [(M**2 - M * M / 3) / 2 - M**2 / 3, b * (M - b) - M / 3 * (M - b) - (b - M / 3) * (M - b)]
-    geometric = [sum((1 - p) ** t for t in range(size)) - (1 - (1 - p) ** size) / p for size in (1, 2, 5, 9)]
-    expected = [
-        (component_numbers(m, share).sum(), min(m, 1 / share))
-        for m in (1, 5, 50, 400) for share in (0.001, 0.02, 0.1, 0.5)
+def masses(edges, heights):
+    """The mass of each step of a density."""
+    return [
+        sp.sympify(height * (right - left)) for height, (left, right) in zip(heights, pairwise(edges), strict=True)
     ]  # fmt: skip
-    models, above = zip(*_six_models(), strict=True)
-    yield argument(f"$R \\le \\frac{{3m}}{{m'}}\\,G$ for every split of a cluster of up to {largest_split}",
-                   *_splits_obey(largest_split))  # fmt: skip
-    yield identity("its two cases for all sizes, and the geometric sum", *cases, *geometric)
-    yield argument("the paper's three models are in the reversed hazard rate order, for every ε below ½", *_ordered())
-    largest = across["m'"].max()
-    yield also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
-                       across["edge"], 4 * across["least"]))  # fmt: skip
-    yield also(bounded("$E[\\kappa]$ against $\\min(m, 1/p)$", *zip(*expected, strict=True)))
-    yield also(agreement("`linear_bound` is the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
-    yield also(agreement("`matches_above` is $p$", [matches_above(model) for model in models], above, tolerance=1e-12))
-    yield also(argument("`misleads` tells", misleads(UPSIDE_DOWN), *(not misleads(model) for model in models)))
 
 
 @claim(
@@ -397,44 +162,6 @@ def totals(tried=([20] * 10, [30, 4, 4, 7])):
     yield also(bounded("that sum against the corollary", *zip(*rounded, strict=True)))
     yield also(agreement("equal for equal clusters, if for Dist-2 they are large", *zip(*equal, strict=True),
                          tolerance=1e-6))  # fmt: skip
-
-
-@claim(
-    "B66",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""Without information node ordering asks exactly $2mm'/(m+m')$ questions across two clusters on
-        average, with $F_g \le F_r$ no more, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
-    code=[cr.expected_queries, cr.expected_queries_exact],
-    test=[
-        "test_counts.py::test_node_ordering_without_information_is_in_closed_form",
-        "test_counts.py::test_node_ordering_stays_under_its_bounds",
-    ],
-)
-def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):
-    across = two_clusters((1, 3, 10)) if across is None else across
-    x, y, p, a, N = sp.symbols("x y p a N", positive=True)
-    inner = (1 - (1 - x) ** N) / N
-    integrals = [  # an antiderivative's derivative, or its value between the ends, less what it should be
-        sp.diff(-((1 - x * y) ** N) / N, y) - x * (1 - x * y) ** (N - 1),
-        sp.diff((x + (1 - x) ** (N + 1) / (N + 1)) / N, x) - inner,
-        (1 - 1 / (N + 1)) / N - 1 / (N + 1),
-        sp.diff(-((1 - x * p) ** a) / p, x) - a * (1 - x * p) ** (a - 1),
-    ]
-    harmonic = [
-        (sp.Rational(cr.expected_queries_exact(cr.uniform(), [m, other], "node")),
-         m + other - 2 + sp.Rational(2 * m * other, m + other))
-        for m, other in product(sizes, repeat=2)
-    ]  # fmt: skip
-    without = 2 * across["m"] * across["m'"] / (across["m"] + across["m'"])
-    capped = np.minimum(across["m"], across["1/p"]) + np.minimum(across["m'"], across["1/p"])
-    yield identity("the integrals of the proof", *integrals)
-    yield also(agreement("{eq}`eq-counts-harmonic` and {eq}`eq-counts-node`, as fractions",
-                         *zip(*harmonic, strict=True)))  # fmt: skip
-    yield also(bounded(f"six models with $F_g \\le F_r$, clusters of 1 to {across['m'].max()}: against "
-                       "{eq}`eq-counts-harmonic`", across["node"], without))  # fmt: skip
-    yield also(bounded("and against $\\min(m, 1/p) + \\min(m', 1/p)$", across["node"], capped))
 
 
 # --- large clusters ------------------------------------------------------------------------------------------------

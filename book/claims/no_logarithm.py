@@ -1,0 +1,139 @@
+"""Claims of the appendix *Bounds without the logarithm*."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+
+import crowder as cr
+from book.claims.exact_counts import masses
+from book.companion import naive
+from book.companion.claims import agreement, also, argument, bounded, identity, of_chapter
+from crowder.counting.asymptotics import linear_bound, matches_above, misleads
+from crowder.counting.expected_counts import expected_across
+from crowder.counting.random_graphs import component_numbers
+from crowder.theory import EPSILON
+
+claim, check = of_chapter(__name__)
+
+
+def _six_models():
+    """The paper's models and a tilted one, with p, the share of matches above all non-matches."""
+    tilted = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
+    models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.5), cr.dist2(0.2), cr.dist2(0.03), tilted]
+    return list(zip(models, [0, 0, 0, 0.2 / 0.8, 0.03 / 0.97, 0.4], strict=True))
+
+
+def two_clusters(tried):
+    """Exact counts across two clusters and what they are held against: six models, every two of these sizes."""
+    rows = []
+    for (model, above), (m, other) in product(_six_models(), combinations_with_replacement(tried, 2)):
+        row = {"model": model.name, "1/p": 1 / above if above else np.inf, "m": m, "m'": other}
+        row["bound"] = linear_bound(model, [m, other]) - (m + other - 2)
+        row |= {ordering: expected_across(model, m, other, ordering, nodes=12) for ordering in ("edge", "node")}
+        rows.append(row)
+    across = pd.DataFrame(rows)
+    return across.assign(least=across[["m", "m'", "1/p"]].min(axis=1))
+
+
+#: All non-matches above all matches: a model to which the theorem does not apply.
+UPSIDE_DOWN = cr.SimilarityModel.from_steps([0, 0.5, 1], [2, 0], [0, 2])
+
+
+def _splits_obey(largest):
+    """Is R ≤ 3m/m' G, in whole numbers, for every way to split a cluster of up to so many records?"""
+    for total in range(1, largest + 1):
+        for parts in naive.splits(total):
+            inside = Fraction(total**2 - sum(b**2 for b in parts), 2)
+            third = [b for b in parts if 3 * b >= total]
+            yield from ([3 * inside >= total * (total - b) for b in third] if third else [3 * inside >= total**2])
+
+
+def _ordered():
+    """Is f_g F_r ≥ f_r F_g on every step of the paper's models, for every ε below ½?"""
+    z = sp.Symbol("z", positive=True)
+    for name in cr.models.MODEL_NAMES:
+        edges, green, red = cr.models.steps(name, EPSILON)
+        for s, (g, r) in enumerate(zip(green, red, strict=True)):
+            # The difference is the same on a whole step: what it is where the step begins.
+            F_g, F_r = sum(masses(edges, green)[:s]), sum(masses(edges, red)[:s])
+            gap = sp.sympify(g * F_r - r * F_g).subs(EPSILON, 1 / (2 + z))
+            yield bool(sp.factor(sp.simplify(gap)).is_nonnegative)
+
+
+@claim(
+    "B64",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    statement=r"""No logarithm: when $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks on
+        average at most $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, $p$
+        the share of matches above all non-matches.""",
+    code=[linear_bound, matches_above, misleads],
+    test=[
+        "test_limits.py::test_the_bound_without_logarithm",
+        "test_limits.py::test_the_bound_needs_its_condition",
+        "test_counts.py::test_no_log_between_two_clusters",
+    ],
+)
+def no_logarithm(largest_split=9, across=None):
+    across = two_clusters((1, 3, 10)) if across is None else across
+    M, b, p = sp.symbols("M b p", positive=True)
+    cases = [(M**2 - M * M / 3) / 2 - M**2 / 3, b * (M - b) - M / 3 * (M - b) - (b - M / 3) * (M - b)]
+    geometric = [sum((1 - p) ** t for t in range(size)) - (1 - (1 - p) ** size) / p for size in (1, 2, 5, 9)]
+    expected = [
+        (component_numbers(m, share).sum(), min(m, 1 / share))
+        for m in (1, 5, 50, 400) for share in (0.001, 0.02, 0.1, 0.5)
+    ]  # fmt: skip
+    models, above = zip(*_six_models(), strict=True)
+    yield argument(f"$R \\le \\frac{{3m}}{{m'}}\\,G$ for every split of a cluster of up to {largest_split}",
+                   *_splits_obey(largest_split))  # fmt: skip
+    yield identity("its two cases for all sizes, and the geometric sum", *cases, *geometric)
+    yield argument("the paper's three models are in the reversed hazard rate order, for every ε below ½", *_ordered())
+    largest = across["m'"].max()
+    yield also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
+                       across["edge"], 4 * across["least"]))  # fmt: skip
+    yield also(bounded("$E[\\kappa]$ against $\\min(m, 1/p)$", *zip(*expected, strict=True)))
+    yield also(agreement("`linear_bound` is the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
+    yield also(agreement("`matches_above` is $p$", [matches_above(model) for model in models], above, tolerance=1e-12))
+    yield also(argument("`misleads` tells", misleads(UPSIDE_DOWN), *(not misleads(model) for model in models)))
+
+
+@claim(
+    "B66",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    statement=r"""Without information node ordering asks exactly $2mm'/(m+m')$ questions across two clusters on
+        average, with $F_g \le F_r$ no more, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
+    code=[cr.expected_queries, cr.expected_queries_exact],
+    test=[
+        "test_counts.py::test_node_ordering_without_information_is_in_closed_form",
+        "test_counts.py::test_node_ordering_stays_under_its_bounds",
+    ],
+)
+def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):
+    across = two_clusters((1, 3, 10)) if across is None else across
+    x, y, p, a, N = sp.symbols("x y p a N", positive=True)
+    inner = (1 - (1 - x) ** N) / N
+    integrals = [  # an antiderivative's derivative, or its value between the ends, less what it should be
+        sp.diff(-((1 - x * y) ** N) / N, y) - x * (1 - x * y) ** (N - 1),
+        sp.diff((x + (1 - x) ** (N + 1) / (N + 1)) / N, x) - inner,
+        (1 - 1 / (N + 1)) / N - 1 / (N + 1),
+        sp.diff(-((1 - x * p) ** a) / p, x) - a * (1 - x * p) ** (a - 1),
+    ]
+    harmonic = [
+        (sp.Rational(cr.expected_queries_exact(cr.uniform(), [m, other], "node")),
+         m + other - 2 + sp.Rational(2 * m * other, m + other))
+        for m, other in product(sizes, repeat=2)
+    ]  # fmt: skip
+    without = 2 * across["m"] * across["m'"] / (across["m"] + across["m'"])
+    capped = np.minimum(across["m"], across["1/p"]) + np.minimum(across["m'"], across["1/p"])
+    yield identity("the integrals of the proof", *integrals)
+    yield also(agreement("{eq}`eq-counts-harmonic` and {eq}`eq-counts-node`, as fractions",
+                         *zip(*harmonic, strict=True)))  # fmt: skip
+    yield also(bounded(f"six models with $F_g \\le F_r$, clusters of 1 to {across['m'].max()}: against "
+                       "{eq}`eq-counts-harmonic`", across["node"], without))  # fmt: skip
+    yield also(bounded("and against $\\min(m, 1/p) + \\min(m', 1/p)$", across["node"], capped))
