@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
+from crowder.sorting import by_record
+
 __all__ = ["Candidates", "candidates"]
 
 #: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
@@ -159,7 +161,7 @@ def _from_sparse(matrix: Any) -> Candidates:
         raise ValueError(f"pair ({row[outside]}, {col[outside]}) must be two different records out of {n}, from 0")
     if first >= 0:
         raise ValueError(f"similarity of pair ({row[first]}, {col[first]}) is {values[first]}, not in [0, 1]")
-    values, codes, differ = _packed(row, col, values, n, stored, SYMMETRY_TOLERANCE)
+    values, codes, differ = by_record(row, col, values, n, stored, SYMMETRY_TOLERANCE)
     if differ >= 0:
         i, j = divmod(int(codes[differ]), 1 << 32)
         raise ValueError(
@@ -181,68 +183,6 @@ def _fault_and_size(row, col, values, n):
             if fault < 0 and not 0.0 <= values[p] <= 1.0:
                 fault = p
     return stored, fault, outside
-
-
-@njit(cache=True)
-def _packed(row, col, stored, n, m, tolerance):
-    """The m stored values off the diagonal by increasing (i, j), i < j, without duplicates; or where two duplicates
-    differ.
-
-    A counting sort by i, those above the diagonal first, then a stable sort of each row by j: of duplicates the one
-    above the diagonal comes first and is kept.
-    """
-    start = np.zeros(n + 1, np.int64)
-    for p in range(len(row)):
-        if row[p] != col[p]:
-            start[min(row[p], col[p]) + 1] += 1
-    for i in range(n):
-        start[i + 1] += start[i]
-    fill = start[:-1].copy()
-    values = np.empty(m, np.float64)
-    codes = np.empty(m, np.int64)
-    for upper in (True, False):
-        for p in range(len(row)):
-            i, j = np.int64(row[p]), np.int64(col[p])
-            if i != j and (i < j) == upper:
-                low = min(i, j)
-                codes[fill[low]] = (low << 32) | max(i, j)
-                values[fill[low]] = stored[p]
-                fill[low] += 1
-    for i in range(n):
-        _sort_rising(codes, values, start[i], start[i + 1])
-    kept = 0
-    for p in range(m):
-        if p == 0 or codes[p] != codes[p - 1]:
-            kept += 1
-        elif abs(values[p] - values[p - 1]) > tolerance:
-            return values, codes, p
-    if kept == m:
-        return values, codes, -1
-    one, name = np.empty(kept, np.float64), np.empty(kept, np.int64)
-    kept = 0
-    for p in range(m):
-        if p == 0 or codes[p] != codes[p - 1]:
-            one[kept], name[kept] = values[p], codes[p]
-            kept += 1
-    return one, name, -1
-
-
-@njit(cache=True)
-def _sort_rising(codes, values, low, high):
-    if high - low > 32:
-        for q in range(low + 1, high):
-            if codes[q] < codes[q - 1]:
-                order = np.argsort(codes[low:high], kind="mergesort")
-                codes[low:high] = codes[low:high][order]
-                values[low:high] = values[low:high][order]
-                return
-        return
-    for q in range(low + 1, high):
-        r = q
-        while r > low and codes[r - 1] > codes[r]:
-            codes[r - 1], codes[r] = codes[r], codes[r - 1]
-            values[r - 1], values[r] = values[r], values[r - 1]
-            r -= 1
 
 
 @njit(cache=True)

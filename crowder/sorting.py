@@ -1,4 +1,7 @@
-"""Pairs by decreasing similarity, for edge ordering; pairs by arrival, for node ordering.
+"""Pairs by decreasing similarity, for edge ordering; by arrival, for node ordering; by record, from a sparse matrix.
+
+Each is a counting sort and then a `_sort` within each bin. Both are stable, unlike NumPy's quicksort: the order of ties
+must not depend on the processor.
 
 Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Compiled functions
 that call each other are therefore kept in one file, as in `crowder.engine`.
@@ -11,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["EdgeWalk", "by_arrival", "edge_walk", "square_sums", "sums"]
+__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_walk", "shuffle_ties", "square_sums", "sums"]
 
 
 class EdgeWalk(NamedTuple):
@@ -31,8 +34,7 @@ def edge_walk(values, codes, draws, priority):
     """Sort pairs by decreasing similarity, ties by increasing `priority`; without priorities, shuffle ties with
     `draws`.
 
-    A counting sort by the leading bits of the similarity, 16 at most, then an exact sort inside each bin. It is stable,
-    unlike numpy's quicksort: the order of ties must not depend on the processor.
+    The counting sort is by the leading bits of the similarity, 16 at most.
     """
     m = len(values)
     bins = 16
@@ -44,64 +46,71 @@ def edge_walk(values, codes, draws, priority):
     for b in range(bins + 1):
         start[b + 1] += start[b]
     fill = start.copy()
-    value = np.empty(m, np.float64)
+    falling = np.empty(m, np.float64)  # similarities, negated
     code = np.empty(m, np.int64)
     rank = np.empty(len(priority), np.float64)
     for p in range(m):
         b = bins - int(values[p] * bins)
         q = fill[b]
         fill[b] = q + 1
-        value[q] = values[p]
+        falling[q] = -values[p]
         code[q] = codes[p]
         if len(priority) > 0:
             rank[q] = priority[p]
     for b in range(bins + 1):
-        _sort_falling(value, code, rank, start[b], start[b + 1])
+        _sort(falling, code, rank, start[b], start[b + 1])
+    if len(draws) > 0:
+        shuffle_ties(falling, code, draws)
     low = 0
-    while low < m:
+    while low < len(rank):
         high = low + 1
-        while high < m and value[high] == value[low]:
+        while high < m and falling[high] == falling[low]:
             high += 1
-        if len(priority) > 0 and high - low > 1:
-            order = np.argsort(rank[low:high], kind="mergesort")
-            code[low:high] = code[low:high][order]
-        if len(draws) > 0:
-            for q in range(low, high - 1):  # Fisher and Yates
-                r = q + int(draws[q] * (high - q))
-                code[q], code[r] = code[r], code[q]
+        _sort(rank, code, rank[:0], low, high)
         low = high
     return EdgeWalk(code, np.zeros(1, np.int64))
 
 
 @njit(cache=True)
-def _sort_falling(value, code, rank, low, high):
-    mixed = False
-    for q in range(low + 1, high):
-        if value[q] != value[low]:
-            mixed = True
-            break
-    if not mixed:
-        return
-    if high - low > 24:
-        order = np.argsort(-value[low:high], kind="mergesort")
-        value[low:high] = value[low:high][order]
-        code[low:high] = code[low:high][order]
-        if len(rank) > 0:
-            rank[low:high] = rank[low:high][order]
+def shuffle_ties(values, codes, draws):
+    """Shuffle, in place, the pairs of each run of equal values (Fisher and Yates), with a draw from [0, 1) for each."""
+    low = 0
+    while low < len(values):
+        high = low + 1
+        while high < len(values) and values[high] == values[low]:
+            high += 1
+        for q in range(low, high - 1):
+            r = q + int(draws[q] * (high - q))
+            codes[q], codes[r] = codes[r], codes[q]
+        low = high
+
+
+@njit(cache=True)
+def _sort(key, one, two, low, high):
+    """Put key[low:high] in increasing order, and `one` and, unless it is empty, `two` along with it. Stable."""
+    if high - low > 32:
+        for q in range(low + 1, high):
+            if key[q] < key[q - 1]:
+                order = np.argsort(key[low:high], kind="mergesort")
+                key[low:high] = key[low:high][order]
+                one[low:high] = one[low:high][order]
+                if len(two) > 0:
+                    two[low:high] = two[low:high][order]
+                return
         return
     for q in range(low + 1, high):
         r = q
-        while r > low and value[r - 1] < value[r]:
-            value[r - 1], value[r] = value[r], value[r - 1]
-            code[r - 1], code[r] = code[r], code[r - 1]
-            if len(rank) > 0:
-                rank[r - 1], rank[r] = rank[r], rank[r - 1]
+        while r > low and key[r - 1] > key[r]:
+            key[r - 1], key[r] = key[r], key[r - 1]
+            one[r - 1], one[r] = one[r], one[r - 1]
+            if len(two) > 0:
+                two[r - 1], two[r] = two[r], two[r - 1]
             r -= 1
 
 
 @njit(cache=True)
 def by_arrival(values, codes, arrivals, with_position):
-    """Pairs by the later of their two arrivals, then by the earlier: a counting sort, then a sort within each record.
+    """Pairs by the later of their two arrivals, then by the earlier.
 
     Returns the position at which the pairs of each arrival start, their earlier records and values and, on request,
     their positions in the list.
@@ -128,29 +137,54 @@ def by_arrival(values, codes, arrivals, with_position):
         if with_position:
             position[q] = p
     for a in range(n):
-        _sort_ranks(partner, value, position, first[a], first[a + 1])
+        _sort(partner, value, position, first[a], first[a + 1])
     for q in range(m):
         partner[q] = arrivals[partner[q]]
     return first, partner, value, position
 
 
 @njit(cache=True)
-def _sort_ranks(partner, value, position, low, high):
-    if high - low > 32:
-        order = np.argsort(partner[low:high], kind="mergesort")
-        partner[low:high] = partner[low:high][order]
-        value[low:high] = value[low:high][order]
-        if len(position) > 0:
-            position[low:high] = position[low:high][order]
-        return
-    for q in range(low + 1, high):
-        r = q
-        while r > low and partner[r - 1] > partner[r]:
-            partner[r - 1], partner[r] = partner[r], partner[r - 1]
-            value[r - 1], value[r] = value[r], value[r - 1]
-            if len(position) > 0:
-                position[r - 1], position[r] = position[r], position[r - 1]
-            r -= 1
+def by_record(row, col, stored, n, m, tolerance):
+    """The m stored values off the diagonal by increasing (i, j), i < j, without duplicates; or where two duplicates
+    differ.
+
+    A counting sort by i, those above the diagonal first, then a stable sort of each row by j: of duplicates the one
+    above the diagonal comes first and is kept.
+    """
+    start = np.zeros(n + 1, np.int64)
+    for p in range(len(row)):
+        if row[p] != col[p]:
+            start[min(row[p], col[p]) + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    fill = start[:-1].copy()
+    values = np.empty(m, np.float64)
+    codes = np.empty(m, np.int64)
+    for upper in (True, False):
+        for p in range(len(row)):
+            i, j = np.int64(row[p]), np.int64(col[p])
+            if i != j and (i < j) == upper:
+                low = min(i, j)
+                codes[fill[low]] = (low << 32) | max(i, j)
+                values[fill[low]] = stored[p]
+                fill[low] += 1
+    for i in range(n):
+        _sort(codes, values, values[:0], start[i], start[i + 1])
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            kept += 1
+        elif abs(values[p] - values[p - 1]) > tolerance:
+            return values, codes, p
+    if kept == m:
+        return values, codes, -1
+    one, name = np.empty(kept, np.float64), np.empty(kept, np.int64)
+    kept = 0
+    for p in range(m):
+        if p == 0 or codes[p] != codes[p - 1]:
+            one[kept], name[kept] = values[p], codes[p]
+            kept += 1
+    return one, name, -1
 
 
 # A sum of floats depends on the order of its terms, and its last bit may decide which record arrives first. Sums of

@@ -12,7 +12,7 @@ from crowder import validation
 from crowder.engine import edge_ask, edge_run
 from crowder.orderings import Ordering, unpacked
 from crowder.pairs import MOST_RECORDS, Candidates
-from crowder.sorting import EdgeWalk
+from crowder.sorting import EdgeWalk, shuffle_ties
 from crowder.validation import Seed
 
 __all__ = ["StreamOrdering", "chunk_columns"]
@@ -154,7 +154,7 @@ class StreamOrdering(Ordering):
     def _shuffled(self, values: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         kept = _sort_ties(values, codes)
         assert self._generator is not None  # only ties="random" shuffles
-        _shuffle_ties(values[:kept], codes[:kept], self._generator.random(kept))
+        shuffle_ties(values[:kept], codes[:kept], self._generator.random(kept))
         return values[:kept], codes[:kept]
 
     def _next_chunk(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -252,17 +252,3 @@ def _sort_ties(values, codes):
                 kept += 1
         low = high
     return kept
-
-
-@njit(cache=True)
-def _shuffle_ties(values, codes, draws):
-    """Shuffle as `edge_walk` does, with the same draws, so that the same seed gives the same order."""
-    low = 0
-    while low < len(values):
-        high = low + 1
-        while high < len(values) and values[high] == values[low]:
-            high += 1
-        for q in range(low, high - 1):
-            r = q + int(draws[q] * (high - q))
-            codes[q], codes[r] = codes[r], codes[q]
-        low = high
