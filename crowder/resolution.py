@@ -148,28 +148,21 @@ class Resolution:
         total = int((sizes * (sizes - 1) // 2).sum())
         right, joined = np.zeros(self.n_queries + 1), np.zeros(self.n_queries + 1)
         # Each component counts its records by true label; a merge adds the products of the counts of equal labels.
-        counts = [{int(code): 1} for code in codes]
-        weight = [1] * len(codes)
-        component = list(range(len(codes)))
-
-        def root(x: int) -> int:
-            while component[x] != x:
-                component[x] = component[component[x]]
-                x = component[x]
-            return x
-
+        counts = [{code: 1} for code in codes.tolist()]
+        component, members = list(range(len(codes))), [[record] for record in range(len(codes))]
         for q in np.flatnonzero(self.answers):
-            a, b = (root(int(x)) for x in self.queries[q])
+            a, b = (component[record] for record in self.queries[q].tolist())
             if a == b:
                 continue
-            if len(counts[a]) < len(counts[b]):
+            if len(members[a]) < len(members[b]):
                 a, b = b, a
             for code, count in counts[b].items():
                 right[q + 1] += count * counts[a].get(code, 0)
                 counts[a][code] = counts[a].get(code, 0) + count
-            joined[q + 1] = weight[a] * weight[b]
-            weight[a] += weight[b]
-            component[b] = a
+            joined[q + 1] = len(members[a]) * len(members[b])
+            for record in members[b]:
+                component[record] = a
+            members[a] += members[b]
         return np.cumsum(right), np.cumsum(joined), total
 
 
