@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy import stats
 
+from book import strict_yaml
 from book.companion import results
 from crowder import validation
 
@@ -142,33 +142,14 @@ def _read(path: Path, _changed: int) -> dict[str, Group]:
     return groups
 
 
-class _Once(yaml.SafeLoader):
-    """YAML that names nothing twice (the second would take the place of the first) and repeats nothing by an alias."""
-
-    def compose_node(self, parent, index):
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark
-            raise yaml.constructor.ConstructorError(None, None, "an alias, which this file has no use for", mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node, deep=False):
-        names: set = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.value in names:
-                said = f"{key.value!r} is there twice" if isinstance(key, yaml.ScalarNode) else "a name that is no text"
-                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
-            names.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def _mapping(path: Path) -> Mapping:
     """What a YAML file says by name; a ValueError if it says nothing, or nothing that can be read."""
     try:
-        found = yaml.load(path.read_bytes(), Loader=_Once)  # a safe loader: it makes nothing but plain values
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.name} cannot be read as YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(found, Mapping):
-        raise ValueError(f"{path.name} must hold groups of numbers by name, not {found!r}")
+        found = strict_yaml.read(path)
+    except strict_yaml.Unreadable as error:
+        raise ValueError(f"{path.name} cannot be read as YAML: {error}") from None
+    if not found:
+        raise ValueError(f"{path.name} must hold groups of numbers by name, not nothing")
     return found
 
 
