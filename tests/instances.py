@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import examples
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
 import crowder as cr
 
@@ -64,6 +65,13 @@ class Instance(NamedTuple):
     def similarity(self):
         """Condensed if every pair is a candidate, else sparse."""
         return self.values if self.keep.all() else stored(self.values, self.keep, self.n)
+
+    @property
+    def squares(self):
+        """Similarities and priorities by two records, and whether these are a candidate, as `reference` takes them."""
+        kept = set(self.pairs)
+        square = (squareform(x).tolist() if self.n > 1 else [[0]] for x in (self.values, self.priority))
+        return *square, lambda i, j: (i, j) in kept
 
     @property
     def ties(self):

@@ -1,63 +1,24 @@
-"""What every run must obey, judged by an arithmetic of its own: nothing here is shared with the engine."""
+"""What every run must obey, judged by `reference.Closure`: nothing here is shared with the engine."""
 
 import numpy as np
-from instances import asked, falling, place
-
-
-class Closure:
-    """What answers imply, kept as plainly as can be: for each record those known to be the same, and to be others.
-
-    Sets of records are the bits of one integer. Nothing here is shared with the engine.
-    """
-
-    def __init__(self, n):
-        self.same = [1 << v for v in range(n)]
-        self.other = [0] * n
-
-    def knows(self, i, j):
-        return bool((self.same[i] | self.other[i]) >> j & 1)
-
-    def learn(self, i, j, answer):
-        a, b = self.same[i], self.same[j]
-        if answer:
-            others = self.other[i] | self.other[j]
-            for v in bits(a | b):
-                self.same[v], self.other[v] = a | b, others
-            for v in bits(others):
-                self.other[v] |= a | b
-        else:
-            for v in bits(a):
-                self.other[v] |= b
-            for v in bits(b):
-                self.other[v] |= a
-
-
-def bits(mask):
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+from instances import asked
+from reference import Closure, bits, edge_order, node_order
 
 
 def edge_by_hand(instance, crowd):
-    """Pairs by falling similarity, ties by priority, each asked unless it is known by then."""
-    i, j, _ = falling(instance)
-    return _ask(zip(i.tolist(), j.tolist(), strict=True), Closure(instance.n), crowd)
+    """What `reference.edge_questions` asks, of an instance that may be too large for it."""
+    w, priority, candidate = instance.squares
+    return _ask(edge_order(w, priority, candidate), instance.n, crowd)
 
 
 def node_by_hand(instance, crowd):
-    """Record after record, its pairs with earlier ones by falling similarity, each asked unless it is known by then."""
-    n, closure, found, candidates = instance.n, Closure(instance.n), {}, set(instance.pairs)
-    arrivals = instance.arrivals.tolist()
-    for a, v in enumerate(arrivals):
-        earlier = [u for u in arrivals[:a] if (min(u, v), max(u, v)) in candidates]
-        where = place(n, v, np.array(earlier, int))
-        order = np.lexsort((instance.priority[where], -instance.values[where]))
-        found |= _ask([(v, earlier[p]) for p in order], closure, crowd)
-    return found
+    """What `reference.node_questions` asks."""
+    w, priority, candidate = instance.squares
+    return _ask(node_order(w, priority, instance.arrivals.tolist(), candidate), instance.n, crowd)
 
 
-def _ask(pairs, closure, crowd):
-    found = {}
+def _ask(pairs, n, crowd):
+    closure, found = Closure(n), {}
     for i, j in pairs:
         if not closure.knows(i, j):
             found[i, j] = bool(crowd(i, j))

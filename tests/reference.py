@@ -1,14 +1,17 @@
-"""The paper's two heuristics, written as slowly and plainly as they are described, to hold the engine against.
+"""Algorithms at their plainest, once each: what answers imply, in two ways, and the paper's two heuristics.
 
-Ties go by `priority[i][j]`, smaller first. What transitivity implies is found anew for every pair, by searching the
-graph of answers: a path of matches is a match, a path with exactly one non-match is a non-match.
+They share no code with `crowder`, which is held against them. More of the kind, which chapters need as well, is in
+`book.companion.naive` and `book.companion.by_hand`.
 """
 
 from collections import deque
 
 
 def implied(n, answers, i, j):
-    """True, False, or None if the answers so far say nothing about (i, j)."""
+    """True, False, or None if the answers so far say nothing about (i, j), by a search through the graph of answers.
+
+    A path of matches is a match, a path with exactly one non-match is a non-match.
+    """
     neighbours = {v: [] for v in range(n)}
     for (a, b), same in answers.items():
         neighbours[a].append((b, same))
@@ -27,28 +30,70 @@ def implied(n, answers, i, j):
     return False if (j, 1) in seen else None
 
 
-def ask_in_order(pairs, n, crowd, answers):
+class Closure:
+    """The same kept from answer to answer: for each record those known to be the same, and to be others.
+
+    Sets of records are the bits of one integer.
+    """
+
+    def __init__(self, n):
+        self.same = [1 << v for v in range(n)]
+        self.other = [0] * n
+
+    def knows(self, i, j):
+        return bool((self.same[i] | self.other[i]) >> j & 1)
+
+    def learn(self, i, j, answer):
+        a, b = self.same[i], self.same[j]
+        if answer:
+            others = self.other[i] | self.other[j]
+            for v in bits(a | b):
+                self.same[v], self.other[v] = a | b, others
+            for v in bits(others):
+                self.other[v] |= a | b
+        else:
+            for v in bits(a):
+                self.other[v] |= b
+            for v in bits(b):
+                self.other[v] |= a
+
+
+def bits(mask):
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+def ask_in_order(pairs, n, crowd):
+    """The pairs that the answers to those before do not imply, in order: dict from pair to answer."""
+    answers = {}
     for i, j in pairs:
         if implied(n, answers, i, j) is None:
             answers[i, j] = crowd(i, j)
+    return answers
+
+
+def edge_order(w, priority, candidate=lambda i, j: True):
+    """All pairs, in the order of edge ordering. Ties go by `priority[i][j]`, i < j, smaller first."""
+    pairs = [(i, j) for i in range(len(w)) for j in range(i + 1, len(w)) if candidate(i, j)]
+    return sorted(pairs, key=lambda p: (-w[p[0]][p[1]], priority[p[0]][p[1]]))
+
+
+def node_order(w, priority, arrivals, candidate=lambda i, j: True):
+    """All pairs (newcomer, earlier record), in the order of node ordering."""
+    pairs = []
+    for a, v in enumerate(arrivals):
+        earlier = [u for u in arrivals[:a] if candidate(min(u, v), max(u, v))]
+        earlier.sort(key=lambda u: (-w[v][u], priority[min(u, v)][max(u, v)]))
+        pairs += [(v, u) for u in earlier]
+    return pairs
 
 
 def edge_questions(w, priority, crowd, candidate=lambda i, j: True):
     """Questions of edge ordering, in order: dict from pair to answer."""
-    n = len(w)
-    pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if candidate(i, j)]
-    pairs.sort(key=lambda p: (-w[p[0]][p[1]], priority[p[0]][p[1]]))
-    answers = {}
-    ask_in_order(pairs, n, crowd, answers)
-    return answers
+    return ask_in_order(edge_order(w, priority, candidate), len(w), crowd)
 
 
 def node_questions(w, priority, crowd, arrivals, candidate=lambda i, j: True):
     """Questions of node ordering, in order: dict from pair (newcomer, earlier record) to answer."""
-    n = len(w)
-    answers = {}
-    for a, v in enumerate(arrivals):
-        earlier = [u for u in arrivals[:a] if candidate(min(u, v), max(u, v))]
-        earlier.sort(key=lambda u: (-w[v][u], priority[min(u, v)][max(u, v)]))
-        ask_in_order([(v, u) for u in earlier], n, crowd, answers)
-    return answers
+    return ask_in_order(node_order(w, priority, arrivals, candidate), len(w), crowd)

@@ -1,6 +1,7 @@
 """The paper's upper bounds, as printed and as corrected: against fractions, exact counts and counterexamples."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, pairwise, permutations
 from math import comb, lgamma
 
@@ -9,25 +10,18 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from book.companion.by_hand import expected_components, integral, theorem_2, theorem_3
+from book.companion.naive import splits
 from crowder.counting.arrival_orders import expected_queries_in_order, races
 from crowder.counting.bounds import disconnected, edge_tree_bound
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------
 
 
-def exact_L(model, t):
-    """L(t) in fractions: the antiderivative of F_g^t f_r on each step."""
-    total = reached = Fraction(0)
-    for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
-        after = reached + g * (b - a)
-        total += h * ((after ** (t + 1) - reached ** (t + 1)) / (g * (t + 1)) if g else (b - a) * reached**t)
-        reached = after
-    return total
-
-
-def node_sum(model, sizes, most, lengths):
-    n = sum(sizes)
-    return n + sum(min(most, (n - m) * exact_L(model, s)) for m in sizes for s in lengths(m))
+def node_sum(model, sizes, *, printed):
+    """Theorem 3 in fractions: as printed; corrected, s from 0 to |V_i| - 1, and k - 1 for k."""
+    L = partial(integral, model)
+    return theorem_3(sizes, L) if printed else len(sizes) + theorem_3(sizes, L, corrected=True)
 
 
 def sharp_node_bound(model, sizes):
@@ -54,18 +48,16 @@ NODE_SIZES = [[1], [5], [1, 1], [2, 1], [1] * 4, [2] * 4, [7, 3, 3, 1], [12, 1, 
 @pytest.mark.parametrize("model", NODE_MODELS, ids=lambda m: f"{m.name}-{m.epsilon}")
 @pytest.mark.parametrize("sizes", NODE_SIZES, ids=str)
 def test_node_bound_is_its_sum_in_fractions(model, sizes):
-    """As printed: s from 1 to |V_i| and the minimum with k. As corrected: s from 0 to |V_i| - 1, and k - 1."""
-    printed = node_sum(model, sizes, len(sizes), lambda m: range(1, m + 1))
-    corrected = node_sum(model, sizes, len(sizes) - 1, range)
-    assert cr.node_bound(model, sizes) == pytest.approx(float(printed), rel=1e-12)
-    assert cr.node_bound(model, sizes, printed=False) == pytest.approx(float(corrected), rel=1e-12)
+    for printed in (True, False):
+        in_fractions = node_sum(model, sizes, printed=printed)
+        assert cr.node_bound(model, sizes, printed=printed) == pytest.approx(float(in_fractions), rel=1e-12)
 
 
 def test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does():
     """Six pairs, each of which must be asked; n + n min(n, (n-1) L(1)) = 4 + 4 · 3/8, L(1) = 1/8 for ε = 1/3. Up to
     three records node ordering asks at most nk - k(k+1)/2 ≤ n, whatever the similarities."""
     model = cr.dist2(Fraction(1, 3))
-    assert node_sum(model, [1] * 4, 4, lambda m: range(1, m + 1)) == Fraction(11, 2)
+    assert node_sum(model, [1] * 4, printed=True) == Fraction(11, 2)
     assert cr.node_bound(model, [1] * 4) == pytest.approx(5.5, rel=1e-12)
     assert cr.expected_queries(model, [1] * 4, "node") == cr.ideal_queries([1] * 4) == 6
     for n, k in [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]:
@@ -83,13 +75,9 @@ def test_theorem_3_as_printed_also_fails_on_clusters_of_two_and_on_many_small_on
         assert cr.node_bound(cr.dist1(epsilon), [1] * (edge - 1)) > comb(edge - 1, 2)
 
 
-def all_sizes(n, most=None):
-    return [[]] if n == 0 else [[m, *rest] for m in range(min(n, most or n), 0, -1) for rest in all_sizes(n - m, m)]
-
-
 @pytest.mark.parametrize("model", NODE_MODELS, ids=lambda m: f"{m.name}-{m.epsilon}")
 def test_the_corrected_node_bound_holds_for_every_order_and_is_reached(model):
-    for sizes in (sizes for n in range(1, 6) for sizes in all_sizes(n)):
+    for sizes in (sizes for n in range(1, 6) for sizes in splits(n)):
         limit = sharp_node_bound(model, sizes)
         for order in set(permutations(np.repeat(range(len(sizes)), sizes).tolist())):
             assert expected_queries_in_order(model, order) <= limit * (1 + 1e-12)
@@ -148,7 +136,7 @@ def test_node_ordering_on_dist1_keeps_the_factor_of_the_paper(epsilon, sizes):
 def test_the_printed_step_for_dist1_fails():
     """(n - |V_i|) L(s) at s = (1-ε) n/k should be at most (1-ε) k, and tends to (k-1)/(1+ε)."""
     epsilon, size, k = Fraction(2, 5), 100, 50
-    term = size * (k - 1) * exact_L(cr.dist1(epsilon), 60)
+    term = size * (k - 1) * integral(cr.dist1(epsilon), 60)
     assert term > Fraction(34) > (1 - epsilon) * k == 30
 
 
@@ -215,20 +203,8 @@ def three_steps(p):
     return cr.SimilarityModel.from_steps([0, THIRD, 2 * THIRD, 1], [3 * (1 - p), 0, 3 * p], [0, 3, 0])
 
 
-def mean_pieces(m, p):
-    """Expected components of G(m, p) by Gilbert's recursion, whose subtractions cost nothing in fractions."""
-    q, whole = 1 - p, [None, Fraction(1)]
-    for a in range(2, m + 1):
-        whole.append(1 - sum(comb(a - 1, b - 1) * whole[b] * q ** (b * (a - b)) for b in range(1, a)))
-    return sum(comb(m, a) * whole[a] * q ** (a * (m - a)) for a in range(1, m + 1))
-
-
 def printed_edge_bound(model, sizes):
-    n, k = sum(sizes), len(sizes)
-    terms = {size: size * exact_L(model, comb(size, 2)) for size in range(1, max(sizes) + 1)}
-    return n + min(
-        comb(k, 2) * s**2 + n * sum(terms[size] for m in sizes for size in range(s, m + 1)) for s in range(1, n + 1)
-    )
+    return theorem_2(sizes, partial(integral, model))
 
 
 def restored_edge_bound(model, sizes):
@@ -296,7 +272,7 @@ def test_the_model_on_three_steps():
     """Non-matches are all met at one stage, when cluster i is in c_i pieces: E[Q] = n - k + Σ E[c_i] E[c_j]."""
     for sizes, p in (([2, 1], Fraction(1, 2)), ([4, 3, 3, 1], Fraction(2, 7)), ([25, 18], Fraction(1, 30))):
         expected = sum(sizes) - len(sizes)
-        expected += sum(mean_pieces(a, p) * mean_pieces(b, p) for a, b in combinations(sizes, 2))
+        expected += sum(expected_components(a, p) * expected_components(b, p) for a, b in combinations(sizes, 2))
         assert cr.expected_queries(three_steps(p), sizes) == pytest.approx(float(expected), rel=1e-12)
         t = np.array([0, 1, 3, 10, 200])
         assert cr.L(three_steps(p), t) == pytest.approx(float(1 - p) ** t, rel=1e-12)
@@ -305,7 +281,7 @@ def test_the_model_on_three_steps():
 def test_seventy_five_records_exceed_theorem_2():
     """716.05 questions against 712.11: both in fractions, in floats, and by running edge ordering."""
     sizes, p = [38, 37], Fraction(1, 56)
-    exact = 73 + mean_pieces(38, p) * mean_pieces(37, p)
+    exact = 73 + expected_components(38, p) * expected_components(37, p)
     printed = printed_edge_bound(three_steps(p), sizes)
     assert exact > printed + 3
     assert cr.expected_queries(three_steps(p), sizes) == pytest.approx(float(exact), rel=1e-11)

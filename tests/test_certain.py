@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
@@ -44,18 +45,15 @@ def test_the_chance_that_all_is_proved_by_enumeration(sizes):
     p, q = 0.5, 0.1
     total = 0.0
     for pattern in product((False, True), repeat=len(pairs)):
-        chance, parts, apart = 1.0, [{v} for v in range(len(labels))], set()
+        chance, parts, apart = 1.0, DisjointSet(range(len(labels))), set()
         for (u, v), proved in zip(pairs, pattern, strict=True):
             same = labels[u] == labels[v]
             chance *= (p if same else q) if proved else (1 - p if same else 1 - q)
             if proved and same:
-                union = parts[u] | parts[v]
-                for w in union:
-                    parts[w] = union
+                parts.merge(u, v)
             elif proved:
                 apart.add((labels[u], labels[v]))
-        whole = len({frozenset(part) for part in parts}) == len(sizes)
-        total += chance * (whole and len(apart) == len(sizes) * (len(sizes) - 1) // 2)
+        total += chance * (parts.n_subsets == len(sizes) and len(apart) == len(sizes) * (len(sizes) - 1) // 2)
     assert prob_fully_determined(model, sizes) == pytest.approx(total, rel=1e-10)
 
 

@@ -1,12 +1,12 @@
-"""The errata: none contradicts a claim; and their small instances, recomputed from the printed words and from scratch.
+"""The errata: none contradicts a claim; and their small instances, recomputed from the printed words by `by_hand`.
 
 Errata whose counterexample needs more than that are guarded where their subject is: test_bounds, test_votes.
 """
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations, product
-from math import ceil, comb, exp, factorial, log, prod, sqrt
+from itertools import combinations, permutations, product
+from math import ceil, comb, exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ import sympy as sp
 
 import crowder as cr
 from book.claims import load
+from book.companion.by_hand import connected, integral, node_questions, orders, questions_by_evidence, steps
+from book.companion.naive import labels_of, splits
 from crowder.counting.decision_trees import certificate, worst_case
 from crowder.counting.determined_pairs import certain_mass, prob_fully_determined
 from crowder.counting.enumeration import orders_by_questions
@@ -41,61 +43,13 @@ def test_a_claim_that_is_amended_has_an_erratum_of_its_status(name):
     assert (CLAIMS[name].status, CLAIMS[name].basis) in said
 
 
-def masses(model):
-    """Mass of f_g and of f_r on each step; both densities on the same edges."""
-    assert model.green.edges == model.red.edges
-    widths = [F(b) - F(a) for a, b in pairwise(model.green.edges)]
-    return [(F(g) * b, F(r) * b) for g, r, b in zip(model.green.heights, model.red.heights, widths, strict=True)]
-
-
-def integral(model, t):
-    """∫ F_g^t f_r, step by step."""
-    total, c = F(0), F(0)
-    for g, r in masses(model):
-        total += r * (((c + g) ** (t + 1) - c ** (t + 1)) / (g * (t + 1)) if g else c**t)
-        c += g
-    return total
-
-
-def falling(model, kinds):
-    """Law of the order, from the top down, of independent similarities ('g' or 'r')."""
-    law, cells = Counter(), masses(model)[::-1]
-    for place in product(range(len(cells)), repeat=len(kinds)):
-        chance = prod(cells[c]["gr".index(kind)] for c, kind in zip(place, kinds, strict=True))
-        groups = [[i for i, c in enumerate(place) if c == cell] for cell in range(len(cells))]
-        for parts in product(*map(permutations, groups)) if chance else ():
-            law[sum(parts, ())] += chance / prod(factorial(len(group)) for group in groups)
-    return law
-
-
-def run(labels, order, arrival):
-    """Questions of node ordering, pairs from the top down in `order`."""
-    rank, clusters, asked = {frozenset(pair): i for i, pair in enumerate(order)}, [], 0
-    for v in arrival:
-        for c in sorted(clusters, key=lambda c: min(rank[frozenset((v, u))] for u in c)):
-            asked += 1
-            if labels[c[0]] == labels[v]:
-                c.append(v)
-                break
-        else:
-            clusters.append([v])
-    return asked
-
-
-def partitions(n, largest=None):
-    if n == 0:
-        yield []
-    for m in range(min(n, largest or n), 0, -1):
-        yield from ([m, *rest] for rest in partitions(n - m, m))
-
-
 def sorted_three(model):
     """Records 0 and 1 match, 2 does not: expected questions when sorted, chance that a red pair wins the last race of a
     record that matches, chance that 0 comes before 2."""
     pairs, asked, race, lost, before = [(0, 1), (0, 2), (1, 2)], 0, 0, 0, 0
-    for order, chance in falling(model, "grr").items():
+    for order, chance in orders(model, "grr").items():
         top = pairs[order[0]]  # its two records have the largest sums
-        count = run("aab", [pairs[i] for i in order], [*top, 3 - sum(top)])
+        count, _ = node_questions("aab", [pairs[i] for i in order], [*top, 3 - sum(top)])
         asked += chance * count
         race += chance * (order[0] != 0)
         lost += chance * (count == 3)
@@ -116,11 +70,9 @@ def test_three_records_sorted_by_expected_size():
 def test_the_sum_in_place_of_the_minimum():
     """E04: three records have three pairs; two clusters of 30 prove themselves nearly always, Dist-2 with ε = 1/3."""
     assert 4 / cr.dist1(0.01).hellinger2 > 1000 * comb(3, 2)
-    model, c = cr.dist2(THIRD), [0, F(1)]
+    model = cr.dist2(THIRD)
     assert certain_mass(model) == pytest.approx((0.5, 0.5))
-    for m in range(2, 31):  # the chance that G(m, 1/2) is connected
-        c.append(1 - sum(comb(m - 1, b - 1) * c[b] * F(1, 2) ** (b * (m - b)) for b in range(1, m)))
-    left_open = 1 - c[30] ** 2 * (1 - F(1, 2) ** 900)
+    left_open = 1 - connected(30, F(1, 2))[30] ** 2 * (1 - F(1, 2) ** 900)
     assert comb(60, 2) * left_open < F(1, 1000)
     assert prob_fully_determined(model, [30, 30]) == pytest.approx(float(1 - left_open), abs=1e-12)
 
@@ -165,7 +117,7 @@ def test_uniform_noise_where_clusters_are_small():
     """E08: one question at k = n, where ln(n/k) = 0; an empty sum above a negative logarithm; nk is enough."""
     assert cr.expected_queries_exact(cr.uniform(), [1, 1]) == 1
     assert sum(1 / (ell - 1) for ell in range(4, 2 + 1)) == 0 > log((2 - 1) / (4 - 2))
-    for sizes in (s for n in range(1, 8) for s in partitions(n)):
+    for sizes in (s for n in range(1, 8) for s in splits(n)):
         assert cr.expected_queries_exact(cr.uniform(), sizes) <= sum(sizes) * len(sizes)
     for sizes, s in product(([1] * 9, [2, 1], [50, 3, 1], [200] * 4), (3, 4, 12)):
         n, k = sum(sizes), len(sizes)
@@ -193,16 +145,7 @@ def test_hellinger_distance_does_not_decide():
 def test_all_the_evidence_asks_far_less_than_nk():
     """E12: by the number of similarities above 1/2, Dist-1 with ε = 1/2, ten clusters of 100."""
     data, rng = cr.datasets.synthetic([100] * 10, cr.dist1(0.5), rng=5), np.random.default_rng(5)
-    clusters, asked = [], 0
-    votes = np.where(data.similarity >= 0.5, 1, -1)
-    for v in rng.permutation(1000):
-        for c in sorted(clusters, key=lambda c: -votes[v, c].sum()):
-            asked += 1
-            if data.labels[c[0]] == data.labels[v]:
-                c.append(v)
-                break
-        else:
-            clusters.append([v])
+    asked = questions_by_evidence(data.similarity, data.labels, rng.permutation(1000))
     assert 1000 - 10 + comb(10, 2) <= asked < 1300 < cr.expected_queries(cr.dist1(0.5), [100] * 10, "node") / 2
 
 
@@ -242,13 +185,13 @@ def test_one_variable_with_two_names():
     assert sp.integrate(sp.integrate(1, (y, 0, r)), (x, 0, 1)) == r
     assert sp.integrate(sp.integrate(1, (y, 0, x)), (x, 0, 1)) == sp.Rational(1, 2)
     assert cr.L(cr.uniform(), 1) == 0.5
-    first = sum(chance for order, chance in falling(cr.dist1(QUARTER), "gggr").items() if order[0] == 3)
+    first = sum(chance for order, chance in orders(cr.dist1(QUARTER), "gggr").items() if order[0] == 3)
     assert first == integral(cr.dist1(QUARTER), 3) == F(159, 1024)
 
 
 def test_the_maximum_is_over_the_placed_records():
     """E20: a cluster of three, one of it placed: L(1) = 1/2, not L(2) = 1/3."""
-    law = falling(cr.uniform(), "ggr")
+    law = orders(cr.uniform(), "ggr")
     assert sum(chance for order, chance in law.items() if order.index(2) < order.index(0)) == F(1, 2)
     assert sum(chance for order, chance in law.items() if order[0] == 2) == F(1, 3)
     assert cr.L(cr.uniform(), [1, 2]) == pytest.approx([1 / 2, 1 / 3])
@@ -266,17 +209,17 @@ def test_dist1_is_half_of_epsilon_from_uniform():
 def test_dist1_is_a_pair_of_densities_at_one_half():
     """E22: the first row of Table 1."""
     model = cr.dist1(F(1, 2))
-    assert sum(g for g, _ in masses(model)) == sum(r for _, r in masses(model)) == 1
+    assert sum(g for *_, g, _ in steps(model)) == sum(r for *_, r in steps(model)) == 1
     assert model.hellinger2 == pytest.approx(1 - sqrt(3 / 4), abs=1e-15)
 
 
-@pytest.mark.parametrize("sizes", [s for n in range(1, 6) for s in partitions(n)], ids=str)
+@pytest.mark.parametrize("sizes", [s for n in range(1, 6) for s in splits(n)], ids=str)
 def test_at_most_k_times_the_ideal(sizes):
     """E23: the worst case of node ordering, by trying; k times the ideal exceeds nk - C(k+1, 2) by k(k-1)²/2."""
     n, k = sum(sizes), len(sizes)
-    labels = [i for i, m in enumerate(sizes) for _ in range(m)]
+    labels = labels_of(sizes)
     pairs = sorted(combinations(range(n), 2), key=lambda pair: labels[pair[0]] == labels[pair[1]])
-    worst = max(run(labels, pairs, arrival) for arrival in permutations(range(n)))
+    worst = max(node_questions(labels, pairs, arrival)[0] for arrival in permutations(range(n)))
     assert worst == worst_case(n, k) == n * k - comb(k + 1, 2)
     assert 2 * (k * cr.ideal_queries(sizes) - worst) == k * (k - 1) ** 2
 

@@ -37,7 +37,6 @@ from instances import (
 )
 from laws import obeys
 from nightly import NIGHTLY
-from scipy.spatial.distance import squareform
 
 import crowder as cr
 
@@ -50,7 +49,7 @@ how_many = pytest.fixture(scope="module", autouse=True)(how_many)
 
 @law(instances(most=9), usual=100, night=5_000)
 def test_the_closure_that_judges_is_what_a_search_through_the_answers_finds(instance):
-    n, answers, closure = instance.n, {}, laws.Closure(instance.n)
+    n, answers, closure = instance.n, {}, reference.Closure(instance.n)
     i, j, _ = falling(instance)
     for pair in zip(i.tolist(), j.tolist(), strict=True):
         if not closure.knows(*pair):
@@ -102,11 +101,10 @@ def test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds(
 @law(instances(most=9), usual=60, night=5_000)
 def test_both_heuristics_ask_what_the_reference_asks_of_a_crowd_that_errs(instance):
     """The plainest program of all: what is implied is searched for anew, pair by pair."""
-    n, crowd, kept = instance.n, instance.crowd, set(instance.pairs)
-    w, rank = (squareform(x) if n > 1 else np.zeros((1, 1)) for x in (instance.values, instance.priority))
-    found = reference.edge_questions(w, rank, crowd, lambda i, j: (i, j) in kept)
+    crowd, (w, rank, candidate) = instance.crowd, instance.squares
+    found = reference.edge_questions(w, rank, crowd, candidate)
     assert asked(edge(instance).run(crowd)) == list(found.items())
-    found = reference.node_questions(w, rank, crowd, instance.arrivals.tolist(), lambda i, j: (i, j) in kept)
+    found = reference.node_questions(w, rank, crowd, instance.arrivals.tolist(), candidate)
     assert asked(node(instance).run(crowd)) == list(found.items())
 
 
@@ -191,7 +189,7 @@ def test_asked_one_by_one_run_at_once_or_begun_so_and_ended_so_it_is_the_same_ru
         twin = copy.deepcopy(half)
         assert asked(half.run(truth)) == asked(by_hand(twin, truth)) == asked(whole)
         assert asked(part) == asked(whole)[:stop]  # what was read at one time does not change later
-        recall, closure = whole.recall(labels), laws.Closure(instance.n)
+        recall, closure = whole.recall(labels), reference.Closure(instance.n)
         total, found = sum(m.bit_count() - 1 for m in matching), [0]
         for pair, answer in asked(whole):
             closure.learn(*pair, answer)

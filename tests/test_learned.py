@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
@@ -123,14 +124,13 @@ def test_dependence_is_the_intraclass_correlation(rho):
 
 
 def parts_and_differences(n, queries, answers):
-    """Components as lists of records, and which two of them an answer tells apart: in plain sets."""
-    part = {v: frozenset([v]) for v in range(n)}
+    """Which two components an answer tells apart, and all components: sets of records."""
+    parts = DisjointSet(range(n))
     for (i, j), same in zip(queries, answers, strict=True):
         if same:
-            whole = part[i] | part[j]
-            part |= dict.fromkeys(whole, whole)
-    apart = {frozenset([part[i], part[j]]) for (i, j), same in zip(queries, answers, strict=True) if not same}
-    return [tuple(sorted(pair, key=min)) for pair in apart], set(part.values())
+            parts.merge(i, j)
+    apart = {frozenset([parts[i], parts[j]]) for (i, j), same in zip(queries, answers, strict=True) if not same}
+    return [[parts.subset(v) for v in pair] for pair in apart], parts.subsets()
 
 
 @pytest.mark.parametrize("seed", range(12))

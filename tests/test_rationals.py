@@ -1,32 +1,19 @@
 """Expected counts in fractions against every order of a few records: equal, not close."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 import sympy as sp
-from every_order import edge_mean, masses, node_mean
 
 import crowder as cr
+from book.claims.exact_counts import masses, mean_over_orders
+from book.companion import by_hand
+from book.companion.naive import labels_of, splits
 from crowder.counting.enumeration import orders_by_questions
 from crowder.models import steps
 from crowder.theory import EPSILON
 
-MEANS = {"edge": edge_mean, "node": node_mean}
-
-
-def partitions(n, largest=None):
-    if n == 0:
-        yield []
-    for first in range(min(n, largest or n), 0, -1):
-        yield from ([first, *rest] for rest in partitions(n - first, first))
-
-
-def labels_of(sizes):
-    return [cluster for cluster, size in enumerate(sizes) for _ in range(size)]
-
-
-UP_TO_FIVE = [sizes for n in range(1, 6) for sizes in partitions(n)]
+UP_TO_FIVE = [sizes for n in range(1, 6) for sizes in splits(n)]
 HALF, QUARTER, THIRD = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
 
 #: Edges that differ, zero heights, red above all green, green above all red, a step with neither, floats nowhere.
@@ -52,7 +39,7 @@ def test_uniform_counts_are_the_means_over_all_orders(sizes):
     counts = orders_by_questions(labels)
     mean = Fraction(sum(q * orders for q, orders in counts.items()), sum(counts.values()))
     assert cr.expected_queries_exact(cr.uniform(), sizes) == mean
-    assert cr.expected_queries_exact(cr.uniform(), sizes, "node") == node_mean(labels, [1], [1])
+    assert cr.expected_queries_exact(cr.uniform(), sizes, "node") == mean_over_orders(labels, "node")
 
 
 @pytest.mark.parametrize("ordering", ["edge", "node"])
@@ -60,7 +47,7 @@ def test_uniform_counts_are_the_means_over_all_orders(sizes):
 @pytest.mark.parametrize("name", ["dist1", "dist2"])
 def test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon(name, sizes, ordering):
     edges, green, red = steps(name, EPSILON)
-    expected = MEANS[ordering](labels_of(sizes), masses(edges, green), masses(edges, red))
+    expected = mean_over_orders(labels_of(sizes), ordering, masses(edges, green), masses(edges, red))
     assert sp.cancel(cr.expected_queries_symbolic(name, sizes, ordering) - expected) == 0
 
 
@@ -69,13 +56,9 @@ def test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon(name, sizes, o
 @pytest.mark.parametrize("which", ODD_MODELS)
 def test_odd_models_too(which, sizes, ordering):
     model = ODD_MODELS[which]
-    edges = sorted({Fraction(edge) for edge in (*model.green.edges, *model.red.edges)})
-    mass = []
-    for density in (model.green, model.red):
-        height = [Fraction(float(density.pdf(float(a + b) / 2))).limit_denominator(100) for a, b in pairwise(edges)]
-        mass.append(masses(edges, height))
-        assert sum(mass[-1]) == 1
-    expected = MEANS[ordering](labels_of(sizes), *mass)
+    green, red = zip(*(mass for _, _, *mass in by_hand.steps(model)), strict=True)
+    assert sum(green) == sum(red) == 1
+    expected = mean_over_orders(labels_of(sizes), ordering, green, red)
     assert cr.expected_queries_exact(model, sizes, ordering) == expected
 
 

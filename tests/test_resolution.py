@@ -1,67 +1,52 @@
 """Recall and the ideal run."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
+from book.companion.naive import clusterings
 
-labels_of_a_few = st.lists(st.integers(0, 3), min_size=0, max_size=10)
+
+@st.composite
+def answered(draw):
+    """Pairs of a few records, answers, right or wrong, and the records' labels."""
+    labels = draw(st.lists(st.integers(0, 3), min_size=0, max_size=10))
+    pairs = list(permutations(range(len(labels)), 2))
+    pairs = draw(st.lists(st.sampled_from(pairs), max_size=12)) if pairs else []
+    return pairs, draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs))), labels
 
 
-def recall_by_counting(queries, answers, labels):
-    """After each question, the matching pairs inside components, counted one by one."""
-    n = len(labels)
-    component = list(range(n))
-    matching = [(i, j) for i in range(n) for j in range(i + 1, n) if labels[i] == labels[j]]
-    found = [0]
-    for (i, j), same in zip(queries, answers, strict=True):
+def by_counting(queries, answers, labels):
+    """Recall and precision after each question: pairs that match, and that are in one component, counted one by one."""
+    parts, pairs, found = DisjointSet(range(len(labels))), list(combinations(range(len(labels)), 2)), []
+    for (i, j), same in [((0, 0), False), *zip(queries, answers, strict=True)]:
         if same:
-            old, new = component[j], component[i]
-            component = [new if c == old else c for c in component]
-        found.append(sum(component[a] == component[b] for a, b in matching))
-    return [f / len(matching) if matching else 1.0 for f in found]
+            parts.merge(i, j)
+        match, joined = ({p for p in pairs if at[p[0]] == at[p[1]]} for at in (labels, parts))
+        found.append([len(match & joined) / len(every) if every else 1.0 for every in (match, joined)])
+    return np.transpose(found)
 
 
-@given(labels_of_a_few, st.data())
+@given(answered())
 @settings(max_examples=100, deadline=None)
-def test_recall_counts_matching_pairs_inside_components(labels, data):
+def test_recall_counts_matching_pairs_inside_components(run):
     """Also when the answers are wrong: any list of pairs and answers will do."""
-    n = len(labels)
-    record = st.integers(0, max(n - 1, 0))
-    pair = st.tuples(record, record).filter(lambda two: two[0] != two[1])
-    pairs = data.draw(st.lists(pair, max_size=12)) if n > 1 else []
-    answers = data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
-    got = cr.Resolution(pairs, answers, np.zeros(n, int)).recall(labels)
-    assert got == pytest.approx(recall_by_counting(pairs, answers, labels))
+    pairs, answers, labels = run
+    got = cr.Resolution(pairs, answers, np.zeros(len(labels), int)).recall(labels)
+    assert got == pytest.approx(by_counting(*run)[0])
 
 
-def precision_by_counting(queries, answers, labels):
-    """After each question, the pairs inside components, counted one by one."""
-    n = len(labels)
-    component, shares = list(range(n)), [1.0]
-    for (i, j), same in zip(queries, answers, strict=True):
-        if same:
-            old, new = component[j], component[i]
-            component = [new if c == old else c for c in component]
-        joined = [labels[a] == labels[b] for a, b in combinations(range(n), 2) if component[a] == component[b]]
-        shares.append(sum(joined) / len(joined) if joined else 1.0)
-    return shares
-
-
-@given(labels_of_a_few, st.data())
+@given(answered())
 @settings(max_examples=100, deadline=None)
-def test_precision_counts_all_pairs_inside_components(labels, data):
-    n = len(labels)
-    record = st.integers(0, max(n - 1, 0))
-    pair = st.tuples(record, record).filter(lambda two: two[0] != two[1])
-    pairs = data.draw(st.lists(pair, max_size=12)) if n > 1 else []
-    answers = data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
-    got = cr.Resolution(pairs, answers, np.zeros(n, int)).precision(labels)
-    assert got == pytest.approx(precision_by_counting(pairs, answers, labels))
+def test_precision_counts_all_pairs_inside_components(run):
+    pairs, answers, labels = run
+    got = cr.Resolution(pairs, answers, np.zeros(len(labels), int)).precision(labels)
+    assert got == pytest.approx(by_counting(*run)[1])
 
 
 def test_precision_by_hand():
@@ -96,15 +81,6 @@ def test_no_run_gains_recall_faster_than_the_ideal(sizes, seed):
     if run is not None:
         recall = run.recall(labels)
         assert (recall[: len(ideal)] <= ideal + 1e-12).all()
-
-
-def clusterings(n, labels=()):
-    """Every way to cluster n records, as a tuple of labels."""
-    if len(labels) == n:
-        yield labels
-    else:
-        for label in range(max(labels, default=-1) + 2):
-            yield from clusterings(n, (*labels, label))
 
 
 @pytest.mark.parametrize("labels", [(0,), (0, 0, 0), (0, 1, 2), (0, 0, 1, 1, 1), (2, 0, 0, 1, 0, 1)])

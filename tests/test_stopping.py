@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import Closure, bits
 from scipy import sparse
 
 import crowder as cr
+from book.companion.naive import clusterings
 from crowder.beyond.log_likelihood import SETTLED, reweigh
 from crowder.practice.journal import identity
 
@@ -24,14 +26,6 @@ WAYS = {
     "node": lambda w, model: cr.NodeOrdering(w, rng=1),
     "evidence": lambda w, model: cr.EvidenceOrdering(w, model, rng=1),
 }
-
-
-def partitions(n):
-    """All partitions of n records, as labels in order of first appearance."""
-    grown = [()]
-    for _ in range(n):
-        grown = [(*p, c) for p in grown for c in range(max(p, default=-1) + 2)]
-    return grown
 
 
 @cache
@@ -60,7 +54,7 @@ def posterior(w, n, model, prior, run):
     red = [Fraction(x) for x in model.red.pdf(w).tolist()]
     told = [(a, b, same) for (a, b), same in zip(run.queries.tolist(), run.answers.tolist(), strict=True)]
     chance = {}
-    for p in partitions(n):
+    for p in clusterings(n):
         if all((p[a] == p[b]) == same for a, b, same in told):
             chance[p] = prior(max(p) + 1) * prod(
                 g if p[a] == p[b] else r for a, b, g, r in zip(i.tolist(), j.tolist(), green, red, strict=True)
@@ -252,20 +246,14 @@ def test_prior_odds_and_delta_count_by_their_ratio():
 
 
 def naive_first_pass(w, labels, order, votes):
-    """Edge ordering in plain sets: pairs in order, without those between components with at most so many votes."""
-    n = len(labels)
-    part, apart, asked = {v: frozenset([v]) for v in range(n)}, set(), []
+    """Edge ordering: pairs in order, without those between components with at most so many votes."""
+    closure, asked = Closure(len(labels)), []
     for u, v in order:
-        a, b = part[u], part[v]
-        if a == b or any(part[x] | part[y] == a | b and part[x] != part[y] for x, y in apart):
-            continue
-        if sum(1 if w[x, y] > 0.5 else -1 for x in a for y in b) <= votes:
+        a, b = closure.same[u], closure.same[v]
+        if closure.knows(u, v) or sum(1 if w[x, y] > 0.5 else -1 for x in bits(a) for y in bits(b)) <= votes:
             continue
         asked.append([u, v])
-        if labels[u] == labels[v]:
-            part |= dict.fromkeys(a | b, a | b)
-        else:
-            apart.add((u, v))
+        closure.learn(u, v, labels[u] == labels[v])
     return asked
 
 

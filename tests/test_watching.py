@@ -1,44 +1,26 @@
-"""A run told step by step, held against two rules at their plainest and against what clusterings are left."""
+"""A run told step by step, held against a search through the answers and against what clusterings are left."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
+import reference
 
 import crowder as cr
 from book.companion.charts import replay as watching
+from book.companion.naive import clusterings
 from crowder.resolution import Resolution
 
 
-def clusterings(n, labels=()):
-    """Every way to cluster n records."""
-    if len(labels) == n:
-        yield labels
-        return
-    for label in range(max(labels, default=-1) + 2):
-        yield from clusterings(n, (*labels, label))
-
-
 def closure(n, answers):
-    """The two rules, applied until nothing new follows: pair -> match or not."""
-    known = {frozenset(pair): same for pair, same in answers.items()}
-    while True:
-        new = {}
-        for i, j, h in ((i, j, h) for i in range(n) for j in range(n) for h in range(n) if len({i, j, h}) == 3):
-            one, two = known.get(frozenset((i, h))), known.get(frozenset((h, j)))
-            if frozenset((i, j)) not in known and one is not None and two is not None and (one or two):
-                new[frozenset((i, j))] = one and two
-        if not new:
-            return known
-        known |= new
+    """All that the answers imply: pair -> match or not."""
+    implied = {frozenset(pair): reference.implied(n, answers, *pair) for pair in combinations(range(n), 2)}
+    return {pair: same for pair, same in implied.items() if same is not None}
 
 
 def run_in(order, labels):
-    """Ask about the pairs in this order, but for what the rules settle: by `closure` alone."""
-    answers = {}
-    for i, j in order:
-        if frozenset((i, j)) not in closure(len(labels), answers):
-            answers[i, j] = labels[i] == labels[j]
+    """Ask about the pairs in this order, but for what is implied."""
+    answers = reference.ask_in_order(order, len(labels), lambda i, j: labels[i] == labels[j])
     return Resolution(list(answers), list(answers.values()), labels)
 
 

@@ -2,11 +2,13 @@
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import Closure
 from scipy import sparse
 
 import crowder as cr
@@ -127,26 +129,17 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
     edges, steps, mass = into_steps(data.similarity, data.condensed)
     middles = np.r_[0, edges]  # a step takes its left end
     expected = log_ratios(*learned_densities(0 * mass, 0 * mass, mass)) / UNIT
-    looks, look, part, apart = 0, FIRST_LOOK, {v: frozenset([v]) for v in range(n)}, []
+    looks, look, closure = 0, FIRST_LOOK, Closure(n)
     while (pair := ordering.ask()) is not None:
         assert ordering.evidence(middles) == pytest.approx(expected, abs=1e-9)
-        same = crowd(*pair)
-        ordering.tell(pair, same)
-        if same:
-            whole = part[pair[0]] | part[pair[1]]
-            part |= dict.fromkeys(whole, whole)
-        else:
-            apart.append(pair)
+        ordering.tell(pair, crowd(*pair))
+        closure.learn(*pair, crowd(*pair))
         if ordering.n_queries == look:
             looks, look = looks + 1, int(look * NEXT_LOOK)
             counts = np.zeros((2, len(mass)))
-            differ = {frozenset([part[i], part[j]]) for i, j in apart}
-            for i in range(n):
-                for j in range(i):
-                    if part[i] == part[j]:
-                        counts[0, steps[i, j]] += 1
-                    elif frozenset([part[i], part[j]]) in differ:
-                        counts[1, steps[i, j]] += 1
+            for i, j in combinations(range(n), 2):
+                if closure.knows(i, j):
+                    counts[int(closure.same[i] != closure.same[j]), steps[i, j]] += 1
             expected = log_ratios(*learned_densities(*counts, mass)) / UNIT
     assert looks >= 2 and (FIRST_LOOK, NEXT_LOOK) == (16, 1.4)
 

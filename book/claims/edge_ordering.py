@@ -8,10 +8,11 @@ from math import comb, log, sqrt
 import numpy as np
 import sympy as sp
 from scipy import stats
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.special import gammaln
 
 import crowder as cr
-from book.companion import published
+from book.companion import by_hand, published
 from book.companion.claims import (
     agreement,
     also,
@@ -56,34 +57,16 @@ def gap_model(p):
     )
 
 
-def expected_components(m, p):
-    """E[c]: connected components of a random graph on m vertices, each pair an edge with probability p."""
-    q, connected = 1 - p, {}
-    for a in range(1, m + 1):
-        connected[a] = 1 - sum(comb(a - 1, b - 1) * connected[b] * q ** (b * (a - b)) for b in range(1, a))
-    return sum(comb(m, a) * chance * q ** (a * (m - a)) for a, chance in connected.items())
-
-
 def gap_count(sizes, p):
     """E[Q] in the model on three steps."""
-    components = {m: expected_components(m, p) for m in set(sizes)}
+    components = {m: by_hand.expected_components(m, p) for m in set(sizes)}
     return sum(sizes) - len(sizes) + sum(components[a] * components[b] for a, b in combinations(sizes, 2))
-
-
-def exact_L(model, t):
-    """The integral of F_g^t f_r, step by step."""
-    total = below = Fraction(0)
-    for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
-        rise = g * (b - a)
-        total += h * (b - a) * below**t if g == 0 else h * ((below + rise) ** (t + 1) - below ** (t + 1)) / g / (t + 1)
-        below += rise
-    return total
 
 
 def printed_bound(model, sizes):
     """Theorem 2 as it stands: the bound, and the s at which it is smallest."""
     n, k = sum(sizes), len(sizes)
-    L = cache(lambda ell: exact_L(model, comb(ell, 2)))
+    L = cache(lambda ell: by_hand.integral(model, comb(ell, 2)))
 
     def bracket(s):
         return comb(k, 2) * s**2 + n * sum(ell * L(ell) for size in sizes for ell in range(s, size + 1))
@@ -105,7 +88,7 @@ def repaired_bound(model, sizes):
 
 def _repaired_in_fractions(model, sizes):
     n, k = sum(sizes), len(sizes)
-    L = {s: exact_L(model, comb(s + 1, 2)) for s in range(1, max(sizes) + 1)}
+    L = {s: by_hand.integral(model, comb(s + 1, 2)) for s in range(1, max(sizes) + 1)}
     return n - k + min(comb(k, 2) * s**2 + sum(m * (n - m) * comb(m, s + 1) * L[s] for m in sizes) for s in L)
 
 
@@ -154,11 +137,11 @@ def small_models():
 
 def _components(records, pairs):
     """How many connected components the pairs make of the records."""
-    home = {record: record for record in records}
+    parts = DisjointSet(records)
     for i, j in pairs:
-        if i in home and j in home:
-            home = {r: home[i] if h == home[j] else h for r, h in home.items()}
-    return len(set(home.values()))
+        if i in parts and j in parts:
+            parts.merge(i, j)
+    return parts.n_subsets
 
 
 def _orders(labels):
@@ -234,12 +217,8 @@ def _union_bound():
 
 def _spanning_tree(order):
     """The pairs that join two components."""
-    home, kept = {v: v for pair in order for v in pair}, []
-    for i, j in order:
-        if home[i] != home[j]:
-            kept.append((i, j))
-            home = {v: home[i] if h == home[j] else h for v, h in home.items()}
-    return kept
+    parts = DisjointSet({v for pair in order for v in pair})
+    return [pair for pair in order if parts.merge(*pair)]
 
 
 def _about(v, order, labels):
@@ -668,7 +647,7 @@ def any_factor(points=4):
     printed = np.array([cr.edge_bound(*instance) for instance in instances])
     yield argument(
         "components, tail and limit",
-        *(expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)),
+        *(by_hand.expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)),
         sp.simplify(x - x * (x - 1) / 2 / x - (x + 1) / 2) == 0, limit == sp.Rational(1, 24),
         *(log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
         shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}",

@@ -12,6 +12,7 @@ from math import ceil, comb, exp, inf, log, prod, sqrt
 
 import numpy as np
 import sympy as sp
+from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
 from book.companion import by_hand, naive, published
@@ -199,16 +200,14 @@ def _paths(sizes):
     """For every order of the pairs of two clusters: is no more asked than one non-match, and those met early?"""
     labels = naive.labels_of(sizes)
     for order in permutations(combinations(range(len(labels)), 2)):
-        part, told, asked, early = list(range(len(labels))), set(), 0, 0
+        parts, told, asked, early = DisjointSet(range(len(labels))), [], 0, 0
         for i, j in order:
-            a, b = part[i], part[j]
             if labels[i] == labels[j]:
-                part = [a if c == b else c for c in part]
-                told = {frozenset(a if c == b else c for c in two) for two in told}
+                parts.merge(i, j)
             else:
-                early += len(set(part)) > 2
-                asked += frozenset((a, b)) not in told
-                told.add(frozenset((a, b)))
+                early += parts.n_subsets > 2
+                asked += not any({parts[u], parts[v]} == {parts[i], parts[j]} for u, v in told)
+                told.append((i, j))
         yield asked <= 1 + early
 
 

@@ -8,6 +8,7 @@ from math import comb, log, pi
 import numpy as np
 import pandas as pd
 import sympy as sp
+from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
 from book.companion.claims import (
@@ -71,10 +72,10 @@ def table_1(table=None, runs=60, limit=5):
 
 
 def _component_sizes(m, edges):
-    part = list(range(m))
+    parts = DisjointSet(range(m))
     for i, j in edges:
-        part = [part[i] if name == part[j] else name for name in part]
-    return [part.count(name) for name in set(part)]
+        parts.merge(i, j)
+    return map(len, parts.subsets())
 
 
 def _every_graph(m):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, pairwise, permutations
 from math import comb
 
@@ -14,6 +14,7 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
+from book.companion import by_hand
 from book.companion.claims import (
     Evidence,
     agreement,
@@ -83,24 +84,10 @@ def sharp(model: cr.SimilarityModel, sizes: Sequence[int]) -> float:
     return node_bound(model, sizes, printed=False) - len(sizes) - comb(len(sizes), 2)
 
 
-def _exact_L(model: cr.SimilarityModel, t: int) -> Fraction:
-    """L(t) in fractions, step by step."""
-    total = reached = Fraction(0)
-    heights = zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True)
-    for (a, b), g, h in heights:
-        after = reached + Fraction(g) * (b - a)
-        rise = after ** (t + 1) - reached ** (t + 1)
-        power = rise / (g * (t + 1)) if g else (b - a) * reached**t
-        total, reached = total + h * power, after
-    return total
-
-
 def _theorem_3(model: cr.SimilarityModel, sizes: Sequence[int], *, printed: bool) -> Fraction:
     """The bound in fractions, term by term: as printed, or from 0 and with k - 1."""
-    total, most = sum(sizes), len(sizes) - (not printed)
-    ranges = [range(1, size + 1) if printed else range(size) for size in sizes]
-    return total + sum(min(most, (total - size) * _exact_L(model, s))
-                       for size, places in zip(sizes, ranges, strict=True) for s in places)  # fmt: skip
+    L = partial(by_hand.integral, model)
+    return by_hand.theorem_3(sizes, L) if printed else len(sizes) + by_hand.theorem_3(sizes, L, corrected=True)
 
 
 # --- evidence that several claims share ----------------------------------------------------------------------------
@@ -349,7 +336,7 @@ def theorem_3(asked=None, search=None):
 def theorem_3_corrected(search=None):
     search = _searched() if search is None else search
     single_first = [[expected_queries_in_order(model, [1] + [0] * m) for m in MATES] for model in MODELS]
-    summed = [[m + sum(float(_exact_L(model, s)) for s in range(1, m)) for m in MATES] for model in MODELS]
+    summed = [[m + sum(float(by_hand.integral(model, s)) for s in range(1, m)) for m in MATES] for model in MODELS]
     lengths, runners = np.arange(13), np.arange(1, 13)
     grid = np.array([races(model, lengths[-1], runners[-1]) for model in MODELS])
     union = np.array([np.minimum(1, np.outer(cr.L(model, lengths), runners)) for model in MODELS])
@@ -359,7 +346,7 @@ def theorem_3_corrected(search=None):
                     relative=True)  # fmt: skip
     yield also(bounded("the union bound {eq}`eq-node-race`", grid[:, :, 1:], union * (1 + 1e-12)))
     yield also(agreement("with one rival the race is $L_{g,r}$", grid[:, :, 1],
-                         [[float(_exact_L(model, int(s))) for s in lengths] for model in MODELS],
+                         [[float(by_hand.integral(model, int(s))) for s in lengths] for model in MODELS],
                          tolerance=1e-12))  # fmt: skip
     yield also(agreement("uniform: $P(s, t) = t/(s+t)$", grid[0, :, 1:], runners / (lengths[:, None] + runners),
                          tolerance=1e-12))  # fmt: skip
