@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ from scipy.spatial.distance import squareform
 from crowder import validation
 from crowder.cora import shipped
 from crowder.cora.family import FAMILY, Member
-from crowder.cora.records import CORA_SHA256, anonymous, cora_records
+from crowder.cora.records import CORA_SHA256, anonymous_labels, cora_records
+from crowder.resolution import cluster_sizes
 from crowder.similarity import functions
 from crowder.similarity.counted import COUNTED
 
@@ -167,7 +167,7 @@ def synthetic(
     """
     if not isinstance(sizes, Iterable):
         raise TypeError(f"sizes must be a sequence of cluster sizes, not {sizes!r}")
-    sizes = [_size(size) for size in sizes]
+    sizes = cluster_sizes(list(sizes)).tolist()
     model, generator = validation.model(model), validation.generator(rng, "similarities")
     labels = np.repeat(np.arange(len(sizes)), sizes)
     if validation.flag(shuffle, "shuffle"):
@@ -294,7 +294,7 @@ def cora(
     if "label" not in frame.columns:
         raise ValueError(f"records must have a column 'label', not only {list(frame.columns)}")
     condensed = functions.compute(frame, member.similarity, fields=member.fields)
-    return Dataset("cora", condensed, anonymous(frame["label"]), provenance | _facts(member), frame)
+    return Dataset("cora", condensed, anonymous_labels(frame["label"]), provenance | _facts(member), frame)
 
 
 def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, Member]:
@@ -303,7 +303,7 @@ def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, 
         return similarity, FAMILY[similarity]
     if not isinstance(similarity, str) or similarity not in functions.SIMILARITIES:
         known = ", ".join(dict.fromkeys([*functions.SIMILARITIES, *FAMILY]))
-        raise ValueError(f"unknown similarity {similarity!r}; known: {known}")
+        raise ValueError(f"similarity must be one of {known}, not {similarity!r}")
     validation.kind(fields, (str, Iterable, type(None)), "fields must be names of columns")
     member = Member(similarity, None if fields is None else (fields,) if isinstance(fields, str) else tuple(fields))
     return next((name for name, other in FAMILY.items() if other == member), None), member
@@ -316,12 +316,3 @@ def _facts(member: Member) -> dict[str, Any]:
 def _matching(labels: np.ndarray) -> np.ndarray:
     n = len(labels)
     return (labels[:, None] == labels)[np.tri(n, k=-1, dtype=bool).T]
-
-
-def _size(size: Any) -> int:
-    try:
-        if not isinstance(size, bool) and operator.index(size) > 0:
-            return operator.index(size)
-    except TypeError:
-        pass
-    raise ValueError(f"a cluster size must be a positive whole number, not {size!r}")

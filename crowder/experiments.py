@@ -58,7 +58,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     """
     validation.whole(repetitions, "repetitions", least=1)
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
-    runnable(function)
+    check_callable(function)
     children = validation.generator(rng, "repetitions").spawn(repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
@@ -92,25 +92,25 @@ def sweep(
     2    100           0  600
     3    100           1  700
     """
-    grid, rows = points_of(grid), []
+    grid, rows = grid_points(grid), []
     for point, parent in zip(grid, validation.generator(rng, "repetitions").spawn(len(grid)), strict=True):
         results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
-        rows += [{**point, "repetition": r, **named(result, point)} for r, result in enumerate(results)]
+        rows += [{**point, "repetition": r, **checked_result(result, point)} for r, result in enumerate(results)]
     return pd.DataFrame(rows)
 
 
-def runnable(function: Callable[..., Any]) -> None:
+def check_callable(function: Callable[..., Any]) -> None:
     """Raise a TypeError if the function is not callable.
 
     Examples
     --------
-    >>> runnable(len)
+    >>> check_callable(len)
     """
     if not callable(function):
         raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
 
 
-def points_of(grid: Iterable[Mapping]) -> list[Mapping]:
+def grid_points(grid: Iterable[Mapping]) -> list[Mapping]:
     """The points of a grid, each a mapping from names to settings.
 
     Raises
@@ -122,7 +122,7 @@ def points_of(grid: Iterable[Mapping]) -> list[Mapping]:
 
     Examples
     --------
-    >>> points_of({"scale": s} for s in (1, 100))
+    >>> grid_points({"scale": s} for s in (1, 100))
     [{'scale': 1}, {'scale': 100}]
     """
     if not isinstance(grid, Iterable):
@@ -136,7 +136,7 @@ def points_of(grid: Iterable[Mapping]) -> list[Mapping]:
     return grid
 
 
-def named(result: Any, point: Mapping) -> Mapping:
+def checked_result(result: Any, point: Mapping) -> Mapping:
     """The result of a call, checked to be a mapping whose names differ from those of the settings.
 
     Raises
@@ -146,7 +146,7 @@ def named(result: Any, point: Mapping) -> Mapping:
 
     Examples
     --------
-    >>> named({"x": 1}, {"scale": 2})
+    >>> checked_result({"x": 1}, {"scale": 2})
     {'x': 1}
     """
     if not isinstance(result, Mapping):

@@ -89,7 +89,7 @@ TABLE = {
         Row(lambda: cr.Plan(["Ann", "Anne"]), TypeError, "records must"),
         Row(lambda: cr.Plan(None), TypeError, "records must"),
         Row(lambda: cr.Plan(pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})),
-            TypeError, "'x' holds 1, not text; read the records with dtype=str"),
+            TypeError, "'x' must be text"),
         Row(lambda: cr.Plan(PEOPLE.iloc[:0]), ValueError, "records must"),
         Row(lambda: cr.Plan(PEOPLE.iloc[:0]).table, ValueError, "records must"),
         Row(lambda: cr.Plan(pd.concat([PEOPLE, PEOPLE])), ValueError, "records must"),

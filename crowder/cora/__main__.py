@@ -8,7 +8,7 @@ from pathlib import Path
 from crowder import files
 from crowder.cora import shipped
 from crowder.cora.family import members
-from crowder.cora.records import anonymous, cora_records
+from crowder.cora.records import anonymous_labels, cora_records
 from crowder.similarity.counted import COUNTED, counts
 from crowder.similarity.functions import compute
 
@@ -18,7 +18,7 @@ __all__ = ["main"]
 def main(source: str, folder: str = str(shipped.FOLDER)) -> dict[str, str]:
     """Read the records, compute and pack each function; returns the sha256 of each file, which it also writes."""
     records = cora_records(source)
-    labels, sums = anonymous(records["label"]), {}
+    labels, sums = anonymous_labels(records["label"]), {}
     for name, (similarity, fields) in members():
         if similarity in COUNTED:
             diagonal, whole = counts(records, similarity, fields=fields)

@@ -18,7 +18,7 @@ from crowder.similarity.functions import compute
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FAMILY", "Member", "family", "members"]
+__all__ = ["FAMILY", "Member", "family_similarities", "members"]
 
 
 class Member(NamedTuple):
@@ -84,7 +84,7 @@ def members(*, progress: bool | None = None) -> Iterator[tuple[str, Member]]:
             yield name, member
 
 
-def family(records: pd.DataFrame, *, progress: bool | None = None) -> dict[str, np.ndarray]:
+def family_similarities(records: pd.DataFrame, *, progress: bool | None = None) -> dict[str, np.ndarray]:
     """The similarities of all members of the family on the same records.
 
     Parameters
@@ -113,7 +113,7 @@ def family(records: pd.DataFrame, *, progress: bool | None = None) -> dict[str, 
     --------
     >>> import pandas as pd
     >>> records = pd.DataFrame({"author": ["Knuth", "D Knuth"], "title": ["On Trees", "Trees"], "year": ["1992", ""]})
-    >>> values = family(records, progress=False)
+    >>> values = family_similarities(records, progress=False)
     >>> float(values["jaccard-tokens-title"][0]), float(values["field-mean"][0])
     (0.5, 0.5)
     """

@@ -16,7 +16,7 @@ from crowder import validation
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous", "cora_records"]
+__all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous_labels", "cora_records"]
 
 #: The public address of the records, at the commit whose checksum is known.
 CORA_URL = (
@@ -81,12 +81,12 @@ def cora_records(
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
 
 
-def anonymous(names: Sequence) -> np.ndarray:
+def anonymous_labels(names: Sequence) -> np.ndarray:
     """Cluster numbers 0, 1, ... in order of first appearance, shape (n,), int64.
 
     Examples
     --------
-    >>> anonymous(["b", "a", "b"])
+    >>> anonymous_labels(["b", "a", "b"])
     array([0, 1, 0])
     """
     import pandas as pd

@@ -22,7 +22,7 @@ from crowder.similarity.texts import expand
 
 __all__ = ["FOLDER", "SUMS", "UNITS", "file_of", "pack", "read", "rounded", "sha256_of", "values"]
 
-#: The folder with the values of cora, one file for each function; `python -m crowder.data` makes them all.
+#: The folder with the values of cora, one file for each function; `python -m crowder.cora` makes them all.
 FOLDER = Path(__file__).parent / "values"
 
 #: The sha256 of each file, in the form of `sha256sum`.
@@ -172,7 +172,7 @@ def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
     >>> float(values(arrays, "jaccard-tokens").max())
     1.0
     """
-    _sound(arrays)
+    _check(arrays)
     group = arrays["group"]
     groups = int(group.max(initial=-1)) + 1
     upper = np.triu_indices(groups)
@@ -184,7 +184,7 @@ def values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
     return from_counts(similarity, np.diag(square)[group], whole) if similarity in COUNTED else whole / UNITS
 
 
-def _sound(arrays: Mapping[str, np.ndarray]) -> None:
+def _check(arrays: Mapping[str, np.ndarray]) -> None:
     """Raise a ValueError for members that are missing, of another type, or of inconsistent shapes."""
     if absent := [name for name in ("labels", "group", "steps") if name not in arrays]:
         raise ValueError(f"the archive lacks {', '.join(absent)}")

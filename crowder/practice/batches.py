@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 
 from crowder import validation
-from crowder.experiments import named, points_of, runnable
+from crowder.experiments import check_callable, checked_result, grid_points
 
 __all__ = ["best_batch_size", "sweep_in_batches", "time_bound", "time_needed"]
 
@@ -94,8 +94,8 @@ def sweep_in_batches(
     validation.whole(repetitions, "repetitions", least=1)
     validation.whole(rng, "rng, the seed,")
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
-    runnable(function)
-    grid, folder = points_of(grid), Path(validation.path(folder, "folder"))
+    check_callable(function)
+    grid, folder = grid_points(grid), Path(validation.path(folder, "folder"))
     _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
     parents = np.random.default_rng(rng).spawn(len(grid))
     files = [folder / f"batch-{number:05d}.csv" for number in range(math.ceil(len(grid) / batch))]
@@ -190,7 +190,7 @@ def _run(
     for place, (point, parent) in enumerate(zip(points, parents, strict=True)):
         # As `repeat`, but without joblib, which inside a task of a cluster would use the cluster again.
         for r, child in enumerate(parent.spawn(repetitions)):
-            result = named(function(**settings, **point, rng=child), {**point, _POINT: start + place})
+            result = checked_result(function(**settings, **point, rng=child), {**point, _POINT: start + place})
             rows.append({_POINT: start + place, "repetition": r, **result})
     temporary = path.with_suffix(f".{os.getpid()}.part")
     try:

@@ -232,7 +232,7 @@ SIMILARITIES: Mapping[str, Callable] = MappingProxyType(
 
 def _known(choices: Mapping[str, Any], name: str, kind: str = "similarity") -> Any:
     if not isinstance(name, str) or name not in choices:
-        raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(choices)}")
+        raise ValueError(f"{kind} must be one of {', '.join(choices)}, not {name!r}")
     return choices[name]
 
 

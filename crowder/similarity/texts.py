@@ -90,7 +90,7 @@ def _cell(value: object, name: str) -> str:
 
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
-    raise TypeError(f"{name!r} holds {value!r}, not text; read the records with dtype=str")
+    raise TypeError(f"{name!r} must be text, not {value!r}; read the records with dtype=str")
 
 
 def tokens(text: str) -> list[str]:

@@ -288,7 +288,7 @@ class Plan:
         ValueError
             If the file exists and is not a question sheet, or has answers.
         """
-        path, sheet = Path(path), self.sheet(size)
+        path, sheet = Path(validation.path(path)), self.sheet(size)
         if path.exists() and (present := read_answers(path, list(self.records["id"]), **self._format).pairs):
             raise ValueError(f"path must not be a file with answers, but {path} has {len(present)}")
         text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=self._format["sep"])
