@@ -1,4 +1,4 @@
-# Two commands: `make book` and `make test`. Each makes .venv from the lock when it is missing or stale.
+# Two commands: `make book` and `make test`. Each creates .venv from the lock if it is missing or outdated.
 
 PROFILE ?= full
 JOBS ?= auto
@@ -15,22 +15,22 @@ export PIP_NO_INPUT := 1
 .PHONY: book quick test nightly faults pdf bench clean lock
 .DELETE_ON_ERROR:
 
-# The book, into _build/html. ARGS reaches book/build/__main__.py: make book ARGS="--only 08 -p seed=7"
+# Build the book into _build/html. ARGS go to book/build/__main__.py: make book ARGS="--only 08 -p seed=7"
 book: $(VENV)/.book
 	$(PY) -B -m book.build --profile $(PROFILE) $(ARGS)
 
 quick:
 	$(MAKE) book PROFILE=quick
 
-# ARGS reaches pytest: make test ARGS="tests/test_figures.py"
+# ARGS go to pytest: make test ARGS="tests/test_figures.py"
 test: $(VENV)/.test
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# What takes too long for every run: many more examples, builds killed at random, readers fuzzed.
+# Tests that take too long for every run: many more examples, builds killed at random moments, fuzzed input files.
 nightly: $(VENV)/.test
 	CROWDER_NIGHTLY=1 $(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-# Wrong edits, planted one at a time, each of which must turn a test or a verdict red.
+# Wrong edits, planted one at a time; each must make a test fail or change a claim.
 faults: $(VENV)/.test
 	$(PY) faults/plant.py $(ARGS)
 
@@ -38,7 +38,7 @@ faults: $(VENV)/.test
 pdf: $(VENV)/.test
 	$(PY) -B -m book.build.pdf
 
-# Ratios, not times: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and leaves book/data/measured alone.
+# Benchmarks: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.bench
 	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
 	$(PY) benchmarks/cluster.py $(ARGS)
@@ -48,14 +48,14 @@ bench: $(VENV)/.bench
 clean:
 	rm -rf _build
 
-# What the versions are is decided here alone. An update: make lock COMPILE_FLAGS=--upgrade
+# Resolve all versions. To update them: make lock COMPILE_FLAGS=--upgrade
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv (python3 -m pip install uv), or UV=/path/to/uv" >&2; exit 1; }
 	$(COMPILE) $(COMPILE_FLAGS) --extra book --output-file requirements.lock
 	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra scale --extra test --constraint requirements.lock --output-file requirements-test.lock
 	$(COMPILE) $(COMPILE_FLAGS) --extra book --extra scale --extra test --extra bench --constraint requirements-test.lock --output-file requirements-bench.lock
 
-# The first Python that will do, whatever it is called here; PYTHON=/path/to/python goes before all.
+# Use the first suitable Python; PYTHON=/path/to/python takes precedence.
 $(PY):
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 		if $$python -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
@@ -63,11 +63,11 @@ $(PY):
 			touch $(VENV)/.half; $$python -m venv $(VENV) && rm $(VENV)/.half; exit $$?; fi; \
 	done; \
 	echo "This project needs Python 3.11, 3.12 or 3.13 with venv; found: $$(python3 --version 2>&1)." >&2; \
-	echo "On Debian or Ubuntu venv is a package of its own (python3-venv). Another Python: make book PYTHON=/path/to/it" >&2; \
+	echo "On Debian or Ubuntu, venv is in the package python3-venv. To use another Python: make book PYTHON=/path/to/it" >&2; \
 	exit 1
 
-# The stamps are written last: a set-up that was interrupted starts again. Of what it left, nothing is trusted: an environment
-# that was not finished (.half) is made anew; a package that was being installed (.begun) looks as if it were there.
+# The stamps are written last, so that an interrupted set-up starts again. An unfinished environment (.half) is then created
+# anew, and packages are reinstalled if an installation was interrupted (.begun), because they may look complete.
 define install
 	@echo "installing the packages of $(1) (about a minute)"
 	@[ ! -e $(VENV)/.half ] || { rm -rf $(VENV) && $(MAKE) --no-print-directory $(PY); }

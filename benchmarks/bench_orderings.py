@@ -1,11 +1,11 @@
 """How long a full resolution takes, in units of one `numpy.argsort` of the same similarities.
 
-Wall-clock times mean little on a shared machine, ratios within one run mean more: contestants take turns (see
-``conftest.py``). They are both orderings; both at their plainest, in pure Python (``tests/reference.py``); and FFQS of
-scikit-query (Basu, Banerjee and Mooney, 2004), which asks for the sake of another end: constraints for a clustering of
-points, whose number of clusters it is told. With no limit on its questions it places every record, too.
+Wall-clock times mean little on a shared machine, so contestants take turns and are compared by ratios (see
+``conftest.py``). They are both orderings, naive versions of both in pure Python (``tests/reference.py``), and FFQS of
+scikit-query (Basu, Banerjee and Mooney, 2004). FFQS has another purpose: constraints for a clustering of points with a
+known number of clusters. With no limit on its questions it places every record, too.
 
-Run by ``make bench``; ``make bench ARGS=--quick`` takes a minute and leaves the book's figures alone.
+Run by ``make bench``; ``make bench ARGS=--quick`` takes a minute and does not change the book's data.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ SIZES = {
 
 
 def drawn(n, k):
-    """n records in k clusters as equal as can be, and similarities for all pairs."""
+    """n records in k clusters as equal as possible, with similarities for all pairs."""
     return cr.datasets.synthetic([n // k + (c < n % k) for c in range(k)], MODEL, rng=SEED)
 
 
 def banded(pairs):
-    """Twenty candidate pairs a record, its neighbours in a list where clusters of five lie side by side."""
+    """Twenty candidate pairs per record, its neighbours in a list of consecutive clusters of five."""
     reach, size = 10, 5
     n = pairs // reach
     i = np.repeat(np.arange(n), reach)
@@ -63,7 +63,7 @@ def banded(pairs):
 def ours(similarity, keys, labels):
     truth = cr.Truth(labels)
     return {
-        "argsort": lambda: np.argsort(keys)[:0].size,  # it asks nothing
+        "argsort": lambda: np.argsort(keys)[:0].size,  # no questions
         "edge": lambda: cr.edge_ordering(similarity, truth, rng=SEED).n_queries,
         "node": lambda: cr.node_ordering(similarity, truth, rng=SEED).n_queries,
     }
@@ -79,7 +79,7 @@ def test_plainest(turns, size):
     data = drawn(size, 4)
     contestants = ours(data.similarity, data.condensed, data.labels)
     w, labels = data.similarity.tolist(), data.labels.tolist()
-    index = np.arange(size * size).reshape(size, size).tolist()  # for ties, of which there are none
+    index = np.arange(size * size).reshape(size, size).tolist()  # breaks ties; there are none
     arrivals = np.argsort(-data.similarity.sum(axis=1)).tolist()
 
     def crowd(i, j):

@@ -1,7 +1,7 @@
-"""How long each chapter ran when the book was last built in full: what the page *What ran* shows.
+"""Write how long each chapter ran in the last full build, for the page *What ran*.
 
-A page must come out the same each time it is built, so the build shows no time of its own; it reads the table that this
-leaves. Nothing runs here: the times stand in the build's manifest.
+Pages must be identical in every build, so a build shows the times in this table instead of its own. Nothing runs here:
+the times come from the manifest of the build.
 
     python benchmarks/chapters.py [--quick] [--results FOLDER]     or, with the benchmarks, `make bench`
 """
@@ -18,7 +18,7 @@ from conftest import ROOT, versions
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="of the quick book, into _build/measured")
+    parser.add_argument("--quick", action="store_true", help="times of the quick profile, into _build/measured")
     parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
     parser.add_argument("--book", type=Path, default=ROOT / "_build", help="the build (default: _build)")
     arguments = parser.parse_args()
@@ -27,7 +27,7 @@ def main() -> None:
     slugs = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     ran = json.loads(manifest.read_text(encoding="utf-8"))["chapters"] if manifest.is_file() else {}
     if lacking := sorted(set(slugs) - set(ran)):
-        # A table of some chapters would leave holes on the page.
+        # An incomplete table would leave gaps on the page.
         print(f"no new times of the chapters: {manifest} lacks {', '.join(lacking)}; run `make book` first")
         return
     table = pd.DataFrame({"chapter": slugs, "seconds": [round(ran[slug]["seconds"], 1) for slug in slugs]})

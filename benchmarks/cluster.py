@@ -1,10 +1,10 @@
-"""Repetitions over several processes: what it gains, what handing over a task costs, and whether a plan comes true.
+"""Repetitions over several processes: the speed-up, the overhead per task, and the accuracy of a plan.
 
 Everything runs on this machine: joblib's own processes (loky), and a Dask scheduler with one or two workers on the
-loopback interface, reached by the same calls inside ``joblib.parallel_config("dask")``. A cluster of many machines
-differs in the network between; the calls do not. Contestants take turns, as in ``conftest.py``, but here the clock on
-the wall counts. Of processor time, `work` is what the tasks took, wherever they ran, and `hub` what the process took
-that hands them over, with Dask's scheduler in it; both for each task.
+loopback interface, used through the same calls inside ``joblib.parallel_config("dask")``. A cluster of many machines
+needs the same calls, but has a network between them. Contestants take turns, as in ``conftest.py``, but here wall-clock
+time counts. `work` is the processor time of a task, wherever it ran, and `hub` that of the process that distributes the
+tasks, including Dask's scheduler, per task.
 
     python benchmarks/cluster.py [--quick] [--results FOLDER]     or, with the other benchmarks, `make bench`
 """
@@ -39,17 +39,17 @@ CLUSTERS = 10
 
 
 def nothing(rng) -> None:
-    """A task that is over at once: what remains is the handing over."""
+    """A task that does nothing, to measure the overhead."""
 
 
 def working(rng, sizes, model) -> dict:
-    """A repetition that tells what it took of its own processor."""
+    """A repetition that also returns its processor time."""
     taken, result = wall(lambda: count_questions(sizes, model, rng=rng), time.process_time)
     return {"questions": result["node"] + result["edge"], "work": taken}
 
 
 def jobs(backend, workers):
-    """What joblib is told: one job would not leave the process, whatever the backend."""
+    """The n_jobs for joblib: with 1, no backend would leave the process."""
     return -1 if backend == "dask" else workers
 
 
@@ -65,7 +65,7 @@ def wall(run, clock=time.perf_counter):
 
 @contextlib.contextmanager
 def backends():
-    """A function from (backend, workers) to a context in which joblib uses it. The clusters live as long as this."""
+    """A function from (backend, workers) to a context in which joblib uses them; the cluster closes on exit."""
     from distributed import Client, LocalCluster
 
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
@@ -82,7 +82,7 @@ def backends():
 
 
 def configurations(sizes, rounds):
-    """One configuration by itself: seconds, and the most memory the process has had, smallest first."""
+    """The seconds of one configuration, and the peak memory of the process so far, for increasing n."""
     for n in sizes:
         repeat(count_questions, 1, rng=SEED, sizes=shape(n), model=MODEL)
         taken = [wall(lambda n=n: repeat(count_questions, 1, rng=SEED, sizes=shape(n), model=MODEL),
@@ -94,15 +94,15 @@ def configurations(sizes, rounds):
 
 
 def contest(kind, run, tasks, n, rounds, use):
-    """All backends in turn, some rounds; `run(n_jobs)` gives a number that must be the same for all, and its work."""
-    taken, hub, work, said = ({key: [] for key in BACKENDS} for _ in range(4))
+    """Run all backends in turn for some rounds; `run(n_jobs)` returns a result, equal for all, and its work."""
+    taken, hub, work, results = ({key: [] for key in BACKENDS} for _ in range(4))
     for turn in range(rounds + 1):
         for key in BACKENDS:
             with use(*key):
                 start, busy = time.perf_counter(), time.process_time()
-                said[key], worked = run(jobs(*key))
+                results[key], worked = run(jobs(*key))
                 seconds, busy = time.perf_counter() - start, time.process_time() - busy
-            if turn > 0:  # before that, processes start and compiled code is loaded
+            if turn > 0:  # the first round starts processes and loads compiled code
                 taken[key].append(seconds)
                 hub[key].append(busy / tasks)
                 work[key].append(worked / tasks)
@@ -113,11 +113,11 @@ def contest(kind, run, tasks, n, rounds, use):
                "seconds": middle, "low": low, "high": high, "least": min(seconds),
                "speedup": np.median(alone / seconds),
                "hub": np.median(hub[backend, workers]), "work": np.median(work[backend, workers]),
-               "result": said[backend, workers]}  # fmt: skip
+               "result": results[backend, workers]}  # fmt: skip
 
 
 def sweeps(settings, use):
-    """The plan against a sweep that was really run: as many rounds, each with what the plan needs, measured in it."""
+    """Compare a plan with an actual sweep; every round measures what the plan needs."""
     points, n, some = settings["configurations"], settings["n"], 24
     grid = [{"model": cr.dist1(epsilon)} for epsilon in np.linspace(0.05, 0.45, points)]
     few = grid[:: max(1, points // 20)]  # spread over the grid
@@ -127,9 +127,9 @@ def sweeps(settings, use):
                                 sizes=shape(n))  # fmt: skip
 
     def one(workers, n_jobs, folder):
-        repeat(nothing, 2 * workers, rng=SEED, n_jobs=n_jobs)  # the processes are up
+        repeat(nothing, 2 * workers, rng=SEED, n_jobs=n_jobs)  # starts the processes
         run(grid[:workers], 1, folder / "first", n_jobs)
-        share = len(few) // workers  # each worker computes one batch of so many
+        share = len(few) // workers  # the batch of each worker
         each = wall(lambda: run(few[: share * workers], share, folder / "before", n_jobs))[0] / share
         task = wall(lambda: repeat(nothing, some, rng=SEED, n_jobs=n_jobs))[0] / some * workers
         batch = best_batch_size(points, each, overhead=task, workers=workers)

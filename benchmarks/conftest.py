@@ -1,8 +1,8 @@
-"""Contestants take turns; their ratios, round by round, become a table and a file.
+"""Compare contestants by ratios of their times, and write the ratios to a table and a file.
 
-Wall-clock times mean little on a shared machine. So the clock counts the processor time of this process alone, a round
-lets every contestant run once, one right after the other, and what is kept is each one's ratio to the first of them *in
-that round*: the median over rounds, and the quartiles.
+Wall-clock times mean little on a shared machine. So the clock counts the processor time of this process, each round
+runs every contestant once, one right after another, and the result is the ratio of each to the first *in the same
+round*: the median over rounds, and the quartiles.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = pytest.StashKey[list]()
 
-#: Seconds that the rounds of one setting may take together, and how many rounds there are at least and at most.
+#: Total seconds for the rounds of one setting, and the least and largest number of rounds.
 BUDGET, LEAST, MOST = 3.0, 5, 25
 
 
@@ -35,7 +35,7 @@ def pytest_configure(config):
 
 
 def versions(*packages) -> str:
-    """What a time depends on and may be told of a machine."""
+    """What a time depends on: cores, Python and package versions."""
     found = [f"{name} {version(name)}" for name in packages]
     return "; ".join([f"{os.cpu_count()} cores", f"python {platform.python_version()}", *found])
 
@@ -49,13 +49,13 @@ def timed(run, times: int = 1):
 
 @pytest.fixture
 def turns(benchmark, request):
-    """turns(sweep, contestants, n=, k=, pairs=): a row a contestant, with its ratio to the first of them."""
+    """turns(sweep, contestants, n=, k=, pairs=): a row per contestant, with its ratio to the first."""
     quick = request.config.getoption("quick")
 
     def measure(sweep, contestants, *, n, k, pairs):
-        first = {name: timed(run) for name, run in contestants.items()}  # compiles, or loads what was compiled
+        first = {name: timed(run) for name, run in contestants.items()}  # compiles, or loads compiled code
         again = {name: timed(run)[0] for name, run in contestants.items()}
-        # What is over in microseconds is run several times in its turn.
+        # Contestants that take microseconds run several times per turn.
         times = {name: min(1000, max(1, ceil(0.002 / max(taken, 1e-6)))) for name, taken in again.items()}
         turn = sum(max(0.002, taken) for taken in again.values())
         taken = {name: [] for name in contestants}
@@ -79,7 +79,7 @@ def turns(benchmark, request):
 
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
     if not config.stash[ROWS] or exitstatus != 0:
-        return  # half a table is none
+        return  # never write an incomplete table
     table = pd.DataFrame(config.stash[ROWS])
     table["versions"] = versions("numpy", "numba", "scikit-query")
     folder = config.getoption("results") or ROOT / ("_build" if config.getoption("quick") else "book") / "measured"

@@ -1,16 +1,15 @@
 """Many records: time, ratio to one sort of the same similarities, and memory, from 10³ to 10⁶ records of 20 pairs each.
 
-Every row is a process of its own, so that its largest memory is nobody else's: it reads the candidate pairs (a sparse
+Every row comes from a separate process, so that its peak memory is its own. It reads the candidate pairs (a sparse
 matrix, or a Parquet file that DuckDB sorts), builds the ordering, runs it to the end, and then sorts the similarities
-by `numpy.argsort`. The clock counts the processor time of the process, all threads together; of three such rounds the
-one with the median ratio is kept (beyond a hundred thousand records there is one).
+with `numpy.argsort`. The clock counts the processor time of all threads. The row is the round with the median ratio of
+three (beyond 100,000 records there is only one).
 
     python benchmarks/scale.py [--quick] [--results FOLDER]
 
 Columns of scale.csv: kind (sparse, stream), ordering (edge, node), records, pairs, questions, seconds (building the
-ordering, sorting and running to the end), argsort_seconds, ratio, peak_mb (largest resident memory of the process,
-Python and the compiled code included), wall_seconds (as seconds, on the wall: what else the machine did counts),
-versions.
+ordering, sorting and running to the end), argsort_seconds, ratio, peak_mb (peak resident memory of the process,
+including Python and compiled code), wall_seconds (as seconds, but wall-clock time), versions.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ import crowder as cr
 from crowder.practice.parquet import chunks_from_parquet, write_candidates
 
 SEED, PAIRS = 7, 20
-#: Every 25 records are clusters of these sizes.
+#: Each 25 records form clusters of these sizes.
 SIZES = (1, 2, 3, 4, 5, 10)
 CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
 FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
@@ -42,7 +41,7 @@ PACKAGES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
 
 def make(folder: Path, records: int) -> None:
-    """The candidate pairs, in both forms, and the truth."""
+    """Write the candidate pairs, in both forms, and the true labels."""
     sizes = SIZES * (records // sum(SIZES))
     similarity, labels = cr.synthetic_candidates(sizes, PAIRS * records, cr.dist1(0.25), rng=SEED)
     for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
@@ -60,8 +59,8 @@ def ordering_of(kind: str, ordering: str, folder: Path, n: int):
 
 
 def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
-    """One row, in this process: the round of the median ratio."""
-    with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads what was compiled
+    """One row, measured in this process: the round with the median ratio."""
+    with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads compiled code
         make(Path(tiny), 100)
         labels = np.load(Path(tiny) / "labels.npy", allow_pickle=False)
         ordering_of(kind, ordering, Path(tiny), 100).run(cr.Truth(labels))
@@ -70,7 +69,7 @@ def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
 
 
 def peak_mb() -> float:
-    """The largest resident memory of this process; `getrusage` might tell that of its parent, if larger."""
+    """The peak resident memory of this process; `getrusage` may give that of its parent, if larger."""
     if (status := Path("/proc/self/status")).exists():
         return int(re.search(r"VmHWM:\s*(\d+)", status.read_text()).group(1)) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -98,8 +97,8 @@ def measured(kind: str, ordering: str, folder: Path) -> dict:
     }  # fmt: skip
 
 
-def alone(*arguments) -> dict:
-    """A row, from a fresh process."""
+def in_new_process(*arguments) -> dict:
+    """One row, from a new process."""
     command = [sys.executable, __file__, "--one", *map(str, arguments)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
@@ -108,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smallest sizes, into _build/measured")
     parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
-    parser.add_argument("--most", type=int, default=max(FULL), help="no more records than this")
+    parser.add_argument("--most", type=int, default=max(FULL), help="largest number of records")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
@@ -122,7 +121,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder), records)
             for kind, ordering in CONTESTANTS:
-                rows.append(alone(kind, ordering, folder, 1 if arguments.quick or records > 100_000 else 3))
+                rows.append(in_new_process(kind, ordering, folder, 1 if arguments.quick or records > 100_000 else 3))
                 print({name: value for name, value in rows[-1].items() if name != "versions"}, flush=True)
         table = pd.DataFrame(rows).sort_values(["records", "kind", "ordering"])
         table.to_csv(results / "scale.csv", index=False)

@@ -1,1 +1,1 @@
-"""What publishes: pages, data, claims, what notebooks import (`companion`), the build, the Sphinx extensions."""
+"""Publishing: pages, data, claims, helpers for notebooks (`companion`), the build and the Sphinx extensions."""

@@ -1,6 +1,6 @@
-"""The book's own YAML files, read strictly: plain values alone, by names, none of them twice.
+"""Strict reading of the book's own YAML files: mappings of plain values, without repeated keys or aliases.
 
-YAML takes the second of two equal names without a word, so a claim that was copied and not renamed would be gone.
+PyYAML keeps the second of two equal keys without a warning, so an entry copied but not renamed would vanish.
 """
 
 from pathlib import Path
@@ -10,34 +10,34 @@ import yaml
 
 
 class Unreadable(ValueError):
-    """Why a file cannot be read; its text says where."""
+    """A file cannot be read; the message says where and why."""
 
 
-class Once(yaml.SafeLoader):
-    """Names nothing twice, and repeats nothing by an alias."""
+class StrictLoader(yaml.SafeLoader):
+    """A safe loader that rejects repeated keys and aliases."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.constructor.ConstructorError(None, None, "an alias, which these files have no use for", mark)
+            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
         names: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in names:
-                said = f"{key.value!r} is there twice" if isinstance(key, yaml.ScalarNode) else "a name that is no text"
-                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                problem = f"{key.value!r} appears twice" if isinstance(key, yaml.ScalarNode) else "a key is not text"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             names.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def read(path: Path) -> dict[Any, Any]:
-    """What the file says by name; an empty file says nothing."""
+    """The mapping in a file; empty for an empty file."""
     try:
-        found = yaml.load(path.read_bytes(), Loader=Once)  # a safe loader: it makes nothing but plain values
+        found = yaml.load(path.read_bytes(), Loader=StrictLoader)  # a safe loader: plain values only
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise Unreadable(" ".join(str(error).split()) or type(error).__name__) from None
     if found is not None and not isinstance(found, dict):
-        raise Unreadable(f"expected names and what they stand for, not {str(found)[:60]!r}")
+        raise Unreadable(f"expected a mapping, not {str(found)[:60]!r}")
     return found or {}

@@ -57,14 +57,14 @@ class StepDensity:
         if edges.ndim != 1 or heights.ndim != 1:
             raise ValueError(f"edges and heights must be sequences, not {self.edges}, {self.heights}")
         if len(edges) != len(heights) + 1 or len(heights) == 0:
-            raise ValueError(f"{len(heights)} heights need {len(heights) + 1} edges, not {len(edges)}")
+            raise ValueError(f"edges must be one more than heights, at least two, not {len(edges)} for {len(heights)}")
         if edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
             raise ValueError(f"edges must increase strictly from 0 to 1, not {edges.tolist()}")
         if not np.isfinite(heights).all() or (heights < 0).any():
             raise ValueError(f"heights must be finite and not negative, not {heights.tolist()}")
         mass = float(heights @ np.diff(edges))
         if abs(mass - 1) > MASS_TOLERANCE:
-            raise ValueError(f"heights times widths must sum to mass 1, not {mass:.12g}")
+            raise ValueError(f"heights times widths must sum to 1, not {mass:.12g}")
 
     @cached_property
     def _edges(self) -> np.ndarray:
@@ -91,9 +91,9 @@ class StepDensity:
 
     def ppf(self, q: ArrayLike) -> np.ndarray:
         """The quantile of probability q in [0, 1] (any shape); if it is not unique, the largest (for q < 1)."""
-        q = validation.numbers(q, "the probabilities of quantiles")
+        q = validation.numbers(q, "q")
         if not ((q >= 0) & (q <= 1)).all():
-            raise ValueError("the probabilities of quantiles must be in [0, 1]")
+            raise ValueError(f"q must be probabilities in [0, 1], not {q}")
         has_mass = self._heights > 0
         left, height = self._edges[:-1][has_mass], self._heights[has_mass]
         below = self._cumulative[:-1][has_mass]
@@ -110,12 +110,12 @@ class StepDensity:
         rng : int or numpy.random.Generator, keyword only
         """
         for length in size if isinstance(size, tuple) else (size,):
-            validation.whole(length, "the number of draws")
+            validation.whole(length, "size")
         return self.ppf(validation.generator(rng, "draws").random(size))
 
     def moment(self, order: int) -> Any:
         """The moment E[x^order], in the arithmetic of the edges and heights."""
-        validation.whole(order, "the order of a moment")
+        validation.whole(order, "order")
         ends = zip(self.edges, self.edges[1:], self.heights, strict=False)
         return sum(h * (b ** (order + 1) - a ** (order + 1)) for a, b, h in ends) / (order + 1)
 
@@ -198,8 +198,7 @@ def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray
     (array([0.  , 0.25, 0.5 , 1.  ]), array([0.5, 0.5, 1.5]), array([4., 0., 0.]))
     """
     for density in (p, q):
-        if not isinstance(density, StepDensity):
-            raise TypeError(f"density must be a StepDensity, such as model.green, not {density!r}")
+        validation.kind(density, StepDensity, "density must be a StepDensity, such as model.green")
     edges = np.union1d(p._edges, q._edges)
     middle = (edges[1:] + edges[:-1]) / 2
     return edges, p.pdf(middle), q.pdf(middle)

@@ -22,8 +22,8 @@ __all__ = [
     "NodeWalk",
     "edge_ask",
     "edge_run",
-    "know_nothing",
     "learn",
+    "no_knowledge",
     "node_ask",
     "node_run",
     "node_walk",
@@ -62,7 +62,8 @@ class Knowledge(NamedTuple):
 
 
 @njit(cache=True)
-def know_nothing(n):
+def no_knowledge(n):
+    """What is known of n records before any answer."""
     return Knowledge(
         np.arange(n).astype(np.int32),
         np.arange(n).astype(np.int32),

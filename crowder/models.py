@@ -96,8 +96,7 @@ class SimilarityModel:
 
     def __post_init__(self) -> None:
         for which, density in (("green", self.green), ("red", self.red)):
-            if not isinstance(density, StepDensity):
-                raise TypeError(f"{which} must be a StepDensity, not {density!r}; see SimilarityModel.from_steps")
+            validation.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
 
     @classmethod
     def from_steps(

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
@@ -115,13 +114,13 @@ class Faulty:
     >>> crowd = Faulty(Truth([0, 0]), 0.3, rng=7)
     >>> sum(crowd(0, 1) for _ in range(1000))  # right in seven of ten
     717
-    >>> stubborn = Faulty(Truth([0, 0]), 0.3, rng=7, persistent=True)
-    >>> sum(stubborn(0, 1) for _ in range(1000))
+    >>> persistent = Faulty(Truth([0, 0]), 0.3, rng=7, persistent=True)
+    >>> sum(persistent(0, 1) for _ in range(1000))
     1000
     """
 
     def __init__(self, oracle: Oracle, error: float, *, rng: Seed | None = None, persistent: bool = False) -> None:
-        self.error = validation.probability(error, "the probability of a wrong answer")
+        self.error = validation.probability(error, "error")
         self.persistent = validation.flag(persistent, "persistent")
         self._oracle = callable_oracle(oracle)
         self._key = validation.generator(rng, "errors").bytes(16)
@@ -134,7 +133,7 @@ class Faulty:
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person asked about i and j; repeated calls return the same answer."""
         low, high = sorted((record_number(i), record_number(j)))
-        asking = 0 if self.persistent else validation.whole(number, "the number of a vote")
+        asking = 0 if self.persistent else validation.whole(number, "number")
         draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
         wrong = int.from_bytes(draw, "little") < self.error * 2**64
         return answer(self._oracle, i, j, number) != wrong
@@ -167,7 +166,7 @@ class MajorityVote:
     Attributes
     ----------
     asked : int
-        The votes that have been taken so far.
+        The number of answers obtained so far.
 
     Raises
     ------
@@ -181,8 +180,8 @@ class MajorityVote:
     >>> crowd = MajorityVote(Faulty(Truth([0, 0, 1]), 0.1, rng=7), 5)
     >>> crowd(0, 1), crowd(1, 2), crowd.asked
     (True, False, 10)
-    >>> hasty = MajorityVote(Truth([0, 0, 1]), 5, early=True)
-    >>> hasty(0, 1), hasty.asked
+    >>> early = MajorityVote(Truth([0, 0, 1]), 5, early=True)
+    >>> early(0, 1), early.asked
     (True, 3)
     """
 
@@ -216,7 +215,7 @@ def record_number(record: object) -> int:
 
     Examples
     --------
-    >>> record_number(np.int32(3))
+    >>> record_number(3)
     3
     """
     if type(record) is int:  # the common case, checked fast
@@ -231,9 +230,9 @@ def begin(oracle: Oracle, ordering: Any) -> None:
     --------
     >>> begin(lambda i, j: True, ordering=None)  # has no such method
     """
-    told = getattr(oracle, "begin", None)
-    if told is not None:
-        told(ordering)
+    method = getattr(oracle, "begin", None)
+    if method is not None:
+        method(ordering)
 
 
 def callable_oracle(oracle: Oracle) -> Any:
@@ -267,11 +266,8 @@ def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
 
     Examples
     --------
-    >>> answer(lambda i, j: np.bool_(True), 0, 1, 0)
+    >>> answer(lambda i, j: True, 0, 1, 0)
     True
     """
     vote = getattr(callable_oracle(oracle), "vote", None)
-    same = oracle(i, j) if vote is None else vote(i, j, number)
-    if not isinstance(same, (bool, np.bool_)):
-        raise TypeError(f"the answer to {(i, j)} must be a boolean, not {same!r}")
-    return bool(same)
+    return validation.flag(oracle(i, j) if vote is None else vote(i, j, number), f"the answer to {(i, j)}")

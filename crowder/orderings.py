@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.engine import ASKED, LOW, edge_ask, edge_run, know_nothing, learn, node_ask, node_run, node_walk, settled
+from crowder.engine import ASKED, LOW, edge_ask, edge_run, learn, no_knowledge, node_ask, node_run, node_walk, settled
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
@@ -85,7 +85,7 @@ class Ordering(ABC):
     def _begin(self, pairs: Candidates) -> None:
         """Store the candidate pairs, with no answers yet."""
         self._candidates = pairs
-        self._knowledge = know_nothing(pairs.n)
+        self._knowledge = no_knowledge(pairs.n)
         self._pending: tuple[int, int] | None = None
 
     # --- what a subclass defines --------------------------------------------------------------------------------------
@@ -228,10 +228,9 @@ class Ordering(ABC):
         if not asked:
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
-        if not isinstance(same, (bool, np.bool_)):
-            raise TypeError(f"the answer to {self._pending} must be a boolean, not {same!r}")
+        same = validation.flag(same, f"the answer to {self._pending}")
         i, j = self._pending  # type: ignore[misc]  # `asked` implies that it is not None
-        self._knowledge = learn(self._knowledge, i, j, bool(same))
+        self._knowledge = learn(self._knowledge, i, j, same)
         self._pending = None
 
     def run(self, oracle: Oracle) -> Resolution:

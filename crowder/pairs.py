@@ -116,7 +116,7 @@ def _condensed_n(m: int) -> int:
     n = int(np.ceil(np.sqrt(2 * m)))
     n = max(n, 1)
     if n * (n - 1) // 2 != m:
-        raise ValueError(f"a condensed similarity must have n(n-1)/2 values for some n, not {m}")
+        raise ValueError(f"similarity, if condensed, must have n(n-1)/2 values for some n, not {m}")
     return n
 
 
@@ -140,10 +140,10 @@ def _check_square(array: np.ndarray) -> None:
 
 def _from_sparse(matrix: Any) -> Candidates:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"a sparse similarity must be square, not of shape {matrix.shape}")
+        raise ValueError(f"similarity must be square, not of shape {matrix.shape}")
     n = matrix.shape[0]
     if n > MOST_RECORDS:
-        raise ValueError(f"at most {MOST_RECORDS} records, not {n}")
+        raise ValueError(f"similarity must have at most {MOST_RECORDS} records, not {n}")
     try:
         coo = matrix.tocoo()
     except ValueError as error:

@@ -55,7 +55,7 @@ class Resolution:
         if queries.size and (queries.ndim != 2 or queries.shape[1] != 2 or answers.shape != queries.shape[:1]):
             raise ValueError(f"queries must have shape (q, 2) and answers (q,), not {queries.shape}, {answers.shape}")
         if len(answers) and not queries.size:
-            raise ValueError(f"queries must be as many as the {len(answers)} answers, not none")
+            raise ValueError(f"queries must have a row for each of the {len(answers)} answers, not none")
         if queries.size and (queries.dtype.kind not in "iu" or answers.dtype != bool):
             raise TypeError(f"queries must be integers and answers boolean, not {queries.dtype} and {answers.dtype}")
         n = len(clusters)

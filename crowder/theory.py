@@ -1,7 +1,7 @@
 r"""The integral in the bounds for both heuristics, :math:`L_{g,r}(t) = \int_0^1 F_g(x)^t f_r(x)\,dx`.
 
-It is the probability that the similarity of a non-match is at least as large as those of t matches: that an unnecessary
-question is asked before all t useful ones (Section "Main results").
+It is the probability that the similarity of a non-match is at least as large as those of t matches, so that the
+question about it comes before those about the matches (Section "Main results").
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     Raises
     ------
     ValueError
-        If a t is negative or not a number.
+        If a t is negative or NaN.
+    TypeError
+        If a t is not a real number.
 
     Notes
     -----
@@ -73,14 +75,9 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     1.0
     """
     validation.model(model)
-    try:
-        numbers = np.asarray(t)
-        numbers = numbers.astype(np.float64) if numbers.dtype.kind in "fiubO" else np.float64(np.nan)
-    except (TypeError, ValueError):
-        numbers = np.float64(np.nan)
-    if not (numbers >= 0).all():
-        raise ValueError(f"t must be numbers of at least 0, not {t!r}")
-    t = numbers
+    t = validation.numbers(t, "t")
+    if not (t >= 0).all():
+        raise ValueError(f"t must be at least 0, not {t}")
     edges, green, red = common_steps(model.green, model.red)
     total = np.zeros(t.shape)
     for b, g, h, (c, d) in zip(np.diff(edges), green, red, pairwise(model.green.cdf(edges)), strict=True):

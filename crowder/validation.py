@@ -227,7 +227,7 @@ def labels(values: Any, n: int | None = None) -> np.ndarray:
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, not of shape {array.shape}")
     if n is not None and len(array) != n:
-        raise ValueError(f"labels have shape {array.shape}; the resolution has {n} records")
+        raise ValueError(f"labels must have an entry for each of the {n} records, not shape {array.shape}")
     missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else _absent(array)
     if missing.any():
         at = int(np.flatnonzero(missing)[0])

@@ -186,11 +186,10 @@ def run_failure(questions: int, error: ArrayLike) -> Any:
     >>> round(run_failure(1000, 1e-20) * 1e17, 9)  # 1 - (1 - 1e-20)**1000 would be 0
     1.0
     """
-    questions, error = validation.whole(questions, "the number of questions"), _probability(error)
+    questions, error = validation.whole(questions, "questions"), _probability(error)
     if not isinstance(error, (float, np.floating)):
         if questions > MOST_EXACT:
-            raise ValueError(f"a fraction for {questions:,} questions has too many digits (at most {MOST_EXACT:,}); "
-                             "pass the error as a float")  # fmt: skip
+            raise ValueError(f"error must be a float, not a fraction, for more than {MOST_EXACT:,} questions")
         return 1 - (1 - error) ** questions
     return 1.0 if error == 1 and questions else -expm1(questions * log1p(-float(error))) if questions else 0.0
 
@@ -234,15 +233,13 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     (3, 3)
     """
     if not 0 <= _probability(error) < 0.5:
-        raise ValueError(f"error must be below 1/2, not {error!r}: "
-                         "otherwise no number of votes is enough")  # fmt: skip
-    validation.whole(questions, "the number of questions", least=1)
-    if not 0 < validation.probability(failure, "the chance of failure") < 1:
-        raise ValueError(f"the chance of failure must be in (0, 1), not {failure!r}")
+        raise ValueError(f"error must be below 1/2, not {error!r}: otherwise no number of votes is enough")
+    validation.whole(questions, "questions", least=1)
+    if not 0 < validation.probability(failure, "failure") < 1:
+        raise ValueError(f"failure must be in (0, 1), not {failure!r}")
     allowed = log(failure) - log(questions)
-    if (
-        validation.flag(exact, "exact") and questions > 1
-    ):  # e ≤ 1 - exp(-x), x = -ln(1 - δ)/Q, in logarithms: Q may be too large for a float
+    if validation.flag(exact, "exact") and questions > 1:
+        # e ≤ 1 - exp(-x), x = -ln(1 - δ)/Q, in logarithms: Q may be too large for a float.
         allowed = log(-log1p(-failure)) - log(questions)
         if allowed > -700:
             allowed = log(-expm1(-exp(allowed)))
@@ -251,7 +248,7 @@ def votes_needed(error: float, questions: int, failure: float, *, exact: bool = 
     each = log1p(-((1 - 2 * error) ** 2)) if error > 0 else -np.inf
     most = 2 * allowed / each if each < 0 else np.inf
     if not most <= MOST_VOTES:
-        raise ValueError(f"error {error!r} is too close to 1/2: it may need up to {most:.1g} votes; "
+        raise ValueError(f"error must be further below 1/2 than {error!r}, which may need up to {most:.1g} votes; "
                          f"the limit is {MOST_VOTES:,}")  # fmt: skip
 
     def enough(half: int) -> bool:
@@ -275,19 +272,13 @@ def odd(votes: Any) -> int:
     >>> odd(3)
     3
     """
-    votes = validation.whole(votes, "the number of votes", least=-(2**63))
+    votes = validation.whole(votes, "votes", least=-(2**63))
     if votes < 1 or votes % 2 == 0:
         raise ValueError(f"votes must be an odd number, at least 1, not {votes}")
     return votes
 
 
 def _probability(error: Any) -> Any:
-    try:
-        inside = getattr(error, "free_symbols", None) or (
-            not isinstance(error, (bool, np.bool_)) and np.ndim(error) == 0 and bool(0 <= error <= 1)
-        )
-    except (TypeError, ValueError):  # text, or a list
-        inside = False
-    if not inside:
-        raise ValueError(f"the probability of a wrong answer must be in [0, 1], not {error!r}")
+    if not getattr(error, "free_symbols", None):
+        validation.probability(error, "error")
     return Fraction(error) if isinstance(error, int) else error

@@ -1,8 +1,8 @@
 """Small wrong edits of a Python source, found in its syntax tree and applied to its text.
 
-A comparison the other way or off by its equality, an operator for another, a number one more, a `not` dropped, `and`
-for `or`, a branch always or never taken, a statement left out, two arguments swapped, `min` for `max`. What only says
-something (docstrings, messages of errors, annotations) is left alone.
+Comparisons are reversed or lose their equality, operators are exchanged, numbers are off by one, `not` is dropped,
+`and` becomes `or`, a branch is always or never taken, a statement is left out, two arguments are swapped, `min` becomes
+`max`. Docstrings, error messages and annotations are not changed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WORDS = {"left": "right", "right": "left", "first": "last", "last": "first"}
 
 @dataclass(frozen=True, order=True)
 class Mutant:
-    """One edit: what stood at [start, end) of the source's bytes, and what stands there instead."""
+    """One edit: the bytes [start, end) of the source, and what replaces them."""
 
     start: int
     end: int
@@ -55,19 +55,19 @@ class Mutant:
     after: str
 
     def apply(self, source: str) -> str:
-        """The source with the edit, in as many lines as before."""
+        """The source with the edit, with the same number of lines."""
         raw = source.encode()
         lost = raw[self.start : self.end].count(b"\n")
         after = self.after + "\n" * lost if self.kind == "left out" else f"({self.after}" + "\n" * lost + ")"
         return (raw[: self.start] + after.encode() + raw[self.end :]).decode()
 
-    def told(self) -> tuple[int, str, str, str]:
-        """Line, kind, and both texts in one line."""
+    def row(self) -> tuple[int, str, str, str]:
+        """Line, kind, and the texts before and after, each in one line."""
         return self.line, self.kind, " ".join(self.before.split()), self.after
 
 
 def _silent(tree: ast.AST) -> set[int]:
-    """The nodes that only say something, by identity."""
+    """The identities of nodes that do not compute anything."""
     found: set[int] = set()
 
     def leave(node):
@@ -93,7 +93,7 @@ def _silent(tree: ast.AST) -> set[int]:
 
 
 def _changes(node: ast.AST):
-    """Kinds of edit of one node, each with the node that takes its place; None leaves a statement out."""
+    """The edits of one node: kind and new node, or None to leave out a statement."""
     match node:
         case ast.Compare(ops=[op]):
             for other in COMPARISONS[type(op)]:
@@ -142,7 +142,7 @@ def _changes(node: ast.AST):
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Every small wrong edit that can be made of a source."""
+    """All mutants of a source."""
     tree = ast.parse(source)
     starts = [0]
     for line in source.encode().splitlines(keepends=True):

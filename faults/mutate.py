@@ -1,14 +1,12 @@
-"""Mutants of `crowder` and `book.companion`, drawn at random module by module: each is one small wrong edit.
+"""Run random mutants of `crowder` and `book.companion`, each one small wrong edit that some test should notice.
 
-Some test should notice it.
+    .venv/bin/python faults/mutate.py                     # a sample of every module, about an hour on one core
+    .venv/bin/python faults/mutate.py --modules crowder/counting,sizes --share 0.2 --seed 3
 
-    .venv/bin/python faults/mutate.py                     # some of every module, about an hour of one processor
-    .venv/bin/python faults/mutate.py --rooms crowder/counting,sizes --share 0.2 --seed 3
-
-One warm process imports what is slow to import, then forks a child for each mutant; the child imports `crowder` anew,
-from a copy of the tree in which one file is changed, and runs the tests of that room, the quickest first, until one
-fails. In a room with compiled functions the mutants run uncompiled. What survives its own tests runs against every
-other test that takes the package and no book (``--wide``).
+One process imports slow packages and forks a child for each mutant. The child imports `crowder` from a copy of the tree
+in which one file is changed, and runs the tests of that module, the fastest first, until one fails. In modules with
+compiled functions the mutants run uncompiled. With ``--wide``, mutants that survive their own tests also run against
+all other tests that do not build the book.
 """
 
 from __future__ import annotations
@@ -34,9 +32,9 @@ import pytest
 from mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[1]
-COLUMNS = ("room", "line", "kind", "before", "after", "verdict", "seconds", "reason")
+COLUMNS = ("module", "line", "kind", "before", "after", "result", "seconds", "reason")
 
-#: The tests of a room, where they are not in the file that bears its name.
+#: Module -> its test files, if not the one of the same name.
 TESTS = {
     "answer_file": ["journal"],
     "arrival_orders": ["arrivals"],
@@ -72,7 +70,6 @@ TESTS = {
     "random_graphs": ["connectivity"],
     "record_file": ["recordfile"],
     "records": ["datasets"],
-    "replay": ["watching"],
     "results": ["results", "figures", "claims"],
     "sheets": ["plan"],
     "shipped": ["datasets"],
@@ -83,26 +80,26 @@ TESTS = {
     "wrong_answers": ["mistakes"],
 }
 
-#: What every survivor is run against too: all that takes the package, and no book.
+#: Test files for survivors with --wide: all that do not build the book.
 BESIDE = """theory models bounds counts rationals lower certain limits connectivity enumeration games arrivals engine
     orderings resolution oracles votes mistakes members loglik learned weighing stopping stream journal scale
     recordfile similarity datasets experiments batches readings plan people cuts planner printing explorer stepper
-    watching interactive figures claims published measured errata""".split()
+    replay interactive figures claims published measured errata""".split()
 
-#: Seconds: a test that takes longer is not run for a mutant.
+#: Tests that take more seconds than this are not run.
 TOO_LONG = 8.0
 
-#: Where a wrong sign is no wrong number, but a file that is misread or a page that looks odd: half the share.
+#: Folders sampled at half the share: a wrong sign there misreads a file or changes the look of a page, no number.
 NO_FORMULAS = ("crowder/similarity", "crowder/cora", "book/companion/charts")
 
 
 def tests_of(path: Path) -> list[str]:
-    """The module itself, for its examples, and the test files that mirror it."""
+    """The module itself, for its doctests, and its test files."""
     return [str(path), *(f"tests/test_{name}.py" for name in TESTS.get(path.stem, [path.stem]))]
 
 
 class Tree:
-    """A copy of the project in which one file at a time is wrong."""
+    """A copy of the project in which one file at a time is changed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -114,11 +111,14 @@ class Tree:
                 shutil.copy(ROOT / name, root / name)
 
     def judge(self, tests: list[str], limit: float, *, compiled: bool, order: dict, budget: float = 1e9):
-        """Run the tests in a child: what pytest returned, or None when `limit` seconds of processor time were up."""
+        """Run the tests in a child; return pytest's exit code and the time taken.
+
+        The code is None if the tests took more than `limit` seconds of processor time.
+        """
         started = time.monotonic()
         child = os.fork()
         if child == 0:
-            try:  # never back from here: what the parent would clear away at its end is not the child's
+            try:  # the child must not return, or it would run the parent's clean-up
                 os.setpgid(0, 0)
                 resource.setrlimit(resource.RLIMIT_CPU, (round(limit), round(limit) + 5))
                 os._exit(_run(self.root, tests, compiled, order, budget))
@@ -128,7 +128,7 @@ class Tree:
         while time.monotonic() - started < 10 * limit:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                _kill_group(child)  # whatever the tests left running
+                _kill_group(child)  # processes that the tests left running
                 code = os.waitstatus_to_exitcode(status)
                 return None if code < 0 else code, time.monotonic() - started
             time.sleep(0.02)
@@ -145,9 +145,9 @@ def _kill_group(child: int) -> None:
 
 
 class _QuickestFirst:
-    """Puts the tests in order of the time they once took, leaves out the last when the budget is spent; takes the time.
+    """Orders the tests by their measured times, drops those beyond the budget, and measures the times.
 
-    Time of the processor: what else the machine does must not decide which tests a mutant meets.
+    These are processor times, so that the load of the machine does not decide which tests run.
     """
 
     def __init__(self, order: dict, budget: float) -> None:
@@ -163,8 +163,8 @@ class _QuickestFirst:
 
     def pytest_runtest_logstart(self, nodeid):
         self.took[nodeid] = -sum(os.times()[:4])
-        # A test that takes too long is none for a mutant, so it need not come to its end. (Inside the compiler of numba
-        # a signal would be fatal; compiled, hardly any takes that long.)
+        # Stop a test that takes too long. (Not with compiled code: a signal inside numba's compiler would be fatal, and
+        # compiled, hardly any test takes that long.)
         if not self.order and os.environ["NUMBA_DISABLE_JIT"] == "1":
             signal.signal(signal.SIGPROF, lambda *_: pytest.skip("too slow"))
             signal.setitimer(signal.ITIMER_PROF, TOO_LONG)
@@ -176,7 +176,7 @@ class _QuickestFirst:
 
 
 def _run(root: Path, tests: list[str], compiled: bool, order: dict, budget: float) -> int:
-    """In the child: run pytest on the tree, and say what it returned."""
+    """Run pytest on the tree, in the child; return its exit code."""
     out = os.open(root / "out.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(out, 1)
     os.dup2(out, 2)
@@ -190,7 +190,7 @@ def _run(root: Path, tests: list[str], compiled: bool, order: dict, budget: floa
 
     numba.config.reload_config()
     plugin = _QuickestFirst(order, budget)
-    # Pytest minds that its plug-ins were imported before it could look at them; that is what a warm process is.
+    # pytest warns that its plug-ins are already imported.
     options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     code = pytest.main([*options, "--rootdir", str(root), *tests], plugins=[plugin])
     if not order:
@@ -199,7 +199,7 @@ def _run(root: Path, tests: list[str], compiled: bool, order: dict, budget: floa
 
 
 def warm() -> None:
-    """Import what the children would each import; nothing of ours."""
+    """Import what each child would import, except the project itself."""
     for name in """altair hypothesis joblib matplotlib.pyplot networkx numba pandas pytest rapidfuzz scipy.optimize
         scipy.special scipy.stats seaborn sympy yaml""".split():
         importlib.import_module(name)
@@ -207,33 +207,33 @@ def warm() -> None:
 
 
 def sample(path: Path, share: float, least: int, seed: int) -> list[Mutant]:
-    """Some of a room's mutants, the same for the same seed."""
+    """A sample of the mutants of a module, determined by the seed."""
     found = mutants((ROOT / path).read_text(encoding="utf-8"))
     wanted = max(least, round(share * len(found) * (1 if path.parent.as_posix() in NO_FORMULAS else 2)))
     return sorted(random.Random(f"{seed} {path}").sample(found, min(wanted, len(found))))
 
 
 def survivors(path: Path, file: Path) -> list[Mutant]:
-    """The mutants of a room that a table of verdicts lists as survivors, where the source stands now."""
+    """The mutants of a module that survived according to a table of results, located in the current source."""
     found = mutants((ROOT / path).read_text(encoding="utf-8"))
     chosen = []
     with file.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            if row["room"] == path.as_posix() and row["verdict"] == "survived":
+            if row["module"] == path.as_posix() and row["result"] == "survived":
                 edit = (row["kind"], row["before"], row["after"])
-                same = [mutant for mutant in found if mutant.told()[1:] == edit]
+                same = [mutant for mutant in found if mutant.row()[1:] == edit]
                 chosen += sorted(same, key=lambda mutant: abs(mutant.line - int(row["line"])))[:1]
     return sorted(set(chosen))
 
 
 def measure(tree: Tree, path: Path, compiled: bool, known: dict) -> dict:
-    """Seconds of each test of a room; runs, without a mutant, the files that were not yet measured."""
+    """Seconds of each test of a module; test files without times are run on the unchanged source."""
     files = tests_of(path)
     missing = [file for file in files if (file, compiled) not in known]
     if not missing:
         return {name: seconds for file in files for name, seconds in known[file, compiled].items()}
     code, took = tree.judge(missing, 900, compiled=compiled, order={})
-    if code not in (0, 5):  # 5: no test, such as a room without examples
+    if code not in (0, 5):  # 5: no tests, as for a module without doctests
         print((tree.root / "out.log").read_text()[-3000:])
         raise SystemExit(f"{path}: its tests fail without a mutant, in {took:.0f} s")
     for file in missing:
@@ -244,8 +244,8 @@ def measure(tree: Tree, path: Path, compiled: bool, known: dict) -> dict:
     return {name: seconds for file in files for name, seconds in known[file, compiled].items()}
 
 
-def judge_room(tree: Tree, path: Path, chosen: list[Mutant], options, known: dict, writer) -> dict:
-    """Every mutant of one room; a count of the verdicts."""
+def judge_module(tree: Tree, path: Path, chosen: list[Mutant], options, known: dict, writer) -> dict:
+    """Run the chosen mutants of one module; return the number of each result."""
     source = (ROOT / path).read_text(encoding="utf-8")
     tests, compiled, tally = tests_of(path), options.compiled or "@njit" not in source, {}
     place = tree.root / path
@@ -256,35 +256,41 @@ def judge_room(tree: Tree, path: Path, chosen: list[Mutant], options, known: dic
     print(f"{path}: {len(chosen)} mutants, {len(quick)} of {len(order)} tests in {sum(quick):.0f} s", flush=True)
     for mutant in chosen:
         place.write_text(mutant.apply(source), encoding="utf-8")
-        os.utime(place, (1, 1))  # so that no compiled file of the true source can pass for it
+        os.utime(place, (1, 1))  # so that no bytecode of the original source is used for it
         code, seconds = tree.judge(tests, 15 + 2 * usual, compiled=compiled, order=order, budget=options.budget)
-        verdict = {None: "timeout", 0: "survived", 5: "survived", 1: "killed"}.get(code, "killed at import")
-        if verdict == "survived" and options.wide:
+        result = {None: "timeout", 0: "survived", 5: "survived", 1: "killed"}.get(code, "killed at import")
+        if result == "survived" and options.wide:
             others = [f"tests/test_{n}.py" for n in BESIDE if f"tests/test_{n}.py" not in tests]
             code, more = tree.judge([*tests, *others], 1200, compiled=compiled, order={"": 0.0})
-            verdict, seconds = {None: "timeout", 0: "survived"}.get(code, "killed elsewhere"), seconds + more
-        tally[verdict] = tally.get(verdict, 0) + 1
-        writer.writerow([path.as_posix(), *mutant.told(), verdict, f"{seconds:.1f}", ""])
-        if verdict in ("survived", "timeout"):
-            print(f"  {verdict}: {path}:{mutant.line} {mutant.kind}: {mutant.before} -> {mutant.after}", flush=True)
+            result, seconds = {None: "timeout", 0: "survived"}.get(code, "killed elsewhere"), seconds + more
+        tally[result] = tally.get(result, 0) + 1
+        writer.writerow([path.as_posix(), *mutant.row(), result, f"{seconds:.1f}", ""])
+        if result in ("survived", "timeout"):
+            print(f"  {result}: {path}:{mutant.line} {mutant.kind}: {mutant.before} -> {mutant.after}", flush=True)
     place.write_text(source, encoding="utf-8")
     return tally
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rooms", default="", help="comma-separated folders or modules; all without")
-    parser.add_argument("--share", type=float, default=0.012, help="of a room's mutants; formulas give twice that")
-    parser.add_argument("--least", type=int, default=5, help="mutants that every room gives")
+    parser.add_argument("--modules", default="", help="comma-separated folders or modules (default: all)")
+    parser.add_argument(
+        "--share", type=float, default=0.012, help="share of the mutants of a module; doubled for formulas"
+    )
+    parser.add_argument("--least", type=int, default=5, help="least number of mutants per module")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", type=Path, help="a table of verdicts: judge its survivors anew, instead of a sample")
-    parser.add_argument("--budget", type=float, default=12, help="seconds of tests a mutant gets, the quickest first")
-    parser.add_argument("--compiled", action="store_true", help="compile mutants of compiled functions, too: slower")
-    parser.add_argument("--wide", action="store_true", help="run survivors against all tests but the book's")
-    parser.add_argument("--times", type=Path, help="a file that keeps the measured times of the tests")
+    parser.add_argument("--again", type=Path, help="a table of results: run its survivors again, instead of a sample")
+    parser.add_argument("--budget", type=float, default=12, help="seconds of tests per mutant, the fastest first")
+    parser.add_argument(
+        "--compiled", action="store_true", help="run mutants of compiled functions compiled, which is slower"
+    )
+    parser.add_argument(
+        "--wide", action="store_true", help="run survivors against all tests except those that build the book"
+    )
+    parser.add_argument("--times", type=Path, help="file in which measured times of tests are kept")
     parser.add_argument("--out", type=Path, default=Path("mutation.csv"))
     options = parser.parse_args()
-    wanted = set(filter(None, options.rooms.split(",")))
+    wanted = set(filter(None, options.modules.split(",")))
     found = [path for folder in ("crowder", "book/companion") for path in (ROOT / folder).rglob("*.py")]
     paths = sorted(path.relative_to(ROOT) for path in found if not path.stem.startswith("__"))
     paths = [p for p in paths if not wanted or wanted & {p.stem, *(folder.as_posix() for folder in p.parents)}]
@@ -304,12 +310,12 @@ def main() -> None:
                 chosen = sample(path, options.share, options.least, options.seed)
             if not chosen:
                 continue
-            for verdict, count in judge_room(tree, path, chosen, options, known, writer).items():
-                total[verdict] = total.get(verdict, 0) + count
+            for result, count in judge_module(tree, path, chosen, options, known, writer).items():
+                total[result] = total.get(result, 0) + count
             file.flush()
             if options.times:
                 options.times.write_text(json.dumps(list(known.items())))
-    print(", ".join(f"{verdict}: {count}" for verdict, count in sorted(total.items())))
+    print(", ".join(f"{result}: {count}" for result, count in sorted(total.items())))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Plant wrong edits in a copy of the project, one at a time; each must turn a test or a verdict red.
+"""Plant wrong edits in a copy of the project, one at a time; each must make a test fail or change a claim.
 
     python faults/plant.py                     every fault of faults/faults.yml (`make faults`)
-    python faults/plant.py edge-loses-ties     the faults so named
-    python faults/plant.py --missed            those that no run has planted since, or that nothing noticed
-    python faults/plant.py --list              what there is
+    python faults/plant.py edge-loses-ties     the faults of these names
+    python faults/plant.py --missed            those not yet planted, or not noticed
+    python faults/plant.py --list              list the faults
 
-First the unedited copy must pass the very tests and chapters: where they fail anyway, they catch nothing. What was
-noticed, and by whom, goes to _build/faults, also of a run that is interrupted: --missed goes on from there. When every
-fault has been planted, book/data/measured/faults.csv has it, which the book shows. Exit code 1: a fault that nothing
-noticed, or an edit that no longer applies.
+The unedited copy must first pass the same tests and chapters, because a test that fails anyway notices nothing. The
+results go to _build/faults, even if the run is interrupted, and --missed continues from there. Once every fault has
+been planted, they also go to book/data/measured/faults.csv, which the book shows. Exit code 1: a fault was not noticed,
+or an edit no longer applies.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ sys.dont_write_bytecode = True
 
 # ruff: isort: split
 from catalogue import Fault, Stale, read  # noqa: E402
-from workshop import Outcome, Workshop  # noqa: E402
+from sandbox import Outcome, Sandbox  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: What has been planted so far, and what the book shows of it.
+#: The results so far, and the complete record that the book shows.
 STATE, RECORD = Path("_build", "faults", "faults.csv"), Path("book", "data", "measured", "faults.csv")
 
 
 def main(argv: list[str] | None = None, *, root: Path = ROOT) -> int:
-    """Plant the faults that were asked for; 0 if all were noticed."""
+    """Plant the chosen faults; 0 if all were noticed."""
     args = _arguments(argv)
     faults = read(root / "faults" / "faults.yml")
     if unknown := sorted(set(args.names) - {fault.name for fault in faults}):
-        print(f"error: no fault is called {', '.join(unknown)} (see --list)", file=sys.stderr)
+        print(f"error: unknown faults: {', '.join(unknown)} (see --list)", file=sys.stderr)
         return 2
     state = root / STATE
     planted = recorded(state) if args.missed or args.names else {}
-    noticed = {name for name, line in planted.items() if line["first"] or line["verdicts"]}
+    noticed = {name for name, line in planted.items() if line["first"] or line["claims"]}
     chosen = [fault for fault in faults if fault.name in args.names or (not args.names and fault.name not in noticed)]
     if args.list:
         for fault in chosen:
@@ -54,18 +54,18 @@ def main(argv: list[str] | None = None, *, root: Path = ROOT) -> int:
         print(f"error: {line}", file=sys.stderr)
     if stale:
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a polite kill cleans up like Ctrl-C
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # cleans up as Ctrl-C does
     with tempfile.TemporaryDirectory(prefix="crowder-faults-", ignore_cleanup_errors=True) as folder:
-        shops = [Workshop(root, Path(folder) / str(number)) for number in range(min(args.jobs, len(chosen)))]
+        sandboxes = [Sandbox(root, Path(folder) / str(number)) for number in range(min(args.jobs, len(chosen)))]
         outcomes: list[tuple[Fault, Outcome]] = []
         try:
-            passed = run(shops, chosen, outcomes, timeout=args.timeout)
+            passed = run(sandboxes, chosen, outcomes, timeout=args.timeout)
         except KeyboardInterrupt:
-            print(f"interrupted after {len(outcomes)} faults; the record is as it was", file=sys.stderr)
+            print(f"interrupted after {len(outcomes)} faults; the record is unchanged", file=sys.stderr)
             return 130
         finally:
-            for shop in shops:
-                shop.close()
+            for sandbox in sandboxes:
+                sandbox.close()
             planted |= {fault.name: row(fault, outcome) for fault, outcome in outcomes}
             rows = [planted[fault.name] for fault in faults if fault.name in planted]
             if outcomes:
@@ -76,7 +76,7 @@ def main(argv: list[str] | None = None, *, root: Path = ROOT) -> int:
         record(root / RECORD, [line | {"first": "; ".join(line["first"].split("; ")[:3])} for line in rows])
     missed = [fault.name for fault, outcome in outcomes if not outcome.caught]
     if missed:
-        print(f"error: nothing noticed {', '.join(missed)}", file=sys.stderr)
+        print(f"error: not noticed: {', '.join(missed)}", file=sys.stderr)
     print(f"{len(outcomes) - len(missed)} of {len(outcomes)} faults were noticed; see {state.with_suffix('.md')}")
     return 1 if missed else 0
 
@@ -84,21 +84,21 @@ def main(argv: list[str] | None = None, *, root: Path = ROOT) -> int:
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="faults to plant (default: all)")
-    parser.add_argument("--missed", action="store_true", help="those that the record lacks or has as unnoticed")
-    parser.add_argument("--list", action="store_true", help="name the faults, plant none")
-    parser.add_argument("--jobs", type=int, default=1, help="faults at a time, each in a copy of its own (default: 1)")
+    parser.add_argument("--missed", action="store_true", help="only faults not yet planted, or not noticed")
+    parser.add_argument("--list", action="store_true", help="list the faults without planting them")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time, each in its own copy (default: 1)")
     parser.add_argument("--timeout", type=float, default=600,
-                        help="seconds a fault may take; one that hangs is noticed, too (default: 600)")  # fmt: skip
+                        help="seconds per fault; a fault that hangs counts as noticed (default: 600)")  # fmt: skip
     args = parser.parse_args(argv)
     if args.jobs < 1 or args.timeout <= 0:
         parser.error("--jobs and --timeout must be positive")
     if args.missed and args.names:
-        parser.error("--missed chooses the faults by itself")
+        parser.error("--missed cannot be combined with names")
     return args
 
 
 def stale_edits(root: Path, faults: list[Fault]) -> list[str]:
-    """A line for each edit that cannot be made any more."""
+    """A message for each edit that no longer applies."""
     lines = []
     for fault in faults:
         try:
@@ -108,40 +108,40 @@ def stale_edits(root: Path, faults: list[Fault]) -> list[str]:
     return lines
 
 
-def run(shops: list[Workshop], faults: list[Fault], done: list[tuple[Fault, Outcome]], *, timeout: float) -> bool:
-    """Check the unedited project in each workshop, then plant fault after fault; False if the check fails."""
+def run(sandboxes: list[Sandbox], faults: list[Fault], done: list[tuple[Fault, Outcome]], *, timeout: float) -> bool:
+    """Check the unedited project in each sandbox, then plant all faults; False if the check fails."""
     tests, chapters = ({name for fault in faults for name in getattr(fault, key)} for key in ("tests", "chapters"))
     if not faults:
         return True
-    free: queue.SimpleQueue[Workshop] = queue.SimpleQueue()
+    free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
     _say(f"checking the unedited project: {len(tests)} targets, {len(chapters)} chapters")
 
     def one(fault: Fault) -> None:
-        shop = free.get()
+        sandbox = free.get()
         try:
-            outcome = shop.plant(fault, timeout=timeout)
+            outcome = sandbox.plant(fault, timeout=timeout)
         finally:
-            free.put(shop)
-        if not shop.stopped:
-            said = "noticed" if outcome.caught else "NOT NOTICED"
-            _say(f"{said}: {fault.name}: {in_words(outcome)}")
+            free.put(sandbox)
+        if not sandbox.stopped:
+            result = "noticed" if outcome.caught else "NOT NOTICED"
+            _say(f"{result}: {fault.name}: {in_words(outcome)}")
             done.append((fault, outcome))
 
-    with ThreadPoolExecutor(len(shops)) as pool:
+    with ThreadPoolExecutor(len(sandboxes)) as pool:
         try:
-            for outcome in pool.map(lambda shop: shop.check(faults, timeout=20 * timeout), shops):
+            for outcome in pool.map(lambda sandbox: sandbox.check(faults, timeout=20 * timeout), sandboxes):
                 if outcome.caught or outcome.trouble:
-                    _say(f"error: the unedited project fails already: {in_words(outcome)}")
+                    _say(f"error: the unedited project fails: {in_words(outcome)}")
                     return False
                 _say(f"it passes ({outcome.seconds:.0f} s)")
-            for shop in shops:
-                free.put(shop)
+            for sandbox in sandboxes:
+                free.put(sandbox)
             list(pool.map(one, faults))
             return True
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for shop in shops:
-                shop.stop()
+            for sandbox in sandboxes:
+                sandbox.stop()
             raise
 
 
@@ -150,31 +150,31 @@ def _say(text: str) -> None:
 
 
 def in_words(outcome: Outcome) -> str:
-    """Who noticed, in a line."""
+    """What noticed a fault, in one line."""
     parts = ["it hangs"] if outcome.hung else []
     if outcome.tests:
         parts.append(f"{len(outcome.tests)} tests ({', '.join(outcome.tests[:3])}{', …' * (len(outcome.tests) > 3)})")
-    if outcome.verdicts:
-        parts.append(f"verdicts {', '.join(outcome.verdicts)}")
+    if outcome.claims:
+        parts.append(f"claims {', '.join(outcome.claims)}")
     if outcome.trouble:
         parts.append(outcome.trouble)
     return f"{'; '.join(parts) or 'nothing'} [{outcome.seconds:.0f} s]"
 
 
-COLUMNS = ("fault", "kind", "file", "why", "tests", "first", "verdicts")
+COLUMNS = ("fault", "kind", "file", "why", "tests", "first", "claims")
 
 
 def row(fault: Fault, outcome: Outcome) -> dict[str, str]:
-    """One line of the record: how many tests noticed, which (in the book, the first), and the verdicts that moved."""
+    """One line of the record: how many tests noticed, their names, and the claims that changed."""
     names = dict.fromkeys(name.partition("[")[0] for name in outcome.tests)
     return {
         "fault": fault.name, "kind": fault.kind, "file": fault.file, "why": fault.why, "tests": str(len(outcome.tests)),
-        "first": "; ".join(["it hangs"] * outcome.hung + [*names]), "verdicts": "; ".join(outcome.verdicts),
+        "first": "; ".join(["it hangs"] * outcome.hung + [*names]), "claims": "; ".join(outcome.claims),
     }  # fmt: skip
 
 
 def record(path: Path, rows: list[dict[str, str]]) -> None:
-    """Write rows as CSV, all or nothing."""
+    """Write rows as CSV, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".part")
     with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -185,7 +185,7 @@ def record(path: Path, rows: list[dict[str, str]]) -> None:
 
 
 def recorded(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of a file of them, by fault; none if there is no file."""
+    """The recorded rows by fault; none if there is no file."""
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
@@ -193,15 +193,15 @@ def recorded(path: Path) -> dict[str, dict[str, str]]:
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> None:
-    """What has been planted so far: as CSV, and to read."""
+    """Write the results so far, as CSV and as Markdown."""
     record(path, rows)
-    missed = sum(not (line["first"] or line["verdicts"]) for line in rows)
+    missed = sum(not (line["first"] or line["claims"]) for line in rows)
     lines = ["# Planted faults", "", f"{len(rows) - missed} of {len(rows)} were noticed.", ""]
     for line in rows:
-        who = "; ".join(filter(None, (f"{line['tests']} tests ({line['first']})" if line["first"] else "",
-                                      f"verdicts {line['verdicts']}" if line["verdicts"] else "")))  # fmt: skip
+        by = "; ".join(filter(None, (f"{line['tests']} tests ({line['first']})" if line["first"] else "",
+                                      f"claims {line['claims']}" if line["claims"] else "")))  # fmt: skip
         lines += [f"- **{line['fault']}** ({line['kind']}, `{line['file']}`): {line['why']}",
-                  f"  {who or '**Not noticed.**'}"]  # fmt: skip
+                  f"  {by or '**Not noticed.**'}"]  # fmt: skip
     path.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

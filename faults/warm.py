@@ -1,8 +1,8 @@
-"""A process that has imported what is slow to import, and is asked to run pytest again and again, each time in a fork.
+"""A process that imports slow packages once and then runs pytest repeatedly, each time in a fork.
 
-Nothing of the project is imported here: a child does that anew, from the folder that it is told. Jobs come as lines of
-JSON: the folder, pytest's arguments, the environment and a file for what is said. The answers are the child's process
-group, when it has begun, and its exit code.
+It imports nothing of the project: each child does so itself, from the folder of its job. Jobs are lines of JSON: the
+folder, the arguments of pytest, the environment and a file for the output. The replies are the child's process group,
+sent at its start, and its exit code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-#: What `crowder` imports, and takes long. (pytest must import its own plug-ins itself, to rewrite their assertions.)
+#: Slow imports of `crowder`. (pytest must import its plug-ins itself, to rewrite their assertions.)
 SLOW = (
     "numpy", "pandas", "scipy.cluster.hierarchy", "scipy.integrate", "scipy.optimize", "scipy.sparse",
     "scipy.spatial.distance", "scipy.special", "scipy.stats", "sympy", "numba", "joblib", "matplotlib.pyplot",
@@ -25,7 +25,7 @@ SLOW = (
 
 
 def main() -> None:
-    """Import, then fork a child for every job until there are no more."""
+    """Import the slow packages, then fork a child for every job."""
     import pytest
 
     if Path("crowder").is_dir():
@@ -35,27 +35,27 @@ def main() -> None:
     for line in sys.stdin:
         job = json.loads(line)
         if (child := os.fork()) == 0:
-            code = 70  # whatever happens to the child, the answer is one number
+            code = 70  # an exit code, whatever happens to the child
             try:
                 _enter(job)
-                code = int(pytest.main(job["arguments"], plugins=[Noticing()]))
+                code = int(pytest.main(job["arguments"], plugins=[NoShrinking()]))
                 sys.stdout.flush()
             finally:
                 os._exit(code)
         with suppress(OSError):
-            os.setpgid(child, child)  # the child does so, too; whoever comes first, it can be ended from here on
+            os.setpgid(child, child)  # the child does so, too; after the first of the two it can be killed
         _say(child)
         _say(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-class Noticing:
-    """A pytest plug-in: a failure is enough, so Hypothesis need not look for the simplest one, which takes longest."""
+class NoShrinking:
+    """A pytest plug-in that keeps Hypothesis from simplifying failing examples, which takes longest."""
 
     def pytest_configure(self) -> None:
         if hypothesis := sys.modules.get("hypothesis"):
             phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-            hypothesis.settings.register_profile("noticing", hypothesis.settings.default, phases=phases)
-            hypothesis.settings.load_profile("noticing")
+            hypothesis.settings.register_profile("no-shrinking", hypothesis.settings.default, phases=phases)
+            hypothesis.settings.load_profile("no-shrinking")
 
 
 def _say(what: object) -> None:
@@ -64,7 +64,7 @@ def _say(what: object) -> None:
 
 def _enter(job: dict) -> None:
     """Become the process that ``python -m pytest`` would be."""
-    os.setpgid(0, 0)  # so that it can be ended with all that it starts
+    os.setpgid(0, 0)  # so that it can be killed together with its children
     with open(os.devnull) as nothing, open(job["log"], "w") as log:
         os.dup2(nothing.fileno(), 0)
         os.dup2(log.fileno(), 1)
@@ -74,7 +74,7 @@ def _enter(job: dict) -> None:
     os.chdir(job["folder"])
     sys.path[0] = job["folder"]
     if "numba" in sys.modules:
-        sys.modules["numba"].config.reload_config()  # whether to compile, and where to
+        sys.modules["numba"].config.reload_config()  # whether to compile, and the cache folder
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
-from bad_material import ROOM, Row
+from bad_material import PLACE, Row
 
 import book.claims
 from book.build.chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select
@@ -24,7 +24,7 @@ def chosen(chapter, *assignments):
 
 def clone(**files):
     """A clone with these files of `book`, and no other."""
-    root = Path(ROOM["folder"]) / "clone"
+    root = Path(PLACE["folder"]) / "clone"
     for old in root.rglob("*.yml"):
         old.unlink()
     for name, text in files.items():
@@ -41,7 +41,7 @@ def profiles(text):
 
 def claims(text, module="questions"):
     """The catalogue of a book with one module of claims, that has this text."""
-    folder = Path(ROOM["folder"]) / "claims"
+    folder = Path(PLACE["folder"]) / "claims"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
@@ -72,11 +72,11 @@ TABLE = {
         Row(lambda: read_chapters(clone()), BuildError, "there is no _toc.yml"),
         Row(lambda: read_chapters(clone(toc="parts: [")), BuildError, "_toc.yml: while parsing a flow"),
         Row(lambda: read_chapters(clone(toc=b"\xff\xfe\x00")), BuildError, "_toc.yml: "),
-        Row(lambda: read_chapters(clone(toc="- file: a")), BuildError, "_toc.yml: expected names and what they"),
-        Row(lambda: read_chapters(clone(toc="file: 7")), BuildError, "_toc.yml: file: 7 is no page of the book"),
-        Row(lambda: read_chapters(clone(toc="file: ../../etc/passwd")), BuildError, "is no page of the book"),
-        Row(lambda: read_chapters(clone(toc="a: 1\na: 2")), BuildError, "_toc.yml: 'a' is there twice"),
-        Row(lambda: read_chapters(clone(toc="a: &x [1]\nb: *x")), BuildError, "_toc.yml: an alias"),
+        Row(lambda: read_chapters(clone(toc="- file: a")), BuildError, "_toc.yml: expected a mapping"),
+        Row(lambda: read_chapters(clone(toc="file: 7")), BuildError, "_toc.yml: file: 7"),
+        Row(lambda: read_chapters(clone(toc="file: ../../etc/passwd")), BuildError, "file: '../../etc/passwd'"),
+        Row(lambda: read_chapters(clone(toc="a: 1\na: 2")), BuildError, "_toc.yml: 'a' appears twice"),
+        Row(lambda: read_chapters(clone(toc="a: &x [1]\nb: *x")), BuildError, "_toc.yml: aliases"),
         Row(lambda: read_chapters(clone(toc="a: !!python/object/apply:os.getcwd []")),
             BuildError, "could not determine a constructor for the tag"),
     ],
@@ -98,16 +98,16 @@ TABLE = {
     ],
     "Profiles": [
         Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),
-        Row(lambda: profiles("- quick"), BuildError, "book/data/profiles.yml: expected names and what they stand for"),
-        Row(lambda: profiles("quick: 5"), BuildError, "profiles.yml: profile quick has chapters and their values"),
-        Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick has parameters"),
+        Row(lambda: profiles("- quick"), BuildError, "book/data/profiles.yml: expected a mapping"),
+        Row(lambda: profiles("quick: 5"), BuildError, "profiles.yml: profile quick must"),
+        Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick must"),
         Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "profile quick names 99-none, which is no"),
         Row(lambda: profiles("../quick: {}"), BuildError, "'../quick' cannot be the name of a profile"),
         Row(lambda: profiles("1: {}"), BuildError, "1 cannot be the name of a profile"),
         Row(lambda: profiles("full: {08-synthetic: {}}"), BuildError, "'full' cannot be the name of a profile"),
-        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' is there twice"),
+        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' appears twice"),
     ],
-    "Expected verdicts": [
+    "Declared claims": [
         Row(lambda: claims("claim("), BuildError, "book/claims: '(' was never closed (questions.py, line 1)"),
         Row(lambda: claims("import no_such_module"), BuildError, "book/claims: No module named 'no_such_module'"),
         Row(lambda: claims("claim"), BuildError, "book/claims: name 'claim' is not defined"),
@@ -119,7 +119,7 @@ TABLE = {
             BuildError, "book/claims: book.claims.questions has two claims C98"),
         Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
         Row(lambda: claims(claim(test="test_nothing.py::test_it")), BuildError, "C98: test test_noth"),
-        Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99, which is no claim"),
+        Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99"),
         Row(lambda: claims(claim(), "nothing"), BuildError, "book/claims/nothing.py: there is no chapter nothing"),
         Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),
             BuildError, "book/data/published.yml: t: there is no chapter 99-none"),

@@ -1,4 +1,4 @@
-"""What the tables of bad input are made of: one row each, files that are wrong, and things to go wrong with."""
+"""Material for the tables of bad input: the class of a row, invalid files, and short names."""
 
 import io
 import os
@@ -21,15 +21,15 @@ from crowder.practice.planner import people, sheets
 
 
 class Row(NamedTuple):
-    """A call with bad input, the error it gets, and what the message must say: what was wrong, and where."""
+    """A call with bad input, the class of its error, and text that the message must contain."""
 
     call: Callable
     error: type[Exception]
     says: str
 
 
-#: Where files are put; a test says where.
-ROOM = {"folder": None}
+#: The folder for files; a test sets it.
+PLACE = {"folder": None}
 
 V = [0.9, 0.8, 0.1]  # similarities of three records
 M = cr.dist1(0.2)
@@ -46,11 +46,11 @@ SPEC = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"fie
 
 
 def folder():
-    return tempfile.mkdtemp(prefix="bad-", dir=ROOM["folder"])
+    return tempfile.mkdtemp(prefix="bad-", dir=PLACE["folder"])
 
 
 def new(name="answers.db"):
-    """A file that is not there."""
+    """The path of a file that does not exist."""
     return os.path.join(folder(), name)
 
 

@@ -80,7 +80,7 @@ TABLE = {
         Row(lambda: cr.Plan(PEOPLE, price=-1), ValueError, "price must"),
         Row(lambda: cr.Plan(PEOPLE, price=nan), ValueError, "price must"),
         Row(lambda: cr.Plan(PEOPLE, votes=2), ValueError, "votes must"),
-        Row(lambda: cr.Plan(PEOPLE, votes="3"), TypeError, "the number of votes must"),
+        Row(lambda: cr.Plan(PEOPLE, votes="3"), TypeError, "votes must"),
         Row(lambda: cr.Plan(PEOPLE, rng=None), TypeError, "rng, the seed, must"),
         Row(lambda: cr.Plan(PEOPLE, rng="x"), TypeError, "rng, the seed, must"),
         Row(lambda: cr.Plan(PEOPLE, rng=-1), ValueError, "rng, the seed, must"),
@@ -119,7 +119,7 @@ TABLE = {
         Row(lambda: batch.question_batch("edge", V, 1, [(0, 7)], [True], rng=7), ValueError, "(0, 7) must"),
         Row(lambda: batch.question_batch("edge", V, 1, [(0, -1)], [True], rng=7), ValueError, "(0, -1) must"),
         Row(lambda: batch.question_batch("node", [0.1, 0.2], 1, [(0, 1)], [True], rng=7),
-            ValueError, "a condensed similarity must"),
+            ValueError, "similarity, if condensed, must"),
         Row(lambda: batch.question_batch("edge", V, 1, rng=None), ValueError, "pass rng="),
     ],
     "Invented people": [

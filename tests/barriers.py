@@ -1,4 +1,4 @@
-"""What stands in the way of a reader with other eyes or hands, as axe sees it."""
+"""Accessibility problems of a page, found by axe."""
 
 # Repeats tell axe nothing new, and it looks at each for long: of every kind of code token the page keeps one, of its
 # formulas the first twenty (all are set in the letters of one font, in the colour of the text around them).

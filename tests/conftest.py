@@ -29,7 +29,7 @@ settings.load_profile("nightly" if NIGHTLY else "same")
 
 #: The files that take longest go first, so that at the end no worker waits for another.
 LONGEST = ("run", "chapters", "your_data", "pages", "build", "killing", "scale", "cluster", "faults_while_running",
-           "readings", "watching_pages", "weighing", "batches", "errata", "bounds", "benchmarks", "pdf", "ledger",
+           "readings", "chart_pages", "weighing", "batches", "errata", "bounds", "benchmarks", "pdf", "ledger",
            "laws", "bad_input", "status", "release")  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a machine may lack: skip there, unless it was promised."""
+"""Skip tests whose requirements are missing on this machine, unless CROWDER_REQUIRE lists them."""
 
 import os
 import shutil

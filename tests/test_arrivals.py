@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.arrival_orders import expected_queries_in_order, races
+from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
 
 #: A model with an empty step on either side, and steps that f_g and f_r do not share.
 UNEVEN = cr.SimilarityModel(
@@ -21,7 +21,7 @@ def test_races_are_what_a_fine_midpoint_rule_gives(model):
     """The distribution of the best non-match, differenced: no density and no quadrature of ours."""
     level = np.linspace(0, 1, 60_001)
     middle = (level[1:] + level[:-1]) / 2
-    table = races(model, 6, 4)
+    table = prob_nonmatch_first(model, 6, 4)
     for s in range(7):
         for t in range(1, 5):
             chance = np.diff(model.red.cdf(level) ** t) @ model.green.cdf(middle) ** s
@@ -30,7 +30,7 @@ def test_races_are_what_a_fine_midpoint_rule_gives(model):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_one_rival_is_the_integral_of_the_paper_and_no_rival_asks_nothing(model):
-    table = races(model, 50, 3)
+    table = prob_nonmatch_first(model, 50, 3)
     assert table[:, 1] == pytest.approx(cr.L(model, np.arange(51)), rel=1e-12)
     assert (table[:, 0] == 0).all() and table[0, 1:] == pytest.approx(1, rel=1e-12)
 
@@ -38,13 +38,13 @@ def test_one_rival_is_the_integral_of_the_paper_and_no_rival_asks_nothing(model)
 def test_large_races_stay_exact():
     """Uniform: t of s + t equal chances to be the largest."""
     s, t = np.arange(601)[:, None], np.arange(1, 401)
-    assert races(cr.uniform(), 600, 400)[:, 1:] == pytest.approx(t / (s + t), rel=1e-11)
+    assert prob_nonmatch_first(cr.uniform(), 600, 400)[:, 1:] == pytest.approx(t / (s + t), rel=1e-11)
 
 
 def test_a_race_may_lack_either_side():
-    assert races(cr.dist1(0.3), 0, 2) == pytest.approx(np.array([[0, 1, 1]]))  # no match to lose to
-    assert races(cr.dist1(0.3), 2, 0).tolist() == [[0], [0], [0]]  # nobody to ask about
-    assert races(cr.dist1(0.3), 0, 0).tolist() == [[0]]
+    assert prob_nonmatch_first(cr.dist1(0.3), 0, 2) == pytest.approx(np.array([[0, 1, 1]]))  # no match to lose to
+    assert prob_nonmatch_first(cr.dist1(0.3), 2, 0).tolist() == [[0], [0], [0]]  # nobody to ask about
+    assert prob_nonmatch_first(cr.dist1(0.3), 0, 0).tolist() == [[0]]
 
 
 def naive_count(ranked, arrivals):
@@ -52,13 +52,13 @@ def naive_count(ranked, arrivals):
     rank = {pair: place for place, pair in enumerate(ranked)}
     total = 0
     for v, own in enumerate(arrivals):
-        doors = {}
+        nearest = {}
         for u in range(v):
             place = rank[u, v]
-            doors[arrivals[u]] = min(doors.get(arrivals[u], place), place)
-        for door in sorted(doors, key=doors.get):
+            nearest[arrivals[u]] = min(nearest.get(arrivals[u], place), place)
+        for cluster in sorted(nearest, key=nearest.get):
             total += 1
-            if door == own:
+            if cluster == own:
                 break
     return total
 
@@ -116,7 +116,7 @@ def test_few_records():
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "2", None])
 def test_a_race_needs_whole_numbers(wrong):
-    with pytest.raises(ValueError, match="whole number of similarities"):
-        races(cr.uniform(), wrong, 1)
-    with pytest.raises(ValueError, match="whole number of similarities"):
-        races(cr.uniform(), 1, wrong)
+    with pytest.raises((TypeError, ValueError), match=r"^matches must be"):
+        prob_nonmatch_first(cr.uniform(), wrong, 1)
+    with pytest.raises((TypeError, ValueError), match=r"^nonmatches must be"):
+        prob_nonmatch_first(cr.uniform(), 1, wrong)

@@ -1,4 +1,4 @@
-"""Bad input is refused where it comes in, and the message says what was wrong and where. See bad_input.py."""
+"""Bad input raises an error that names the argument or the file. See bad_input.py."""
 
 import inspect
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import bad_input
 import matplotlib.pyplot as plt
 import pytest
-from bad_input import CASES, ROOM, message, outcome
+from bad_input import CASES, PLACE, message, outcome
 
 import crowder as cr
 from book.companion import claims, figures, interactive, published
@@ -18,11 +18,11 @@ from crowder.cora.records import CORA_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Errors that a caller can do something about, and what a call may raise. None of them comes from deep inside.
+#: The classes of errors that a call may raise.
 CLASSES = {"ValueError", "TypeError", "OSError", "FileNotFoundError", "IsADirectoryError", "IndexError", "KeyError",
            "BuildError"}  # fmt: skip
 
-#: How Python and NumPy talk when nobody has looked at an argument: no name, no place.
+#: Parts of messages of Python and NumPy when an argument was not checked.
 FROM_INSIDE = (
     "NoneType", "object is not subscriptable", "object is not iterable", "cannot unpack", "unhashable",
     "could not convert", "setting an array element", "not supported between", "SeedSequence", "has no attribute",
@@ -32,9 +32,9 @@ FROM_INSIDE = (
 
 
 @pytest.fixture(scope="module", autouse=True)
-def room(tmp_path_factory):
-    """A folder for the files; and no cora from outside, for which some calls ask in vain."""
-    before, ROOM["folder"] = os.environ.pop(CORA_VARIABLE, None), str(tmp_path_factory.mktemp("bad"))
+def place(tmp_path_factory):
+    """A folder for the files, and no path to cora, for which some calls ask in vain."""
+    before, PLACE["folder"] = os.environ.pop(CORA_VARIABLE, None), str(tmp_path_factory.mktemp("bad"))
     yield
     plt.close("all")  # a figure that is refused stays its author's
     if before is not None:
@@ -101,7 +101,7 @@ def is_plain(kind):
 
 
 COMMANDS = [
-    (["-m", "book.build", "--profile", "nope"], "error: --profile nope: there are full, quick"),
+    (["-m", "book.build", "--profile", "nope"], "error: --profile nope: expected one of full, quick"),
     (["-m", "book.build", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
     (["-m", "book.build", "--jobs", "two"], "argument --jobs: invalid int value: 'two'"),
     (["-m", "book.build", "--output", "{file}"], "is a file, not a folder"),

@@ -12,7 +12,7 @@ import pytest
 import crowder as cr
 from book.companion.by_hand import expected_components, integral, theorem_2, theorem_3
 from book.companion.naive import splits
-from crowder.counting.arrival_orders import expected_queries_in_order, races
+from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.bounds import disconnected, edge_tree_bound
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_the_corrected_node_bound_holds_on_random_models():
         assert exact <= cr.node_bound(model, sizes, printed=False) * (1 + 1e-9)
 
 
-def test_the_corrected_node_bound_needs_an_order_that_does_not_look():
+def test_the_corrected_node_bound_needs_an_order_independent_of_the_similarities():
     """Rare non-matches between the two levels of matches move the expected size most, so the records that they lead
     astray arrive first, when few of their kind are there."""
     p, h = 1 / 40, 1 / 3000
@@ -153,7 +153,7 @@ def test_node_ordering_on_dist2_needs_no_logarithm(epsilon, sizes):
 def test_races_of_dist2_need_bad_luck():
     for epsilon in (0.05, 0.3, 0.45):
         unlucky = (1 - epsilon / (1 - epsilon)) ** np.arange(31)
-        assert (races(cr.dist2(epsilon), 30, 30) <= unlucky[:, None] + 1e-12).all()
+        assert (prob_nonmatch_first(cr.dist2(epsilon), 30, 30) <= unlucky[:, None] + 1e-12).all()
 
 
 def test_node_ordering_on_dist2_in_any_order():
@@ -396,7 +396,7 @@ def test_the_tree_bound_is_its_formula(sizes):
         assert edge_tree_bound(model, sizes) <= k * (n - 1)
 
 
-def test_the_tree_bound_holds_on_random_helpful_models():
+def test_the_tree_bound_holds_on_random_models_with_dominance():
     """F_g ≤ F_r: two lists of masses, sorted in opposite directions, or one of the paper's models."""
     rng = np.random.default_rng(44)
     for _ in range(60):
@@ -410,7 +410,7 @@ def test_the_tree_bound_holds_on_random_helpful_models():
         assert cr.expected_queries(model, sizes) <= cr.edge_bound(model, sizes)  # here the printed one held, too
 
 
-def test_the_tree_bound_refuses_models_that_are_not_helpful():
+def test_the_tree_bound_refuses_models_without_dominance():
     for model in (BACKWARDS, three_steps(Fraction(1, 10))):
         with pytest.raises(ValueError, match="F_g is larger by"):
             edge_tree_bound(model, [3, 2])

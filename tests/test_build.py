@@ -1,4 +1,4 @@
-"""`python -m book.build` on a tiny book: what it makes, and every way in which it must refuse."""
+"""`python -m book.build` on a tiny book: its output, and every error that it must report."""
 
 import copy
 import json
@@ -339,7 +339,7 @@ def test_one_build_at_a_time(built):
 
     with open(built.out / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "another build is at work" in refused(built)
+        assert "another build is running" in refused(built)
 
 
 FOLDED = "#h\n# A sum, in *halves*\ntotal = size + 4\ntotal / 2"

@@ -23,16 +23,16 @@ def test_both_ends_are_told_apart():
 
 
 @pytest.mark.parametrize("sizes", [[1], [3], [2, 2], [3, 1, 1]])
-def test_unvouched_records_by_enumeration(sizes):
-    """Every pattern of proved matches, weighted; the records that no earlier one of the cluster vouches for."""
+def test_undetermined_records_by_enumeration(sizes):
+    """Every pattern of proved matches, weighted; the records without a determined match among the earlier ones."""
     model, p = cr.dist2(0.2), 0.25
     total = 0.0
     for size in sizes:
         pairs = list(combinations(range(size), 2))
         for pattern in product((False, True), repeat=len(pairs)):
             chance = np.prod([p if proved else 1 - p for proved in pattern])
-            vouched = {v for (_, v), proved in zip(pairs, pattern, strict=True) if proved}
-            total += chance * (size - len(vouched))
+            determined = {v for (_, v), proved in zip(pairs, pattern, strict=True) if proved}
+            total += chance * (size - len(determined))
     assert expected_undetermined(model, sizes) == pytest.approx(total, rel=1e-12)
 
 
@@ -66,7 +66,7 @@ def test_the_ends_of_the_scale():
         expected_undetermined(apart, [2, 0])
 
 
-def test_questions_about_unvouched_records_do_not_grow_with_n():
+def test_questions_about_undetermined_records_do_not_grow_with_n():
     """At most k questions for each, k/p such records at most: k²/p, however many records there are."""
     model, p, k = cr.dist2(0.2), 0.25, 3
     assert k * expected_undetermined(model, [10**6] * k) <= k * k / p * (1 + 1e-12)

@@ -1,4 +1,4 @@
-"""Chapters under parameters other than their own: what a reader types must run, and the page say what came out."""
+"""Chapters with other parameters run, and their text agrees with the results."""
 
 import ast
 import json
@@ -108,7 +108,7 @@ def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(t
         for output in cell.get("outputs", [])
         if "text/markdown" in output.get("data", {})
     )
-    assert "C24 moved: holds (simulated) was expected, the run says not shown" in done.stderr
+    assert "C24 changed: expected holds (simulated), found not shown" in done.stderr
     assert "the printed table cannot be had" in said
     assert "Taken together, the printed table is what this experiment gives" not in said
 

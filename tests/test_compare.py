@@ -1,4 +1,4 @@
-"""Two builds compared: byte for byte, or to a tolerance that is held against numbers chosen around it."""
+"""Comparing two builds: byte for byte, or to a tolerance, tested with numbers just inside and outside it."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def change(build, name, old, new):
 
 def test_equal_builds_are_the_same_in_both_ways(builds, capsys):
     assert main([*map(str, builds)]) == 0
-    assert "4 files: the same bytes" in capsys.readouterr().out
+    assert "4 files: identical" in capsys.readouterr().out
     assert main([*map(str, builds), "--tolerance"]) == 0
     assert "3 files: agree; the largest difference of two numbers is 0.0e+00" in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""The paths of CONTRIBUTING.md, carried out: a similarity, a claim and a chapter need no more than it says."""
+"""The steps in CONTRIBUTING.md for a similarity, a claim and a chapter are sufficient."""
 
 import shutil
 import subprocess

@@ -190,5 +190,5 @@ def test_unknown_orderings_are_refused(ordering):
 
 @pytest.mark.parametrize("nodes", [0, -3, 1.5, None])
 def test_a_quadrature_needs_nodes(nodes):
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises((TypeError, ValueError), match="nodes must be"):
         cr.expected_queries(cr.uniform(), [2, 1], nodes=nodes)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import Closure
 
 import crowder
-from crowder.engine import ASKED, know_nothing, learn, settled
+from crowder.engine import ASKED, learn, no_knowledge, settled
 
 SOURCES = sorted(Path(crowder.__file__).parent.rglob("*.py"))
 
@@ -39,7 +39,7 @@ def test_knowledge_is_the_closure_of_the_answers(n, data):
     """After every answer, a pair is settled exactly when the closure of all answers, kept at its plainest, says so."""
     labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i + 1, n)]))
-    knowledge, closure, answers = know_nothing(n), Closure(n), 0
+    knowledge, closure, answers = no_knowledge(n), Closure(n), 0
     for i, j in pairs:
         assert settled(knowledge.component, knowledge.table, i, j) == closure.knows(i, j)
         if closure.knows(i, j):
@@ -58,7 +58,7 @@ def test_merging_components_with_many_known_non_matches(clusters):
     """Two records a cluster: first all non-matches among the first records, then all matches, heavy with light and
     light with heavy; nothing may be forgotten when the tables double and the dead keys are dropped."""
     rng = np.random.default_rng(clusters)
-    knowledge = know_nothing(2 * clusters)
+    knowledge = no_knowledge(2 * clusters)
     for a in range(clusters):
         for b in range(a):
             knowledge = learn(knowledge, *((a, b) if rng.random() < 0.5 else (b, a)), False)

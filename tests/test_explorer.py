@@ -27,9 +27,9 @@ def test_shapes_are_what_they_are_called():
 
 
 def test_a_shape_that_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="no shape is called 'round'"):
+    with pytest.raises(ValueError, match="unknown shape 'round'"):
         explorer.shaped(4, 2, "round")
-    with pytest.raises(ValueError, match="3 records do not make 4 clusters"):
+    with pytest.raises(ValueError, match="3 records cannot form 4 clusters"):
         explorer.shaped(3, 4, "equal")
 
 
@@ -38,7 +38,7 @@ def test_each_number_is_the_one_it_is_called(sizes):
     model = cr.dist2(0.2)
     counted = explorer.questions(model, sizes)
     assert list(counted) == list(explorer.QUESTIONS)
-    # The exact counts against the same in fractions: another road to them.
+    # Compare the exact counts with the same in fractions.
     for name in ("edge", "node"):
         exact = cr.expected_queries_exact(cr.dist2(Fraction(1, 5)), sizes, name)
         assert counted[f"{name}, exact"] == pytest.approx(float(exact), rel=1e-10)
@@ -90,7 +90,7 @@ def test_words_tell_the_numbers_of_their_setting():
 
 
 def test_the_counts_are_what_runs_ask():
-    """Another road: data drawn, questions asked and counted. Five standard errors of 400 runs."""
+    """Compare with simulation: data drawn, questions counted. Five standard errors of 400 runs."""
     model, sizes, rng = cr.dist1(0.3), [6, 4, 2], np.random.default_rng(7)
     counted = explorer.questions(model, sizes)
     asked = {"edge": [], "node": []}

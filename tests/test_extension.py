@@ -1,4 +1,4 @@
-"""An ordering written by a stranger, from the public methods of `Ordering` alone, runs with everything there is."""
+"""An ordering written with the public methods of `Ordering` alone works with everything else."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The catalogue of planted faults: every edit still applies; and what plants them says truly who noticed."""
+"""The planted faults: every edit of the catalogue applies, and planting reports correctly what noticed a fault."""
 
 import csv
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "faults"))
 
 import catalogue  # noqa: E402
 import plant  # noqa: E402
-import workshop  # noqa: E402
+import sandbox  # noqa: E402
 
 from book.reports import planted  # noqa: E402
 
@@ -70,9 +70,9 @@ def test_an_edit_without_its_one_place_is_stale():
     assert edit("b = 1", "b = 2").applied(text) == "a = 1\nb = 2\n"
     assert edit("1", "2", near="b =").applied(text) == "a = 1\nb = 2\n"
     for stale, words in [
-        (edit("c", "d"), "stands 0 times"), (edit("1", "2"), "stands 2 times"), (edit("a", "a"), "are the same"),
-        (edit("1", "2", near="c"), "stands 0 times"), (edit("a = 1", "2", near="b"), "does not come after"),
-        (edit("b = 1", "b = "), "is no Python"),
+        (edit("c", "d"), "occurs 0 times"), (edit("1", "2"), "occurs 2 times"), (edit("a", "a"), "are the same"),
+        (edit("1", "2", near="c"), "occurs 0 times"), (edit("a = 1", "2", near="b"), "does not occur after"),
+        (edit("b = 1", "b = "), "is not Python"),
     ]:  # fmt: skip
         with pytest.raises(catalogue.Stale, match=words):
             stale.applied(text)
@@ -84,8 +84,8 @@ ENTRY = {"name": "a", "kind": "ties", "file": "x.py", "old": "1", "new": "2", "w
 @pytest.mark.parametrize(("entries", "words"), [
     ([ENTRY, ENTRY], "two faults are called a"),
     ([ENTRY | {"kind": "mood"}], "kind 'mood'"),
-    ([ENTRY | {"test": "t.py"}], r"no use for \['test'\]"),
-    ([{k: v for k, v in ENTRY.items() if k != "why"}], r"lacks \['why'\]"),
+    ([ENTRY | {"test": "t.py"}], r"unknown \['test'\]"),
+    ([{k: v for k, v in ENTRY.items() if k != "why"}], r"missing \['why'\]"),
     ([ENTRY | {"tests": []}], "names no test"),
 ])  # fmt: skip
 def test_a_catalogue_that_is_none_is_refused(tmp_path, entries, words):
@@ -133,7 +133,7 @@ def test_who_noticed_is_said_and_a_fault_that_nobody_notices_fails(tiny, capsys)
     assert plant.main(["--timeout", "2"], root=root) == 1
     said = capsys.readouterr().err
     assert "noticed: noticed: 1 tests (test_half::test_half)" in said
-    assert "NOT NOTICED: missed: nothing" in said and "error: nothing noticed missed\n" in said
+    assert "NOT NOTICED: missed: nothing" in said and "error: not noticed: missed\n" in said
     assert "noticed: hangs: it hangs" in said
     for path in (root / "_build" / "faults" / "faults.csv", root / "book" / "data" / "measured" / "faults.csv"):
         with path.open() as file:
@@ -146,7 +146,7 @@ def test_who_noticed_is_said_and_a_fault_that_nobody_notices_fails(tiny, capsys)
 def test_an_edit_that_no_longer_applies_fails_before_anything_is_planted(tiny, capsys):
     root = tiny(NOTICED, STALE)
     assert plant.main([], root=root) == 1
-    assert "error: stale: 'n / 2' stands 0 times in half.py" in capsys.readouterr().err
+    assert "error: stale: 'n / 2' occurs 0 times in half.py" in capsys.readouterr().err
     assert not (root / "_build").exists()
     assert plant.main(["nobody"], root=root) == 2  # a name that no fault has
 
@@ -154,13 +154,13 @@ def test_an_edit_that_no_longer_applies_fails_before_anything_is_planted(tiny, c
 def test_tests_that_fail_anyway_catch_nothing(tiny, capsys):
     root = tiny(NOTICED, test=TEST.replace("half(4) == 2", "half(4) == 3"))
     assert plant.main([], root=root) == 1
-    assert "error: the unedited project fails already: 1 tests (test_half::test_half)" in capsys.readouterr().err
+    assert "error: the unedited project fails: 1 tests (test_half::test_half)" in capsys.readouterr().err
     assert not (root / "_build").exists()
 
 
 def test_a_target_that_is_nowhere_is_no_catch(tiny, capsys):
     assert plant.main([], root=tiny(NOTICED | {"tests": ["test_half.py::test_gone"]})) == 1
-    assert "error: the unedited project fails already: pytest ended with 4" in capsys.readouterr().err
+    assert "error: the unedited project fails: pytest ended with 4" in capsys.readouterr().err
 
 
 def test_a_run_that_is_stopped_leaves_nothing_behind(tiny, tmp_path_factory):
@@ -178,7 +178,7 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tiny, tmp_path_factory):
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
         assert run.wait(timeout=60) == 130
-        assert run.stderr.read() == "interrupted after 0 faults; the record is as it was\n"
+        assert run.stderr.read() == "interrupted after 0 faults; the record is unchanged\n"
     assert list(places.iterdir()) == []  # no copy, and nobody at work in it
     assert not (root / "_build").exists()
 
@@ -186,33 +186,33 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tiny, tmp_path_factory):
 # --- what is read from others -------------------------------------------------------------------------------------
 
 
-def test_a_build_names_what_moved():
+def test_a_build_names_what_changed():
     said = """executing 1 of 16 chapters, profile quick
-error: 04-lower-bound: C05 moved: proved was expected, the run says not shown (step 1 of 2 does not hold)
-04-lower-bound: B31 moved: exact was expected, the run says not shown (3 is not 2)
+error: 04-lower-bound: C05 changed: expected proved, found not shown (step 1 of 2 does not hold)
+04-lower-bound: B31 changed: expected exact, found not shown (3 is not 2)
 08-synthetic: table-1, Dist-1, edge no longer agrees: printed 3,000, regenerated 2,000 ± 10 (equal)
 02-models: not checked in this run: C11, C12, B11
 """
-    assert workshop.said_to_move(said) == [
+    assert sandbox.changed_claims(said) == [
         "C05", "B31", "printed table-1, Dist-1, edge", "02-models stopped, 3 claims unchecked"
     ]  # fmt: skip
-    assert workshop.said_to_move("claims: 4 proved\nthe book is at /x/index.html\n") == []
+    assert sandbox.changed_claims("claims: 4 proved\nthe book is at /x/index.html\n") == []
 
 
 def test_compiled_code_goes_when_a_file_it_has_constants_of_is_edited():
     """The loops of `engine` are called from orderings and stream; those of sorting and random_graphs do without it."""
-    stale = workshop.dependents(ROOT, "crowder/engine.py")
+    stale = sandbox.dependents(ROOT, "crowder/engine.py")
     assert {"engine", "orderings", "stream"} <= stale
     assert not {"densities", "random_graphs", "sorting"} & stale
-    assert workshop.dependents(ROOT, "book/companion/charts/explorer.py") == {"explorer"}
+    assert sandbox.dependents(ROOT, "book/companion/charts/explorer.py") == {"explorer"}
 
 
 def test_the_copy_is_the_project_without_what_is_made(tmp_path):
     for name in ("a.py", "b/c.yml", "_build/x", ".venv/y", "b/__pycache__/c.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    assert workshop.sources(tmp_path) == [Path("a.py"), Path("b/c.yml")]
-    ours = workshop.sources(ROOT)
+    assert sandbox.sources(tmp_path) == [Path("a.py"), Path("b/c.yml")]
+    ours = sandbox.sources(ROOT)
     assert {Path("faults/faults.yml"), Path("crowder/__init__.py"), Path("notebooks/02-models.ipynb")} <= set(ours)
     assert not [path for path in ours if path.parts[0] in (".venv", "_build", ".git")]
 
@@ -225,16 +225,16 @@ def test_the_page_says_of_each_fault_who_noticed(tmp_path):
         ("crowder/x.py", "one-power-less"), ("crowder/x.py", "left-edge"), ("book/reports/ledger.py", "no-judge"),
     ]]  # fmt: skip
     outcomes = [
-        workshop.Outcome(tests=["test_x::test_a_law[1]", "test_x::test_a_law[2]"], verdicts=["C11", "B12"]),
-        workshop.Outcome(hung=True), workshop.Outcome(),
+        sandbox.Outcome(tests=["test_x::test_a_law[1]", "test_x::test_a_law[2]"], claims=["C11", "B12"]),
+        sandbox.Outcome(hung=True), sandbox.Outcome(),
     ]  # fmt: skip
     rows = [plant.row(fault, outcome) for fault, outcome in zip(faults, outcomes, strict=True)]
     plant.record(tmp_path / "faults.csv", rows)
     text = "\n".join(planted.as_markdown(planted.read(tmp_path / "faults.csv")))
-    assert "**3 faults** were planted; 2 were noticed, 1 of them by a verdict, too." in text
+    assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim." in text
     assert "| ties | 3 |" in text
-    assert "*one power less* (ties, `x`): so. Noticed by 2 tests, the first “a law” and by verdicts C11, B12." in text
-    assert "*left edge* (ties, `x`): so. Noticed by a run that never ended." in text
+    assert "*one power less* (ties, `x`): so. Noticed by 2 tests, the first “a law” and by claims C11, B12." in text
+    assert "*left edge* (ties, `x`): so. Noticed by a run that did not end." in text
     assert "*no judge* (ties, `ledger`): so. **Not noticed.**" in text
     assert planted.read(tmp_path / "none.csv") == []
 
@@ -245,19 +245,19 @@ def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_not
     assert len(rows) >= 40
     for line in rows:
         assert known[line["fault"]] == (line["kind"], line["file"], line["why"])
-        assert line["first"] or line["verdicts"], line["fault"]
+        assert line["first"] or line["claims"], line["fault"]
 
 
 def test_every_folder_of_the_catalogue_has_its_place_on_the_page():
-    rows = [plant.row(fault, workshop.Outcome()) for fault in FAULTS]
+    rows = [plant.row(fault, sandbox.Outcome()) for fault in FAULTS]
     text = "\n".join(planted.as_markdown([{key: str(value) for key, value in row.items()} for row in rows]))
     assert text.count("**Not noticed.**") == len(FAULTS)
 
 
 def test_what_is_left_to_plant_is_what_nobody_has_noticed_yet(tiny, capsys):
     root = tiny(NOTICED, MISSED, HANGS)
-    noticed = plant.row(catalogue.Fault(**NOTICED), workshop.Outcome(tests=["test_half::test_half"]))
-    plant.write(root / plant.STATE, [noticed, plant.row(catalogue.Fault(**MISSED), workshop.Outcome())])
+    noticed = plant.row(catalogue.Fault(**NOTICED), sandbox.Outcome(tests=["test_half::test_half"]))
+    plant.write(root / plant.STATE, [noticed, plant.row(catalogue.Fault(**MISSED), sandbox.Outcome())])
     assert plant.main(["--missed", "--list"], root=root) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["missed", "hangs"]
 

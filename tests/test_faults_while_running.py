@@ -1,4 +1,4 @@
-"""What can go wrong around a build while it runs: each costs one clear message that names the culprit, no more."""
+"""Failures while a build runs: each gives one clear message that names the cause."""
 
 import fcntl
 import os
@@ -44,7 +44,7 @@ BAD = {
         "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass",
         ["cell 3 of 3 failed: the cell ran longer than 9 s"],
     ),
-    "03-talkative": ("print('x' * 60_000_000)", ["cell 3 of 3 failed: its output is larger than 50 MB"]),
+    "03-talkative": ("print('x' * 60_000_000)", ["cell 3 of 3 failed: its output exceeds 50 MB"]),
     "04-bereft": ("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", ["its process was killed (signal 9)"]),
 }
 NIGHT = {
@@ -55,10 +55,10 @@ NIGHT = {
         "import time\nwhile True:\n    try:\n        time.sleep(1)\n    except KeyboardInterrupt:\n        pass",
         ["longer than 9 s"],
     ),
-    "09-chatty": ("while True:\n    print('x' * 100_000)", ["its output is larger than 50 MB"]),
+    "09-chatty": ("while True:\n    print('x' * 100_000)", ["its output exceeds 50 MB"]),
     "10-shown": (
         "from IPython.display import HTML, display\ndisplay(HTML('x' * 60_000_000))",
-        ["its output is larger than 50 MB"],
+        ["its output exceeds 50 MB"],
     ),
     "11-hungry": (
         "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))\nlist(range(10**10))",
@@ -151,7 +151,7 @@ def test_a_disk_that_fills_up_late_is_named(tmp_path, size):
     assert "File too large" in message and not (book.out / "html").exists()
 
 
-# --- surroundings -------------------------------------------------------------------------------------------------
+# --- environment --------------------------------------------------------------------------------------------------
 
 ODD = {
     "a path with spaces and accents": {},
@@ -207,4 +207,4 @@ def test_no_pdf_is_printed_of_pages_that_a_build_is_about_to_replace(still, tmp_
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = still.command("--html", str(tmp_path / "html"), module="book.build.pdf")
         done = subprocess.run(command, cwd=still.root, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, f"error: another build is at work in {tmp_path}\n")
+    assert (done.returncode, done.stderr) == (1, f"error: another build is running in {tmp_path}\n")

@@ -1,4 +1,4 @@
-"""Figures, tables and sentences: what is displayed, what is saved, what is refused."""
+"""Figures, tables and sentences: what is displayed, saved and rejected."""
 
 import json
 import re
@@ -170,7 +170,7 @@ def test_a_table_keeps_its_index_and_may_print_other_cells(results, displayed):
 
 
 def test_a_format_needs_its_column(results):
-    with pytest.raises(ValueError, match="not there: q"):
+    with pytest.raises(ValueError, match="unknown columns: q"):
         figures.table(FRAME, "tab-q", caption="Q.", formats={"q": ".1f"})
 
 
@@ -180,5 +180,5 @@ def test_say_removes_indentation_and_refuses_silence(displayed):
         one paragraph.
     """)
     assert displayed[0][0]["text/markdown"] == "Two lines,\none paragraph."
-    with pytest.raises(ValueError, match="nothing to say"):
+    with pytest.raises(ValueError, match="needs some text"):
         figures.say("  ")

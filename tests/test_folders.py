@@ -1,4 +1,4 @@
-"""Where a build may write, and what it believes of what it finds there."""
+"""Where a build may write, and which existing files it accepts."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tiny_book import TinyBook
 
 from book.build import compiled_cache, environment, folders
 from book.build import manifest as manifests
-from book.build.chapters import Chapter, told
+from book.build.chapters import Chapter, os_error_message
 from crowder import files
 
 PLAIN = ("# Title", "#p\nsize = 3")
@@ -19,7 +19,7 @@ PLAIN = ("# Title", "#p\nsize = 3")
 
 @pytest.fixture(scope="module")
 def still(tmp_path_factory):
-    """A book that is never executed: what is wrong is found before."""
+    """A book that is never executed, because the errors are found before."""
     return TinyBook(tmp_path_factory.mktemp("still"))
 
 
@@ -34,7 +34,7 @@ def test_an_output_that_cannot_be_one_is_named(still, tmp_path):
     assert still.refused("--output", str(below)) == f"error: --output {below}: {file} is a file, not a folder\n"
     assert file.read_text() == "mine"
     for place in (still.root, still.root / "book" / "out"):
-        assert f"--output {place}: the sources are there" in still.refused("--output", str(place))
+        assert f"--output {place} contains sources" in still.refused("--output", str(place))
 
 
 def test_a_folder_that_no_build_has_made_is_never_replaced(still, tmp_path):
@@ -43,7 +43,7 @@ def test_a_folder_that_no_build_has_made_is_never_replaced(still, tmp_path):
     (tmp_path / "html" / "thesis.html").write_text("years of work")
     (tmp_path / "results").mkdir()
     message = still.refused("--output", str(tmp_path))
-    assert "html, results would be replaced there, and no build has made that" in message
+    assert "would replace html, results" in message
     assert (tmp_path / "html" / "thesis.html").read_text() == "years of work"
 
 
@@ -57,7 +57,7 @@ def test_tidying_up_touches_only_what_a_build_leaves(tmp_path):
     for name in ("executed/full/manifest.json.part", "results/full/ledger.csv.part"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text("half")
-    with folders.alone(tmp_path):
+    with folders.build_lock(tmp_path):
         there = {path.name for path in tmp_path.iterdir()}
     assert there == {".lock", "thesis.old", "note.old", "html", "executed", "results"}
     assert not list(tmp_path.rglob("*.part"))
@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_made_is_named(still):
     ],
 )
 def test_what_the_system_refuses_is_told_in_a_line(error, text):
-    assert told(error) == text
+    assert os_error_message(error) == text
 
 
 @pytest.mark.parametrize("way", ["exchange", "stepwise"])
@@ -147,12 +147,12 @@ def _half(path, content):
     raise OSError(28, "No space left on device", str(path))
 
 
-# --- what a build believes ----------------------------------------------------------------------------------------
+# --- which executions are current --------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def executed(tmp_path):
-    """A manifest that vouches for one chapter."""
+    """A manifest with one current chapter."""
     for folder in ("notebooks", "crowder", "executed", "results/01-one"):
         (tmp_path / folder).mkdir(parents=True)
     chapter = Chapter("01-one", folders.Path("notebooks/01-one.ipynb"), tmp_path)
@@ -167,7 +167,7 @@ def executed(tmp_path):
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove", "all"])
 def test_results_that_are_not_what_the_chapter_left_are_not_current(executed, change):
-    """A page of an old execution beside figures of another would be believed."""
+    """Otherwise a page could show the figures of another execution."""
     root, chapter, again = executed
     folder = root / "results" / "01-one"
     if change == "edit":
@@ -205,7 +205,7 @@ def test_an_entry_that_lacks_something_vouches_for_nothing(executed, name):
     assert not again().is_current(chapter, {})
 
 
-def test_compiled_code_is_believed_only_as_a_build_left_it(tmp_path, capsys):
+def test_compiled_code_is_used_only_as_a_build_left_it(tmp_path, capsys):
     """numba loads half a file, or another, from its cache without a question."""
     src, cache = tmp_path / "src", tmp_path / "cache"
     (src / "crowder").mkdir(parents=True)
@@ -219,7 +219,7 @@ def test_compiled_code_is_believed_only_as_a_build_left_it(tmp_path, capsys):
     for spoil in (lambda: (folder / "a.nbi").write_bytes(b"inde"), lambda: (folder / "b.nbc").touch()):
         spoil()
         assert compiled_cache.folder(src, cache) == folder and not folder.exists()
-        assert "compiling anew" in capsys.readouterr().err
+        assert "compiling again" in capsys.readouterr().err
         folder.mkdir()
         (folder / "a.nbi").write_bytes(b"index")
         compiled_cache.seal(folder)

@@ -1,4 +1,4 @@
-"""Style and types: ruff over everything, notebooks included, and mypy over crowder; and notebooks that one can read."""
+"""Style and types: ruff on everything including notebooks, mypy on crowder, and the length of cells and lines."""
 
 import json
 import subprocess

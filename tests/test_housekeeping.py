@@ -1,4 +1,4 @@
-"""What a stranger relies on: clean notebooks, honest locks, files in step with each other."""
+"""The repository: clean notebooks, complete locks, files that agree with each other, the direction of imports."""
 
 import ast
 import graphlib
@@ -182,7 +182,7 @@ def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_buil
     assert found and not [name for name in found if not within(name, "crowder", "book.companion", "book.claims")]
 
 
-def test_the_map_of_the_house_names_every_module():
+def test_the_map_of_the_project_names_every_module():
     """Folders end with a slash; modules stand below theirs, two places to the right, several in a line."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     tree = re.search(r"## Where things live\n.*?```text\n(.*?)```", text, re.DOTALL)[1]
@@ -319,7 +319,7 @@ def test_the_workflow_tests_builds_and_publishes():
 def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
     """A pipeline that publishes an empty folder stays green unless somebody looks."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text())
-    (check,) = [step["run"] for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "The pages are there"]
+    (check,) = [step["run"] for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "All pages exist"]
     toc = (ROOT / "_toc.yml").read_text()
     (tmp_path / "_toc.yml").write_text(toc)
     pages = ["index", "book/pages/index", *re.findall(r"- file: (\S+)", toc)]

@@ -1,4 +1,4 @@
-"""Charts with controls: what is saved and displayed, what is refused, what reaches the page."""
+"""Interactive charts: what is saved, displayed and rejected, and what reaches the page."""
 
 import copy
 import json

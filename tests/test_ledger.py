@@ -1,4 +1,4 @@
-"""Claims from the cell that checks them to the page that shows them, and what happens when one moves."""
+"""Claims from the cell that checks them to the page that shows them, and what happens when one changes."""
 
 import csv
 import json
@@ -14,12 +14,12 @@ from book.companion.claims import Claim
 from book.reports.ledger import (
     as_csv,
     by_weight,
+    changes,
     find_code,
     find_test,
     judge,
     read_catalogue,
     read_records,
-    say_moved,
     tally,
 )
 
@@ -192,7 +192,7 @@ def test_the_ledger_lists_each_claim_and_errata_are_linked_both_ways(built):
     for name in NAMES:
         entry = box(page, f"ledger-{name}")
         assert f'href="#claim-{name}"' in entry and "<details" not in entry
-        assert "Expected" not in entry and "claim-moved" not in page
+        assert "Expected" not in entry and "claim-changed" not in page
     assert 'href="#ledger-e01"' in box(page, "ledger-c02") and 'href="#ledger-c02"' in box(page, "ledger-e01")
     assert 'href="#ledger-e01"' not in box(page, "ledger-c01")
     # The list of claims has no erratum, that of errata no claim.
@@ -235,21 +235,21 @@ def test_a_claim_that_moves_fails_by_name_and_leaves_the_good_pages(tmp_path):
     tiny.write("01-one", TEXT, "#p\nfactor = 3", CHECKS, MORE)  # (x + 1)² is not x² + 3x + 1
     done = tiny.build()
     assert done.returncode == 1
-    expected = "01-one: C01 moved: holds (proved) was expected, the run says not shown (proved) (a square: difference $"
+    expected = "01-one: C01 changed: expected holds (proved), found not shown (proved) (a square: difference $"
     assert expected in done.stderr
     assert not re.search("C02|C03|E01", done.stderr)  # only what moved
     assert tiny.page("notebooks/01-one") == good
-    moved = (tiny.out / "moved" / "notebooks" / "01-one.html").read_text()
+    moved = (tiny.out / "changed" / "notebooks" / "01-one.html").read_text()
     assert "C01 not shown" in moved and "Does not hold" in moved
     for anchor in ("claim-c01", "ledger-c01"):
         assert "Expected: holds (proved)" in plain(box(moved, anchor))
-    assert "In this run C01 moved." in plain(moved)
+    assert "Changed in this run: C01." in plain(moved)
 
 
 def test_other_parameters_may_move_a_claim_and_say_so(tiny):
     done = tiny.build("--only", "01", "-p", "factor=3")
     assert done.returncode == 0, done.stderr
-    assert "with these parameters:" in done.stderr and "C01 moved" in done.stderr
+    assert "with these parameters:" in done.stderr and "C01 changed" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -257,16 +257,16 @@ def test_other_parameters_may_move_a_claim_and_say_so(tiny):
     [
         # The status stays, on a weaker basis.
         ('identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)', 'agreement("a square", factor, 2)',
-         "C01 moved: holds (proved) was expected, the run says holds (exact) (a square: equal: 2)"),
+         "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)"),
         # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
         ('agreement("the count", count, 3)', 'agreement("the count", count, 4)',
-         "C02 moved: refuted (exact) was expected, the run says not shown (exact) (the count: 3 is not 4)"),
+         "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)"),
         ("value=3, relation", "value=2, relation",
-         "C02 moved: refuted (exact) was expected, the run says not shown (exact) (three records: printed: at most 2;"),
-        ('fits="this"', 'fits="that"', "C03 moved: undecided was expected, the run says not shown (what came before:"),
+         "C02 changed: expected refuted (exact), found not shown (exact) (three records: printed: at most 2;"),
+        ('fits="this"', 'fits="that"', "C03 changed: expected undecided, found not shown (what came before:"),
         # A formula that breaks is named, and the chapter goes on.
         ("2 + 1, 3)", "2 + 1, 3 / 0)",
-         "E01 moved: misprint (exact) was expected, the run says not shown (ZeroDivisionError: division by zero: no"),
+         "E01 changed: expected misprint (exact), found not shown (ZeroDivisionError: division by zero: no"),
     ],
 )  # fmt: skip
 def test_what_moved_is_said_of_status_and_of_basis(tiny, old, new, said):
@@ -275,15 +275,15 @@ def test_what_moved_is_said_of_status_and_of_basis(tiny, old, new, said):
     done = tiny.build("--only", "01")
     assert done.returncode == 1
     assert f"01-one: {said}" in done.stderr
-    assert done.stderr.count(" moved: ") == 1 and "Traceback" not in done.stderr
+    assert done.stderr.count(" changed: ") == 1 and "Traceback" not in done.stderr
 
 
 def test_a_claim_without_evidence_is_not_checked_and_fails(tiny):
     tiny.write("01-one", TEXT, "#p\nfactor = 2", CHECKS, MORE.replace('check("C03")\n', ""))
     done = tiny.build("--only", "01")
     assert done.returncode == 1
-    said = "01-one: C03 moved: undecided was expected, the run says not checked (no evidence was recorded)"
-    assert said in done.stderr and done.stderr.count(" moved: ") == 1
+    said = "01-one: C03 changed: expected undecided, found not checked (no evidence was recorded)"
+    assert said in done.stderr and done.stderr.count(" changed: ") == 1
 
 
 def test_a_change_of_a_claim_makes_its_chapter_run_again(built, tmp_path):
@@ -384,7 +384,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
         ({"test": ("test_code.py",)}, "C01: test test_code.py does not exist"),
         ({"module": "three"}, "book/claims/three.py: there is no chapter three"),
         ({"module": "two"}, "book/claims/two.py: there is no chapter two"),
-        ({"about": ("C09",)}, "01-one: C01 is about C09, which is no claim"),
+        ({"about": ("C09",)}, "01-one: C01 is about C09"),
     ],
 )
 def test_what_a_claim_names_must_be_there(catalogue, changed, expected):
@@ -453,7 +453,7 @@ def test_a_claim_has_moved_when_status_or_basis_differ(catalogue):
 
     def moved(name, *record):
         judged = judge(known, {name: found(*record)}, ["01-one"])
-        return next(entry["moved"] for entry in judged if entry["id"] == name)
+        return next(entry["changed"] for entry in judged if entry["id"] == name)
 
     as_declared = {"C01": ("holds", "exact"), "C02": ("refuted", "exact"), "C03": ("undecided", "")}
     for name, (status, basis) in as_declared.items():
@@ -468,23 +468,21 @@ def test_a_claim_has_moved_when_status_or_basis_differ(catalogue):
 def test_what_failed_is_the_figure_of_a_moved_claim(catalogue):
     known = catalogue(declare(), declare("C02", "two_more"))
     (judged,) = judge(known, {"C01": found("not shown", "exact", [PIECE, BAD])}, ["01-one"])
-    assert judged["moved"] and (judged["what"], judged["figure"]) == ("v", "off by one")
-    assert say_moved([judged]) == [
-        "01-one: C01 moved: holds (exact) was expected, the run says not shown (exact) (v: off by one)"
-    ]
+    assert judged["changed"] and (judged["what"], judged["figure"]) == ("v", "off by one")
+    assert changes([judged]) == ["01-one: C01 changed: expected holds (exact), found not shown (exact) (v: off by one)"]
     assert tally([judged]) == {"not shown": 1} and tally([judged], "E") == {}
     assert json.dumps(judged)  # goes to Sphinx as JSON
     (judged,) = judge(known, {"C01": found()}, ["01-one"])
-    assert not judged["moved"] and judged["figure"] == "fine" and say_moved([judged]) == []
+    assert not judged["changed"] and judged["figure"] == "fine" and changes([judged]) == []
 
 
 def test_what_was_not_checked_is_said(catalogue):
     known = catalogue(declare(), declare("C02", "two_more", status="refuted"))
     first, second = judge(known, {}, ["01-one", "02-two-more"])
     assert (first["status"], first["basis"], first["evidence"]) == ("not checked", "", [])
-    assert say_moved([first, second]) == [
-        "01-one: C01 moved: holds (exact) was expected, the run says not checked (no evidence was recorded)",
-        "02-two-more: C02 moved: refuted (exact) was expected, the run says not checked (no evidence was recorded)",
+    assert changes([first, second]) == [
+        "01-one: C01 changed: expected holds (exact), found not checked (no evidence was recorded)",
+        "02-two-more: C02 changed: expected refuted (exact), found not checked (no evidence was recorded)",
     ]
     assert tally([first, second]) == {"not checked": 2}
 

@@ -1,4 +1,4 @@
-"""Every file of others that the pages carry is listed with its licence, and the texts lie beside the pages."""
+"""Every third-party file of the pages is listed with its licence, and the texts are beside the pages."""
 
 from fnmatch import fnmatch
 from pathlib import Path

@@ -8,14 +8,21 @@ from mpmath import mp
 from scipy import integrate
 
 import crowder as cr
-from crowder.counting.asymptotics import edge_limit, giant, linear_bound, matches_above, misleads, node_limit
+from crowder.counting.asymptotics import (
+    edge_limit,
+    giant_share,
+    linear_bound,
+    matches_above,
+    node_limit,
+    reversed_hazard_rate_ordered,
+)
 
 
 def series(ratio, start):
     """The same integral in c, with the component sizes of a Poisson branching process summed term by term (Borel)."""
 
     def at(c):
-        theta = giant(c)
+        theta = giant_share(c)
         a = np.arange(1, 4000)
         log_borel = a * math.log(c) - math.log(c) - c * a + (a - 1) * np.log(a) - np.cumsum(np.log(a))
         return (1 - theta) ** 2 + 2 * theta * np.exp(log_borel - ratio * (c - start) * theta * a).sum()
@@ -56,7 +63,7 @@ def test_the_part_of_small_components_is_in_closed_form():
     """∫ (1-θ)² dc = π²/3 - 2: by parts, with c = -ln(1-θ)/θ. For a ratio near 0 giants ask nothing of their own, and
     the bracket is (1-θ)² + 2θ(1-θ) = 1 - θ², whose integral is 2: by parts, 2∫ θ c dθ = -2∫ ln(1-θ) dθ = 2."""
     c = np.concatenate([[0, 1], np.linspace(1, 60, 400_001)[1:]])
-    alone = np.array([(1 - giant(x)) ** 2 for x in c])
+    alone = np.array([(1 - giant_share(x)) ** 2 for x in c])
     assert np.trapezoid(alone, c) == pytest.approx(math.pi**2 / 3 - 2, abs=1e-6)
     assert edge_limit(1e-6) / 1e-6 == pytest.approx(2, abs=1e-5)
 
@@ -103,8 +110,8 @@ def test_dist2_has_a_worst_cluster_size():
 
 def test_the_giant_solves_its_equation():
     for c in (1 + 1e-12, 1 + 1e-7, 1.001, 1.5, 3.0, 20.0):
-        assert 1 - giant(c) == pytest.approx(math.exp(-c * giant(c)), rel=1e-9)
-    assert giant(0.0) == giant(1.0) == 0.0
+        assert 1 - giant_share(c) == pytest.approx(math.exp(-c * giant_share(c)), rel=1e-9)
+    assert giant_share(0.0) == giant_share(1.0) == 0.0
 
 
 def test_the_limit_is_smooth_where_the_giant_forms():
@@ -118,7 +125,7 @@ def test_the_limit_is_smooth_where_the_giant_forms():
 @pytest.mark.parametrize("bad", [-1.0, float("nan")])
 def test_negative_numbers_are_refused(bad):
     with pytest.raises(ValueError, match="must be"):
-        giant(bad)
+        giant_share(bad)
     for limit in (edge_limit, node_limit):
         with pytest.raises(ValueError, match="must be"):
             limit(bad)
@@ -139,14 +146,14 @@ def test_matches_above_all_non_matches():
     assert matches_above(apart) == pytest.approx(0.4)  # edges differ: f_g is 1 on [0.6, 1]
 
 
-def test_what_misleads():
+def test_the_reversed_hazard_rate_order():
     for model in (cr.uniform(), cr.dist1(0.5), cr.dist1(0.01), cr.dist2(0.49), TILTED):
-        assert not misleads(model)
-    low, high = (0, 0.5, 1), (2, 0)
-    assert misleads(cr.SimilarityModel.from_steps(low, high, high[::-1]))  # every non-match first
-    assert not misleads(cr.SimilarityModel.from_steps(low, high[::-1], high))
-    # Between ¼ and ½ only non-matches turn up, while half of the matches are still to come below.
-    assert misleads(cr.SimilarityModel.from_steps((0, 0.25, 0.5, 1), (2, 0, 1), (0, 2, 1)))
+        assert reversed_hazard_rate_ordered(model)
+    edges, low = (0, 0.5, 1), (2, 0)
+    assert not reversed_hazard_rate_ordered(cr.SimilarityModel.from_steps(edges, low, low[::-1]))
+    assert reversed_hazard_rate_ordered(cr.SimilarityModel.from_steps(edges, low[::-1], low))
+    # Between ¼ and ½ there are only non-matches, while half of the matches are below.
+    assert not reversed_hazard_rate_ordered(cr.SimilarityModel.from_steps((0, 0.25, 0.5, 1), (2, 0, 1), (0, 2, 1)))
 
 
 @pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.1), cr.dist2(0.02), TILTED], ids=str)

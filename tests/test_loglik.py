@@ -91,7 +91,7 @@ def symmetric(values, n):
 
 @given(st.integers(1, 8), st.sampled_from([-np.inf, 0.5, 2.0, np.inf]), st.sampled_from([0.0, 0.3]), st.data())
 @settings(max_examples=200, deadline=None)
-def test_questions_are_those_of_the_naive_belief(n, tau, rho, data):
+def test_questions_are_those_of_the_naive_version(n, tau, rho, data):
     by_arrival = data.draw(st.booleans())
     # Multiples of a quarter nat: ties abound. Now and then a pair is certain.
     quarter = st.integers(-8, 8).map(lambda k: k * UNIT // 4) | st.sampled_from([1 << 36, -(1 << 36)])

@@ -1,4 +1,4 @@
-"""Which execution is current: everything that it depends on vouches for it, and any change of it ends that."""
+"""An execution is current until something that it depends on changes."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Measurements are read, and fitted with an honest interval."""
+"""Reading measurements, and the interval of a fitted exponent."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import crowder as cr
-from crowder.beyond.member_votes import MemberVote, share_placed
+from crowder.beyond.member_votes import MemberVote, prob_placed_correctly
 from crowder.voting import majority_error
 
 
@@ -62,7 +62,7 @@ def test_one_vote_is_the_question_itself():
 
 @pytest.mark.parametrize("error", [Fraction(0), Fraction(1, 5), Fraction(1, 2), Fraction(1)])
 @pytest.mark.parametrize("clusters", [1, 2, 5])
-def test_share_placed_by_every_pattern(error, clusters):
+def test_prob_placed_correctly_by_every_pattern(error, clusters):
     """Own cluster at each place of the order, each vote right or wrong: right if the first yes comes from it."""
     total = Fraction(0)
     for own in range(clusters):
@@ -70,17 +70,17 @@ def test_share_placed_by_every_pattern(error, clusters):
             says_yes = [w != (place == own) for place, w in enumerate(wrong)]
             if any(says_yes) and says_yes.index(True) == own:
                 total += error ** sum(wrong) * (1 - error) ** (clusters - sum(wrong)) / Fraction(clusters)
-    assert share_placed(error, clusters) == total
-    assert share_placed(float(error), clusters) == pytest.approx(float(total))
+    assert prob_placed_correctly(error, clusters) == total
+    assert prob_placed_correctly(float(error), clusters) == pytest.approx(float(total))
 
 
-def test_share_placed_in_closed_form():
+def test_prob_placed_correctly_in_closed_form():
     e = sp.Symbol("e")
-    assert sp.simplify(share_placed(e, 7) - (1 - e) * (1 - (1 - e) ** 7) / (7 * e)) == 0
-    with pytest.raises(ValueError, match="number of clusters must be at least 1"):
-        share_placed(0.1, 0)
+    assert sp.simplify(prob_placed_correctly(e, 7) - (1 - e) * (1 - (1 - e) ** 7) / (7 * e)) == 0
+    with pytest.raises(ValueError, match="clusters must be"):
+        prob_placed_correctly(0.1, 0)
     with pytest.raises(ValueError, match=r"in \[0, 1\]"):
-        share_placed(1.5, 3)
+        prob_placed_correctly(1.5, 3)
 
 
 @pytest.mark.parametrize("votes", [1, 5])
@@ -98,7 +98,7 @@ def test_a_new_record_is_placed_as_often_as_the_formula_says(votes):
             run.tell(pair, crowd(*pair) if 20 in pair else truth(*pair))
         ends = run.resolution.clusters
         placed += bool(ends[20] == ends[0])
-    assert binomtest(placed, trials, share_placed(majority_error(votes, p), k)).pvalue > 1e-6
+    assert binomtest(placed, trials, prob_placed_correctly(majority_error(votes, p), k)).pvalue > 1e-6
 
 
 def score(ends, labels):
@@ -158,9 +158,9 @@ def test_an_early_end_changes_no_answer():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="votes must be"):
         MemberVote(lambda i, j: True, 4)
-    with pytest.raises(ValueError, match="let an ordering run it"):
+    with pytest.raises(ValueError, match="begin must be called"):
         MemberVote(lambda i, j: True, 3)(0, 1)
     with pytest.raises(ValueError, match="labels for 2 records"):
         cr.EdgeOrdering([0.5, 0.5, 0.5], rng=1).run(MemberVote(cr.Truth([0, 1]), 3))
-    with pytest.raises(TypeError, match="must be a boolean"):
+    with pytest.raises(TypeError, match="must be True or False"):
         cr.EdgeOrdering([0.5], rng=1).run(MemberVote(lambda i, j: "yes", 3))

@@ -36,10 +36,10 @@ def test_every_place_of_a_run(kind, labels, seed):
         asked, told = m.resolution.queries, m.resolution.answers
         assert np.array_equal(asked[: m.place + 1], perfect.queries[: m.place + 1])  # the same up to the mistake
         truth = np.array([labels[i] == labels[j] for i, j in asked])
-        assert np.flatnonzero(told != truth).tolist() == [m.place] and told[m.place] == m.said
+        assert np.flatnonzero(told != truth).tolist() == [m.place] and told[m.place] == m.answer
         what = damage(m, labels)
         assert precision_recall(what, matching) == count(m.resolution.clusters, labels)
-        if not m.said:  # one cluster in two pieces, each seen from one of the records
+        if not m.answer:  # one cluster in two pieces, each seen from one of the records
             assert (what.a, what.rest_a) == (what.rest_b, what.b)
         ends = m.resolution.precision(labels)[-1], m.resolution.recall(labels)[-1]
         assert ends == pytest.approx([float(share) for share in precision_recall(what, matching)])
@@ -53,19 +53,19 @@ def test_a_wrong_match_can_cost_recall_too():
         similarity[i, j] = similarity[j, i] = 1 - place / 10
     (mistake,) = wrong_once(cr.EdgeOrdering(similarity, ties="index"), [0, 0, 0, 1, 1], [1])
     assert mistake.resolution.clusters.tolist() == [0, 1, 0, 0, 0]
-    assert damage(mistake, [0, 0, 0, 1, 1]) == Damage(2, 1, 2, 0, said=True)
+    assert damage(mistake, [0, 0, 0, 1, 1]) == Damage(2, 1, 2, 0, answer=True)
     # Four matching pairs: two are lost (record 1 with 0 and 2), two kept among six joined.
-    assert precision_recall(Damage(2, 1, 2, 0, said=True), 4) == (Fraction(2, 6), Fraction(2, 4))
+    assert precision_recall(Damage(2, 1, 2, 0, answer=True), 4) == (Fraction(2, 6), Fraction(2, 4))
 
 
 def test_where_nothing_is_left_of_the_truth():
-    assert precision_recall(Damage(1, 0, 1, 0, said=True), 0) == (0, 1)  # two single records called one
-    assert precision_recall(Damage(1, 1, 1, 1, said=False), 1) == (1, 0)  # the only matching pair called different
+    assert precision_recall(Damage(1, 0, 1, 0, answer=True), 0) == (0, 1)  # two single records called one
+    assert precision_recall(Damage(1, 1, 1, 1, answer=False), 1) == (1, 0)  # the only matching pair called different
 
 
 def test_places_rise_and_end_with_the_run():
     ordering = cr.EdgeOrdering([0.9, 0.5, 0.4], ties="index")
-    with pytest.raises(ValueError, match="must rise"):
+    with pytest.raises(ValueError, match="places must be"):
         list(wrong_once(ordering, [0, 0, 1], [1, 0]))
     with pytest.raises(ValueError, match="which has 2 questions"):
         list(wrong_once(ordering, [0, 0, 1], [2]))

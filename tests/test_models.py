@@ -211,7 +211,7 @@ def test_one_half_is_the_paper_s_first_row_for_dist1_only():
         ([0, 0.5, 0.5, 1], [1, 1, 1], [1, 1, 1], "increase strictly"),
         ([0, 0.7, 0.5, 1], [1, 1, 1], [1, 1, 1], "increase strictly"),
         ([0, 2], [0.5], [0.5], "from 0 to 1"),
-        ([0, 1], [1, 1], [1], "2 heights need 3 edges"),
+        ([0, 1], [1, 1], [1], "edges must be"),
         ([0, 1], [float("nan")], [1], "finite"),
     ],
 )
@@ -223,7 +223,7 @@ def test_what_is_not_a_density_is_refused(edges, green, red, message):
 def test_unknown_model():
     with pytest.raises(ValueError, match="dist3"):
         steps("dist3", 0.1)
-    with pytest.raises(ValueError, match="2 heights"):
+    with pytest.raises(ValueError, match="edges must be"):
         StepDensity((0, 1), (1, 1))
 
 
@@ -231,5 +231,5 @@ def test_unknown_model():
 def test_a_mass_may_miss_one_by_a_billionth(sign):
     """Heights such as 1/3 and 4/3 in floats do not sum exactly; a wrong height misses by more."""
     assert StepDensity((0, 0.5, 1), (1, 1 + sign * 1.8e-9)).cdf(1) == 1  # and what is left of the error is taken out
-    with pytest.raises(ValueError, match="mass 1"):
+    with pytest.raises(ValueError, match="must sum to 1"):
         StepDensity((0, 0.5, 1), (1, 1 + sign * 2.4e-9))

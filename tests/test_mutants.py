@@ -48,10 +48,10 @@ def test_every_edit_of_a_small_function():
 
 
 SOURCES = [path for folder in ("crowder", "book/companion") for path in sorted((ROOT / folder).rglob("*.py"))]
-ROOMS = [path for path in SOURCES if not path.stem.startswith("__")]
+MODULES = [path for path in SOURCES if not path.stem.startswith("__")]
 
 
-@pytest.mark.parametrize("path", random.Random(1).sample(ROOMS, 12), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", random.Random(1).sample(MODULES, 12), ids=lambda path: path.stem)
 def test_an_edit_of_a_room_can_be_read_is_another_program_and_moves_no_line(path):
     source = path.read_text(encoding="utf-8")
     found = mutants(source)

@@ -317,12 +317,12 @@ def test_answers_must_be_booleans_and_a_refused_one_loses_nothing(ordering, answ
     w, truth = np.array([0.9, 0.5, 0.1]), cr.Truth([0, 0, 1])
     run = ordering(w, rng=1)
     pair = run.ask()
-    with pytest.raises(TypeError, match="must be a boolean"):
+    with pytest.raises(TypeError, match="must be True or False"):
         run.tell(pair, answer)
     with pytest.raises(ValueError, match="was not asked"):
         run.tell((7, 8), True)
     assert run.n_queries == 0 and run.ask() == pair
-    with pytest.raises(TypeError, match="must be a boolean"):
+    with pytest.raises(TypeError, match="must be True or False"):
         ordering(w, rng=1).run(lambda i, j: answer)
     assert asked(run.run(truth)) == asked(ordering(w, rng=1).run(truth))
     with pytest.raises(ValueError, match="no question is open"):

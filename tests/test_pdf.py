@@ -1,4 +1,4 @@
-"""The book as one PDF: complete, with its formulas and figures, and with links that stay inside."""
+"""The book as one PDF: complete, with formulas and figures, and with internal links."""
 
 import re
 import subprocess
@@ -139,4 +139,4 @@ def test_identifiers_of_different_pages_do_not_meet(book):
 def test_without_pages_there_is_nothing_to_print(tmp_path):
     command = [sys.executable, "-m", "book.build.pdf", "--html", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and "run make book first" in done.stderr
+    assert done.returncode == 1 and "run `make book` first" in done.stderr

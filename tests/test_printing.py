@@ -1,4 +1,4 @@
-"""Numbers as a reader would write them, and tables that no cell can break."""
+"""Formatting of numbers, and tables that no cell can break."""
 
 import re
 from fractions import Fraction

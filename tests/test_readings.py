@@ -1,4 +1,4 @@
-"""The readings of the synthetic experiment: each is the run it says it is, and the scores are what they should be."""
+"""The readings of the synthetic experiment, each compared with a direct run, and their scores."""
 
 import doctest
 

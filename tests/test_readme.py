@@ -1,4 +1,4 @@
-"""What the README shows in Python runs as it stands, one block after the other."""
+"""The Python blocks of the README run as they are, one after the other."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a release attaches: complete, of one commit, under the version that the project states."""
+"""A release is complete, from one commit, and has the version of the project."""
 
 import hashlib
 import json
@@ -85,12 +85,12 @@ def test_what_is_not_the_book_is_not_released(book):
         path.write_text(good)
 
     refused("no current execution of 02-two", fingerprint="of other code")
-    refused("of 2 commits", commit="another")
+    refused("from 2 commits", commit="another")
     both = json.loads(good)
     for entry in both["chapters"].values():
         entry["commit"] += "-modified"
     path.write_text(json.dumps(both))
-    with pytest.raises(BuildError, match="a release is of a commit"):
+    with pytest.raises(BuildError, match="clean commit"):
         release(book.root, book.out)
     path.write_text(good)
     (book.out / "html" / PDF).rename(book.out / "kept.pdf")
@@ -107,7 +107,7 @@ def test_a_version_that_is_being_worked_on_is_not_released(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[project]\nversion = "3.0.0.dev1"\n')
     (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 3.0.0 (soon)\n\nNew.\n")
     assert version(tmp_path) == "3.0.0.dev1" and notes(tmp_path, "3.0.0.dev1") == "New.\n"
-    with pytest.raises(BuildError, match=r"3\.0\.0\.dev1, which is being worked on"):
+    with pytest.raises(BuildError, match=r"development version 3\.0\.0\.dev1"):
         release(tmp_path, tmp_path / "_build")
 
 

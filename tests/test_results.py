@@ -1,4 +1,4 @@
-"""Files that a chapter or a reader is left with: whole, or as they were before."""
+"""Files are written completely or not at all."""
 
 import dataclasses
 import json

@@ -146,7 +146,7 @@ BOMB = "a0: &a0 [x, x]\n" + "\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] *
 def test_yaml_that_would_run_or_swell_is_refused(text, tmp_path):
     """A safe loader alone would make the bomb: 9^29 letters, once anybody prints it."""
     (tmp_path / "printed.yml").write_text(text)
-    with pytest.raises(ValueError, match="cannot be read as YAML"):
+    with pytest.raises(ValueError, match=r"printed\.yml cannot be read"):
         published.read(tmp_path / "printed.yml")
 
 

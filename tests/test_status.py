@@ -1,4 +1,4 @@
-"""The page that says what ran, and the links from a figure to what made it."""
+"""The page "What ran", and the links from a figure to its code."""
 
 import json
 import re

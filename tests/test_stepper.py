@@ -1,4 +1,4 @@
-"""The chart that walks through runs: its data, its settings, its words."""
+"""The chart that steps through runs: its data, settings and sentences."""
 
 import re
 from collections import Counter
@@ -8,8 +8,7 @@ import pytest
 import vl_convert
 
 import crowder as cr
-from book.companion.charts import replay as watching
-from book.companion.charts import stepper
+from book.companion.charts import replay, stepper
 from book.companion.figures import GREEN, RED
 
 
@@ -72,26 +71,26 @@ def test_the_kinds_of_lines_differ_by_more_than_colour(runs):
     assert sorted(found) == pytest.approx(sorted(widths)) and [found[w] for w in sorted(found)] == [5, 1, 1, 3]
 
 
-def test_records_that_are_known_to_be_one_stand_on_one_ground(runs):
+def test_the_records_of_a_known_cluster_have_one_colour(runs):
     chart, _ = stepper.stepper(runs, NAMES)
-    rows = data(chart.to_dict(), "ground")
+    rows = data(chart.to_dict(), "tint")
     for name, run in runs.items():
-        told = watching.steps(run)
+        found = replay.steps(run)
         for at in range(10):
             now = [row for row in rows if row["ordering"] == name and row["from"] <= at <= row["to"]]
             assert [row["record"] for row in now] == list(range(5))
-            step = told[min(at, len(told) - 1)]
+            step = found[min(at, len(found) - 1)]
             for part in step.components:
-                inside = {now[record]["ground"] for record in part}
-                outside = {row["ground"] for row in now if row["record"] not in part}
+                inside = {now[record]["tint"] for record in part}
+                outside = {row["tint"] for row in now if row["record"] not in part}
                 assert inside == {stepper.SINGLE} if len(part) == 1 else len(inside) == 1 and not inside & outside
 
 
-def test_the_largest_part_keeps_its_ground():
+def test_the_largest_part_keeps_its_colour():
     # 0-1-2 grow first, 3-4 apart; then they merge.
     run = cr.Resolution([[0, 1], [3, 4], [1, 2], [2, 3]], [True] * 4, [0] * 5)
     first, second = stepper.TINTS[:2]
-    assert stepper.tints(watching.steps(run))[2:] == [
+    assert stepper.tints(replay.steps(run))[2:] == [
         [first, first, "white", second, second], [first] * 3 + [second] * 2, [first] * 5,
     ]  # fmt: skip
 
@@ -102,8 +101,8 @@ def test_the_controls_reach_from_before_the_first_to_the_last_question_of_the_lo
     assert params["ordering"]["bind"]["options"] == list(runs) and params["ordering"]["value"] == "edge ordering"
     assert (params["question"]["bind"]["min"], params["question"]["bind"]["max"]) == (0, 9)
     assert set(words.texts) == {(name, at) for name in runs for at in range(10)}
-    told = watching.steps(runs["non-matches first"])
-    assert words.texts["non-matches first", 7] == watching.words(told, 7, NAMES)
+    found = replay.steps(runs["non-matches first"])
+    assert words.texts["non-matches first", 7] == replay.words(found, 7, NAMES)
     assert words.texts["edge ordering", 8].startswith("Done after question 4.")
 
 
@@ -117,5 +116,5 @@ def test_progress_is_the_number_of_settled_pairs(runs):
 
 
 def test_names_must_be_as_many_as_records(runs):
-    with pytest.raises(ValueError, match="4 names"):
+    with pytest.raises(ValueError, match="4 records"):
         stepper.stepper(runs, NAMES[:4])

@@ -379,15 +379,15 @@ def test_bad_input_is_refused():
     begun.ask()
     for ordering in (begun, w, cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=1),
                      cr.EdgeOrdering(sparse.csr_array(np.eye(3, k=1)), rng=1)):  # fmt: skip
-        with pytest.raises(ValueError, match=r"wrap|every pair"):
+        with pytest.raises(ValueError, match="ordering must"):
             cr.Stopping(ordering, budget=1)
     for rule in ({}, {"pair_delta": 1}, {"run_delta": -0.1}, {"pair_delta": float("nan")}, {"budget": -1},
                  {"budget": 1, "odds": 0}, {"budget": 1, "odds": float("inf")}):  # fmt: skip
-        with pytest.raises(ValueError, match=r"stop by|to stop|probability|budget|odds"):
+        with pytest.raises(ValueError, match=r"(delta|budget|odds) must be"):
             cr.Stopping(cr.EdgeOrdering(w, rng=1), **rule)
     with pytest.raises(TypeError):
         cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=1.5)
-    with pytest.raises(ValueError, match="labels have shape"):
+    with pytest.raises(ValueError, match="labels must have"):
         cr.Stopping(cr.EdgeOrdering(w, rng=1), budget=0).run(cr.Truth([0, 0, 0])).wrong([1])
 
 

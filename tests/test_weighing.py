@@ -12,7 +12,7 @@ from reference import Closure
 from scipy import sparse
 
 import crowder as cr
-from crowder.beyond.evidence_ordering import FIRST_LOOK, FORMS, NEXT_LOOK
+from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.learned_densities import into_steps, learned_densities
 from crowder.beyond.log_likelihood import UNIT, log_ratios
 from crowder.practice.journal import identity
@@ -64,7 +64,7 @@ def test_the_first_questions_by_hand():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_ties_favour_nobody(form):
+def test_ties_are_broken_without_bias(form):
     """Without information, sorted clusters cost what shuffled ones cost: 400 runs of each, means within 5 errors.
 
     A rule that breaks ties by index would find the first cluster of sorted records at once.
@@ -129,19 +129,19 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
     edges, steps, mass = into_steps(data.similarity, data.condensed)
     middles = np.r_[0, edges]  # a step takes its left end
     expected = log_ratios(*learned_densities(0 * mass, 0 * mass, mass)) / UNIT
-    looks, look, closure = 0, FIRST_LOOK, Closure(n)
+    looks, look, closure = 0, FIRST_UPDATE, Closure(n)
     while (pair := ordering.ask()) is not None:
         assert ordering.evidence(middles) == pytest.approx(expected, abs=1e-9)
         ordering.tell(pair, crowd(*pair))
         closure.learn(*pair, crowd(*pair))
         if ordering.n_queries == look:
-            looks, look = looks + 1, int(look * NEXT_LOOK)
+            looks, look = looks + 1, int(look * UPDATE_FACTOR)
             counts = np.zeros((2, len(mass)))
             for i, j in combinations(range(n), 2):
                 if closure.knows(i, j):
                     counts[int(closure.same[i] != closure.same[j]), steps[i, j]] += 1
             expected = log_ratios(*learned_densities(*counts, mass)) / UNIT
-    assert looks >= 2 and (FIRST_LOOK, NEXT_LOOK) == (16, 1.4)
+    assert looks >= 2 and (FIRST_UPDATE, UPDATE_FACTOR) == (16, 1.4)
 
 
 def test_a_journal_goes_on_and_tells_runs_apart(tmp_path):
@@ -205,7 +205,7 @@ def test_what_is_refused():
         cr.EvidenceOrdering(two)
     with pytest.raises(ValueError, match="form must be one of auto, pairs, records, not 'edges'"):
         cr.EvidenceOrdering(two, form="edges", rng=1)
-    with pytest.raises(ValueError, match="the similarity of every pair"):
+    with pytest.raises(ValueError, match="similarity must have every pair"):
         cr.EvidenceOrdering(sparse.csr_matrix(np.array(two)), rng=1)
     with pytest.raises(ValueError, match="not symmetric"):
         cr.EvidenceOrdering([[1.0, 0.5], [0.4, 1.0]], rng=1)

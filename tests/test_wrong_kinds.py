@@ -1,9 +1,9 @@
-"""Every argument of every public callable, given something of another kind, is refused by name or does as it should.
+"""Every argument of every public callable, given a value of another type, raises an error that names it or works.
 
-The examples in the docstrings are run once, to see how each callable is called. Then something of another kind takes
-each argument's place in turn: nothing, text, an object, numbers that are no numbers. Whatever comes back comes from the
-door: an error of a documented class that speaks of the argument, never one of Python's or NumPy's own from deep inside.
-What is *accepted* is a matter of the tables in bad_*.py, which say call by call what must not be.
+The examples in the docstrings are run once, to record how each callable is called. Then each argument in turn is
+replaced by None, text, an object, or numbers that are not finite. The result may be an error of a documented class that
+names the argument, but never an error of Python or NumPy from inside. Which values must be rejected is listed call by
+call in the tables bad_*.py.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""A book of two tiny chapters, to build in every way that can go wrong."""
+"""A tiny book of two chapters, to test the build."""
 
 import json
 import os
@@ -42,8 +42,8 @@ def notebook(*cells: str) -> dict:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-#: Of `crowder` and `book.companion`, what a chapter without mathematics needs.
-ROOMS = {
+#: The modules that a chapter without mathematics needs.
+MODULES = {
     "crowder": ["validation", "files"],
     "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
     "book/claims": ["__init__"],
@@ -64,7 +64,7 @@ class TinyBook:
             "  - file: notebooks/02-two\n- chapters:\n  - file: book/pages/bibliography\n"
         )
         (root / "book" / "pages" / "index.md").write_text("# Tiny\n\nA book.\n")
-        for folder, names in ROOMS.items():
+        for folder, names in MODULES.items():
             (root / folder).mkdir(exist_ok=True, parents=True)
             (root / folder / "__init__.py").touch()  # empty: the real ones, but that of the claims, import everything
             for name in names:

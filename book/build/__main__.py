@@ -3,10 +3,10 @@
     python -m book.build                          the whole book, into _build/html
     python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
-    python -m book.build --only 08 --preview      ... and a look at its page alone, in _build/preview
+    python -m book.build --only 08 --preview      one chapter, and its page alone, in _build/preview
 
-Everything is made under a temporary name and moved when it is complete, so a build that is killed leaves the last good
-results as they were.
+All output is written under a temporary name and moved into place once it is complete, so a build that is killed leaves
+the last complete results as they were.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.dont_write_bytecode = True  # nothing is written among the sources, so this comes before our own modules
+sys.dont_write_bytecode = True  # write nothing among the sources; must precede our own imports
 if __name__ == "__main__" and (_heeded := signal.getsignal(signal.SIGINT)) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports needs no words
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends silently
 
 # ruff: isort: split
 from book.build import compiled_cache, environment, execute, folders, processes, render, to_myst  # noqa: E402
 from book.build.chapters import (  # noqa: E402
     BuildError,
     Chapter,
+    os_error_message,
     overrides,
     parse_assignments,
     read_chapters,
     read_profiles,
     select,
-    told,
 )
 from book.build.environment import ROOT, WORK  # noqa: E402
 from book.build.manifest import Manifest  # noqa: E402
@@ -46,23 +46,23 @@ from crowder import files  # noqa: E402
 
 def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a terminal without an ε is no reason to fail
+        stream.reconfigure(errors="backslashreplace")  # a terminal that cannot print ε must not stop the build
     try:
         args = _arguments(argv)
-        # A polite kill cleans up like Ctrl-C; so does a terminal that is closed, unless nohup had it go on.
+        # SIGTERM and SIGHUP clean up as Ctrl-C does; under nohup, SIGHUP stays ignored.
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, lambda number, _: sys.exit(128 + number))
-        with folders.alone(args.output):
+        with folders.build_lock(args.output):
             code = build(args)
-        sys.stdout.flush()  # a full disk is an error here, and a traceback later
+        sys.stdout.flush()  # here a full disk is reported as an error, at exit as a traceback
         return code
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        with contextlib.suppress(OSError):  # the screen itself may be what failed
-            print(f"error: {told(error)}", file=sys.stderr)
+        with contextlib.suppress(OSError):  # writing to stderr may be what failed
+            print(f"error: {os_error_message(error)}", file=sys.stderr)
             sys.stderr.flush()
         _silence()
         return 1
@@ -72,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _silence() -> None:
-    """Let nothing that is still to be said fail again when Python ends."""
+    """Discard output that cannot be written, so that it does not fail again when Python exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -86,21 +86,23 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         prog="python -m book.build", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
-    parser.add_argument("--only", action="append", default=[], nargs="+", metavar="NN", help="execute these chapters")
+    parser.add_argument(
+        "--only", action="append", default=[], nargs="+", metavar="NN", help="execute only these chapters"
+    )
     parser.add_argument("-p", action="append", default=[], metavar="name=value", dest="parameters",
-                        help="a parameter, for the selected chapters that have it")  # fmt: skip
+                        help="set a parameter in the selected chapters that have it")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="chapters at a time (default: one a core)")  # fmt: skip
-    parser.add_argument("--timeout", type=int, default=2400, help="seconds that one cell may run (default: 2400)")
+                        help="chapters at a time (default: one per core)")  # fmt: skip
+    parser.add_argument("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
     parser.add_argument("--preview", action="store_true",
                         help="render only the chapters executed now, into preview/; "
-                             "warnings are shown but do not fail")  # fmt: skip
-    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="where everything goes (default: _build)")
+                             "warnings are shown but are not errors")  # fmt: skip
+    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
     args = parser.parse_args(argv)
     args.only = [name for names in args.only for name in names]
     try:
         args.output = args.output.resolve()
-    except (OSError, RuntimeError) as error:  # a link to itself: which of the two it is depends on Python
+    except (OSError, RuntimeError) as error:  # a symbolic link to itself; the class depends on the version of Python
         parser.error(f"--output {args.output}: {error}")
     if args.jobs < 1 or args.timeout < 1:
         parser.error("--jobs and --timeout must be at least 1")
@@ -111,7 +113,7 @@ def build(args: argparse.Namespace) -> int:
     chapters = read_chapters(ROOT)
     profiles = read_profiles(ROOT, chapters)
     if args.profile not in profiles:
-        raise BuildError(f"--profile {args.profile}: there are {', '.join(profiles)}")
+        raise BuildError(f"--profile {args.profile}: expected one of {', '.join(profiles)}")
     profile = profiles[args.profile]
     selected = select(chapters, args.only)
     catalogue = ledger.read_catalogue(ROOT, chapters, only=selected if args.preview else None)
@@ -125,7 +127,7 @@ def build(args: argparse.Namespace) -> int:
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=out))
     try:
         src = folders.copy_sources(ROOT, work, out / "src")
-        # Fingerprints are of the copy: an edit made while the build runs is not mistaken for what ran.
+        # Fingerprints are taken from the copy, so edits during the build do not count as executed.
         copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
         code = compiled_cache.folder(src, out / "cache")
         env = environment.environment(src, out, work, parallel=min(args.jobs, len(selected)))
@@ -143,10 +145,10 @@ def build(args: argparse.Namespace) -> int:
             })  # fmt: skip
 
         def publish(job: dict[str, Any], seconds: float) -> None:
-            """Move one chapter's execution into place: results, notebook, and last the entry that vouches for both."""
+            """Move one chapter's execution into place: results, notebook, and last its entry in the manifest."""
             copy, parameters = copies[job["slug"]], job["parameters"]
             notebook = Path(job["output"])
-            # Refuse early what cannot be shown.
+            # Fail early if the chapter cannot be rendered.
             to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), copy.slug, "")
             folders.complete_records(Path(job["results"]), copy, args.profile, parameters)
             manifest.forget(copy.slug)
@@ -160,15 +162,15 @@ def build(args: argparse.Namespace) -> int:
         finally:
             compiled_cache.seal(code)
         if failures:
-            raise BuildError("\n".join(failures + _lost(catalogue, failures)))
+            raise BuildError("\n".join(failures + _unchecked(catalogue, failures)))
         return _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups)
     finally:
         processes.end(WORK, str(work))
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _lost(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
-    """The claims that have no evidence now, because their chapter did not come to its end."""
+def _unchecked(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
+    """A line for each failed chapter that names the claims it would have checked."""
     lines = []
     for slug in sorted({failure.partition(":")[0] for failure in failures}):
         names = [name for name, entry in catalogue.items() if entry["chapter"] == slug]
@@ -178,7 +180,7 @@ def _lost(catalogue: dict[str, Any], failures: list[str]) -> list[str]:
 
 
 def _render(args, chapters, selected, copies, chosen, profile, manifest, src, work, env, catalogue, groups) -> int:
-    """Render if every chapter of the page set has a current execution; say so plainly if not."""
+    """Render the pages if all their chapters have a current execution; otherwise report those that lack one."""
     out, slugs = args.output, {c.slug for c in selected}
     executed, results = out / "executed" / args.profile, out / "results" / args.profile
     shown = selected if args.preview else chapters
@@ -192,21 +194,21 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     judged = [c.slug for c in (selected if lacking else shown)]
     entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
     numbers = printed.judge(groups, results, judged)
-    moved = ledger.say_moved(entries) + printed.say_lost(numbers)
+    changed = ledger.changes(entries) + printed.disagreements(numbers)
     for line in printed.diff(numbers):
         print(line)
-    if moved and args.parameters:
-        # Verdicts and agreements are of the book's own parameters; others may well give others.
-        print("\n".join(["with these parameters:", *moved]), file=sys.stderr)
-    failed = bool(moved and not args.parameters)
+    if changed and args.parameters:
+        # What is declared holds for the book's own parameters; others may give other results.
+        print("\n".join(["with these parameters:", *changed]), file=sys.stderr)
+    failed = bool(changed and not args.parameters)
     if lacking:
         if failed:
-            raise BuildError("\n".join(moved))
+            raise BuildError("\n".join(changed))
         print(f"results regenerated in {results}; the book was not rendered, because these chapters have no current "
               f"execution in profile {args.profile}: {', '.join(lacking)}\n"
-              "(run the build without --only, or see one page with --preview)")  # fmt: skip
+              "(run the build without --only, or render these pages alone with --preview)")  # fmt: skip
         return 0
-    to_myst.refuse_shared_names({c.slug: results / c.slug for c in shown})
+    to_myst.check_unique_names({c.slug: results / c.slug for c in shown})
     render.place(shown, executed, results, src)
     render.configure(src, profile=args.profile, keep=selected if args.preview else None)
     (src / "ledger.json").write_text(json.dumps(entries, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -225,14 +227,14 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):
             files.write(results / name, (src / "results" / name).read_bytes())
-    # Pages whose ledger has moved are for the author to read; they do not take the place of the good ones.
-    target = out / ("preview" if args.preview else "moved" if failed else "html")
+    # Pages with an unexpected ledger are for the author; they do not replace the good ones.
+    target = out / ("preview" if args.preview else "changed" if failed else "html")
     folders.swap(html, target)
     counts = ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items())
     if counts:
         print(f"claims: {counts}")
     if failed:
-        raise BuildError("\n".join([*moved, f"the ledger as it stands now is in {target}"]))
+        raise BuildError("\n".join([*changed, f"the pages with the new ledger are in {target}"]))
     print(f"the {'page' if args.preview else 'book'} is at {target / 'index.html'}")
     return 0
 

@@ -1,4 +1,4 @@
-"""What the build knows of a chapter before it runs: its file, its parameters, its fingerprint."""
+"""What the build knows about a chapter before running it: its file, its parameters and its fingerprint."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from book.build import closure
 
 
 class BuildError(Exception):
-    """Something the author of the book must mend; its text is the whole message."""
+    """An error for the author of the book to fix; its text is the complete message."""
 
 
-def told(error: OSError) -> str:
-    """What the system refused, in a line that names the file."""
+def os_error_message(error: OSError) -> str:
+    """The system's error in one line that names the file."""
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
         return f"{error.args[0][0][2]} ({len(error.args[0])} files)"
     where = " -> ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
@@ -63,7 +63,7 @@ class Chapter:
         return (self.root / self.path).exists()
 
     def defaults(self) -> dict[str, Any]:
-        """The parameters and their default values, read from the tagged cell without running it."""
+        """The parameters and their defaults, read from the tagged cell without running it."""
         tagged = [c for c in self.notebook()["cells"] if "parameters" in c.get("metadata", {}).get("tags", [])]
         if len(tagged) != 1 or tagged[0]["cell_type"] != "code":
             raise BuildError(f"{self.slug}: needs exactly one code cell tagged 'parameters', has {len(tagged)}")
@@ -83,14 +83,14 @@ class Chapter:
                 continue
             try:
                 values[target.id] = ast.literal_eval(statement.value)
-            except (ValueError, TypeError):  # the latter of a set or a dict with what cannot be in one
+            except (ValueError, TypeError):  # TypeError: an unhashable element of a set or dict
                 raise BuildError(f"{self.slug}: parameter {target.id} must be a literal, so that its type is known "
                                  "before the chapter runs") from None  # fmt: skip
         return values
 
 
 def read_yaml(root: Path, name: str) -> dict[Any, Any]:
-    """A file of the book by its names; a BuildError if it cannot be read."""
+    """A YAML file of the book as a mapping; a BuildError if it cannot be read."""
     try:
         return strict_yaml.read(root / name)
     except strict_yaml.Unreadable as error:
@@ -110,7 +110,7 @@ def read_chapters(root: Path) -> list[Chapter]:
             if "file" in entry:
                 file = entry["file"]
                 if not isinstance(file, str) or not re.fullmatch(r"[\w-][\w./-]*", file) or ".." in file:
-                    raise BuildError(f"_toc.yml: file: {file!r} is no page of the book")
+                    raise BuildError(f"_toc.yml: file: {file!r} is not a page of the book")
                 files.append(file)
             for value in entry.values():
                 walk(value)
@@ -120,7 +120,7 @@ def read_chapters(root: Path) -> list[Chapter]:
 
     walk(toc)
     named = [Path(f).with_suffix(".ipynb") if not f.endswith(".ipynb") else Path(f) for f in files]
-    # A page of the table of contents is a chapter when it stands in notebooks/ or when its notebook is there.
+    # A page of the table of contents is a chapter if it is in notebooks/ or if its notebook exists.
     chapters = [Chapter(p.stem, p, root) for p in named if p.parts[0] == "notebooks" or (root / p).exists()]
     listed = {c.path for c in chapters}
     for stray in sorted((root / "notebooks").rglob("*.ipynb")):
@@ -130,7 +130,7 @@ def read_chapters(root: Path) -> list[Chapter]:
 
 
 def numbered(root: Path) -> dict[Path, int]:
-    """Chapter -> its number in the book, by the parts of _toc.yml that are numbered, one after the other."""
+    """Chapter -> its number in the book; the numbered parts of _toc.yml are counted through."""
     parts = read_yaml(root, "_toc.yml").get("parts", [])
     files = [entry["file"] for part in parts if part.get("numbered") for entry in part.get("chapters", [])]
     return {Path(file).with_suffix(".ipynb"): number for number, file in enumerate(files, start=1)}
@@ -148,8 +148,8 @@ def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
 
 
 def _coerce(value: Any, default: Any) -> Any:
-    """The value in the default's type; TypeError when it has another."""
-    if default is None:  # says nothing about the type
+    """The value converted to the type of the default; TypeError if that is impossible."""
+    if default is None:  # any type will do
         return value
     if isinstance(default, bool) or isinstance(value, bool):
         if isinstance(default, bool) and isinstance(value, bool):
@@ -158,7 +158,7 @@ def _coerce(value: Any, default: Any) -> Any:
         return float(value)
     elif isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
         kinds = {type(item) for item in default}
-        # A list of one kind of thing stays so: the first item stands for all.
+        # If all items of the default have one type, the new items must have it, too.
         return [_coerce(item, default[0]) for item in value] if len(kinds) == 1 else list(value)
     elif isinstance(value, type(default)):
         return value
@@ -166,7 +166,7 @@ def _coerce(value: Any, default: Any) -> Any:
 
 
 def check_value(chapter: Chapter, name: str, value: Any, defaults: dict[str, Any], origin: str) -> Any:
-    """The value as the chapter will receive it, or a BuildError that says what was expected."""
+    """The value as the chapter will receive it; a BuildError if it does not fit the default."""
     if name not in defaults:
         raise BuildError(f"{chapter.slug}: {origin} sets {name!r}, which is not a parameter; "
                          f"it has {', '.join(defaults) or 'none'}")  # fmt: skip
@@ -179,7 +179,7 @@ def check_value(chapter: Chapter, name: str, value: Any, defaults: dict[str, Any
 
 
 def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, dict[str, Any]]]:
-    """profiles.yml, checked: profile -> chapter -> parameter -> value. "full" is always there and sets nothing."""
+    """profiles.yml, checked: profile -> chapter -> parameter -> value. "full" always exists and sets nothing."""
     path = root / "book" / "data" / "profiles.yml"
     profiles = read_yaml(root, "book/data/profiles.yml") if path.exists() else {}
     known = {c.slug: c for c in chapters}
@@ -188,13 +188,15 @@ def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, di
             raise BuildError(f"book/data/profiles.yml: {profile!r} cannot be the name of a profile "
                              "(\"full\" sets nothing)")  # fmt: skip
         if not isinstance(settings, dict | None):
-            raise BuildError(f"book/data/profiles.yml: profile {profile} has chapters and their values, "
+            raise BuildError(f"book/data/profiles.yml: profile {profile} must map chapters to values, "
                              f"not {settings!r}")  # fmt: skip
         for slug, values in (settings or {}).items():
             if not isinstance(values, dict | None):
-                raise BuildError(f"book/data/profiles.yml: {slug} in profile {profile} has parameters, not {values!r}")
+                raise BuildError(
+                    f"book/data/profiles.yml: {slug} in profile {profile} must map parameters to values, not {values!r}"
+                )
             if slug not in known:
-                raise BuildError(f"book/data/profiles.yml: profile {profile} names {slug}, which is no chapter; "
+                raise BuildError(f"book/data/profiles.yml: profile {profile} names {slug}, which is not a chapter; "
                                  f"there are {', '.join(known)}")  # fmt: skip
             if known[slug].exists():
                 defaults = known[slug].defaults()
@@ -204,7 +206,7 @@ def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, di
 
 
 def parse_assignments(assignments: list[str]) -> dict[str, str]:
-    """``-p name=value`` as typed; the value's type is the business of each chapter's default."""
+    """``-p name=value`` as typed; each chapter converts the value to the type of its own default."""
     values = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -245,12 +247,12 @@ def overrides(selected: list[Chapter], profile: dict[str, dict], typed: dict[str
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages that can move a result."""
+    """Versions of Python and of the packages that can change a result."""
     try:
         wanted = importlib.metadata.requires("crowder") or []
     except importlib.metadata.PackageNotFoundError:
         wanted = []
-    # Of the book's own packages, those that compute or draw; the rest only renders.
+    # Only the extras that compute or draw; the other packages only render.
     extras = ("experiments", "symbolic", "text")
     names = {
         r.name for r in map(Requirement, wanted) if not r.marker or any(r.marker.evaluate({"extra": e}) for e in extras)
@@ -260,9 +262,9 @@ def versions() -> dict[str, str]:
 
 
 def fingerprint(chapter: Chapter, parameters: dict[str, Any]) -> str:
-    """One text for everything an execution depends on; another text means it must run again."""
+    """A hash of everything an execution depends on; when it changes, the chapter must run again."""
     cells = [(c["cell_type"], c["source"], c.get("metadata", {})) for c in chapter.notebook()["cells"]]
-    # Where the real records are, and what else the module is told from outside.
+    # Settings from outside, such as the path to the records of cora.
     outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k != "CROWDER_RESULTS"}
     digest = hashlib.sha256(json.dumps([cells, parameters, versions(), outside], sort_keys=True).encode())
     code = "\n".join(source for kind, source, _ in cells if kind == "code")

@@ -1,8 +1,7 @@
-"""What a chapter depends on, found from its imports: a chapter is executed again when one of these files changed.
+"""The files that a chapter depends on, found from its imports: it runs again when one of them has changed.
 
-The chapter's own cells are read, then the modules of this project that they import, and so on. Imports that serve type
-checkers alone do not count. `crowder` loads some of its names when they are first used: such a name counts where it is
-used.
+The search follows imports of this project's modules from the chapter's cells on, except those for type checkers.
+`crowder` loads some of its names lazily; these count where they are used.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from pathlib import Path
 #: The packages of this project that a chapter may import.
 PACKAGES = ("crowder", "book", "notebooks")
 
-#: Files that a module reads when it runs; a folder stands for all files in it.
+#: Files that a module reads at run time; a folder means all files in it.
 READS = {
     "book.companion.published": ("book/data/published.yml",),
     "book.companion.measured": ("book/data/measured",),
     "crowder.cora.shipped": ("crowder/cora/values",),
 }
 
-#: In a folder that a chapter reads, what no run depends on.
+#: Files in such a folder that no chapter reads.
 NOT_READ = ("book/data/measured/faults.csv",)
 
 
 def files_of(root: Path, notebook: Path, source: str) -> list[Path]:
-    """The files, relative to `root`, that a notebook with this code depends on, beside itself.
+    """The files, relative to `root`, that a notebook with this code depends on, apart from itself.
 
     Raises
     ------
@@ -54,12 +53,12 @@ def files_of(root: Path, notebook: Path, source: str) -> list[Path]:
 
 @cache
 def _imports(path: Path, root: Path, changed: int) -> tuple[str, ...]:
-    """The modules that a file imports, as it was at the moment `changed`."""
+    """The modules that a file imports; `changed`, its modification time, is part of the cache's key."""
     return tuple(_modules(root, ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def _modules(root: Path, tree: ast.AST) -> Iterator[str]:
-    """The names of this project's modules that are imported, with the packages they are in."""
+    """The names of the imported modules of this project, and of the packages that contain them."""
     aliases: dict[str, str] = {}  # what a package is called here: import crowder as cr
     for node in _running(tree):
         if isinstance(node, ast.Import):
@@ -82,7 +81,7 @@ def _modules(root: Path, tree: ast.AST) -> Iterator[str]:
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, but for those under ``if TYPE_CHECKING:``."""
+    """All nodes except those under ``if TYPE_CHECKING:``."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -94,7 +93,7 @@ def _running(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _later(root: Path, package: str, name: str) -> Iterator[str]:
-    """The module that a package loads when this name of it is first used (its table ``_LATER``)."""
+    """The module that a package loads lazily for this name (from its table ``_LATER``), and its packages."""
     path = _path(root, package)
     if path is not None and path.name == "__init__.py":
         module = _tables(path, path.stat().st_mtime_ns).get(name)
@@ -120,7 +119,7 @@ def _path(root: Path, module: str) -> Path | None:
 
 
 def _named_files(root: Path, notebook: Path, tree: ast.AST) -> Iterator[Path]:
-    """Files of the project that the code names, from its own folder or from the top."""
+    """Files of the project whose paths appear in the code, relative to its own folder or to the root."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and 4 < len(node.value) < 200:
             text = node.value

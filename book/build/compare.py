@@ -1,11 +1,11 @@
-"""Are two builds the same? Of one commit on one Python, byte for byte; on another Python or machine, to a tolerance.
+"""Compare two builds: byte for byte on one Python and machine, otherwise to a tolerance.
 
     python -m book.build.compare A B               results and pages of two builds (two _build folders), byte for byte
-    python -m book.build.compare A B --tolerance   results alone: the same words, numbers to a part in a million
+    python -m book.build.compare A B --tolerance   results only: equal words, numbers to a part in a million
 
-A build on another Python, another processor or another C library may end a long sum in another last digit. So
-numbers within a text, a table or a drawing may differ by a part in 10⁶, or by 10⁻⁹ where they are nearly zero; no word,
-and so no verdict, may. Ends with 1 when the builds differ by more.
+On another Python, processor or C library the last digit of a long sum may differ. Numbers in a text, a table or a
+drawing may therefore differ by a part in 10⁶, or by 10⁻⁹ near zero; words, and so statuses, may not. The exit code is 1
+if the builds differ by more.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from pathlib import Path
 from typing import NamedTuple
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
-#: A pixel may differ by this share of full scale where a line moved by a hair.
+#: A pixel may differ by this share of full scale, because a line may move slightly.
 PIXEL = 0.05
-#: Numbers of a text; a hash or an identifier is none.
+#: Numbers in a text, but not digits in a hash or an identifier.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
 
 
 class Difference(NamedTuple):
-    """Where two builds part: a file, and what is seen there."""
+    """A file in which two builds differ, and how."""
 
     file: str
     what: str
 
 
 def files(folder: Path, parts: tuple[str, ...]) -> dict[str, Path]:
-    """Every file under these parts of a build, by its name in the build."""
+    """All files in these folders of a build, by their path in the build."""
     found = (path for part in parts for path in (folder / part).rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in found}
 
 
 def compare(first: Path, second: Path, *, exact: bool) -> tuple[int, float, list[Difference]]:
-    """The number of files compared, the largest difference of two numbers that was let pass, and what was not.
+    """The number of files compared, the largest difference within the tolerance, and the differences beyond it.
 
     The difference of two numbers a and b is ``|a - b| / max(|a|, |b|, 10⁻³)``, so that 10⁻⁹ is a part in 10⁶ of zero.
     """
     parts = ("results", "html") if exact else ("results",)
     ours, theirs = files(first, parts), files(second, parts)
     if not ours and not theirs:
-        return 0, 0.0, [Difference(", ".join(parts), f"there is nothing in {first} or {second}")]
+        return 0, 0.0, [Difference(", ".join(parts), f"{first} and {second} are both empty")]
     alone = sorted(ours.keys() ^ theirs.keys())
     found = [Difference(name, f"only in {first if name in ours else second}") for name in alone]
     largest = 0.0
@@ -71,11 +71,11 @@ def _first_byte(a: bytes, b: bytes) -> int:
 
 
 def _texts(a: str, b: str) -> tuple[float, str]:
-    """The largest difference of numbers that is within the tolerance; what else differs, if anything."""
+    """The largest difference of numbers within the tolerance, and a description of what else differs, if anything."""
     largest = 0.0
     if _NUMBER.split(a) != _NUMBER.split(b):
         pairs = zip(a.splitlines(), b.splitlines(), strict=False)
-        lines = next(((x, y) for x, y in pairs if _NUMBER.split(x) != _NUMBER.split(y)), ("", "a line more or less"))
+        lines = next(((x, y) for x, y in pairs if _NUMBER.split(x) != _NUMBER.split(y)), ("", "a line is missing"))
         return largest, f"other words: {lines[0][:80]!r} and {lines[1][:80]!r}"
     for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True):
         if x == y:
@@ -98,17 +98,17 @@ def _pixels(a: Path, b: Path) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("first", type=Path, help="a build: the folder that has results/ and html/")
+    parser.add_argument("first", type=Path, help="a build: the folder with results/ and html/")
     parser.add_argument("second", type=Path, help="another one")
-    parser.add_argument("--tolerance", action="store_true", help="compare the results to a tolerance, not the bytes")
+    parser.add_argument("--tolerance", action="store_true", help="compare only the results, to a tolerance")
     args = parser.parse_args(argv)
     for folder in (args.first, args.second):
         if not folder.is_dir():
-            parser.error(f"{folder} is no folder")
+            parser.error(f"{folder} is not a folder")
     number, largest, found = compare(args.first, args.second, exact=not args.tolerance)
     for difference in found:
         print(f"{difference.file}: {difference.what}")
-    same = "the same bytes" if not args.tolerance else f"agree; the largest difference of two numbers is {largest:.1e}"
+    same = "identical" if not args.tolerance else f"agree; the largest difference of two numbers is {largest:.1e}"
     print(f"{number} files in both; {len(found)} differences" if found else f"{number} files: {same}")
     return 1 if found else 0
 

@@ -1,4 +1,4 @@
-"""The cache of compiled code: of exactly these sources, and as the last build left it."""
+"""The cache of compiled code, valid only for exactly these sources and only as the last build left it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SEAL = "sums.json"
 
 
 def folder(src: Path, cache: Path) -> Path:
-    """The folder for compiled code of these sources, without what was changed or never sealed.
+    """The cache folder for these sources, emptied if its files are not those that the last build recorded.
 
-    numba notices a change in the file of a compiled function, but not in another file that the function calls into: one
-    cache for all times could run old code. It believes what it finds in its cache, too, be it half a file.
+    Numba notices a change in the file of a compiled function, but not in another file that the function calls, so a
+    single cache could run outdated code. Nor does it check the files in its cache, which may be incomplete.
     """
     digest = hashlib.sha256()
     for path in sorted((src / "crowder").rglob("*.py")):
@@ -28,13 +28,13 @@ def folder(src: Path, cache: Path) -> Path:
         if other != chosen:
             shutil.rmtree(other, ignore_errors=True)
     if chosen.exists() and _sums(chosen) != _sealed(chosen):
-        print(f"the compiled code in {chosen} is not as a build left it; compiling anew", file=sys.stderr)
+        print(f"the compiled code in {chosen} has changed since the last build; compiling again", file=sys.stderr)
         shutil.rmtree(chosen)
     return chosen
 
 
 def seal(chosen: Path) -> None:
-    """Note what is in the folder, so that the next build can tell whether it still is."""
+    """Record the checksums of the folder, so that the next build can tell whether it has changed."""
     if chosen.exists():
         files.write(chosen / _SEAL, json.dumps(_sums(chosen), indent=1).encode())
 

@@ -1,4 +1,4 @@
-"""What a chapter finds around it when it runs: the same on each machine, whatever its owner has set up."""
+"""The environment in which chapters run: the same on every machine, whatever its owner has configured."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Stands in for the date of the last commit where git cannot tell it; its year is the one in the footer.
+# Used when git cannot give the date of the last commit; its year is the one in the footer.
 _FALLBACK_DATE = "1767225600"
 
-#: By this variable, which leads to a folder of its own, all that a build has started is known (see `processes`).
+#: Set to a folder unique to the build; it marks every process that the build has started (see `processes`).
 WORK = "CROWDER_WORK"
 
 
 def _git(*command: str) -> str | None:
-    """What git says of this project; None when it is not a repository of its own, or there is no git."""
-    # In a hook of git, say, variables lead to another repository.
+    """The output of git for this project; None without git or if the project is not a repository of its own."""
+    # Inside a git hook, for example, these variables point to another repository.
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
     def ask(*words: str) -> str | None:
@@ -38,7 +38,7 @@ def commit() -> str | None:
 
 
 def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str, str]:
-    """The surroundings of every chapter: the same on each machine, whatever its owner has set up."""
+    """The environment variables for every chapter; at most `parallel` chapters run at a time."""
     cores = os.cpu_count() or 1
     private = work / "private"
     env = dict(os.environ)
@@ -51,12 +51,12 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
         "IPYTHONDIR": str(private / "ipython"),
         "JUPYTER_CONFIG_DIR": str(private / "jupyter"),
         "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
-        # This Python's kernel, not one of the same name in the home folder.
+        # The kernel of this Python, not one of the same name in the home folder.
         "JUPYTER_PREFER_ENV_PATH": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        # Chapters share the cores instead of each starting a process a core.
+        # Chapters share the cores; otherwise each would start one process per core.
         "LOKY_MAX_CPU_COUNT": str(max(1, cores // max(1, parallel))),
-        # tqdm, which others import, misses widgets that a page could not show.
+        # tqdm warns about missing widgets, which a page could not show anyway.
         "PYTHONWARNINGS": "ignore:IProgress not found",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
@@ -64,12 +64,12 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
     }
     env.setdefault("SOURCE_DATE_EPOCH", _git("log", "-1", "--format=%ct") or _FALLBACK_DATE)
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        # One thread adds numbers in one order.
+        # A single thread always adds numbers in the same order.
         env.setdefault(threads, "1")
     return env
 
 
 def find_fonts(env: dict[str, str]) -> None:
-    """Let Matplotlib list the fonts once, here: on a slow machine it says so, and a page is no place for that."""
+    """Build Matplotlib's font cache now: on a slow machine it prints a message that would end up on a page."""
     if not list(Path(env["MPLCONFIGDIR"]).glob("fontlist*.json")):
         subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=env, capture_output=True)

@@ -1,8 +1,8 @@
-"""Run chapters in parallel, each by papermill in a process of its own.
+"""Run chapters in parallel, each with papermill in a process of its own.
 
-The parent starts ``python -m book.build.execute`` for a chapter, writes the job as one line of JSON to its standard
-input and reads progress, one line of JSON each, from its standard output, which nothing else can write to. The input
-stays open as long as the parent lives: when it closes, the parent is gone, and the worker ends too, with its kernel.
+The parent starts ``python -m book.build.execute`` for each chapter, writes the job to its standard input as one line of
+JSON, and reads progress from its standard output, again one line of JSON each; nothing else can write there. The
+parent keeps the input open. When it closes, the parent has ended, and the worker ends itself and its kernel.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from pathlib import Path
 from typing import Any
 
 from book.build import processes
-from book.build.chapters import BuildError, told
+from book.build.chapters import BuildError, os_error_message
 from book.build.environment import ROOT
 
-# What all outputs of one cell may take: the largest that is meant for a page has a fiftieth of it.
-MOST = 50_000_000
+#: Limit on the outputs of one cell, fifty times the largest that is meant for a page.
+MAX_OUTPUT_BYTES = 50_000_000
 
 
 # --- the worker --------------------------------------------------------------------------------------------------
 
 
-def _listen() -> Any:
-    """Take standard output for ourselves: what libraries, the kernel and its children print goes to the log."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # which no child inherits, so it ends when we do
+def _reserve_stdout() -> Any:
+    """Keep standard output for messages to the parent; whatever else is printed goes to the log."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # children do not inherit it, so it closes when we end
     os.dup2(2, 1)
     return channel
 
 
 def end_with_parent(last: Callable[[], None] = lambda: None) -> None:
-    """End this process as soon as its parent, at the other end of standard input, has gone; do this `last`."""
-    while os.read(0, 4096):  # not through sys.stdin, whose lock Python wants when it ends
+    """Call `last` and end this process as soon as the parent, at the other end of standard input, has ended."""
+    while os.read(0, 4096):  # not through sys.stdin, whose lock Python needs on exit
         pass
     with contextlib.suppress(Exception):
         last()
@@ -49,7 +49,7 @@ def end_with_parent(last: Callable[[], None] = lambda: None) -> None:
 
 
 def _strip(notebook: Any) -> None:
-    """Remove what differs from run to run though the result is the same."""
+    """Remove metadata that differs between runs with the same result."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
@@ -64,7 +64,7 @@ def _size(message: dict[str, Any]) -> int:
     return sum(len(piece) if isinstance(piece, str) else len(json.dumps(piece)) for piece in pieces)
 
 
-def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
+def _execute(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
     import nbformat
     import papermill
     import papermill.engines
@@ -73,14 +73,14 @@ def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
     from papermill.engines import NBClientEngine, papermill_engines
     from traitlets.config import Config
 
-    at: int | None = None  # no cell has begun
+    at: int | None = None  # the current cell; None before the first
     sizes: dict[int, int] = {}
 
     def _send(**message: Any) -> None:
         print(json.dumps(message), file=channel, flush=True)
 
     class Client(papermill.engines.PapermillNotebookClient):
-        """papermill's own client, with an end to what a cell may print: memory has one, too."""
+        """papermill's client with a limit on the output of a cell, so that it cannot fill the memory."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
@@ -88,15 +88,15 @@ def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
 
         def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
             sizes[cell_index] = sizes.get(cell_index, 0) + _size(msg)
-            if sizes[cell_index] > MOST:
-                _send(error=f"its output is larger than {MOST // 10**6} MB, which no page can show", cell=at)
+            if sizes[cell_index] > MAX_OUTPUT_BYTES:
+                _send(error=f"its output exceeds {MAX_OUTPUT_BYTES // 10**6} MB, more than a page can show", cell=at)
                 os._exit(1)  # the parent ends the kernel
             return super().process_message(msg, cell, cell_index)
 
     papermill.engines.PapermillNotebookClient = Client
 
     class Engine(NBClientEngine):
-        """papermill's own engine, telling the parent which cell it has reached."""
+        """papermill's engine, which also reports the current cell to the parent."""
 
         @classmethod
         def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> Any:
@@ -114,7 +114,7 @@ def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
     papermill_engines.register("crowder", Engine)
     config = Config()
     if zmq.has("curve"):
-        # A kernel that talks over TCP in the clear warns on every start.
+        # A kernel warns on every start if its TCP connections are not encrypted.
         config.KernelManager.transport_encryption = "auto"
     started = time.monotonic()
     try:
@@ -130,16 +130,16 @@ def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
         _send(error=f"the cell ran longer than {job['timeout']} s (see --timeout)", cell=at)
         return
     except DeadKernelError:
-        _send(error="its kernel died: killed from outside (for want of memory?), or a crash in compiled code", cell=at)
+        _send(error="its kernel died: killed from outside (out of memory?), or a crash in compiled code", cell=at)
         return
-    except Exception as error:  # whatever it is belongs to this chapter's message
+    except Exception as error:  # any other error is reported for this chapter, too
         _send(error=f"{type(error).__name__}: {error}", cell=at)
         return
     _strip(notebook)
     try:
         nbformat.write(notebook, job["output"])
     except OSError as error:
-        _send(failed=f"its execution could not be written: {told(error)}")
+        _send(failed=f"its execution could not be written: {os_error_message(error)}")
         return
     _send(seconds=round(time.monotonic() - started, 2))
 
@@ -150,7 +150,7 @@ def _work(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
 def _describe(job: dict[str, Any], message: dict[str, Any]) -> str:
     if message.get("cell") is None:
         return f"{job['slug']}: its kernel did not start: {message['error']}"
-    # Count as the author does: from 1, without the cell that the build put in.
+    # Count as the author does: from 1, and without the cell of injected parameters.
     injected = 1 if job["parameters"] else 0
     cells = json.loads(Path(job["input"]).read_text(encoding="utf-8"))["cells"]
     tagged = next(i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", []))
@@ -170,10 +170,10 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
     last: dict[str, Any] = {}
     with log.open("w", encoding="utf-8") as errors:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "book.build.execute"], cwd=ROOT,  # where this very `book` is found first
+            [sys.executable, "-m", "book.build.execute"], cwd=ROOT,  # so that this `book` is imported
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
             env=env | {"CROWDER_RESULTS": job["results"]},
-            # Ctrl-C is the parent's to handle.
+            # The parent alone handles Ctrl-C.
             start_new_session=True,
         )  # fmt: skip
         alive.append(worker)
@@ -181,12 +181,12 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
             worker.stdin.write(json.dumps(job) + "\n")
             worker.stdin.flush()
             for line in worker.stdout:
-                if line.endswith("\n"):  # not the half of one, from a worker that was killed
+                if line.endswith("\n"):  # a killed worker may leave half a line
                     last = json.loads(line)
                     if "of" in last:
                         report(job["slug"], last["cell"], last["of"])
         except BrokenPipeError:
-            pass  # it ended before it listened; its log says why
+            pass  # the worker ended at once; its log says why
         finally:
             worker.stdout.close()
             code = worker.wait()
@@ -207,18 +207,18 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
 
 
 def _last_line(log: Path) -> str:
-    """The last error in the log, which is mostly why; failing that, the last words."""
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
-    return f"\n      {(errors or said)[-1]}" if said else ""
+    """The last error in the log, usually the cause; without any, the last line."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
+    return f"\n      {(errors or lines)[-1]}" if lines else ""
 
 
 class Progress:
-    """A bar for each chapter on a terminal, a few plain lines elsewhere."""
+    """A progress bar for each chapter on a terminal, plain lines elsewhere."""
 
     def __init__(self, slugs: list[str]) -> None:
         self.tty = sys.stderr.isatty()
-        self.spoken: dict[str, float] = {}
+        self.reported: dict[str, float] = {}
         self.bars: dict[str, Any] = {}
         if self.tty:
             from tqdm import tqdm
@@ -232,11 +232,11 @@ class Progress:
         if self.tty:
             bar = self.bars[slug]
             if bar.total != total:
-                bar.reset(total)  # the clock of a waiting chapter starts when it does
+                bar.reset(total)  # starts the clock of this chapter
             bar.n = cell
             bar.refresh()
-        elif time.monotonic() - self.spoken.get(slug, 0) > 15:
-            self.spoken[slug] = time.monotonic()
+        elif time.monotonic() - self.reported.get(slug, 0) > 15:
+            self.reported[slug] = time.monotonic()
             print(f"  {slug}: cell {cell + 1} of {total}", file=sys.stderr, flush=True)
 
     def end(self, slug: str, seconds: float | None) -> None:
@@ -245,8 +245,8 @@ class Progress:
                 self.bars[slug].n = self.bars[slug].total
             self.bars[slug].refresh()
         else:
-            said = "failed" if seconds is None else f"done in {seconds:.1f} s"
-            print(f"  {slug}: {said}", file=sys.stderr, flush=True)
+            result = "failed" if seconds is None else f"done in {seconds:.1f} s"
+            print(f"  {slug}: {result}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         for bar in self.bars.values():
@@ -272,7 +272,7 @@ def run_all(
             failures[job["slug"]] = str(error)
             seconds = None
         except OSError as error:
-            failures[job["slug"]] = f"{job['slug']}: {told(error)}"
+            failures[job["slug"]] = f"{job['slug']}: {os_error_message(error)}"
             seconds = None
         finally:
             progress.end(job["slug"], seconds)
@@ -295,10 +295,10 @@ if __name__ == "__main__":
     _clients: list[Any] = []
 
     def _end_kernel() -> None:
-        """A kernel deep in compiled code would not notice for as long as that runs."""
+        """Kill the kernel: while compiled code runs, it would not react to anything else."""
         os.kill(_clients[0].km.provisioner.pid, signal.SIGKILL)
 
     threading.Thread(target=end_with_parent, args=[_end_kernel], daemon=True).start()
-    _work(_job, _listen(), _clients)
-    # Leave at once: the thread above still waits for the parent, and nothing is left to do.
+    _execute(_job, _reserve_stdout(), _clients)
+    # Exit at once, because the thread above still waits for the parent.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Folders that are whole or not there: one build at a time, everything moved into place when it is complete."""
+"""Output folders: one build at a time, and each folder replaced only once its successor is complete."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ from book.build import processes
 from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT, WORK
 
-#: What a build replaces as a whole.
-_REPLACED = ("html", "preview", "moved", "src", "results", "executed")
+#: Folders that a build replaces as a whole.
+_REPLACED = ("html", "preview", "changed", "src", "results", "executed")
 _SOURCES = ("crowder", "notebooks", "book")
 
 
 @contextlib.contextmanager
-def alone(out: Path) -> Iterator[None]:
-    """One build at a time in a folder, and a tidy start: what a killed build left is put right."""
-    _refuse(out)
+def build_lock(out: Path) -> Iterator[None]:
+    """Lock the output folder for one build, and clean up after a build that was killed."""
+    _check_output(out)
     out.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(FileLock(out / ".lock", blocking=False))
         except Timeout:
-            raise BuildError(f"another build is at work in {out}") from None
+            raise BuildError(f"another build is running in {out}") from None
         old = [out / f"{name}.old" for name in _REPLACED] + list(out.glob("results/*/*.old"))
         for path in filter(Path.is_dir, old):
-            # Killed between the two moves of a swap: the old one is the good one.
+            # Killed between the two moves of a swap: the old folder is the complete one.
             if not (target := path.with_name(path.name.removesuffix(".old"))).exists():
                 path.rename(target)
             shutil.rmtree(path, ignore_errors=True)
         for work in out.glob(".work-*"):
-            processes.end(WORK, str(work))  # what outlived its build would go on writing
+            processes.end(WORK, str(work))  # processes that outlived their build
             shutil.rmtree(work, ignore_errors=True)
         for part in [*out.glob("results/*/*.part"), *out.glob("executed/*/*.part")]:
             part.unlink()
         yield
 
 
-def _refuse(out: Path) -> None:
-    """Folders in which a build would harm what is not its own."""
+def _check_output(out: Path) -> None:
+    """Reject folders in which a build would overwrite files that are not its own."""
     if out == ROOT or any(out.is_relative_to(ROOT / name) for name in _SOURCES):
-        raise BuildError(f"--output {out}: the sources are there; name another folder")
+        raise BuildError(f"--output {out} contains sources; choose another folder")
     for part in (out, *out.parents):
         if part.exists() and not part.is_dir():
             raise BuildError(f"--output {out}: {part} is a file, not a folder")
     if not (out / ".lock").exists():
         theirs = [name for name in _REPLACED if (out / name).exists()]
         if theirs:
-            raise BuildError(f"--output {out}: {', '.join(theirs)} would be replaced there, and no build has made "
-                             "that; name another folder, or move it away")  # fmt: skip
+            raise BuildError(f"--output {out}: would replace {', '.join(theirs)}, which no build has made; "
+                             "choose another folder, or move them away")  # fmt: skip
 
 
 def swap(new: Path, target: Path) -> None:
-    """Put a finished folder in the place of another; in one step where the system can: the place is never empty."""
+    """Replace a folder by a finished one, atomically where the system supports it."""
     if not target.exists():
         new.rename(target)
         return
@@ -75,13 +75,13 @@ def swap(new: Path, target: Path) -> None:
         target.rename(old)
         new.rename(target)
     finally:
-        if not target.exists() and old.exists():  # interrupted between the two
+        if not target.exists() and old.exists():  # interrupted between the two moves
             old.rename(target)
     shutil.rmtree(old, ignore_errors=True)
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step; False where the system or the disk does not know how."""
+    """Exchange two folders atomically; False where the system or the file system cannot."""
     names = os.fsencode(one), os.fsencode(other)
     with contextlib.suppress(AttributeError, OSError):
         libc = ctypes.CDLL(None)
@@ -98,7 +98,9 @@ def copy_sources(root: Path, work: Path, target: Path) -> Path:
     for name in _SOURCES:
         if (root / name).is_dir():
             ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-            shutil.copytree(root / name, copy / name, ignore=ignored)  # keeps times, so numba's cache stays good
+            shutil.copytree(
+                root / name, copy / name, ignore=ignored
+            )  # keeps modification times, so numba's cache stays valid
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy2(root / name, copy / name)
     swap(copy, target)
@@ -106,7 +108,7 @@ def copy_sources(root: Path, work: Path, target: Path) -> Path:
 
 
 def complete_records(folder: Path, chapter: Chapter, profile: str, parameters: dict[str, Any]) -> None:
-    """Add to each result what only the build knows: the chapter, the profile and all parameters."""
+    """Add the chapter, the profile and all parameters to the record of each result."""
     for path in folder.glob("*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
         record["parameters"] = chapter.defaults() | parameters | record.get("parameters", {})

@@ -1,4 +1,4 @@
-"""Which execution of which chapter is current: what vouches for the executed notebooks of one profile."""
+"""The record of which chapters were executed, with what, and whether that is still current."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _KINDS = {"parameters": dict, "seconds": (int, float), "versions": dict} | dict.
 
 
 class Manifest:
-    """What vouches for the executed notebooks of one profile, and for their results."""
+    """The executed notebooks of one profile and their results, with their fingerprints and checksums."""
 
     def __init__(self, path: Path, profile: str, results: Path) -> None:
         self.path, self.results = path, results
-        self.commit = commit()  # of now: the sources are copied now, and a chapter may take long
+        self.commit = commit()  # now, when the sources are copied: a chapter may run for minutes
         self.data = {"profile": profile, "chapters": _read(path)}
 
     def longest_first(self, chapters: list[Chapter]) -> list[Chapter]:
@@ -60,7 +60,7 @@ class Manifest:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The entries of a manifest; one that cannot be read, or is no such entry, vouches for nothing."""
+    """The valid entries of a manifest; none if it cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError, RecursionError):
@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def sha256(path: Path) -> str:
-    """Of a file; or of all files in a folder, with their names."""
+    """The SHA-256 of a file, or of all files in a folder with their names."""
     if not path.is_dir():
         return hashlib.sha256(path.read_bytes() if path.exists() else b"").hexdigest()
     digest = hashlib.sha256()

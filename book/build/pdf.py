@@ -1,13 +1,13 @@
-"""The whole book as one PDF, printed by Chromium from the pages of the last build.
+"""Print the pages of the last build with Chromium, as one PDF of the whole book.
 
     python -m book.build.pdf                  _build/html -> _build/html/asking-the-crowd.pdf
     python -m book.build.pdf --html OTHER     the same for the pages in another folder
 
-The landing page then leads to it.
+The landing page then links to it.
 
-The articles of all pages are put into one page, in the order of the contents, so that a link from one chapter to
-another becomes a link inside the document, formulas are set by the same MathJax, and figures stay vectors. Code that is
-folded on the pages is left out; the executed notebooks have it.
+The articles of all pages are combined into one page, in the order of the contents. Links between chapters become links
+inside the document, formulas are set by the same MathJax, and figures remain vector graphics. Code that is folded on
+the pages is left out; the executed notebooks contain it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import yaml
 from bs4 import BeautifulSoup, Tag
 
 from book.build import folders
-from book.build.chapters import BuildError, told
+from book.build.chapters import BuildError, os_error_message
 from crowder import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,10 +33,10 @@ NAME = "asking-the-crowd.pdf"
 
 _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body></body></html>'
 
-# What only a screen can use.
+# Elements that are useful only on a screen.
 _SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download"
 _STYLE = """
-/* A shadow is printed as a picture. The identifier, which nothing has, outweighs what the themes say. */
+/* A shadow is printed as an image. The unused identifier outranks the selectors of the themes. */
 :is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
 body { display: block; background: #fff; font-size: 10pt; }
 article { display: block; }
@@ -54,13 +54,13 @@ _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-al
 
 
 def pages() -> list[str]:
-    """The pages of the book without suffix, in the order of the contents."""
+    """The pages of the book, without suffix, in the order of the contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
 
 
 def anchor(page: str, fragment: str = "") -> str:
-    """The name of a place in the one document.
+    """The anchor in the combined document for a page, or for a place on it.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def anchor(page: str, fragment: str = "") -> str:
 
 
 def combine(html: Path, names: list[str]) -> str:
-    """One page of HTML, to be opened in the folder `html`."""
+    """The combined HTML page, to be opened in the folder `html`."""
     documents = {name: _read(html / f"{name}.html") for name in names}
     first = documents[names[0]]
     whole = BeautifulSoup(_WHOLE, "html.parser")
@@ -80,7 +80,7 @@ def combine(html: Path, names: list[str]) -> str:
     whole.head.append(whole.new_tag("title"))
     whole.title.string = _words(title)
     for part in first.select('link[rel="stylesheet"], script'):
-        # The styles, and MathJax with its settings; nothing else runs on paper.
+        # The styles, and MathJax with its settings; no other script is needed in print.
         if part.name == "script" and "mathjax" not in str(part).lower():
             continue
         for key in ("href", "src"):
@@ -107,7 +107,7 @@ def _words(heading: Tag) -> str:
 
 
 def _beside(page: str, path: str) -> str:
-    """A path that a page names, from the root of the pages."""
+    """A path on a page, made relative to the root of the pages."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
 
 
@@ -125,12 +125,12 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
         page = _beside(name, target.path) if target.path else f"{name}.html"
         if (page := page.removesuffix(".html")) in names:
             link["href"] = "#" + anchor(page, unquote(target.fragment))
-        else:  # a file beside the pages, which paper does not have
+        else:  # a file beside the pages, which the PDF does not contain
             del link["href"]
 
 
 def print_pdf(source: Path, target: Path, executable: str) -> None:
-    """Print a page that lies on disk; every formula is set before."""
+    """Print a page from disk, once all its formulas are typeset."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -151,7 +151,7 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Chromium writes the many small objects of a tagged document one by one; packed, they are half the size."""
+    """Pack the many small objects of a tagged document, which halves the size of the file."""
     import pikepdf
 
     with pikepdf.open(path, allow_overwriting_input=True) as document:
@@ -160,11 +160,11 @@ def _shrink(path: Path) -> None:
 
 
 def _share_tiles(document) -> None:
-    """Keep one of equal images: Chromium prints a hatch as tiles, and each use of a hatch has its own."""
+    """Keep one copy of equal images: Chromium prints each use of a hatch as a tile image of its own."""
     import pikepdf
 
     kept: dict[tuple, pikepdf.Object] = {}
-    for masked in (False, True):  # masks first, so that images with equal masks name the same one
+    for masked in (False, True):  # masks first, so that images with equal masks share one
         same = {}
         for item in document.objects:
             if not isinstance(item, pikepdf.Stream) or item.get("/Subtype") != "/Image" or ("/SMask" in item) != masked:
@@ -181,7 +181,7 @@ def _share_tiles(document) -> None:
 
 
 def link_from_landing_page(html: Path, root: str) -> None:
-    """Say on the landing page that there is a PDF; a page that was built without one does not say so."""
+    """Add a link to the PDF to the landing page."""
     path = html / f"{root}.html"
     document = _read(path)
     place = document.select_one("#pdf")
@@ -194,18 +194,20 @@ def link_from_landing_page(html: Path, root: str) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (_build/html)")
+    parser.add_argument(
+        "--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (default: _build/html)"
+    )
     html = parser.parse_args(argv).html.resolve()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # tidies up like Ctrl-C
-    built = (html.parent / ".lock").exists()  # by a build, which must not change the pages meanwhile
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # cleans up as Ctrl-C does
+    built = (html.parent / ".lock").exists()  # then no build may change the pages meanwhile
     try:
-        with folders.alone(html.parent) if built else contextlib.nullcontext():
+        with folders.build_lock(html.parent) if built else contextlib.nullcontext():
             return _print(html, pages())
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"error: {told(error)}", file=sys.stderr)
+        print(f"error: {os_error_message(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; the pages are as they were", file=sys.stderr)
@@ -215,10 +217,10 @@ def main(argv: list[str] | None = None) -> int:
 def _print(html: Path, names: list[str]) -> int:
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
-        print(f"error: {html} lacks {', '.join(lacking)}; run make book first", file=sys.stderr)
+        print(f"error: {html} lacks {', '.join(lacking)}; run `make book` first", file=sys.stderr)
         return 1
     if executable is None:
-        print("error: Chromium prints the PDF, and there is none here (Debian: apt install chromium)", file=sys.stderr)
+        print("error: Chromium is needed to print the PDF (Debian: apt install chromium)", file=sys.stderr)
         return 1
     source, target = html / ".print.html", html / f".{NAME}"
     try:
@@ -226,9 +228,9 @@ def _print(html: Path, names: list[str]) -> int:
         try:
             print_pdf(source, target, executable)
         except ImportError as error:
-            print(f"error: {error}; make pdf installs what this needs", file=sys.stderr)
+            print(f"error: {error}; `make pdf` installs it", file=sys.stderr)
             return 1
-        except Exception as error:  # of the browser, or of the document that it left
+        except Exception as error:  # from the browser, or from the document that it wrote
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             print(f"error: {executable} printed no PDF: {reason}", file=sys.stderr)
             return 1

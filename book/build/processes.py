@@ -1,7 +1,7 @@
-"""Processes that a build has started, and theirs: none of them outlives it, nor the chapter that it was started for.
+"""Ends all processes that a build or a chapter has started, directly or indirectly.
 
-A chapter may start processes that nobody ends, and a build that is killed ends nothing. Each is known by a variable in
-its environment, which names a folder that one build alone has ever had.
+A chapter may leave processes running, and a killed build cannot clean up. Each process is identified by a variable in
+its environment, which names a folder that no other build uses.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import psutil
 
 
 def end(variable: str, value: str, *, grace: float = 1.0) -> None:
-    """End every process that has `variable` set to `value`; those that are about to end may do so by themselves."""
-    psutil.wait_procs(list(_having(variable, value)), timeout=grace)
-    for _ in range(50):  # a process that is being ended may start others until it is
-        if not (found := list(_having(variable, value))):
+    """End every process that has `variable` set to `value`, after `grace` seconds in which it may end by itself."""
+    psutil.wait_procs(list(_processes_with(variable, value)), timeout=grace)
+    for _ in range(50):  # a process may start others until it is dead
+        if not (found := list(_processes_with(variable, value))):
             return
         for process in found:
             with contextlib.suppress(psutil.Error):
@@ -25,8 +25,8 @@ def end(variable: str, value: str, *, grace: float = 1.0) -> None:
         psutil.wait_procs(found, timeout=0.1)
 
 
-def _having(variable: str, value: str) -> Iterator[psutil.Process]:
+def _processes_with(variable: str, value: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):  # gone meanwhile, or somebody else's
+        with contextlib.suppress(psutil.Error):  # it has ended, or belongs to another user
             if process.pid != os.getpid() and process.environ().get(variable) == value:
                 yield process

@@ -1,4 +1,4 @@
-"""Render executed chapters with Jupyter Book, every warning an error that names its page."""
+"""Render the executed chapters with Jupyter Book; every warning is an error that names its page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import yaml
 from book.build.chapters import BuildError, Chapter, numbered
 from book.build.environment import ROOT
 from book.build.to_myst import to_myst
-from book.reports.sources import unmarked
+from book.reports.sources import without_plain_spans
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
-# "[Errno 28] No space left on device: '/…'", or the same as Python's repr has it: what the disk says comes first.
-_REFUSED = re.compile(
+# "[Errno 28] No space left on device: '/…'", or the repr of that error; errors of the disk are reported first.
+_DISK_ERROR = re.compile(
     r"\[Errno \d+\] (WHAT[^\n)]*)|OSError\(\d+, '(WHAT[^']*)'".replace(
         "WHAT", "(?:No space left|File too large|Disk quota|Read-only file)"
     )
@@ -29,7 +29,7 @@ _REFUSED = re.compile(
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-# It ends with the build: alone, it would go on writing where the next build begins.
+# Jupyter Book must end with the build, or it would go on writing while the next build runs.
 _JUPYTER_BOOK = """
 import sys, threading
 from book.build.execute import end_with_parent
@@ -38,12 +38,12 @@ from jupyter_book.cli.main import main
 main()
 """
 
-# sphinx-mathjax-offline brings 24 MB; a page loads this file, which knows TeX and HTML, and these fonts.
+# sphinx-mathjax-offline brings 24 MB; a page loads only this file (TeX in, HTML out) and these fonts.
 _MATHJAX_KEPT = ("tex-chtml.js", "output/chtml/fonts/woff-v2/")
 
 
 def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
-    """Put the executed chapters and their results where Sphinx will find them."""
+    """Put the executed chapters and their results among the Sphinx sources."""
     numbers = numbered(src)
     for chapter in chapters:
         where = f"results/{chapter.slug}"
@@ -54,7 +54,7 @@ def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> 
 
 
 def _seeds(folder: Path) -> dict[str, str]:
-    """Figure or table -> the seed it was made with, in words."""
+    """Figure or table -> a note on the seed it was made with."""
     found = {}
     for path in folder.glob("*.json"):
         seed = json.loads(path.read_text(encoding="utf-8"))["parameters"].get("seed")
@@ -65,7 +65,7 @@ def _seeds(folder: Path) -> dict[str, str]:
 def configure(src: Path, *, profile: str, keep: list[Chapter] | None = None) -> None:
     """Adapt the copies of _config.yml and _toc.yml to this build.
 
-    With `keep`, the table of contents shrinks to the pages that are not chapters, and these chapters.
+    With `keep`, the table of contents is reduced to these chapters and the pages that are not chapters.
     """
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
     repository = os.environ.get("GITHUB_REPOSITORY")
@@ -73,9 +73,9 @@ def configure(src: Path, *, profile: str, keep: list[Chapter] | None = None) -> 
         server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
         config.setdefault("repository", {})["url"] = f"{server}/{repository}"
     if profile != "full":
-        # A reader must not take quick numbers for the book's.
+        # A reader must not mistake the numbers of a quick build for the book's.
         config.setdefault("html", {})["announcement"] = (
-            f"Built with the <b>{profile}</b> profile: fewer repetitions than the book’s own. "
+            f"Built with the <b>{profile}</b> profile: with fewer repetitions than the full book. "
             "Each chapter shows the parameters it ran with."
         )
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
@@ -105,53 +105,53 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     options = ["-n", "--keep-going", *(["-W"] if strict else [])]
     with subprocess.Popen(
         [sys.executable, "-c", _JUPYTER_BOOK, "build", str(src), "--path-output", str(work), *options],
-        cwd=ROOT,  # where this very `book` is found first
+        cwd=ROOT,  # so that this `book` is imported
         env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", errors="replace",
     ) as done:  # fmt: skip
         try:
-            said = _COLOUR.sub("", done.stdout.read())
+            output = _COLOUR.sub("", done.stdout.read())
             done.wait()
         except BaseException:
             done.kill()
             raise
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(said, encoding="utf-8")
-    problems = _problems(said, src)
+    log.write_text(output, encoding="utf-8")
+    problems = _problems(output, src)
     if not strict and (own := [problem for problem in problems if problem.startswith("  notebooks/")]):
-        print("\n".join(["warnings, which would stop a build of the whole book:", *own]), file=sys.stderr)
+        print("\n".join(["warnings, which are errors in a build of the whole book:", *own]), file=sys.stderr)
     if done.returncode < 0:
         raise BuildError(f"the book did not render: Sphinx was killed (signal {-done.returncode}); more in {log}")
-    if (done.returncode or strict) and (refused := _REFUSED.search(said)):
-        raise BuildError(f"the book did not render: {refused[1] or refused[2]}; more in {log}")
+    if (done.returncode or strict) and (disk := _DISK_ERROR.search(output)):
+        raise BuildError(f"the book did not render: {disk[1] or disk[2]}; more in {log}")
     if strict and (problems or done.returncode):
-        shown = problems or _ERROR.findall(said)[:1] or said.strip().splitlines()[-15:]
+        shown = problems or _ERROR.findall(output)[:1] or output.strip().splitlines()[-15:]
         raise BuildError("\n".join(["the book did not render; warnings count as errors:", *shown, f"more in {log}"]))
     html = work / "_build" / "html"
     if done.returncode or not (html / "index.html").exists():
         raise BuildError(f"the book did not render; more in {log}")
     _prune_mathjax(html)
-    # What the themes leave among the pages: templates, maps for their authors, fonts for browsers of long ago.
+    # Files of the themes that no page uses: templates, source maps, fonts for old browsers.
     for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
     for page in html.glob("notebooks/**/*.html"):
-        page.write_text(unmarked(page.read_text(encoding="utf-8")), encoding="utf-8")
-    shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # the themes' own words, in other languages
-    # Sphinx's note for a rebuild in this folder, which there is none of; of two clones with the same pages it differed.
+        page.write_text(without_plain_spans(page.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # translations of the themes' own texts
+    # Sphinx's note for incremental builds is not needed here, and differs between clones with the same pages.
     (html / ".buildinfo").unlink(missing_ok=True)
     return html
 
 
-def _problems(said: str, src: Path) -> list[str]:
-    """What Sphinx complained of, one line each, the page first."""
+def _problems(output: str, src: Path) -> list[str]:
+    """The warnings and errors of Sphinx, one line each, starting with the page."""
     found = []
-    for match in _PROBLEM.finditer(said):
+    for match in _PROBLEM.finditer(output):
         where, text = (match["where"] or "").strip(), match["text"].strip()
         page, _, line = where.removeprefix(f"{src}/").partition(":")
         page = page.removeprefix(f"{src.resolve()}/") or "the book"
         if page.endswith(".ipynb") and line.isdigit():
-            # myst-nb counts 10,000 for each cell, and from 2 within it.
+            # myst-nb counts 10,000 lines per cell, and from 2 within a cell.
             line = f" cell {int(line) // 10000}, line {max(1, int(line) % 10000 - 1)}"
         elif line:
             line = f" line {line}"
@@ -172,7 +172,7 @@ def _prune_mathjax(html: Path) -> None:
 
 
 def offer_executed(html: Path, chapters: list[Chapter], executed: Path) -> None:
-    """The download button gives the notebook as it ran, not the copy with directives that Sphinx read."""
+    """Let the download button give the notebook as it ran, not the copy with directives that Sphinx read."""
     for chapter in chapters:
         for copy in html.glob(f"_sources/{chapter.path.as_posix()}*"):
             shutil.copyfile(executed / f"{chapter.slug}.ipynb", copy)

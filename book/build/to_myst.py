@@ -1,8 +1,8 @@
-"""From an executed notebook to a page: figures and tables become numbered, captioned and linked to their data.
+"""Turn an executed notebook into a page with numbered, captioned figures and tables that link to their data.
 
-`book.companion.figures` leaves what it knows (kind, name, caption, alt text) in the metadata of an output. Here such an
-output becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the
-ledger (see `verdicts`). The executed notebook itself stays as it ran.
+`book.companion.figures` leaves kind, name, caption and alternative text in the metadata of an output. Here the output
+becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the ledger
+(see `verdicts`). The executed notebook itself is not changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from book.build.chapters import BuildError
 
-# Of colons, because a caption on the fence's own line may hold backticks (roles); longer than any fence within.
+# Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
 FENCE = ":" * 9
 
 
@@ -23,18 +23,18 @@ def to_myst(
 ) -> dict[str, Any]:
     """The notebook for Sphinx.
 
-    `results` is where the chapter's files lie, from the root of the Sphinx sources; `made` says of each figure
-    and table with what it was made; `number` is the chapter's, for the words on folded cells.
+    `results` is the folder of the chapter's files, relative to the root of the Sphinx sources; `made` says how each
+    figure and table was made; `number` is the chapter's, for the labels of folded cells.
     """
     page = copy.deepcopy(notebook)
-    _say_what_is_folded(page, number)
+    _label_folded_cells(page, number)
     for number, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
             if facts is not None and facts["kind"] in ("figure", "interactive", "table"):
                 facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
             if facts is None:
-                _refuse(output, slug, number)
+                _check_publishable(output, slug, number)
             elif facts["kind"] == "figure":
                 output["data"] = {"text/markdown": _figure(facts, results)}
             elif facts["kind"] == "interactive":
@@ -49,8 +49,8 @@ def to_myst(
     return page
 
 
-def _say_what_is_folded(page: dict[str, Any], number: int | None) -> None:
-    """Write what a folded cell holds where a reader unfolds it: "Code: Figure 5.2", or the cell's first comment."""
+def _label_folded_cells(page: dict[str, Any], number: int | None) -> None:
+    """Label each folded cell with its figures and tables ("Code: Figure 5.2") or with its first comment."""
     counts = {"figure": 0, "table": 0}
     for cell in page["cells"]:
         shown = []
@@ -70,19 +70,19 @@ def _is_claim(output: dict[str, Any]) -> bool:
     return output.get("metadata", {}).get("crowder", {}).get("kind") == "claim"
 
 
-def _refuse(output: dict[str, Any], slug: str, number: int) -> None:
-    """What has no place on a page: a picture that nobody describes, a warning that nobody reads."""
+def _check_publishable(output: dict[str, Any], slug: str, number: int) -> None:
+    """Reject images without a description and output to standard error."""
     for mime in output.get("data", {}):
         if mime.startswith("image/"):
             raise BuildError(f"{slug}: cell {number} shows an image ({mime}) without caption and alt text; "
-                             "hand the figure to book.companion.figures.show")  # fmt: skip
+                             "pass the figure to book.companion.figures.show")  # fmt: skip
     if output.get("name") == "stderr":
         text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
         raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
 
 
 def _links(facts: dict[str, str], slug: str, cell: dict[str, Any], results: str, made: str) -> str:
-    """Where a figure or table comes from: its data, the cell that made it, the seed."""
+    """Links to the data of a figure or table and to the cell that made it, and the seed."""
     data = f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
     return f"{data} · {{cell}}`{slug}#{cell['id']}`" + (f" · {made}" if made else "")
 
@@ -100,10 +100,10 @@ def _figure(facts: dict[str, str], results: str) -> str:
 
 
 def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> str:
-    """The still picture as a figure, and behind it what interactive.js makes the chart of."""
+    """The still picture as a figure, followed by the specification from which interactive.js draws the chart."""
     spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
     spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
-    # "<" as a code point: no text in the chart can end the script.
+    # Escape "<", so that no text in the chart can end the script.
     text = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json" class="interactive-spec">{text}</script>'
     return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
@@ -120,15 +120,15 @@ def _table(facts: dict[str, str], markdown: str) -> str:
 
 
 def names(results: Path) -> set[str]:
-    """The figures and tables of one chapter, as its results folder has them."""
+    """The names of the figures and tables in a chapter's results folder."""
     return {path.stem for path in results.glob("*.json")}
 
 
-def refuse_shared_names(results: dict[str, Path]) -> None:
-    """A name is also a label of the whole book: two chapters must not use the same."""
+def check_unique_names(results: dict[str, Path]) -> None:
+    """Check that no two chapters use the same name for a figure or table: names are labels of the whole book."""
     owner: dict[str, str] = {}
     for slug, folder in results.items():
         for name in sorted(names(folder)):
             if name in owner:
-                raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; a name belongs to one chapter")
+                raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; names must be unique in the book")
             owner[name] = slug

@@ -7,7 +7,7 @@ from math import comb
 
 import sympy as sp
 
-from book.claims.lower_bound import lopsided, shown_and_hidden
+from book.claims.lower_bound import shown_and_hidden, unequal_prior
 from book.companion.claims import agreement, also, bounded, identity, of_chapter
 from crowder.counting.decision_trees import fewest_expected, minimax, worst_case
 
@@ -16,8 +16,8 @@ claim, check = of_chapter(__name__)
 n, k = sp.symbols("n k", positive=True)
 GAMES = "test_games.py::"
 
-#: The two worst cases: if k is told, and if it is not.
-TOLD, UNTOLD = n * (k - 1) - k * (k - 1) / 2, n * k - k * (k + 1) / 2
+#: The two worst cases: for given k, and for unknown k.
+GIVEN, UNKNOWN = n * (k - 1) - k * (k - 1) / 2, n * k - k * (k + 1) / 2
 M = sp.Symbol("M", positive=True, integer=True)
 BOXES = (M - 1) * (M + 2) / (2 * M)
 
@@ -25,7 +25,7 @@ BOXES = (M - 1) * (M + 2) / (2 * M)
 def _coins():
     i = sp.Symbol("i", positive=True, integer=True)
     return identity(
-        "boxes, and both cases: each difference is a product of factors that are not negative",
+        "the search among boxes, and both cases: each difference is a product of nonnegative factors",
         (sp.summation(i, (i, 1, M - 1)) + M - 1) / M - BOXES, BOXES - M / 2 - (M - 2) / (2 * M),
         (n - k) * k / 4 - n * k / 8 - k * (n - 2 * k) / 8,  # k ≤ n/2
         k * (k + 1) / 4 - n * k / 8 - k * (2 * k + 2 - n) / 8,  # k > n/2
@@ -39,37 +39,37 @@ def _one_pair(records):
 
 
 def _best_against(clusterings):
-    """Mean questions of best play when these are equally likely."""
+    """Expected questions of an optimal strategy when these are equally likely."""
     return fewest_expected(dict.fromkeys(clusterings, Fraction(1)))
 
 
 @cache
 def _best_play_without_similarities(most_records):
-    """The search to the end, the formula, and best play against random partitions."""
+    """Exhaustive search, the formula, and optimal strategies for random partitions."""
     played = [(r, c, t) for r in range(2, most_records + 1) for c in range(1, r + 1) for t in (False, True)]
     formula = [(r, c, t) for r in range(2, 13) for c in range(1, r) for t in (False, True)]
     hidden = [(2, 2), (2, 3), (3, 1), (3, 2), (3, 3), (4, 2)]
     return [
         agreement(
-            f"the game searched to the end, all $k \\le n \\le {most_records}$, told $k$ and not told",
+            f"minimax by exhaustive search, all $k \\le n \\le {most_records}$, $k$ given and unknown",
             [minimax(r, c, known=t) for r, c, t in played], [worst_case(r, c, known=t) for r, c, t in played],
         ),
         agreement(
-            "the code's formula and {eq}`eq-lower-game`, $n \\le 12$",
+            "the formula in the code against {eq}`eq-lower-game`, $n \\le 12$",
             [worst_case(r, c, known=t) for r, c, t in formula],
-            [(TOLD if t else UNTOLD).subs({n: r, k: c}) for r, c, t in formula],
+            [(GIVEN if t else UNKNOWN).subs({n: r, k: c}) for r, c, t in formula],
         ),
         agreement(
-            "one matching pair among 3, 4, 5 records: best play, searched",
+            "one matching pair among 3, 4, 5 records: optimal strategy, by search",
             [_best_against(_one_pair(c)) for c in (3, 4, 5)],
             [Fraction(sum(min(b, comb(c, 2) - 1) for b in range(1, comb(c, 2) + 1)), comb(c, 2)) for c in (3, 4, 5)],
         ),
         bounded(
-            "$(n-k)\\,\\varphi(k)/2$ under best play, searched, for up to three hidden records",
+            "$(n-k)\\,\\varphi(k)/2$ against the optimal strategy, by search, for up to three hidden records",
             [float(u * BOXES.subs(M, c) / 2) for c, u in hidden],
             [float(_best_against(shown_and_hidden(c, u))) for c, u in hidden],
         ),
-        lopsided(),
+        unequal_prior(),
     ]  # fmt: skip
 
 
@@ -83,9 +83,9 @@ def _best_play_without_similarities(most_records):
           GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
 )  # fmt: skip
 def without_similarities(most_records=4):
-    """`most_records`: in the games that are searched to the end."""
+    """`most_records`: for the exhaustive search."""
     yield identity("deterministic: the worst case less $nk/4$ is $k(n-2)/4 + k(n-k)/2$",
-                   UNTOLD - n * k / 4 - k * (n - 2) / 4 - k * (n - k) / 2)  # fmt: skip
+                   UNKNOWN - n * k / 4 - k * (n - 2) / 4 - k * (n - k) / 2)  # fmt: skip
     yield _coins()
     yield identity("randomised, $k = 1$ and $k = n$: the ideal count less $nk/8$, for $n \\ge 2$",
                    (n - 1) - n / 8 - (7 * (n - 2) + 6) / 8, n * (n - 1) / 2 - n**2 / 8 - n * (3 * n - 4) / 8,
@@ -98,25 +98,24 @@ def without_similarities(most_records=4):
     "B31",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""Without similarities, the best deterministic strategy asks at worst $nk - \binom{k+1}2$
-        questions for $k$
-        clusters, and $n(k-1) - \binom k2$ if told $k < n$; a randomised one, told $2 \le k < n$, at least $nk/8$ on
-        average.""",
+    statement=r"""Without similarities, the best deterministic strategy asks $nk - \binom{k+1}2$ questions in the worst
+        case for $k$ clusters, and $n(k-1) - \binom k2$ if $k < n$ is given; every randomised strategy, given $2 \le k <
+        n$, at least $nk/8$ in expectation.""",
     code=[worst_case, minimax, fewest_expected],
     test=[GAMES + "test_best_play_is_the_formula",
           GAMES + "test_coins_save_no_more_than_a_constant_factor",
           GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
 )  # fmt: skip
-def best_play_without_similarities(most_records=4):
-    """`most_records`: in the games that are searched to the end."""
+def optimal_strategies_without_similarities(most_records=4):
+    """`most_records`: for the exhaustive search."""
     spare = []  # the difference of the two sides, for k = 2, ..., 6 clusters of any sizes
     for clusters in range(2, 7):
         size = sp.symbols(f"n1:{clusters + 1}")
-        noes = sum(a + b - 1 for a, b in combinations(size, 2))
-        spare.append(noes - (sum(size) * (clusters - 1) - comb(clusters, 2)))
-    upper = [k * (k - 1) / 2 + (n - k) * (k - 1) - TOLD, k * (k - 1) / 2 + (n - k) * k - UNTOLD]
-    yield identity("the noes between all pairs of clusters; needed and enough are the same number",
-                   *spare, *upper, TOLD + n - k - UNTOLD)  # fmt: skip
+        separating = sum(a + b - 1 for a, b in combinations(size, 2))
+        spare.append(separating - (sum(size) * (clusters - 1) - comb(clusters, 2)))
+    upper = [k * (k - 1) / 2 + (n - k) * (k - 1) - GIVEN, k * (k - 1) / 2 + (n - k) * k - UNKNOWN]
+    yield identity("the non-matches between all pairs of clusters; the lower bound equals the upper bound",
+                   *spare, *upper, GIVEN + n - k - UNKNOWN)  # fmt: skip
     yield _coins()
     for piece in _best_play_without_similarities(most_records):
         yield also(piece)

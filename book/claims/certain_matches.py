@@ -13,7 +13,7 @@ CERTAIN = "test_certain.py::"
 
 
 def _simulated(means, repetitions, laws, most):
-    """`means`: of simulated data sets, a row for each of `laws`; `most`: questions that are allowed."""
+    """`means`: a row for each of `laws`, of simulated data sets; `most`: the bounds on the questions."""
     variance = []  # a sum of independent zeros and ones, one with probability (1 - p)^(t - 1)
     for model, sizes in laws:
         missed = [((1 - 2 * model.epsilon) / (1 - model.epsilon)) ** np.arange(size) for size in sizes]
@@ -22,12 +22,12 @@ def _simulated(means, repetitions, laws, most):
     proved = means["alone"]
     spread = np.sqrt((proved * (1 - proved) + 1 / repetitions) / repetitions)  # with slack near 0 and 1
     yield simulation(
-        f"records without proof, {len(laws[0][1])} clusters, {len(means)} settings", means["without"],
+        f"records without a determined match, {len(laws[0][1])} clusters, {len(means)} settings", means["without"],
         np.sqrt(np.array(variance) / repetitions), [expected_undetermined(*law) for law in laws], size=repetitions,
         limit=LIMIT,
     )  # fmt: skip
-    yield bounded("mean questions under $\\min\\{k^2/p, nk\\}$, same data", means["asked"], most)
-    yield simulation("share of data sets whose similarities prove everything", means["proved"], spread, proved,
+    yield bounded("mean questions against $\\min\\{k^2/p, nk\\}$, same data", means["asked"], most)
+    yield simulation("share of data sets whose similarities determine everything", means["proved"], spread, proved,
                      size=repetitions, limit=LIMIT)  # fmt: skip
 
 
@@ -35,14 +35,14 @@ def _simulated(means, repetitions, laws, most):
     "B38",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""If a match proves itself with probability $p$, an algorithm that is never wrong asks on average
-        at most $\min\{k^2/p, nk\}$ questions on every partition.""",
+    statement=r"""If each match is determined by its similarity with probability $p$, there is an algorithm that is
+        never wrong and asks in expectation at most $\min\{k^2/p, nk\}$ questions on every partition.""",
     code=[expected_undetermined, certain_mass],
-    test=[CERTAIN + "test_unvouched_records_by_enumeration",
-          CERTAIN + "test_questions_about_unvouched_records_do_not_grow_with_n"],
+    test=[CERTAIN + "test_undetermined_records_by_enumeration",
+          CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n"],
 )  # fmt: skip
-def records_that_vouch(means=None, repetitions=1, clusters=5):
-    """`means`: of simulated data sets with equal clusters, a row for each ε and n; without them, formulas alone."""
+def questions_with_determined_matches(means=None, repetitions=1, clusters=5):
+    """`means`: a row for each ε and n, of simulated data sets with equal clusters; without them, only formulas."""
     settings = [(0.05, 5), (0.2, 2), (0.2, 40)]
     if means is not None:
         settings = [(v, int(r) // clusters) for v, r in zip(means["epsilon"], means["n"], strict=True)]

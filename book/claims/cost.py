@@ -39,11 +39,11 @@ _COMPLETE = "test_benchmarks.py::test_the_committed_orderings_are_complete"
 NAMES = {"edge": "edge ordering", "node": "node ordering"}
 
 
-# --- the measured times of the orderings, as the chapter reads them ------------------------------------------------
+# --- the measured times of the orderings ---------------------------------------------------------------------------
 
 
 def _beyond(sweep: str, way: str) -> pd.DataFrame:
-    """The rows of one ordering, with the time beyond the fixed cost: that of the smallest run of all."""
+    """The rows of one ordering, with the time beyond the fixed cost, which is that of the smallest run."""
     times = measured.read("orderings").query("contestant == @way")
     plainest = times[times["sweep"] == "plainest"]
     part = times[times["sweep"] == sweep]
@@ -55,7 +55,7 @@ def _growth() -> pd.DataFrame:
     return pd.concat([_beyond(one, way).assign(work=work) for one, work in works.items() for way in NAMES])
 
 
-def _promised(rows: pd.DataFrame, way: str, cost) -> pd.Series:
+def _predicted(rows: pd.DataFrame, way: str, cost) -> pd.Series:
     """a m ln m + b q for edge ordering, a m + b q ln k for node ordering."""
     if way == "edge":
         return cost[0] * rows["pairs"] * np.log(rows["pairs"]) + cost[1] * rows["questions"]
@@ -63,17 +63,17 @@ def _promised(rows: pd.DataFrame, way: str, cost) -> pd.Series:
 
 
 def _costs() -> dict[str, np.ndarray]:
-    """Both constants of each ordering, neither negative, by least squares of relative errors."""
+    """The two nonnegative constants of each ordering, by least squares of relative errors."""
     found = {}
     for way in NAMES:
         rows = _beyond("clusters", way)
-        columns = [_promised(rows, way, cost) / rows["beyond"] for cost in ((1, 0), (0, 1))]
+        columns = [_predicted(rows, way, cost) / rows["beyond"] for cost in ((1, 0), (0, 1))]
         found[way] = optimize.nnls(np.stack(columns, axis=1), np.ones(len(rows)))[0]
     return found
 
 
 def _recounted(way: str, largest: int) -> Evidence:
-    """The questions of the benchmark's smaller runs, counted anew, and those that it counted."""
+    """The questions of the smaller runs of the benchmark, counted again, against the recorded numbers."""
     times, run = measured.read("orderings"), {"edge": cr.edge_ordering, "node": cr.node_ordering}[way]
     rows = times[times["sweep"].isin(["plainest", "peer", "records"]) & (times["contestant"] == way)
                  & (times["n"] <= largest)]  # fmt: skip
@@ -82,13 +82,13 @@ def _recounted(way: str, largest: int) -> Evidence:
         sizes = [row.n // row.k + (c < row.n % row.k) for c in range(row.k)]
         drawn = cr.datasets.synthetic(sizes, cr.dist1(0.25), rng=7)
         counts.append(run(drawn.similarity, cr.Truth(drawn.labels), rng=7).n_queries)
-    return agreement(f"questions of {len(rows)} runs that were timed, counted anew", counts, rows["questions"].tolist())
+    return agreement(f"questions of {len(rows)} timed runs, counted again", counts, rows["questions"].tolist())
 
 
-def _same_as_plain(way: str) -> Evidence:
+def _same_as_naive(way: str) -> Evidence:
     times = measured.read("orderings").query("sweep == 'plainest'")
     plain = times.pivot(index="n", columns="contestant", values="questions")
-    return agreement("plain Python asks as many", plain[way].tolist(), plain[f"{way}, plainest"].tolist())
+    return agreement("the naive version asks the same number", plain[way].tolist(), plain[f"{way}, plainest"].tolist())
 
 
 @claim(
@@ -97,7 +97,7 @@ def _same_as_plain(way: str) -> Evidence:
     status="holds",
     basis="trend",
     statement=r"""The time of a full run of edge ordering grows with the number $m$ of candidate pairs as $m \log m$,
-    beside a fixed cost, whether all pairs are candidates or few.""",
+    apart from a fixed cost, whether all pairs are candidates or only few.""",
     code=[EdgeOrdering, edge_walk],
     test=[_COMPLETE, "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks"],
 )
@@ -107,7 +107,7 @@ def edge_ordering_in_pairs(growth=None, largest=130):
         yield trend(f"{work}: time beyond the fixed cost, over $\\log m$", line["pairs"],
                     line["beyond"] / np.log(line["pairs"]), exponent=1, within=0.15)  # fmt: skip
     yield also(_recounted("edge", largest))
-    yield also(_same_as_plain("edge"))
+    yield also(_same_as_naive("edge"))
 
 
 @claim(
@@ -116,7 +116,7 @@ def edge_ordering_in_pairs(growth=None, largest=130):
     status="holds",
     basis="trend",
     statement=r"""The time of a full run of node ordering grows as $m + q \log k$ with $m$ candidate pairs, $q$
-    questions and $k$ clusters, over three decades of $m$, whether all pairs are candidates or few.""",
+    questions and $k$ clusters, over three decades of $m$, whether all pairs are candidates or only few.""",
     code=NodeOrdering,
     test=[_COMPLETE, "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks"],
 )
@@ -126,9 +126,9 @@ def node_ordering_in_pairs(growth=None, costs=None, largest=130):
     few, every = lines["few pairs"], lines["all pairs"]
     yield trend("few pairs: time beyond the fixed cost", few["pairs"], few["beyond"], exponent=1, within=0.15)
     yield trend(r"all pairs: time over $am + bq\log k$, with $a$ and $b$ of the next section", every["pairs"],
-                every["beyond"] / _promised(every, "node", costs["node"]), exponent=0, within=0.15)  # fmt: skip
+                every["beyond"] / _predicted(every, "node", costs["node"]), exponent=0, within=0.15)  # fmt: skip
     yield also(_recounted("node", largest))
-    yield also(_same_as_plain("node"))
+    yield also(_same_as_naive("node"))
 
 
 @claim(
@@ -136,7 +136,7 @@ def node_ordering_in_pairs(growth=None, costs=None, largest=130):
     place="beyond the paper",
     status="holds",
     basis="trend",
-    statement=r"""With the records given, time follows $am\log m + bq$ (edge ordering) and $am + bq\log k$ (node
+    statement=r"""For a given number of records, the time is $am\log m + bq$ (edge ordering) and $am + bq\log k$ (node
     ordering) with two constants each, over three decades of the number $k$ of clusters.""",
     code=[EdgeOrdering, NodeOrdering, ideal_queries],
     test=_COMPLETE,
@@ -144,15 +144,15 @@ def node_ordering_in_pairs(growth=None, costs=None, largest=130):
 def time_in_clusters(by_k=None, costs=None):
     by_k = {way: _beyond("clusters", way) for way in NAMES} if by_k is None else by_k
     costs = _costs() if costs is None else costs
-    ratio = {way: part["beyond"] / _promised(part, way, costs[way]) for way, part in by_k.items()}
+    ratio = {way: part["beyond"] / _predicted(part, way, costs[way]) for way, part in by_k.items()}
     for way, part in by_k.items():
         yield trend(f"{NAMES[way]}: time over the formula", part["k"], ratio[way], exponent=0, within=0.15)
-    yield also(bounded("and no time is twice the formula, or half of it",
+    yield also(bounded("every time is within a factor of two of the formula",
                        np.exp(np.abs(np.log(np.concatenate([*ratio.values()])))), 2))  # fmt: skip
-    alone = [part[part["k"] == part["n"]] for part in by_k.values()]
+    singletons = [part[part["k"] == part["n"]] for part in by_k.values()]
     yield also(agreement("if every record is a singleton, every pair is asked about",
-                         [part["questions"].item() for part in alone],
-                         [ideal_queries([1] * part["n"].item()) for part in alone]))  # fmt: skip
+                         [part["questions"].item() for part in singletons],
+                         [ideal_queries([1] * part["n"].item()) for part in singletons]))  # fmt: skip
 
 
 # --- batches -------------------------------------------------------------------------------------------------------
@@ -175,16 +175,16 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""A sweep of $N$ configurations of $s$ seconds in batches of $b$, each with overhead $o$, takes
-    $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is least at $b =
-    \sqrt{No/(Ws)}$.""",
+    statement=r"""A sweep of $N$ configurations of $s$ seconds each, in batches of $b$ with overhead $o$ per batch,
+    takes $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is minimal at
+    $b = \sqrt{No/(Ws)}$.""",
     code=[time_needed, best_batch_size, time_bound],
     test=[
         "test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
         "test_batches.py::test_no_batch_is_much_better_than_the_best_one",
     ],
 )
-def best_size_of_a_batch(seed=7, plans=60):
+def optimal_batch_size(seed=7, plans=60):
     N, s, o, W, b = sp.symbols("N s o W b", positive=True)
     U = (N / (b * W) + 1) * (b * s + o)
     least = (sp.sqrt(N * s / W) + sp.sqrt(o)) ** 2
@@ -193,13 +193,13 @@ def best_size_of_a_batch(seed=7, plans=60):
                    sp.expand(U - least - square),
                    sp.expand(U.subs(b, sp.sqrt(N * o / (W * s))) - least))  # fmt: skip
     some = [(n, c, w) for n in range(1, 41) for c in range(1, 13) for w in range(1, 8)]
-    yield argument("rounding up twice is rounding up once, and adds less than one",
+    yield argument("rounding up twice equals rounding up once, and adds less than one",
                    all(_up(_up(n, c), w) == _up(n, c * w) < Fraction(n, c * w) + 1 for n, c, w in some))  # fmt: skip
 
     whole, free = _plans(seed, plans)
     events = [_event_by_event(*plan) for plan in whole]
     yield also(bounded("no plan is below $Ns/W + o$", [n * s / w + o for n, s, o, c, w in whole], events))
-    yield also(agreement("the formula in code against sweeps run event by event",
+    yield also(agreement("the formula in the code against sweeps simulated event by event",
                          [time_needed(n, s, overhead=o, batch=c, workers=w) for n, s, o, c, w in whole],
                          events))  # fmt: skip
 
@@ -210,17 +210,17 @@ def best_size_of_a_batch(seed=7, plans=60):
     limits = [upper(*plan, c) for plan, c in zip(free, chosen, strict=True)]
     bounds = [time_bound(n, s, overhead=o, workers=w) for n, s, o, w in free]
     best = [min(upper(*plan, c) for c in range(1, plan[0] + 1)) for plan in free[:60]]
-    yield also(bounded("the time with the chosen batch is below $U$, a last short batch included",
+    yield also(bounded("the time with the chosen batch is below $U$, including a shorter last batch",
                        [_event_by_event(n, s, o, c, w) for (n, s, o, w), c in zip(free, chosen, strict=True)],
                        limits))  # fmt: skip
-    yield also(bounded("the chosen batch is as good as any whole one, to 2 %", limits[:60], np.multiply(best, 1.02)))
-    yield also(bounded("the bound in code lies below that, by 5 % at most where batches are ten or more",
+    yield also(bounded("the chosen batch is within 2 % of the best integer", limits[:60], np.multiply(best, 1.02)))
+    yield also(bounded("the bound in the code is at most 5 % below that for batches of ten or more",
                        [u / t for u, t, c in zip(limits, bounds, chosen, strict=True) if c >= 10], 1.05))  # fmt: skip
     yield also(bounded("and is never above it", bounds, limits))
 
 
 def _plans(seed: int, plans: int) -> tuple[list[tuple], list[tuple]]:
-    """Random sweeps in whole batches (n, s, o, batch, workers), and larger ones with the batch left to choose."""
+    """Random sweeps in whole batches (n, s, o, batch, workers), and larger ones for which the batch is chosen."""
     rng, whole = np.random.default_rng(seed), []
     for _ in range(plans):
         batches, size = int(rng.integers(1, 40)), int(rng.integers(1, 30))
@@ -230,7 +230,7 @@ def _plans(seed: int, plans: int) -> tuple[list[tuple], list[tuple]]:
 
 
 def _swept(points: int = 6) -> dict:
-    """A sweep in one go, in batches, and resumed, as in the chapter but small."""
+    """A small sweep, run in one go, in batches, and resumed."""
     points = [{"model": cr.dist1(epsilon), "sizes": [3, 2]} for epsilon in np.linspace(0.05, 0.45, points)]
     with TemporaryDirectory() as folder:
         how = {"rng": 7, "folder": folder, "batch": 2}
@@ -250,8 +250,8 @@ def _swept(points: int = 6) -> dict:
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""A sweep gives the same results in one go, in batches, resumed after a crash, and by one process, two,
-    or the workers of a cluster.""",
+    statement="""A sweep gives the same results in one go, in batches, resumed after a crash, and with one process, two
+    processes, or the workers of a cluster.""",
     code=[sweep_in_batches, repeat],
     test=[
         "test_batches.py::test_batches_give_what_a_sweep_gives",
@@ -259,17 +259,17 @@ def _swept(points: int = 6) -> dict:
         "test_cluster.py::test_a_cluster_gives_what_one_process_gives",
     ],
 )
-def same_results_however_run(swept=None):
+def same_results_in_any_mode(swept=None):
     swept, columns = _swept() if swept is None else swept, ["repetition", "node", "edge"]
     cluster = measured.read("cluster")
     full, tasks = (cluster[cluster["kind"] == kind]["result"].astype(int).tolist() for kind in ("scaling", "sweep"))
-    yield agreement("a sweep in batches, and resumed after half its files were lost, against one in one go",
+    yield agreement("a sweep in batches, and one resumed after half of its files were lost, against one in one go",
                     np.stack([swept["first"][columns], swept["resumed"][columns]]).ravel().tolist(),
                     np.stack([swept["in_one_go"][columns]] * 2).ravel().tolist())  # fmt: skip
-    yield agreement("questions of the benchmark's repetitions, by one process, two, and both Dask clusters", full,
+    yield agreement("questions of the benchmark repetitions, with one process, two, and both Dask clusters", full,
                     full[:1] * len(full))  # fmt: skip
-    yield agreement("questions of every sweep that was timed", tasks, tasks[:1] * len(tasks))
-    yield also(argument("files that were there stay untouched, and lost ones come back to the byte",
+    yield agreement("questions of all timed sweeps", tasks, tasks[:1] * len(tasks))
+    yield also(argument("existing files are not rewritten, and lost ones are restored byte for byte",
                         swept["untouched"], swept["same_files"]))  # fmt: skip
 
 
@@ -278,18 +278,18 @@ def same_results_however_run(swept=None):
     place="beyond the paper",
     status="holds",
     basis="simulated",
-    statement="""Planned from a few measured configurations and empty tasks, a sweep takes on average between half and
-    twice the predicted time.""",
+    statement="""If the time of a sweep is predicted from a few measured configurations and empty tasks, the sweep takes
+    on average between half and twice the prediction.""",
     code=time_needed,
     test="test_benchmarks.py::test_the_committed_cluster_times_are_complete",
 )
-def the_plan_comes_true(tasks=None):
+def prediction_of_the_time(tasks=None):
     if tasks is None:
         tasks = measured.read("cluster").query("kind == 'sweep'")
         tasks = tasks.assign(predicted=[
             time_needed(row.tasks, (row.each + row.after) / 2, overhead=row.overhead, batch=int(row.batch),
                         workers=row.workers) for row in tasks.itertuples()])  # fmt: skip
     off = np.log(tasks["seconds"] / tasks["predicted"])
-    yield exceeds("the sweep against the plan, mean of logarithms: above half the prediction, and below twice it",
+    yield exceeds("mean logarithm of time over prediction: above one half, and below two",
                   [off.mean() + np.log(2), np.log(2) - off.mean()], off.std(ddof=1) / np.sqrt(len(off)),
                   size=len(off))  # fmt: skip

@@ -35,12 +35,12 @@ EPSILON, T = cr.theory.EPSILON, cr.theory.T
 n, k, x = sp.symbols("n k x", positive=True)
 #: The smallest known instance that exceeds the printed bound.
 COUNTER_SIZES, COUNTER_P = (38, 37), Fraction(1, 56)
-#: Cluster sizes for formulas in fractions, and sizes for those that cost nothing.
+#: Cluster sizes for formulas in fractions, and for formulas that are cheap.
 TINY = [[2, 1], [3, 2], [4, 4, 1], [4, 3, 2, 2]]
 MORE = [*TINY, [1] * 6, [60, 7, 7, 2], [200] * 2 + [100] * 4 + [50] * 8]
 #: One record against clusters of these sizes.
 LONE = [1, 2, 3, 4, 7, 20, 100, 250]
-#: Values of ε at which counts for sizes 2 and 1 have a closed form of their own.
+#: Values of ε for the closed forms of the counts with sizes 2 and 1.
 TWO_ONE = [Fraction(1, 20), Fraction(1, 5), Fraction(9, 20)]
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 BOUNDS = "test_bounds.py::"
@@ -50,7 +50,7 @@ BOUNDS = "test_bounds.py::"
 
 
 def gap_model(p):
-    """Three steps: a match is on top with probability p, otherwise at the bottom; non-matches are between."""
+    """Three steps: a match is on the highest with probability p, else on the lowest; non-matches are between."""
     third = Fraction(1, 3)
     return cr.SimilarityModel.from_steps(
         [0, third, 2 * third, 1], green=[3 * (1 - p), 0, 3 * p], red=[0, 3, 0], name="three steps"
@@ -64,7 +64,7 @@ def gap_count(sizes, p):
 
 
 def printed_bound(model, sizes):
-    """Theorem 2 as it stands: the bound, and the s at which it is smallest."""
+    """Theorem 2 as printed: the bound, and the s at which it is attained."""
     n, k = sum(sizes), len(sizes)
     L = cache(lambda ell: by_hand.integral(model, comb(ell, 2)))
 
@@ -76,7 +76,7 @@ def printed_bound(model, sizes):
 
 
 def repaired_bound(model, sizes):
-    """Theorem 2 with its factor restored, in floats."""
+    """Theorem 2 with the union-bound factor, in floats."""
     n, k, sizes = sum(sizes), len(sizes), np.asarray(sizes)[:, None]
     s = np.arange(1, sizes.max() + 1)
     inside = s < sizes
@@ -99,7 +99,7 @@ def _tree_in_fractions(sizes):
 
 @cache
 def _connected_graphs(m):
-    """How many connected graphs on m vertices have 0, 1, 2, ... edges."""
+    """The numbers of connected graphs on m vertices with 0, 1, 2, ... edges."""
     tally = [0] * (comb(m, 2) + 1)
     for edges in _graphs(m):
         tally[len(edges)] += _components(range(m), edges) == 1
@@ -107,7 +107,7 @@ def _connected_graphs(m):
 
 
 def exact_D(model, m):
-    """The chance that a cluster of m is not connected at the level of a non-match, by a list of all graphs."""
+    """The probability that a cluster of m is not connected at the level of a non-match, over all graphs."""
     y, total, below = sp.Symbol("y"), sp.Integer(0), sp.Integer(0)
     for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
         a, b, g, h = map(sp.nsimplify, (a, b, g, h))
@@ -132,11 +132,11 @@ def small_models():
     return [cr.uniform(), cr.dist1(QUARTER), cr.dist2(QUARTER), gap_model(QUARTER), backwards]
 
 
-# --- every order, every graph ------------------------------------------------------------------------------------
+# --- all orders, all graphs --------------------------------------------------------------------------------------
 
 
 def _components(records, pairs):
-    """How many connected components the pairs make of the records."""
+    """The number of connected components of the records with these pairs as edges."""
     parts = DisjointSet(records)
     for i, j in pairs:
         if i in parts and j in parts:
@@ -163,7 +163,7 @@ def _some_orders(count):
 
 
 def _bound_holds(order, labels):
-    """For each two clusters and all s, s': questions <= s s' + non-matches met while a cluster has more components."""
+    """For each two clusters and all s, s': questions <= s s' + non-matches while a cluster has more components."""
     questions = questions_of_order(order, labels)
     for one, other in combinations(sorted(set(labels)), 2):
         across = [t for t, (i, j) in enumerate(order) if {labels[i], labels[j]} == {one, other}]
@@ -187,7 +187,7 @@ def _bound_in_some_orders():
 
 
 def _bound_in(orders):
-    """In orders of six records, shared out among three partitions."""
+    """The same for orders of six records, divided among three partitions."""
     share = -(-len(orders) // 3)
     kinds = [("aaabbb", "aaaabb", "aabbcc")[place // share] for place in range(len(orders))]
     return [_bound_holds(order, labels) for order, labels in zip(orders, kinds, strict=True)]
@@ -195,23 +195,23 @@ def _bound_in(orders):
 
 def _questions_and_components(orders=None):
     return argument(
-        "questions and components, in every order of the pairs of up to 4 records and in some of 6",
+        "questions and components, in every order of the pairs of up to 4 records and in random orders for 6",
         *_bound_in_every_order(), *(_bound_in_some_orders() if orders is None else _bound_in(orders)),
-        shows="never more questions",
+        shows="never more questions than the bound",
     )  # fmt: skip
 
 
 def _union_bound():
-    def named(m, edges, s):
+    def independent(m, edges, s):
         """Choices of s + 1 vertices without an edge among them."""
         choices = map(set, combinations(range(m), s + 1))
         return sum(not any(i in chosen and j in chosen for i, j in edges) for chosen in choices)
 
     return argument(
-        "components and named records, in every graph on up to 5 vertices",
-        *(named(m, edges, s) >= (_components(range(m), edges) > s)
+        "components and independent sets, in every graph on up to 5 vertices",
+        *(independent(m, edges, s) >= (_components(range(m), edges) > s)
           for m in (2, 3, 4, 5) for edges in _graphs(m) for s in range(1, m)),
-        shows="always enough names",
+        shows="more than $s$ components imply an independent set of $s + 1$",
     )  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def _spanning_tree(order):
 
 
 def _about(v, order, labels):
-    """Questions about record v that are answered by no."""
+    """Questions about record v with the answer "different"."""
     return {(i, j) for i, j in questions_of_order(order, labels) if v in (i, j) and labels[i] != labels[j]}
 
 
@@ -237,7 +237,7 @@ def _tree_in_every_order():
 
 
 def _single_records(order, labels, one, other):
-    """Questions between two clusters, and what the records of the second would need one at a time."""
+    """Questions between two clusters, and the sum of those for the records of the second taken separately."""
 
     def between(kept):
         pairs = [(i, j) for i, j in order if i in kept and j in kept]
@@ -247,30 +247,30 @@ def _single_records(order, labels, one, other):
     return between(firsts | seconds), sum(between(firsts | {v}) for v in seconds)
 
 
-def _pulled_down(order, labels):
-    """The order with each non-match that is directly before a match put behind it, one at a time."""
+def _exchanged(order, labels):
+    """The orders in which one non-match directly before a match is exchanged with it."""
     for t, (first, second) in enumerate(pairwise(order)):
         if labels[first[0]] != labels[first[1]] and labels[second[0]] == labels[second[1]]:
             yield (*order[:t], second, first, *order[t + 2 :])
 
 
 @cache
-def _one_by_one():
+def _separately():
     both = (_single_records(order, labels, "a", "b") for labels in ("aab", "aabb", "aaab") for order in _orders(labels))
     return [together <= singly for together, singly in both]
 
 
 @cache
-def _pulling_down():
+def _exchanges_ask_nothing_new():
     return [_about(3, lower, "aaab") <= _about(3, order, "aaab")
-            for order in _orders("aaab") for lower in _pulled_down(order, "aaab")]  # fmt: skip
+            for order in _orders("aaab") for lower in _exchanged(order, "aaab")]  # fmt: skip
 
 
 @cache
 def _on_trees():
-    """The steps on which the tree bound rests, order by order."""
+    """The steps in the proof of the tree bound, order by order."""
     some = [_asks_its_tree(5, order, "aaaaab") for order in _some_orders(200)]
-    return [*_tree_in_every_order(), *some, *_one_by_one(), *_pulling_down()]
+    return [*_tree_in_every_order(), *some, *_separately(), *_exchanges_ask_nothing_new()]
 
 
 def _tree_sums():
@@ -281,7 +281,7 @@ def _tree_sums():
 
 def _tree_formula():
     return agreement(
-        "`edge_tree_bound` and the formula in fractions", [edge_tree_bound(cr.uniform(), s) for s in MORE],
+        "`edge_tree_bound` against the formula in fractions", [edge_tree_bound(cr.uniform(), s) for s in MORE],
         [_tree_in_fractions(s) for s in MORE], tolerance=1e-12, relative=True,
     )  # fmt: skip
 
@@ -296,7 +296,7 @@ def _asked(sizes, model, rng):
 
 
 def _runs_agree(runs, model, size):
-    """Runs with Table 1's sizes, or a few small ones."""
+    """Runs with the sizes of Table 1, or a few small ones."""
     if runs is None:
         rng, sizes, law = np.random.default_rng(2017), [12, 8, 3, 1], getattr(cr, model)(0.2)
         counts = [_asked(sizes, law, rng) for _ in range(size)]
@@ -304,8 +304,8 @@ def _runs_agree(runs, model, size):
     else:
         part = runs[runs["model"] == model]
         mean, error, expected = part["simulated"], part["error"], part["exact"]
-    limit = float(stats.t.isf(1e-6, size - 1))  # standard errors that chance exceeds twice in a million rows
-    return simulation("runs with Table 1's sizes", mean, error, expected, size=size, limit=round(limit, 1))
+    limit = float(stats.t.isf(1e-6, size - 1))  # standard errors, exceeded by chance twice in a million rows
+    return simulation("runs with the sizes of Table 1", mean, error, expected, size=size, limit=round(limit, 1))
 
 
 def _spread(rng, n, k):
@@ -320,12 +320,12 @@ def _spread(rng, n, k):
     "C03",
     place="Introduction, the heuristic of Wang et al.",
     status="holds", basis="proved",
-    statement=r"On some instances edge ordering asks a factor of order $n$ more questions than an optimal strategy.",
+    statement=r"On some instances edge ordering asks of order $n$ times as many questions as an optimal strategy.",
     code=[cr.EdgeOrdering, cr.ideal_queries],
     test=BOUNDS + "test_backwards_similarities_cost_a_quarter_of_n_times_the_optimum",
 )  # fmt: skip
 def factor_of_order_n(runs=None, ratios=None):
-    """`runs` and `ratios`: n to the questions asked, and to the expected ones over the optimum."""
+    """`runs` and `ratios`: from n to the questions asked, and to expected questions over the optimum."""
     backwards = cr.SimilarityModel.from_steps([0, HALF, 1], green=[2, 0], red=[0, 2])
     if runs is None:
         rng = np.random.default_rng(2017)
@@ -334,10 +334,10 @@ def factor_of_order_n(runs=None, ratios=None):
         ratios = {size: cr.expected_queries(backwards, [size // 2] * 2) / (size - 1) for size in (50, 1000, 50_000)}
     count = n**2 / 4 + n - 2
     yield identity(
-        "the count, and the two sides of the inequalities", (n / 2) ** 2 + (n - 2) - count,
+        "the count, and both sides of the inequalities", (n / 2) ** 2 + (n - 2) - count,
         count - n / 4 * (n - 1) - (5 * n / 4 - 2), n * (n - 1) / 2 / (n - 1) - n / 2,
         k * (k - 1) / 2 - (k - 1) - (k - 1) * (k - 2) / 2,
-        shows="$n^2/4 + n - 2$ where $n - 1$ do: at least $n/4$, at most $n/2$ times the optimum",
+        shows="$n^2/4 + n - 2$ questions where $n - 1$ are enough: at least $n/4$, at most $n/2$ times the optimum",
     )  # fmt: skip
     if max(runs) >= 1000 * min(runs):
         yield also(trend("questions of the runs, against $n$", list(runs), list(runs.values()), exponent=2, within=0.1))
@@ -345,7 +345,7 @@ def factor_of_order_n(runs=None, ratios=None):
                      exponent=1, within=0.02))  # fmt: skip
     yield also(agreement(f"`cr.edge_ordering` asks $n^2/4 + n - 2$, up to $n = {max(runs):,}$",
                          list(runs.values()), [size**2 // 4 + size - 2 for size in runs]))  # fmt: skip
-    yield also(agreement("`cr.ideal_queries` says $n - 1$", [cr.ideal_queries([size // 2] * 2) for size in runs],
+    yield also(agreement("`cr.ideal_queries` is $n - 1$", [cr.ideal_queries([size // 2] * 2) for size in runs],
                          [size - 1 for size in runs]))  # fmt: skip
 
 
@@ -354,7 +354,7 @@ def _repaired_in_numbers():
     yield bounded("the counterexample", float(gap_count(COUNTER_SIZES, COUNTER_P)),
                   repaired_bound(gap_model(COUNTER_P), COUNTER_SIZES))  # fmt: skip
     yield agreement(
-        "the formula in fractions", [repaired_bound(model, sizes) for model in models for sizes in TINY],
+        "the bound, against fractions", [repaired_bound(model, sizes) for model in models for sizes in TINY],
         [_repaired_in_fractions(model, sizes) for model in models for sizes in TINY], tolerance=1e-11, relative=True,
     )  # fmt: skip
 
@@ -364,14 +364,12 @@ def _repaired_in_numbers():
     place="Theorem 2 (edge ordering) and its proof",
     status="refuted", basis="proved",
     statement=r"""Edge ordering asks at most $n + \min_{1\le s\le n} \bigl[\binom k2 s^2 + n \sum_i
-        \sum_{\ell=s}^{|V_i|}
-        \ell\, L_{g,r}(\binom\ell2)\bigr]$ questions.""",
-    corrected=r"""With a factor for the choice of the records that stay apart: at most $n - k + \min_{s \ge 1}
-        \bigl[\binom
-        k2 s^2 + \sum_i m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$, $m_i = |V_i|$.""",
-    affects="""Densities in general, where a few matches are more similar than all non-matches and most are less
-        similar.
-        Not Dist-1 and Dist-2 at the sizes tried, nor any model tried with $F_g \\le F_r$; so not the experiments.""",
+        \sum_{\ell=s}^{|V_i|} \ell\, L_{g,r}(\binom\ell2)\bigr]$ questions.""",
+    corrected=r"""With a union-bound factor for the choice of the unconnected records: at most $n - k + \min_{s \ge 1}
+        \bigl[\binom k2 s^2 + \sum_i m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$, $m_i = |V_i|$.""",
+    affects="""general densities, if a few matches are more similar than all non-matches and most are less
+        similar. No violation was found for Dist-1 and Dist-2 at the sizes tried, nor for any model with $F_g \\le F_r$
+        that was tried; so the experiments are not affected.""",
     code=[cr.edge_bound, cr.L, cr.expected_queries],
     test=[BOUNDS + "test_seventy_five_records_exceed_theorem_2",
           BOUNDS + "test_edge_bound_is_its_formula_in_fractions",
@@ -390,10 +388,10 @@ def theorem_2(runs=None):
     yield also(agreement("`cr.expected_queries` and `cr.edge_bound` there",
                          [cr.expected_queries(model, sizes), cr.edge_bound(model, sizes)], [exact, printed],
                          tolerance=1e-10, relative=True))  # fmt: skip
-    yield also(simulation("running it", np.mean(runs), np.std(runs, ddof=1) / sqrt(len(runs)), float(exact),
+    yield also(simulation("simulated runs", np.mean(runs), np.std(runs, ddof=1) / sqrt(len(runs)), float(exact),
                           size=len(runs), limit=5))  # fmt: skip
     yield also(agreement(
-        "`cr.edge_bound` and {eq}`eq-edge-printed` in fractions, other models and sizes",
+        "`cr.edge_bound` against {eq}`eq-edge-printed` in fractions, other models and sizes",
         [cr.edge_bound(model, sizes) for model in models for sizes in TINY],
         [printed_bound(model, sizes)[0] for model in models for sizes in TINY], tolerance=1e-11, relative=True,
     ))  # fmt: skip
@@ -414,18 +412,18 @@ def theorem_2(runs=None):
           BOUNDS + "test_steps_of_the_printed_proof_for_uniform_similarities"],
 )  # fmt: skip
 def proposition_2(largest=20):
-    """`largest`: records in the largest of equal clusters."""
+    """`largest`: the largest size of equal clusters."""
     grid = [[m] * clusters for m in (1, 2, 5, 20, 100) if m <= largest for clusters in (2, 3, 10, 1000)]
     rng = np.random.default_rng(2017)
     grid += [_spread(rng, records, clusters) for records in (30, 300) for clusters in (2, 5, 15)]
     spreads = [(s, _spread(rng, s * s * clusters, clusters))
                for s in (3, 4, 5, 8) for clusters in (1, 2, 3, 6) for _ in range(25)]  # fmt: skip
     ell = sp.Symbol("ell", positive=True)
-    given_away = 2 / (ell - 1) - ell / (ell * (ell - 1) / 2 + 1)
+    slack = 2 / (ell - 1) - ell / (ell * (ell - 1) / 2 + 1)
     times = [0, 1, 2, 10, 500]
     yield argument(r"$E[Q] \le k(n-1)$, by {prf:ref}`thm-edge-likely`", *_on_trees(),
                    *(sp.simplify(c) == 0 for c in _tree_sums()), shows="$E[Q] < nk$, without a logarithm")  # fmt: skip
-    yield identity("`cr.L_symbolic`, and sympy's integral", cr.L_symbolic("uniform") - 1 / (T + 1),
+    yield identity("`cr.L_symbolic`, and the integral by sympy", cr.L_symbolic("uniform") - 1 / (T + 1),
                    sp.integrate(x**T, (x, 0, 1)) - 1 / (T + 1), shows="$L_{g,r}(t) = 1/(t+1)$")  # fmt: skip
     yield also(bounded(f"exact counts against $k(n-1)$, {len(grid)} lists of sizes",
                        [cr.expected_queries(cr.uniform(), s) for s in grid],
@@ -436,8 +434,8 @@ def proposition_2(largest=20):
                          [cr.expected_queries(cr.uniform(), [m, 1]) for m in LONE],
                          [m - 1 + Fraction(2 * m, m + 1) for m in LONE], tolerance=1e-9))  # fmt: skip
     yield also(_tree_formula())
-    yield also(identity("printed proof, what the first step gives away: $4/((\\ell-1)(\\ell^2-\\ell+2))$",
-                        given_away - 4 / ((ell - 1) * (ell**2 - ell + 2))))  # fmt: skip
+    yield also(identity("printed proof, slack of the first step: $4/((\\ell-1)(\\ell^2-\\ell+2))$",
+                        slack - 4 / ((ell - 1) * (ell**2 - ell + 2))))  # fmt: skip
     yield also(bounded(r"printed proof at $s = \sqrt{n/k} \ge 3$: sums over clusters",
                        [float(sum(true_sum(m, s) for m in sizes)) for s, sizes in spreads],
                        [by_concavity(sizes, s) for s, sizes in spreads]))  # fmt: skip
@@ -449,7 +447,7 @@ def true_sum(m, s):
 
 
 def by_concavity(sizes, s):
-    """What the printed proof for uniform similarities has these sums come to at most, over all clusters."""
+    """The upper bound on these sums over all clusters in the printed proof for uniform similarities."""
     return len(sizes) * log((sum(sizes) - len(sizes)) / len(sizes) / (s - 2))
 
 
@@ -492,7 +490,7 @@ def _two_and_one_dist1():
 
 def _dist1_in_numbers(runs, repetitions, largest):
     rows = _beyond_ideal(largest)
-    yield bounded("equal clusters: questions beyond the ideal, over the factor times {eq}`eq-edge-likely`'s sum",
+    yield bounded("equal clusters: questions beyond the ideal, against the factor times {eq}`eq-edge-likely`'s sum",
                   [got for got, _ in rows], [limit for _, limit in rows])  # fmt: skip
     yield _two_and_one_dist1()
     yield _tree_formula()
@@ -505,25 +503,23 @@ def _dist1_in_numbers(runs, repetitions, largest):
     status="holds with a caveat", basis="proved", kind="condition",
     statement=r"Under Dist-1 edge ordering asks $O(nk(1 - 2\epsilon) \log\frac nk)$ questions.",
     corrected=r"""For small $\epsilon$, for which the proof expands $L_{g,r}$. For all $\epsilon$, with the factor
-        before the
-        expansion: $O\bigl(nk\,\frac{1-\epsilon}{1+\epsilon} \log\frac nk\bigr)$ for $n \ge 2k$, and in fact at most
-        $k(n - 1)$; the factor lies between $\frac13$ and 1.""",
-    affects=r"""Dist-1 with $\epsilon$ close to $\frac12$, as in the last row of Table 1 for it; the experiments
-        themselves
-        do not use the bound.""",
+        before the expansion: $O\bigl(nk\,\frac{1-\epsilon}{1+\epsilon} \log\frac nk\bigr)$ for $n \ge 2k$, and in fact
+        at most $k(n - 1)$; the factor lies between $\frac13$ and 1.""",
+    affects=r"""Dist-1 with $\epsilon$ close to $\frac12$, as in its last row of Table 1; the experiments do not use the
+        bound.""",
     code=[cr.expected_queries, edge_tree_bound, cr.L_symbolic],
     test=[BOUNDS + "test_dist1_at_one_half_asks_questions_all_the_same",
           BOUNDS + "test_dist1_saves_the_corrected_factor"],
 )  # fmt: skip
 def proposition_3(runs=None, repetitions=60, largest=25):
-    """`runs`: the rows of Table 1, simulated and exact, by so many `repetitions`; `largest`: records in the
-    largest of three equal clusters."""
+    """`runs`: the rows of Table 1, simulated with this number of `repetitions` and exact; `largest`: the largest size
+    of three equal clusters."""
     sizes = published.cluster_sizes(announced=True)
     close = 0.5 - 10.0 ** -np.arange(1, 6)
     over = [cr.expected_queries(cr.dist1(v), [10] * 4) / (160 * (1 - 2 * v) * log(10)) for v in close]
     at_one = cr.L_symbolic("dist1").subs(T, 1)  # (1 - ε)/2, against (1 - 2ε)/2
     yield counterexample(
-        r"Table 1's sizes at $\epsilon = \frac12$: the factor is 0, whatever the constant in $O$",
+        r"sizes of Table 1, $\epsilon = \frac12$: the factor is 0, for any constant in $O$",
         value=cr.expected_queries(cr.dist1(HALF), sizes), relation="at most", printed=0, margin=1,
     )  # fmt: skip
     yield also(_two_and_one_dist1())
@@ -542,8 +538,7 @@ def proposition_3(runs=None, repetitions=60, largest=25):
     place="Proposition 4 (Dist-2) and its proof",
     status="holds", basis="proved",
     statement=r"""Under Dist-2 edge ordering asks $O(n + k^2 \log n/\epsilon)$ questions; at $s = \sqrt{4 \ln
-        n/\epsilon} +
-        1$ the sum of Theorem 2 is below 1.""",
+        n/\epsilon} + 1$ the sum of Theorem 2 is below 1.""",
     code=[edge_tree_bound, disconnected, cr.L, cr.expected_queries],
     test=[BOUNDS + "test_dist2_within_its_explicit_bound",
           BOUNDS + "test_the_printed_tail_for_dist2_is_below_one"],
@@ -581,7 +576,7 @@ def proposition_4(compared=None, runs=None, repetitions=60):
     )
     yield also(bounded("exact counts against {eq}`eq-edge-dist2`, equal and unequal clusters, $n$ to $10^6$",
                        exact, bound))  # fmt: skip
-    yield also(bounded("the printed sum against $\\sqrt{\\epsilon/\\ln n}$", *map(list, zip(*tails, strict=True))))
+    yield also(bounded("the printed sum, against $\\sqrt{\\epsilon/\\ln n}$", *map(list, zip(*tails, strict=True))))
     yield also(bounded(r"$D(m)$ against $\frac43 m^{-2}$ where $\epsilon m > 6 \ln m$",
                        [disconnected(cr.dist2(v), [m])[0] for m, v in large],
                        [4 / 3 / m**2 for m, _ in large]))  # fmt: skip
@@ -609,9 +604,8 @@ def _printed_tail(n, sizes, epsilon):
     "B41",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""In every model, two clusters cost at most $s s' + m m' (\Pr(c(R) > s) + \Pr(c'(R) > s'))$
-        questions; with
-        $s$ and $s'$ either 1 or all records, the smallest of four numbers.""",
+    statement=r"""In every model, at most $s s' + m m' (\Pr(c(R) > s) + \Pr(c'(R) > s'))$ questions are asked between
+        two clusters; with $s$ and $s'$ either 1 or all records, this gives the smallest of four numbers.""",
     code=[cr.edge_bound, disconnected],
     test=[BOUNDS + "test_corrected_edge_bound_is_its_formula_with_every_graph_listed",
           BOUNDS + "test_the_corrected_edge_bound_holds_on_random_models"],
@@ -621,7 +615,7 @@ def bound_for_every_model(orders=None):
     models = small_models()
     yield _questions_and_components(orders)
     yield also(agreement(
-        "`cr.edge_bound(…, printed=False)` and the formula with every graph listed",
+        "`cr.edge_bound(…, printed=False)` against the formula, over all graphs",
         [cr.edge_bound(model, sizes, printed=False) for model in models for sizes in TINY],
         [_corners_in_fractions(model, sizes) for model in models for sizes in TINY], tolerance=1e-10, relative=True,
     ))  # fmt: skip
@@ -631,9 +625,8 @@ def bound_for_every_model(orders=None):
     "B42",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""The bound printed as Theorem 2 can be too small by any factor: at least $m/(24 \ln m)$ for two
-        clusters of
-        $m$, in the limit.""",
+    statement=r"""The printed bound of Theorem 2 can be too small by any factor: at least $m/(24 \ln m)$ for two
+        clusters of $m$, in the limit.""",
     code=[cr.edge_bound, cr.expected_queries],
     test=BOUNDS + "test_theorem_2_can_be_exceeded_by_any_factor",
 )  # fmt: skip
@@ -652,8 +645,10 @@ def any_factor(points=4):
         *(log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
         shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}",
     )  # fmt: skip
-    yield also(bounded(f"$\\frac14(m+1)^2$ against the exact count, $m$ to {sizes[-1]:,}", (sizes + 1) ** 2 / 4, exact))
-    yield also(bounded("the printed bound against its own bound", printed,
+    yield also(
+        bounded(f"$\\frac14(m+1)^2$ against the exact count, $m$ up to {sizes[-1]:,}", (sizes + 1) ** 2 / 4, exact)
+    )
+    yield also(bounded("the printed bound against an upper bound on it", printed,
                        sp.lambdify(x, allowed)(sizes.astype(float))))  # fmt: skip
     yield also(trend("non-matches asked about, against $m$", sizes, exact - 2 * (sizes - 1), exponent=2, within=0.1))
     yield also(trend(r"the printed bound, against $m \ln m$", sizes * np.log(sizes), printed, exponent=1, within=0.1))
@@ -663,22 +658,21 @@ def any_factor(points=4):
     "B43",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""What edge ordering asks about one record and a cluster of $m$ are the record's edges in a
-        maximum spanning
-        tree; if $f_g = f_r$, their expected number is $2m/(m + 1)$.""",
+    statement=r"""The questions of edge ordering about one record and a cluster of $m$ are the record's edges in a
+        maximum spanning tree; if $f_g = f_r$, their expected number is $2m/(m + 1)$.""",
     code=[cr.expected_queries],
     test=BOUNDS + "test_one_record_against_a_cluster_is_asked_about_less_than_twice",
 )  # fmt: skip
-def edges_of_a_tree(orders=None):
+def questions_are_tree_edges(orders=None):
     """`orders` of six records."""
     orders = _some_orders(200) if orders is None else orders
     alike = cr.SimilarityModel.from_steps([0, QUARTER, 1], [QUARTER, 5 * QUARTER], [QUARTER, 5 * QUARTER])
     yield argument(
-        "questions and tree, in every order of the pairs of 3 and 4 records, and in some of 6",
+        "questions and tree, in every order of the pairs of 3 and 4 records, and in random orders for 6",
         *_tree_in_every_order(),
         *(_asks_its_tree(5, order, "aaaaab") for order in orders), shows="the same pairs",
     )  # fmt: skip
-    yield identity("shares of $2m$ ends", (2 * x) / (x + 1) * (x + 1) - 2 * x)
+    yield identity("expected degree: an equal share of $2m$ edge ends", (2 * x) / (x + 1) * (x + 1) - 2 * x)
     yield also(agreement(
         "`cr.expected_queries`, two models with $f_g = f_r$, $m$ to 250",
         [cr.expected_queries(model, [m, 1]) - (m - 1) for model in (cr.uniform(), alike) for m in LONE],
@@ -694,13 +688,13 @@ def edges_of_a_tree(orders=None):
         k(n - 1)$ questions.""",
     code=[edge_tree_bound],
     test=[BOUNDS + "test_the_tree_bound_is_its_formula",
-          BOUNDS + "test_the_tree_bound_holds_on_random_helpful_models"],
+          BOUNDS + "test_the_tree_bound_holds_on_random_models_with_dominance"],
 )  # fmt: skip
 def tree_bound():
-    yield argument("one record at a time, in every order of the pairs of up to 4 records", *_one_by_one(),
+    yield argument("one record at a time, in every order of the pairs of up to 4 records", *_separately(),
                    shows="never more questions together")  # fmt: skip
-    yield argument("pulling a non-match of a single record down, in every order of its pairs", *_pulling_down(),
-                   shows="nothing new is asked")  # fmt: skip
+    yield argument("exchanging a non-match of a single record with the next match, in every order",
+                   *_exchanges_ask_nothing_new(), shows="no new questions")  # fmt: skip
     yield identity("the sums", *_tree_sums())
     yield also(_tree_formula())
     yield also(bounded("the bound against $k(n-1)$", [_tree_in_fractions(s) for s in MORE],
@@ -711,18 +705,17 @@ def tree_bound():
     "B46",
     place="beyond the paper",
     status="holds", basis="exact",
-    statement=r"""In the model on three steps, $E[Q] = n - k + \sum_{i<j} E[c_i] E[c_j]$ and $L_{g,r}(t) = (1 -
-        p)^t$.""",
+    statement=r"In the model with three steps, $E[Q] = n - k + \sum_{i<j} E[c_i] E[c_j]$ and $L_{g,r}(t) = (1 - p)^t$.",
     code=[cr.expected_queries, cr.L],
     test=BOUNDS + "test_the_model_on_three_steps",
 )  # fmt: skip
-def three_steps():
+def model_with_three_steps():
     few = [([2, 1], HALF), ([4, 3, 1], Fraction(1, 5)), ([12, 12, 7], Fraction(1, 9)), ([30, 30], Fraction(1, 40))]
     times = (0, 1, 2, 10, 300)
-    yield agreement("$E[Q]$ in fractions and `cr.expected_queries`",
+    yield agreement("`cr.expected_queries` against $E[Q]$ in fractions",
                     [cr.expected_queries(gap_model(p), sizes) for sizes, p in few],
                     [gap_count(sizes, p) for sizes, p in few], tolerance=1e-11, relative=True)  # fmt: skip
-    yield agreement("$(1-p)^t$ and `cr.L`", [cr.L(gap_model(p), t) for _, p in few for t in times],
+    yield agreement("`cr.L` against $(1-p)^t$", [cr.L(gap_model(p), t) for _, p in few for t in times],
                     [(1 - p) ** t for _, p in few for t in times], tolerance=1e-12, relative=True)  # fmt: skip
 
 
@@ -730,8 +723,8 @@ def three_steps():
     "B47",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""Theorem 2 with its factor: at most $n - k + \min_{s \ge 1} \bigl[\binom k2 s^2 + \sum_i m_i (n - m_i)
-        \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$ questions, in every model.""",
+    statement=r"""Theorem 2 with the union-bound factor: at most $n - k + \min_{s \ge 1} \bigl[\binom k2 s^2 + \sum_i
+        m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$ questions, in every model.""",
     code=[cr.L, cr.expected_queries],
     test=BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
 )  # fmt: skip
@@ -746,14 +739,13 @@ def theorem_2_repaired():
     "B48",
     place="beyond the paper",
     status="holds", basis="proved",
-    statement=r"""Under Dist-1, $E[Q] \le k(n - 1) \le \frac3{\ln 2}\, nk\, \frac{1-\epsilon}{1+\epsilon} \ln\frac
-        nk$ for
-        $n \ge 2k$.""",
+    statement=r"""Under Dist-1, $E[Q] \le k(n - 1) \le \frac3{\ln 2}\, nk\, \frac{1-\epsilon}{1+\epsilon} \ln\frac nk$
+        for $n \ge 2k$.""",
     code=[edge_tree_bound, cr.expected_queries],
     test=BOUNDS + "test_dist1_saves_the_corrected_factor",
 )  # fmt: skip
 def dist1_with_its_factor(runs=None, repetitions=60, largest=25):
-    """As `proposition_3`."""
+    """See `proposition_3`."""
     yield _dist1_dominates()
     for piece in _dist1_in_numbers(runs, repetitions, largest):
         yield also(piece)

@@ -22,7 +22,7 @@ from book.companion.claims import (
     simulation,
     trend,
 )
-from crowder.counting.asymptotics import edge_limit, giant, linear_bound, node_limit
+from crowder.counting.asymptotics import edge_limit, giant_share, linear_bound, node_limit
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers, connected
@@ -237,7 +237,7 @@ def _decades(growth):
 def edge_per_record(growth=None, points=1000):
     growth = _little_growth() if growth is None else growth
     c = np.linspace(1, 60, 25 * points + 1)
-    first_term = 1 + np.trapezoid([(1 - giant(value)) ** 2 for value in c], c)
+    first_term = 1 + np.trapezoid([(1 - giant_share(value)) ** 2 for value in c], c)
     yield agreement("exact counts of three models, extrapolated, against $K(\\lambda)$", _tends(growth, "edge"),
                     _constants(points), tolerance=2e-3, relative=True)  # fmt: skip
     yield agreement("`edge_limit` and $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
@@ -316,7 +316,7 @@ def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
 def _by_series(start, terms):
     """Edge ordering's limit again, in c, with the sizes of the small components one by one (Borel's law)."""
     a, c = np.arange(1, terms), start + np.linspace(0, 30, terms + 1)
-    theta = np.array([giant(value) for value in c])[:, None]
+    theta = np.array([giant_share(value) for value in c])[:, None]
     law = np.exp(-np.outer(c, a) + (a - 1) * np.log(np.outer(c, a)) - np.cumsum(np.log(a)))
     gamma = (law * np.exp(-(c - start)[:, None] * theta * a)).sum(axis=1)
     return np.trapezoid((1 - theta[:, 0]) ** 2 + 2 * theta[:, 0] * gamma, c)

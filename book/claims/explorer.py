@@ -27,7 +27,7 @@ def _grid() -> pd.DataFrame:
 
 
 def _drawn(repetitions: int = 60) -> pd.DataFrame:
-    """As the chapter does it, with 24 records: mean, error, exact and runs of each ordering."""
+    """As in the chapter, with 24 records: mean, error, exact mean and runs of each ordering."""
     rng, rows = np.random.default_rng(7), []
     for name, k, shape in (("Dist-1", 3, "one large"), ("Dist-2", 4, "equal")):
         model, sizes = _MODELS[name](0.26), shaped(24, k, shape)
@@ -47,7 +47,8 @@ def _simulated(drawn: pd.DataFrame | None) -> Evidence:
     drawn = _drawn() if drawn is None else drawn
     runs = int(drawn["runs"].iloc[0])
     return simulation(
-        f"mean questions of {len(drawn)} settings of the grid's kind", drawn["mean"], drawn["error"], drawn["exact"],
+        f"mean questions in {len(drawn)} settings like those of the grid",
+        drawn["mean"], drawn["error"], drawn["exact"],
         size=runs, limit=float(np.ceil(10 * stats.t.isf(2e-6, runs - 1)) / 10),
     )  # fmt: skip
 
@@ -68,8 +69,8 @@ def _small_counts() -> Evidence:
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""At every setting of the explorer both expected counts lie between the least possible,
-    $n - k + \binom k2$, and $nk$.""",
+    statement=r"""At every setting of the explorer both expected counts lie between the least possible number, $n - k +
+    \binom k2$, and $nk$.""",
     code=[questions, expected_queries, ideal_queries],
     test="test_explorer.py::test_each_number_is_the_one_it_is_called",
 )
@@ -79,13 +80,16 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
     at_least = [sum(m - 1 for m in row) + len(list(combinations(row, 2))) for row in sizes]  # by hand
     at_most = [sum(row) * len(row) for row in sizes]
     both = np.array([counted[f"{ordering}, exact"] for ordering in ORDERINGS])
-    yield bounded(f"the least possible, under the counts of {len(counted):,} settings, both orderings", at_least, both)
-    yield bounded("the counts, under $nk$", both, at_most)
+    yield bounded(
+        f"the least possible, against the counts in {len(counted):,} settings, both orderings", at_least, both
+    )
+    yield bounded("the counts, against $nk$", both, at_most)
     yield also(_small_counts())
     yield also(_simulated(drawn))
-    yield also(agreement("the lines of the chart: the least, and $nk$", [counted["least possible"], counted["nk"]],
+    yield also(agreement("the lines of the chart: the least possible, and $nk$",
+                         [counted["least possible"], counted["nk"]],
                          [at_least, at_most]))  # fmt: skip
-    yield also(bounded("the counts, under the bounds that hold", both,
+    yield also(bounded("the counts, against the correct bounds", both,
                        [counted[f"{ordering}, bound that holds"] * (1 + 1e-9) for ordering in ORDERINGS]))  # fmt: skip
 
 
@@ -94,8 +98,8 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
     place="beyond the paper",
     status="holds",
     basis="simulated",
-    statement="""The counts behind the explorer's knobs are the mean numbers of questions that both orderings ask on
-    data drawn from its models.""",
+    statement="""The counts in the explorer are the mean numbers of questions that both orderings ask on data drawn from
+    its models.""",
     code=[questions, shaped, cr.L],
     test=[
         "test_explorer.py::test_the_counts_are_what_runs_ask",
@@ -111,13 +115,14 @@ def counts_are_means_of_runs(counted=None, records=24, drawn=None):
         sizes = shaped(records, row["clusters"], row["shape"])
         again = questions(_MODELS[row["model"]](row["epsilon"]), sizes, nodes=24)
         finer += [(row[f"{ordering}, exact"], again[f"{ordering}, exact"]) for ordering in ORDERINGS]
-    yield also(agreement("counts of the grid, and with twice the nodes", *zip(*finer, strict=True), tolerance=1e-9,
+    yield also(agreement("counts of the grid, against those with twice the nodes",
+                         *zip(*finer, strict=True), tolerance=1e-9,
                          relative=True))  # fmt: skip
     epsilons = sorted(set(counted["epsilon"]))
     middle = epsilons[len(epsilons) // 2]
     areas = [(cr.L(model, t), _quadrature(model, t, middle))
              for model in (make(middle) for make in _MODELS.values()) for t in (1, 7, 60)]  # fmt: skip
-    yield also(agreement("$L_{g,r}(t)$ of three models, and quadrature", *zip(*areas, strict=True), tolerance=1e-8))
+    yield also(agreement("$L_{g,r}(t)$ of three models, against quadrature", *zip(*areas, strict=True), tolerance=1e-8))
 
 
 def _quadrature(model: cr.SimilarityModel, t: int, epsilon: float) -> float:
@@ -130,8 +135,8 @@ def _quadrature(model: cr.SimilarityModel, t: int, epsilon: float) -> float:
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""240 records in equal clusters, $\epsilon = 0.48$: under Dist-2 both orderings ask at most 2 per cent
-    more than the least possible, under Dist-1 at least a third more.""",
+    statement=r"""For 240 records in equal clusters and $\epsilon = 0.48$, both orderings ask at most 2 per cent more
+    than the least possible under Dist-2, and at least a third more under Dist-1.""",
     code=[questions, expected_queries],
     test="test_explorer.py::test_near_one_half_only_dist2_comes_down_to_the_least",
 )
@@ -141,10 +146,10 @@ def near_one_half(records=240, cluster_numbers=(12, 4, 40, 120), drawn=None):
                     for make in (cr.dist2, cr.dist1))  # fmt: skip
     least = np.array([records - k + k * (k - 1) / 2 for k in cluster_numbers])
     for ordering in ORDERINGS:
-        yield bounded(f"Dist-2, {ordering} ordering, under {few} times the least",
+        yield bounded(f"Dist-2, {ordering} ordering, against {few} times the least",
                       [c[f"{ordering}, exact"] for c in close], few * least)  # fmt: skip
     for ordering in ORDERINGS:
-        yield bounded(f"4/3 of the least, under Dist-1, {ordering} ordering", far * least,
+        yield bounded(f"4/3 of the least, against Dist-1, {ordering} ordering", far * least,
                       [c[f"{ordering}, exact"] for c in apart])  # fmt: skip
     yield also(_small_counts())
     yield also(_simulated(drawn))

@@ -24,7 +24,7 @@ from book.companion.claims import (
     simulation,
     trend,
 )
-from crowder.beyond.member_votes import MemberVote, share_placed
+from crowder.beyond.member_votes import MemberVote, prob_placed_correctly
 from crowder.beyond.wrong_answers import damage, precision_recall, wrong_once
 from crowder.voting import expected_answers, log_majority_error, majority_error, run_failure, votes_needed
 
@@ -33,16 +33,16 @@ claim, check = of_chapter(__name__)
 ORDERINGS = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}
 RATES = [Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(3, 5)]
 ODD = [1, 3, 5, 7, 9]
-LIMIT = 5  # standard errors; a true mean is so far off once in two million times
-WRONG = (0.1, 0.3)  # rates of wrong answers, where the chapter hands over none
+LIMIT = 5  # standard errors; exceeded by a true mean once in two million times
+WRONG = (0.1, 0.3)  # default rates of wrong answers
 FAILURE = 0.01
 
 
 # --- a vote --------------------------------------------------------------------------------------------------------
 
 
-def _by_patterns(votes, p):
-    "The error of a vote from scratch: every pattern of answers with its probability."
+def majority_by_patterns(votes, p):
+    """The error of a vote, from every pattern of answers and its probability."""
     patterns = product([True, False], repeat=votes)  # True where an answer is wrong
     return sum(p ** sum(w) * (1 - p) ** (votes - sum(w)) for w in patterns if 2 * sum(w) > votes)
 
@@ -50,9 +50,9 @@ def _by_patterns(votes, p):
 @cache
 def _patterns_agree():
     return agreement(
-        f"the formula and all patterns of up to {ODD[-1]} answers, as fractions",
+        f"the formula against all patterns of up to {ODD[-1]} answers, in fractions",
         [majority_error(r, p) for r in ODD for p in RATES],
-        [_by_patterns(r, p) for r in ODD for p in RATES],
+        [majority_by_patterns(r, p) for r in ODD for p in RATES],
     )
 
 
@@ -61,20 +61,22 @@ def _patterns_agree():
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""The error of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
+    statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
          $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
     code=[majority_error, log_majority_error],
     test="test_votes.py::test_the_two_sided_bound_of_chapter_10",
 )
 def two_sided_bound(points=20):
     p, r, j = sp.symbols("p r j", positive=True)
-    q, barest = 1 - p, (r + 1) / 2
+    q, smallest = 1 - p, (r + 1) / 2
     pattern = sp.log(p) * j + sp.log(q) * (r - j)  # logarithm of the probability of a pattern
     rho = 2 * sp.sqrt(p * q)
     tail = sp.log(sp.sqrt(p / q)) + r * sp.log(rho) - r * sp.log(2)
     steps = [
-        sp.expand_log(pattern.subs(j, barest) - tail, force=True),  # the barest majority has probability √(p/q) (ρ/2)^r
-        sp.diff(pattern, j) - (sp.log(p) - sp.log(q)),  # negative for p < q: one more wrong answer is less likely
+        sp.expand_log(
+            pattern.subs(j, smallest) - tail, force=True
+        ),  # the smallest majority has probability √(p/q) (ρ/2)^r
+        sp.diff(pattern, j) - (sp.log(p) - sp.log(q)),  # negative for p < q: another wrong answer is less likely
         sp.expand(rho**2 - (1 - (1 - 2 * p) ** 2)),
     ]
     lengths = range(1, 400, 2)
@@ -84,19 +86,21 @@ def two_sided_bound(points=20):
     exact = np.array([log_majority_error(n, x) for x, n in grid])
     x, n = (np.array(column) for column in zip(*grid, strict=True))
     high = 0.5 * np.log(x / (1 - x)) + n * np.log(4 * x * (1 - x)) / 2 - np.log(2)
-    yield identity("the barest majority, what one more wrong answer does, and $\\rho$", *steps)
-    yield argument(f"half of all patterns, and the largest binomial, up to $r = {lengths[-1]}$", *counts, *largest)
+    yield identity("the smallest majority, the effect of another wrong answer, and $\\rho$", *steps)
+    yield argument(
+        f"the number of patterns and the largest binomial coefficient, up to $r = {lengths[-1]}$", *counts, *largest
+    )
     yield also(_patterns_agree())
-    yield also(bounded("$e_r$ under the upper bound, 0.001 ≤ p ≤ 0.499, r ≤ 1001", np.exp(exact - high), 1))
-    yield also(bounded("the lower bound under $e_r$, same range", np.exp(high + np.log(2 / (n + 1)) - exact), 1))
-    yield also(bounded("the upper bound under Hoeffding's", np.exp(high + 2 * n * (0.5 - x) ** 2), 1))
+    yield also(bounded("$e_r$ over the upper bound, 0.001 ≤ p ≤ 0.499, r ≤ 1001", np.exp(exact - high), 1))
+    yield also(bounded("the lower bound over $e_r$, same range", np.exp(high + np.log(2 / (n + 1)) - exact), 1))
+    yield also(bounded("the upper bound over Hoeffding's", np.exp(high + 2 * n * (0.5 - x) ** 2), 1))
 
 
 # --- votes for a whole run -----------------------------------------------------------------------------------------
 
 
-def _walk(p, questions, allowed, exact=False):
-    "The least number of votes by its definition: up the odd numbers, in fractions."
+def _votes_by_definition(p, questions, allowed, exact=False):
+    """The least number of votes by its definition: the first odd number that is enough, in fractions."""
     votes = 1
     while True:
         bad = sum(comb(votes, w) * p**w * (1 - p) ** (votes - w) for w in range(votes // 2 + 1, votes + 1))
@@ -109,11 +113,11 @@ def _few(rates):
     return [(rate, 10**d) for rate in rates if rate < 0.35 for d in (0, 2, 4)]
 
 
-def _walked(rates, failure):
+def _votes_agree(rates, failure):
     return agreement(
-        "the least number of votes, against a walk in fractions",
+        "the least number of votes against its definition, in fractions",
         [votes_needed(*point, failure) for point in _few(rates)],
-        [_walk(Fraction(str(rate)), q, Fraction(str(failure))) for rate, q in _few(rates)],
+        [_votes_by_definition(Fraction(str(rate)), q, Fraction(str(failure))) for rate, q in _few(rates)],
     )
 
 
@@ -123,8 +127,10 @@ def _two_sided(rates, failure):
     rate, questions = (np.array(column, float) for column in zip(*grid, strict=True))
     drop = np.log(1 / (4 * rate * (1 - rate))) / 2  # ln(1/ρ)
     most = (np.log(questions) - np.log(2 * failure) + np.log(rate / (1 - rate)) / 2) / drop
-    yield bounded("so many votes are enough (rounded up to odd), up to 10¹² questions", votes, np.maximum(most, -1) + 2)
-    yield bounded("and no fewer, but for the term in $\\ln r$", most - np.log((votes + 1) / 2) / drop, votes)
+    yield bounded(
+        "this number of votes (rounded up to odd) is enough, up to 10¹² questions", votes, np.maximum(most, -1) + 2
+    )
+    yield bounded("fewer are not, up to the term in $\\ln r$", most - np.log((votes + 1) / 2) / drop, votes)
 
 
 @claim(
@@ -132,20 +138,20 @@ def _two_sided(rates, failure):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""For $Q$ questions and a chance of failure $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes a
-         question are enough, and no fewer, but for a term in $\ln r$.""",
+    statement=r"""For $Q$ questions and a failure probability $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes per
+         question are enough, and fewer are not, up to a term in $\ln r$.""",
     code=votes_needed,
     test="test_votes.py::test_the_least_number_of_votes",
 )
 def votes_that_are_enough(rates=WRONG, failure=FAILURE):
-    yield _walked(rates, failure)
+    yield _votes_agree(rates, failure)
     yield from _two_sided(rates, failure)
     yield also(_patterns_agree())
 
 
 @cache
 def _sampled(trials):
-    "Simulated votes: p, r, the share that went wrong, its standard error, and the exact error."
+    """Simulated votes: p, r, the share of wrong ones, its standard error, and the exact error probability."""
     rng, rows = np.random.default_rng(1), []
     for p, votes in product(WRONG, (1, 3, 9)):
         exact = majority_error(votes, p)
@@ -160,12 +166,12 @@ def _sampled(trials):
     status="holds with a caveat",
     basis="exact",
     kind="condition",
-    statement=r"""If each answer is wrong with some probability strictly between 0 and 1, then $\Omega(\log n)$
-         answers a question and their majority bring back the perfect oracle.""",
-    corrected=r"""With answers wrong with probability at most $p < \frac12$, independently, $O(\log n)$ votes a
-         question make all answers right with any stated probability, and no fewer than the order of
-         $\log n$ do: about $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
-    affects="crowds that are wrong half of the time or more; not the factor of $\\log n$ for any better crowd",
+    statement=r"""If each answer is wrong with some probability strictly between 0 and 1, then the majority of
+         $\Omega(\log n)$ answers per question restores the perfect oracle.""",
+    corrected=r"""If each answer is wrong with probability at most $p < \frac12$, independently, $O(\log n)$ votes per
+         question make all answers right with any given probability, and the order of $\log n$ is also necessary: about
+         $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
+    affects="crowds that err at least half of the time; not the factor of $\\log n$ for any better crowd",
     code=[votes_needed, log_majority_error, majority_error],
     test=[
         "test_votes.py::test_every_pattern_of_answers",
@@ -174,7 +180,7 @@ def _sampled(trials):
         "test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
     ],
 )
-def majority_brings_back_the_perfect_oracle(
+def majority_restores_the_perfect_oracle(
     one=None, three=None, rates=WRONG, failure=FAILURE, sampled=None, trials=20_000
 ):
     one, three = (majority_error(r, Fraction(3, 5)) if e is None else e for r, e in ((1, one), (3, three)))
@@ -183,18 +189,18 @@ def majority_brings_back_the_perfect_oracle(
     logs = np.array(digits) * np.log(10) - np.log(failure)  # ln(Q/δ)
     half = Fraction(1, 2)
     yield counterexample(
-        "three votes instead of one, answers wrong with $p = 3/5$: more votes should not err more",
+        "three votes instead of one, $p = 3/5$: their error probability, which should not be larger",
         value=three,
         relation="at most",
         printed=one,
     )
-    yield corrected(_walked(rates, failure))
+    yield corrected(_votes_agree(rates, failure))
     yield from map(corrected, _two_sided(rates, failure))
     yield corrected(also(_patterns_agree()))
     yield corrected(
         also(
             agreement(
-                "votes at $1 - p$ are votes at $p$ turned round, and at one half they say nothing",
+                "error at $1 - p$: one minus that at $p$; and at $p = \\frac12$: one half",
                 [*(majority_error(r, 1 - x) for r in ODD for x in RATES), *(majority_error(r, half) for r in ODD)],
                 [*(1 - majority_error(r, x) for r in ODD for x in RATES), *[half] * len(ODD)],
             )
@@ -203,7 +209,7 @@ def majority_brings_back_the_perfect_oracle(
     yield corrected(
         also(
             simulation(
-                f"the error of a vote, {len(sampled)} settings",
+                f"the error probability of a vote, {len(sampled)} settings",
                 sampled["simulated"],
                 sampled["error"],
                 sampled["exact"],
@@ -220,7 +226,7 @@ def majority_brings_back_the_perfect_oracle(
 
 
 def _any_wrong(Q, e):
-    "Every pattern of Q right and wrong votes, but for the one with none wrong."
+    """The probability that any of Q votes is wrong, summed over all patterns."""
     return sum(e ** sum(w) * (1 - e) ** (Q - sum(w)) for w in product([True, False], repeat=Q) if any(w))
 
 
@@ -229,9 +235,9 @@ def _any_wrong(Q, e):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""Of $Q$ independent votes at least one errs with probability $1 - (1-e)^Q$, at most $Qe$ and
-         short of it by at most $\binom Q2 e^2$; sized by the union bound, a vote has at most two votes
-         more than it needs, where $4pq \le \delta/\ln\frac1{1-\delta}$.""",
+    statement=r"""Of $Q$ independent votes at least one errs with probability $1 - (1-e)^Q$, which is at most $Qe$ and
+         smaller by at most $\binom Q2 e^2$; the union bound requires at most two votes more than necessary, where $4pq
+         \le \delta/\ln\frac1{1-\delta}$.""",
     code=[run_failure, votes_needed, majority_error],
     test=[
         "test_votes.py::test_a_run_fails_when_one_of_its_votes_does",
@@ -251,7 +257,7 @@ def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
     failing = np.array([[run_failure(int(size), float(e)) for size in sizes] for e in chances[:, 0]])
     every = [_any_wrong(Q, x) for Q in range(1, 7) for x in RATES]
     yield agreement(
-        "the chance of failure and every pattern of up to six votes, as fractions",
+        "the failure probability against every pattern of up to six votes, in fractions",
         [run_failure(Q, x) for Q in range(1, 7) for x in RATES],
         every,
     )
@@ -262,35 +268,35 @@ def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
         tolerance=1e-12,
     )
     yield bounded(
-        "it stays under the union bound, $10^{-15} \\le e \\le 0.1$, up to $10^9$ votes", failing, sizes * chances
+        "it is at most the union bound, $10^{-15} \\le e \\le 0.1$, up to $10^9$ votes", failing, sizes * chances
     )
     yield bounded(
-        "and the union bound above it by $\\binom Q2 e^2$ at most",
+        "and the union bound exceeds it by at most $\\binom Q2 e^2$",
         sizes * chances - failing,
         sizes * (sizes - 1) / 2 * chances**2 + 1e-12 * sizes * chances,
     )
     yield agreement(
-        "votes by the exact condition, against a walk in fractions",
+        "votes by the exact condition against its definition, in fractions",
         [votes_needed(*at, exact=True) for at in near],
-        [_walk(Fraction(str(rate)), Q, Fraction(str(chance)), exact=True) for rate, Q, chance in near],
+        [_votes_by_definition(Fraction(str(rate)), Q, Fraction(str(chance)), exact=True) for rate, Q, chance in near],
     )
     yield argument(
-        f"the union bound asks for as many, or two more, in {len(surplus)} settings",
+        f"the union bound requires the same number or two more, in {len(surplus)} settings",
         *(bool(extra in (0, 2)) for extra in surplus),
     )
-    yield also(identity("a step is $4pq\\frac{r+2}{r+3}$ times the one before", growth))
+    yield also(identity("each step is $4pq\\frac{r+2}{r+3}$ times the previous one", growth))
     yield also(
         agreement(
-            "the steps of $e_r$, from all patterns, as fractions",
+            "the steps of $e_r$, from all patterns, in fractions",
             [comb(n, (n + 1) // 2) * (x * (1 - x)) ** ((n + 1) // 2) * (1 - 2 * x) for n in ODD[:-1] for x in RATES],
-            [_by_patterns(n, x) - _by_patterns(n + 2, x) for n in ODD[:-1] for x in RATES],
+            [majority_by_patterns(n, x) - majority_by_patterns(n + 2, x) for n in ODD[:-1] for x in RATES],
         )
     )
     yield also(_patterns_agree())
 
 
-def _stops(votes, p):
-    "Mean and variance of the answers of a vote that stops, by a walk over (right, wrong), answer by answer."
+def _early_stopping_moments(votes, p):
+    """Mean and variance of the answers to a vote that stops early, over the states (right, wrong)."""
     open_ends, law = {(0, 0): 1}, {}
     while open_ends:
         after = {}
@@ -305,7 +311,7 @@ def _stops(votes, p):
 
 
 def _few_paid(p, runs=20):
-    "Votes, questions and answers of some runs of both orderings on few records."
+    """Votes, questions and answers of some runs of both orderings on few records."""
     rng, rows = np.random.default_rng(1), []
     for kind in ORDERINGS.values():
         put, answers = 0, 0
@@ -323,8 +329,8 @@ def _few_paid(p, runs=20):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""A vote of $r$ that stops when it is decided takes $E[N_r] \le \min(r, \frac{r+1}{2(1-p)})$
-         answers, by a formula, and a run $E[Q]\,E[N_r]$.""",
+    statement=r"""A vote of $r$ that stops when it is decided takes an expected $E[N_r] \le \min(r, \frac{r+1}{2(1-p)})$
+         answers, with a closed formula, and a run $E[Q]\,E[N_r]$.""",
     code=[expected_answers, cr.MajorityVote],
     test=[
         "test_votes.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
@@ -332,30 +338,30 @@ def _few_paid(p, runs=20):
         "test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
     ],
 )
-def price_of_a_vote_that_stops(paid=None, priced=0.2, size=20, points=6):
+def cost_of_a_vote_that_stops_early(paid=None, priced=0.2, size=20, points=6):
     paid = paid or _few_paid(priced)
     halves = [(r, x) for r in (1, 3, 5, 9, 21, 101, 1001) for x in np.linspace(0.001, 0.499, points)]
     short = np.array([expected_answers(r, float(x)) for r, x in halves])
     middle = np.array([(r + 1) / 2 for r, _ in halves])
-    laws = [_stops(votes, priced) for votes, *_ in paid]
+    laws = [_early_stopping_moments(votes, priced) for votes, *_ in paid]
     off = [
         (answers, np.sqrt(put * variance), put * mean)
         for (_, put, answers), (mean, variance) in zip(paid, laws, strict=True)
     ]
     yield agreement(
-        f"the formula and the walk from answer to answer, up to {ODD[-1]} votes, as fractions",
+        f"the formula against a recursion over answers, up to {ODD[-1]} votes, in fractions",
         [expected_answers(n, x) for n in ODD for x in RATES],
-        [_stops(n, x)[0] for n in ODD for x in RATES],
+        [_early_stopping_moments(n, x)[0] for n in ODD for x in RATES],
     )
     yield agreement(
         "the same in floats",
         [expected_answers(n, float(x)) for n in ODD for x in RATES],
-        [_stops(n, float(x))[0] for n in ODD for x in RATES],
+        [_early_stopping_moments(n, float(x))[0] for n in ODD for x in RATES],
         tolerance=1e-12,
     )
-    yield bounded("not below $h$, 0.001 ≤ p ≤ 0.499, r ≤ 1001", middle, short)
+    yield bounded("at least $h$, 0.001 ≤ p ≤ 0.499, r ≤ 1001", middle, short)
     yield bounded(
-        "not above $\\min(r, h/q)$, same range",
+        "at most $\\min(r, h/q)$, same range",
         short,
         np.minimum(2 * middle - 1, middle / (1 - np.array([x for _, x in halves]))),
     )
@@ -376,8 +382,8 @@ PAIRS = list(combinations(range(5), 2))
 ORDERS = {"good": [(0, 1), (1, 2), (3, 4), (0, 4)], "bad": [(i, j) for i, j in PAIRS if FIVE[i] != FIVE[j]]}
 
 
-def _every_course(order, p):
-    "The chance that edge ordering comes out right, over every course of answers; questions of the right course."
+def _all_sequences(order, p):
+    """The probability that edge ordering is correct, over all sequences of answers; questions of the correct one."""
     order, truth = order + [pair for pair in PAIRS if pair not in order], cr.Truth(list(FIVE))
     ordering = cr.EdgeOrdering([1 - order.index(pair) / 20 for pair in PAIRS], ties="index")
     total, courses = 0, [(ordering, 1)]
@@ -394,7 +400,7 @@ def _every_course(order, p):
 
 
 def _few_whole(runs):
-    "Simulated runs of few records, and the chance that they come out right."
+    """Simulated runs of few records, and the probability that they are correct."""
     rng, rows = np.random.default_rng(1), []
     data = cr.datasets.synthetic([3, 2, 1], cr.dist2(0.2), rng=rng)
     truth = cr.Truth(data.labels)
@@ -414,16 +420,16 @@ def _few_whole(runs):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""A run that would put $Q$ questions to a perfect crowd finds the right clusters with probability
-         exactly $(1-e)^Q$ when each answer is wrong with probability $e$, independently.""",
+    statement=r"""A run that would ask a perfect crowd $Q$ questions finds the right clusters with probability exactly
+         $(1-e)^Q$ when each answer is wrong with probability $e$, independently.""",
     code=[cr.EdgeOrdering, cr.NodeOrdering],
     test="test_votes.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
 )
-def run_comes_out_right(small=None, p=Fraction(1, 10), whole=None, runs=200):
-    small = small or [_every_course(order, p) for order in ORDERS.values()]
+def prob_of_a_correct_run(small=None, p=Fraction(1, 10), whole=None, runs=200):
+    small = small or [_all_sequences(order, p) for order in ORDERS.values()]
     whole = _few_whole(runs) if whole is None else whole
     yield agreement(
-        "every course of answers for Figure 1, good order and bad, $p = 1/10$, as fractions",
+        "all sequences of answers for Figure 1, good and bad order, $p = 1/10$, in fractions",
         [chance for chance, _ in small],
         [(1 - p) ** questions for _, questions in small],
     )
@@ -443,14 +449,14 @@ HIDDEN = "aaaabbbccd"
 
 
 def _counted(ends, labels):
-    "Precision and recall, pair by pair."
+    """Precision and recall, pair by pair."""
     joined, match = ([side[i] == side[j] for i, j in combinations(range(len(side)), 2)] for side in (ends, labels))
     both = sum(j and m for j, m in zip(joined, match, strict=True))
     return [Fraction(both, sum(joined)) if any(joined) else Fraction(1), Fraction(both, sum(match))]
 
 
 def _mistakes(orderings, labels) -> Iterator:
-    "One wrong answer at each place of each run: what it damaged, and the end."
+    """One wrong answer at each place of each run: the mistake, its damage and the result."""
     for ordering in orderings:
         asked = copy.deepcopy(ordering).run(cr.Truth(list(labels))).n_queries
         for mistake in wrong_once(ordering, list(labels), range(asked)):
@@ -458,7 +464,7 @@ def _mistakes(orderings, labels) -> Iterator:
 
 
 def _few_once():
-    "Mistakes in runs of some more records, with the formulas and the resolution's own count."
+    """Precision and recall of larger runs with one mistake, by the formulas and by `Resolution`."""
     rng, rows = np.random.default_rng(2), []
     data = cr.datasets.synthetic([5, 4, 3, 1], cr.dist1(0.4), rng=rng)
     orderings = [kind(data.similarity, rng=rng) for kind in ORDERINGS.values()]
@@ -473,9 +479,9 @@ def _few_once():
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""One wrong answer splits one cluster in two (recall $1 - ab/M$, precision 1), or joins parts $a$,
-         $b$ of two clusters and leaves $a'$, $b'$ outside: precision $\frac{M-x}{M-x+ab}$, recall $1 -
-         x/M$, $x = aa' + bb'$.""",
+    statement=r"""One wrong answer either splits a cluster into two parts of $a$ and $b$ records (recall $1 - ab/M$,
+         precision 1), or joins parts of $a$ and $b$ records of two clusters and leaves $a'$ and $b'$ outside: precision
+         $\frac{M-x}{M-x+ab}$, recall $1 - x/M$, $x = aa' + bb'$.""",
     code=[precision_recall, wrong_once, cr.Resolution],
     test=[
         "test_mistakes.py::test_every_place_of_a_run",
@@ -498,16 +504,16 @@ def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 r
         hit = {HIDDEN[i] for i in mistake.pair}
         shapes += [
             all(len(ends) <= 1 + (x in hit) for x, ends in parts.items()),
-            mistake.said == (len(hit) == 2),
-            mistake.said or len(parts[min(hit)]) == 2,
+            mistake.answer == (len(hit) == 2),
+            mistake.answer or len(parts[min(hit)]) == 2,
         ]
     yield agreement(
-        "the formulas and a count of all pairs, a mistake at every place, both orderings, as fractions",
+        "the formulas against a count of all pairs, a mistake at every place, both orderings, in fractions",
         by_formula,
         by_count,
     )
-    yield agreement("precision and recall of a run, by the same count", by_crowder, by_count, tolerance=1e-12)
-    yield argument("two pieces of a cluster that was hit at most, of others one", *shapes)
+    yield agreement("`Resolution.precision` and `recall` against the same count", by_crowder, by_count, tolerance=1e-12)
+    yield argument("clusters of the two records have at most two parts, all others one", *shapes)
     yield also(
         agreement(
             f"{len(once):,} mistakes {where}",
@@ -521,8 +527,9 @@ def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 r
 # --- errors that persist -------------------------------------------------------------------------------------------
 
 
-def _best_test(members, p):
-    "Error of the best test between two equally likely clusters: half the overlap of the two laws of all answers."
+def best_test_error(members, p):
+    """Error of the best test between two equally likely clusters: half the overlap of the distributions of all
+    answers."""
     total = 0
     for yes in product([0, 1], repeat=2 * members):
         here = yes[:members].count(1) + yes[members:].count(0)  # answers in favour of the first cluster
@@ -536,30 +543,30 @@ def _best_test(members, p):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""When errors stay, the answers of all members of two clusters of $m$ place a record with an error
-         of exactly $e_{2m-1}$, the error of $2m - 1$ fresh votes, and never with certainty.""",
+    statement=r"""If errors are persistent, the answers of all members of two clusters of $m$ records place a record
+         with an error probability of exactly $e_{2m-1}$, that of $2m - 1$ independent votes, which is never zero.""",
     code=majority_error,
     test="test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )
-def members_of_two_clusters(members=3):
+def members_count_as_independent_votes(members=3):
     rates = (Fraction(1, 10), Fraction(1, 4), Fraction(2, 5))
     cases = [(m, chance) for m in range(1, members + 1) for chance in rates]
-    errors = [_best_test(*case) for case in cases]
+    errors = [best_test_error(*case) for case in cases]
     ten = {5: "ten", 3: "six"}.get(members, 2 * members)
     yield agreement(
-        f"the overlap of the two laws over all patterns of up to {ten} answers, as fractions",
+        f"the overlap of the two distributions over all patterns of up to {ten} answers, in fractions",
         errors,
         [majority_error(2 * m - 1, c) for m, c in cases],
     )
     yield argument(
-        "it is at least $p^{2m-1}$, hence never 0",
+        "it is at least $p^{2m-1}$, hence positive",
         *(error >= c ** (2 * m - 1) > 0 for error, (m, c) in zip(errors, cases, strict=True)),
     )
     yield also(_patterns_agree())
 
 
-def _heard(data, kind, votes, stays, seed):
-    "All questions, answers and clusters of a run in one list, what it paid, and its questions."
+def _transcript(data, kind, votes, stays, seed):
+    """All questions, answers and clusters of a run in one list, its number of answers, and of questions."""
     crowd = cr.MajorityVote(cr.Faulty(cr.Truth(data.labels), 0.1, rng=seed, persistent=stays), votes)
     end = kind(data.similarity, rng=seed).run(crowd)
     return [*end.queries.ravel().tolist(), *end.answers.tolist(), *end.clusters.tolist()], crowd.asked, end.n_queries
@@ -570,36 +577,38 @@ def _heard(data, kind, votes, stays, seed):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""When errors stay, votes of any size lead to the same questions, answers and clusters as single
+    statement="""If errors are persistent, votes of any size lead to the same questions, answers and clusters as single
          answers, at $r$ times the cost.""",
     code=[cr.Faulty, cr.MajorityVote],
     test="test_oracles.py::test_votes_do_not_help_against_errors_that_repeat",
 )
-def repeating_an_error_that_stays(data=None, votes=9, seed=1):
+def votes_do_not_help_against_persistent_errors(data=None, votes=9, seed=1):
     rng = np.random.default_rng(1)
     data = data or [cr.datasets.synthetic([6, 5, 4], cr.dist2(0.2), rng=rng, shuffle=True) for _ in range(2)]
-    runs = [[_heard(one, kind, r, True, seed) for r in (1, votes)] for one in data for kind in ORDERINGS.values()]
-    stubborn = cr.Faulty(cr.Truth([0] * 30), 0.3, rng=seed, persistent=True)
+    runs = [[_transcript(one, kind, r, True, seed) for r in (1, votes)] for one in data for kind in ORDERINGS.values()]
+    persistent = cr.Faulty(cr.Truth([0] * 30), 0.3, rng=seed, persistent=True)
     same = [
-        {stubborn.vote(i, j, t) for t in range(votes)} | {stubborn.vote(j, i, 0)} for i, j in combinations(range(30), 2)
+        {persistent.vote(i, j, t) for t in range(votes)} | {persistent.vote(j, i, 0)}
+        for i, j in combinations(range(30), 2)
     ]
     yield agreement(
         f"questions, answers and clusters with {votes} votes and with one, {len(runs)} runs",
         [x for _, many in runs for x in many[0]],
         [x for one, _ in runs for x in one[0]],
     )
-    yield agreement("the bill", [many[1] for _, many in runs], [votes * one[2] for one, _ in runs])
+    yield agreement("the number of answers", [many[1] for _, many in runs], [votes * one[2] for one, _ in runs])
     yield argument(
-        "each pair gets one answer, however often it is asked, right or wrong",
+        "each pair always gets the same answer, right or wrong",
         *(len(s) == 1 for s in same),
         {True} in same,
         {False} in same,
     )
     yield also(
         argument(
-            "fresh errors do change with repetition",
+            "independent errors do change with repetition",
             *(
-                _heard(one, cr.EdgeOrdering, votes, False, seed)[0] != _heard(one, cr.EdgeOrdering, 1, False, seed)[0]
+                _transcript(one, cr.EdgeOrdering, votes, False, seed)[0]
+                != _transcript(one, cr.EdgeOrdering, 1, False, seed)[0]
                 for one in data
             ),
         )
@@ -607,7 +616,7 @@ def repeating_an_error_that_stays(data=None, votes=9, seed=1):
 
 
 def _by_answers(e, k):
-    "Own cluster at each place, every pattern of wrong verdicts: right if the first yes is its own."
+    """Over all positions of its own cluster and patterns of wrong votes: correct if the first "same" is its own."""
     total = 0
     for own, wrong in product(range(k), product([True, False], repeat=k)):
         yes = [w != (place == own) for place, w in enumerate(wrong)]
@@ -615,8 +624,8 @@ def _by_answers(e, k):
     return total
 
 
-def _comes_home(votes, p, known, each, rng):
-    "Put one new record to the members of known clusters; does it find its own?"
+def _placed_correctly(votes, p, known, each, rng):
+    """Whether one new record is placed correctly by votes of the members of known clusters."""
     labels = np.append(np.repeat(np.arange(known), each), 0)
     new, truth = len(labels) - 1, cr.Truth(labels)
     run = cr.NodeOrdering(rng.random(comb(len(labels), 2)), rng=rng, order=range(len(labels)))
@@ -632,31 +641,31 @@ def _comes_home(votes, p, known, each, rng):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""When errors stay, a new record that asks $r$ members of each of $k$ known clusters, in random
-         order, is placed right with probability $(1-e_r)\frac{1-(1-e_r)^k}{k\,e_r}$.""",
-    code=[share_placed, MemberVote],
+    statement=r"""If errors are persistent, a new record that is compared with $r$ members of each of $k$ known
+         clusters, in random order, is placed correctly with probability $(1-e_r)\frac{1-(1-e_r)^k}{k\,e_r}$.""",
+    code=[prob_placed_correctly, MemberVote],
     test=[
-        "test_members.py::test_share_placed_by_every_pattern",
+        "test_members.py::test_prob_placed_correctly_by_every_pattern",
         "test_members.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
     ],
 )
-def new_record_is_placed(home=None, p=0.2, known=3, size=200):
+def prob_of_correct_placement(home=None, p=0.2, known=3, size=200):
     if home is None:
         rng = np.random.default_rng(1)
-        home = {votes: np.mean([_comes_home(votes, p, known, 3, rng) for _ in range(size)]) for votes in (1, 3)}
+        home = {votes: np.mean([_placed_correctly(votes, p, known, 3, rng) for _ in range(size)]) for votes in (1, 3)}
     e, most = sp.Symbol("e", positive=True), max(home)
-    should = np.array([share_placed(majority_error(votes, p), known) for votes in home])
+    should = np.array([prob_placed_correctly(majority_error(votes, p), known) for votes in home])
     listed = ", ".join(map(str, list(home)[:-1]))
     yield agreement(
-        "the formula and every pattern of verdicts, one to six clusters, as fractions",
-        [share_placed(x, k) for x in RATES for k in range(1, 7)],
+        "the formula against every pattern of votes, one to six clusters, in fractions",
+        [prob_placed_correctly(x, k) for x in RATES for k in range(1, 7)],
         [_by_answers(x, k) for x in RATES for k in range(1, 7)],
     )
     yield also(_patterns_agree())
     yield also(
         identity(
             "the closed form, two to nine clusters",
-            *(share_placed(e, k) - (1 - e) * (1 - (1 - e) ** k) / (k * e) for k in range(2, 10)),
+            *(prob_placed_correctly(e, k) - (1 - e) * (1 - (1 - e) ** k) / (k * e) for k in range(2, 10)),
         )
     )
     yield also(

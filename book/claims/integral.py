@@ -1,4 +1,4 @@
-r"""Claims of the chapter *The integral $L_{g,r}(t)$*, and the second roads to its numbers."""
+r"""Claims of the chapter *The integral $L_{g,r}(t)$*, and independent computations of its numbers."""
 
 from fractions import Fraction
 from functools import cache
@@ -39,13 +39,13 @@ NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
 EPSILONS = (0.1, 0.3)
 QUARTER = Fraction(1, 4)
 
-#: The closed forms that the paper prints: proof for uniform noise; appendix, for Dist-1 and Dist-2.
+#: The closed forms in the paper: in the proof for uniform noise; in the appendix, for Dist-1 and Dist-2.
 PRINTED = {
     "uniform": 1 / (t + 1),
     "dist1": (1 - e) / ((1 + e) * (t + 1)) * (1 + e * ((1 - e) / 2) ** (t - 1)),
     "dist2": ((1 - 2 * e) / (1 - e)) ** (t + 1) / (t + 1),
 }
-#: What each step of a model adds to the integral, as a person would write it; F_g(1/2) is (1 - ε)/2 under Dist-1.
+#: The contribution of each step of a model to the integral, in readable form; F_g(1/2) is (1 - ε)/2 under Dist-1.
 SHARES = {
     "uniform": [1 / (t + 1)],
     "dist1": [
@@ -73,30 +73,30 @@ _q, _s = sp.symbols("q s", positive=True)
 @claim(
     "B21",
     place="beyond the paper",
-    statement=r"""A step of width $b$, on which $f_g = g$, $f_r = h$ and $F_g$ begins at $c$, adds
-              $\frac hg \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
+    statement=r"""A step of width $b$, on which $f_g = g$, $f_r = h$ and $F_g$ starts at $c$, contributes $\frac hg
+              \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
     basis="proved",
     code=step_integral,
     test=["test_theory.py::test_a_step_s_share_for_every_symbol", "test_theory.py::test_shapes_and_errors"],
 )
-def share_of_a_step():
+def contribution_of_a_step():
     b, c, g, h = sp.symbols("b c g h", positive=True)
     share = step_integral(c, g, h, b, t)
     yield identity(
-        "the share of a step",
+        "the contribution of a step",
         share - h / g * ((c + g * b) ** (t + 1) - c ** (t + 1)) / (t + 1),
         step_integral(c, 0, h, b, t) - h * b * c**t,
         shows="every $g$, $h$, $b$, $c$, $t$",
     )
     yield identity(
-        "nothing at $b = 0$, and it grows by the integrand", share.subs(b, 0), sp.diff(share, b) - (c + g * b) ** t * h
+        "zero at $b = 0$, with the integrand as derivative", share.subs(b, 0), sp.diff(share, b) - (c + g * b) ** t * h
     )
 
 
 @claim(
     "C08",
     place="Proof of Theorem 2, first display; definition of $L_{g,r}$ in the main results",
-    statement=r"""The chance that one similarity across clusters is at least the largest of $t$ inside one is
+    statement=r"""The probability that a similarity between clusters is at least the largest of $t$ within a cluster is
               $L_{g,r}(t) = \int_0^1 F_g(x)^t f_r(x)\,dx$; at $t = 0$ it is 1.""",
     basis="exact",
     code=cr.L,
@@ -106,17 +106,17 @@ def share_of_a_step():
         "test_theory.py::test_monte_carlo",
     ],
 )
-def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
+def integral_is_a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
     models = models or _random_models()
     yield agreement(
-        f"the chance, counted in fractions, and the integral; {len(models)} random models, $t = 0, \\dots, 8$",
+        f"the probability, in fractions, against the integral; {len(models)} random models, $t = 0, \\dots, 8$",
         [cr.L(m, length) for m in models for length in range(9)],
         [float(by_counting(m, length)) for m in models for length in range(9)],
         tolerance=1e-12,
     )
     points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))  # t need not be whole
     yield agreement(
-        "`cr.L` and quadrature",
+        "`cr.L` against quadrature",
         [cr.L(_model(*setting), length) for setting, length in points],
         [_by_quadrature(_model(*setting), length) for setting, length in points],
         tolerance=1e-9,
@@ -127,7 +127,7 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
     races = _races(trials, epsilons) if races is None else races
     yield also(
         simulation(
-            f"races, {len(races)} settings",
+            f"simulated comparisons, {len(races)} settings",
             races["score"],
             1,
             0,
@@ -141,7 +141,7 @@ def a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5
     "C22",
     place="Appendix, proposition on Dist-1",
     statement=r"""For Dist-1, $L_{g,r}(t) = \frac{1-\epsilon}{(1+\epsilon)(t+1)} \bigl(1 + \epsilon
-              (\frac{1-\epsilon}2)^{t-1}\bigr)$, which for small $\epsilon$ is about
+              (\frac{1-\epsilon}2)^{t-1}\bigr)$, which for small $\epsilon$ is approximately
               $\frac{1-\epsilon}{(1+\epsilon)(t+1)}$.""",
     basis="proved",
     code=[cr.L_symbolic, cr.L],
@@ -160,7 +160,7 @@ def closed_form_for_dist1(derived=None):
     )
     ratio = PRINTED["dist1"] / FIRST
     yield identity(
-        r"its approximation, in the limit $\epsilon \to 0$ and in the limit $t \to \infty$",
+        r"its approximation, as $\epsilon \to 0$ and as $t \to \infty$",
         sp.limit(ratio.subs(t, 1 + _s), e, 0) - 1,
         sp.limit(ratio.subs({t: _s, e: sp.Rational(1, 3)}), _s, sp.oo) - 1,
     )
@@ -206,13 +206,13 @@ def closed_form_for_dist2(derived=None):
 @claim(
     "B22",
     place="beyond the paper",
-    statement=r"""If $f_g = g$ and $f_r = h$ near the top of the scale, then $(t+1)\,L_{g,r}(t) \to h/g$, with an error
-              that vanishes exponentially.""",
+    statement=r"""If $f_g = g$ and $f_r = h$ on an interval up to similarity 1, then $(t+1)\,L_{g,r}(t) \to h/g$, with
+              an exponentially small error.""",
     basis="proved",
     code=cr.L,
     test="test_theory.py::test_only_the_top_of_the_scale_counts",
 )
-def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
+def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilons=EPSILONS):
     models, third = models or _random_models(), sp.Rational(1, 3)
     scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or derive()).values()]
     ratios = [1, (1 - third) / (1 + third), 0]
@@ -229,7 +229,7 @@ def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
         for length in range(9)
     ]
     yield argument(
-        r"$0 \le \rho \le c^t$ in fractions, the three models and random ones, $t \le 8$",
+        r"$0 \le \rho \le c^t$ in fractions, the three models and random models, $t \le 8$",
         *(0 <= rho <= limit for rho, limit in rest),
     )
     yield also(counted("random models", models))
@@ -246,27 +246,27 @@ def the_top_counts(models=None, derived=None, epsilons=EPSILONS):
 @claim(
     "B23",
     place="beyond the paper",
-    statement=r"""Both simplifications for Dist-1 make $L_{g,r}$ smaller; $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$ is
-              what holds for $t \ge 1$.""",
+    statement=r"""Both simplifications for Dist-1 underestimate $L_{g,r}$; a valid upper bound for $t \ge 1$ is
+              $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$.""",
     basis="proved",
     code=[cr.L, cr.L_symbolic],
     test="test_theory.py::test_simplifications_for_dist1_err_downwards",
 )
-def simplifications_for_dist1():
+def simplifications_underestimate():
     bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
     yield identity(
-        "what the first loses, what the second loses",
+        "the relative errors of the two",
         PRINTED["dist1"] / FIRST - (1 + e * power),
         1 - SECOND / FIRST - 2 * e**2 / (1 - e),
         shows=r"the second, $2\epsilon^2/(1 - \epsilon)$",
     )
     yield identity(
-        "what the bound leaves, nothing at $t = 1$",
+        "the slack of the bound, zero at $t = 1$",
         bound - PRINTED["dist1"] - bound * e / (1 + e) * (1 - power),
         power.subs(t, 1) - 1,
     )
     yield argument(
-        r"the power falls with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
+        r"the power decreases with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
         *(sp.simplify(x.subs(e, _s / (1 + _s))) > 0 for x in ((1 - e) / 2, 1 - (1 - e) / 2)),
     )
     yield also(counted("dist1"))
@@ -280,13 +280,13 @@ def simplifications_for_dist1():
 @claim(
     "B25",
     place="beyond the paper",
-    statement="""Two models have the same $H^2$ and the same total variation, and integrals that add up to $1/(t+1)$:
-              nearly all of it in one, next to nothing in the other.""",
+    statement="""There are two models with the same $H^2$ and the same total variation whose integrals sum to $1/(t+1)$:
+              the integral of one is nearly all of this, that of the other almost nothing.""",
     basis="exact",
     code=[cr.L, hellinger2, total_variation],
     test="test_theory.py::test_the_same_distances_and_another_integral",
 )
-def the_same_distances(models=(BOTTOM, TOP), runs=None):
+def same_distances_different_integrals(models=(BOTTOM, TOP), runs=None):
     lengths = range(1, 31)
     half = [Fraction(1, 2) ** (length + 1) / (length + 1) for length in lengths]
     yield agreement(
@@ -313,7 +313,7 @@ def the_same_distances(models=(BOTTOM, TOP), runs=None):
     mean, error = asked.mean(), asked.std(ddof=1) / np.sqrt(repetitions)
     yield also(
         exceeds(
-            "more than twice the questions in one model as in the other, edge and node ordering",
+            "questions in one model less twice those in the other, edge and node ordering",
             mean.loc["bottom"] - 2 * mean.loc["dist2"],
             np.hypot(error.loc["bottom"], 2 * error.loc["dist2"]),
             size=repetitions,
@@ -325,7 +325,7 @@ def the_same_distances(models=(BOTTOM, TOP), runs=None):
 
 
 def random_steps(rng, steps=4):
-    """A model of fractions: steps of random widths, random masses, now and then none."""
+    """A model in fractions: steps of random widths and random masses, some of them zero."""
     edges = [0, *sorted(Fraction(int(x), 100) for x in rng.choice(np.arange(1, 100), steps - 1, replace=False)), 1]
     mass = [rng.multinomial(60, rng.dirichlet([0.5] * steps)).tolist() for _ in range(2)]
     heights = [[Fraction(m, 60) / (b - a) for m, (a, b) in zip(part, pairwise(edges), strict=True)] for part in mass]
@@ -333,15 +333,15 @@ def random_steps(rng, steps=4):
 
 
 def score(wins, trials, chance):
-    """How far so many wins are from their expectation, like a normal score, but from the exact binomial law.
+    """The normal score with the p-value of so many wins under the exact binomial distribution.
 
-    Few wins are not normal.
+    Small numbers of wins are not approximately normal.
     """
     p_value = stats.binomtest(wins, trials, min(max(chance, 0), 1)).pvalue
     return np.copysign(stats.norm.isf(min(p_value, 1) / 2), wins / trials - chance)
 
 
-# --- what several claims need -----------------------------------------------------------------------------------------
+# --- shared by several claims -----------------------------------------------------------------------------------------
 
 
 def _model(name, epsilon=None):
@@ -377,7 +377,7 @@ def derive():
 
 
 def _left(name, derived):
-    """What is left of the printed form, for every t > 0 and ε."""
+    """The difference from the printed form, for every t > 0 and ε."""
     return (derived[name] - PRINTED[name]).subs({t: _s, e: 1 - 2 * _q})
 
 
@@ -388,7 +388,7 @@ def derived_again(name, derived):
 
 def _as_tabulated(name):
     gaps = [share - readable for share, readable in zip(_shares(name), SHARES[name], strict=True)]
-    return identity("the shares of {numref}`tab-integral-shares`", *gaps)
+    return identity("the contributions in {numref}`tab-integral-shares`", *gaps)
 
 
 def _in_symbols(derived, epsilons):
@@ -396,7 +396,7 @@ def _in_symbols(derived, epsilons):
     points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))
     values = [{t: length} | ({} if epsilon is None else {e: epsilon}) for (_, epsilon), length in points]
     return agreement(
-        "`cr.L` and the symbols",
+        "`cr.L` against the symbolic form",
         [cr.L(_model(*setting), length) for setting, length in points],
         [float(derived[name].subs(value)) for ((name, _), _), value in zip(points, values, strict=True)],
         tolerance=1e-9,
@@ -407,7 +407,7 @@ def _in_symbols(derived, epsilons):
 def by_counting(model, t):
     """The chance that R is at least the largest G, by the steps that they fall in; exact for fractions.
 
-    If R falls into a step with j of the G, and the others fall below, R is the largest of j + 1 equal chances.
+    If R falls on a step with j of the G, and the others fall below, R is the largest with probability 1/(j + 1).
     """
     total, below = 0, 0
     for (a, b), g, h in zip(pairwise(model.green.edges), model.green.heights, model.red.heights, strict=True):
@@ -420,7 +420,7 @@ def by_counting(model, t):
 def counted(name, models=None):
     models = models or _in_fractions(name)
     return agreement(
-        f"`cr.L` and counting in fractions, {NAMES.get(name, name)}, $t \\le 8$",
+        f"`cr.L` against the probability in fractions, {NAMES.get(name, name)}, $t \\le 8$",
         [cr.L(m, length) for m in models for length in range(9)],
         [float(by_counting(m, length)) for m in models for length in range(9)],
         tolerance=1e-12,
@@ -436,7 +436,7 @@ def _by_quadrature(model, t):
 
 
 def _races(trials, epsilons):
-    """As the chapter runs them, with fewer lengths."""
+    """As in the chapter, for fewer t."""
     rng, rows = np.random.default_rng(1), []
     for setting in _settings(epsilons):
         model = _model(*setting)
@@ -448,7 +448,7 @@ def _races(trials, epsilons):
 
 
 def _remainder(model, value, t):
-    """What the top step leaves of L(t), and its bound c^t, in the arithmetic of the model and the value."""
+    """L(t) less the contribution of the top step, and the bound c^t, in the arithmetic of the arguments."""
     top, width = model.red.heights[-1] / model.green.heights[-1], model.green.edges[-1] - model.green.edges[-2]
     c = 1 - model.green.heights[-1] * width
     return value - top * (1 - c ** (t + 1)) / (t + 1), c**t
@@ -475,10 +475,10 @@ def chain():
     dial, lengths = np.linspace(0.001, 0.499, 499), np.arange(1, 41)
     bases = np.array([sp.lambdify(e, base)(dial) for base in BASES.values()])
     values = np.array([cr.L(cr.dist2(x), lengths) for x in dial])
-    ordered = bounded(f"the bases in this order, at {len(dial)} values of $\\epsilon$", bases[:-1], bases[1:])
+    ordered = bounded(f"the bases in increasing order, at {len(dial)} values of $\\epsilon$", bases[:-1], bases[1:])
     powers = {label: base[:, None] ** (lengths + 1) / (lengths + 1) for label, base in zip(BASES, bases, strict=True)}
     return [ordered] + [
-        bounded(f"`cr.L` under the power of {label}, $1 \\le t \\le 40$", values, power)
+        bounded(f"`cr.L` against the power of {label}, $1 \\le t \\le 40$", values, power)
         for label, power in powers.items()
         if label != "exact"
     ]

@@ -1,4 +1,4 @@
-"""Claims of the chapter *Two similarity models*, and the second roads to its numbers."""
+"""Claims of the chapter *Two similarity models*, and independent computations of its numbers."""
 
 from fractions import Fraction
 from functools import cache
@@ -31,7 +31,7 @@ e = sp.Symbol("epsilon", positive=True)
 LAWS = ("f_g", "f_r")
 EPSILONS = (0.1, 0.2, 0.4)
 
-#: Distances of f_g and f_r, as the paper (H2) and the chapter say them.
+#: Distances between f_g and f_r, as stated in the paper (H2) and in the chapter.
 CLOSED = {
     ("H2", "uniform"): 0,
     ("H2", "dist1"): 1 - sp.sqrt(1 - e**2),
@@ -59,7 +59,7 @@ MOMENTS = {
     ("dist2", "f_g"): (sp.Rational(1, 2) + e / 2, (1 - e) ** 2 / 12),
     ("dist2", "f_r"): (sp.Rational(1, 2) - e / 2, (1 - e) ** 2 / 12),
 }
-#: The paper's approximations of H2 for small ε, and the share of H2 that they miss.
+#: The approximations of H2 in the paper for small ε, and their relative errors.
 THUMB = {"dist1": e**2 / 2, "dist2": e}
 SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 
@@ -70,8 +70,8 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 @claim(
     "C11",
     place="Illustration, definitions of Dist-1 and Dist-2",
-    statement=r"""Dist-1 and Dist-2 are densities, with $H^2 = 1 - \sqrt{1 - \epsilon^2} \approx \epsilon^2/2$ and
-              $H^2 = \epsilon/(1 - \epsilon) \approx \epsilon$; at $\epsilon = 0$ both are uniform.""",
+    statement=r"""Dist-1 and Dist-2 are densities, with $H^2 = 1 - \sqrt{1 - \epsilon^2} \approx \epsilon^2/2$ and $H^2
+              = \epsilon/(1 - \epsilon) \approx \epsilon$; at $\epsilon = 0$ both are uniform.""",
     basis="proved",
     code=[cr.models.steps, hellinger2],
     test=[
@@ -79,7 +79,7 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
         "test_models.py::test_symbols_and_numbers_are_one_formula",
     ],
 )
-def definitions(derived=None, points=None, epsilons=EPSILONS):
+def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     derived = derived or _derived()
     yield identity(
         "the printed $H^2$",
@@ -88,7 +88,7 @@ def definitions(derived=None, points=None, epsilons=EPSILONS):
     )
     yield identity(r"mass one, for every $\epsilon$", *(_moment(*key, 0) - 1 for key in MOMENTS))
     yield identity(
-        r"the rules of thumb, in the limit $\epsilon \to 0$",
+        r"the approximations, in the limit $\epsilon \to 0$",
         *(sp.limit(derived["H2", name] / THUMB[name], e, 0, "+") - 1 for name in THUMB),
     )
     yield also(_as_defined(epsilons, points))
@@ -108,13 +108,13 @@ def definitions(derived=None, points=None, epsilons=EPSILONS):
     status="holds with a caveat",
     basis="proved",
     statement=r"In total variation, the densities of both models are $\epsilon$ from uniform.",
-    corrected=r"""The densities of Dist-1 are $\epsilon/2$ from uniform, those of Dist-2 $\epsilon$; so none is more
-              than $\epsilon$ away.""",
-    affects=r"a factor of two in a remark on the two models at the same $\epsilon$; no bound uses it",
+    corrected=r"""The distance from uniform is $\epsilon/2$ for the densities of Dist-1 and $\epsilon$ for those of
+              Dist-2, so at most $\epsilon$.""",
+    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$; no bound uses it",
     code=total_variation,
     test="test_models.py::test_closed_forms_of_the_paper",
 )
-def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
+def distance_from_uniform(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
     quarter = Fraction(1, 4)
     # Two halves, with |f - 1| on each.
@@ -127,7 +127,7 @@ def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
     )
     yield also(
         agreement(
-            "the same from the drawn densities",
+            "the same from the code",
             [_from_flat("TV", "dist1", law, quarter) for law in LAWS],
             [by_hand] * 2,
         )
@@ -152,11 +152,11 @@ def epsilon_from_uniform(derived=None, epsilons=EPSILONS):
     code=[hellinger2, cr.models.steps],
     test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
-def closer_in_hellinger(derived=None, epsilons=EPSILONS):
+def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
     gap = FROM_UNIFORM["H2", "dist2"] - FROM_UNIFORM["H2", "dist1"]
     yield identity(
-        "the distances of the proof",
+        "the distances in the proof",
         *_off_uniform("H2", derived),
         _inside(gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2),
         *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
@@ -177,15 +177,15 @@ def closer_in_hellinger(derived=None, epsilons=EPSILONS):
 @claim(
     "B11",
     place="beyond the paper",
-    statement=r"The rule of thumb misses a share $H^2/2$ of $H^2$ for Dist-1, and a share $\epsilon$ for Dist-2.",
+    statement=r"The relative error of the approximation of $H^2$ is $H^2/2$ for Dist-1 and $\epsilon$ for Dist-2.",
     basis="proved",
     code=hellinger2,
     test="test_models.py::test_what_the_rules_of_thumb_miss",
 )
-def what_the_rules_miss(derived=None):
+def errors_of_the_approximations(derived=None):
     derived = derived or _derived()
     yield identity(
-        "what the rules miss",
+        "the relative errors",
         *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
         *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
         shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
@@ -205,7 +205,7 @@ def what_the_rules_miss(derived=None):
         "test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
     ],
 )
-def between_hellinger_and_tv(models=None, derived=None):
+def total_variation_between_hellinger_bounds(models=None, derived=None):
     derived = derived or _derived()
     f, h = sp.symbols("f h", positive=True)  # two densities at a point
     rise, fall = sp.sqrt(f) + sp.sqrt(h), sp.sqrt(f) - sp.sqrt(h)
@@ -214,7 +214,7 @@ def between_hellinger_and_tv(models=None, derived=None):
     lagrange = sum(w[i] * w[j] * (a[i] * b[j] - a[j] * b[i]) ** 2 for i in range(3) for j in range(3)) / 2
     H2 = sp.Symbol("H2", positive=True)
     yield identity(
-        "factors, and the inequality of Cauchy and Schwarz with what it leaves out (a sum of squares)",
+        "the factors, and the Cauchy-Schwarz inequality with its remainder (a sum of squares)",
         sp.expand(rise * fall - (f - h)),
         sp.expand(rise**2 - fall**2 - 4 * sp.sqrt(f * h)),
         sp.expand(sums[0] * sums[1] - sums[2] ** 2 - lagrange),
@@ -232,7 +232,7 @@ def between_hellinger_and_tv(models=None, derived=None):
     by_hand = [((np.sqrt(green) - np.sqrt(red)) ** 2).mean(1) / 2, abs(green - red).mean(1) / 2]
     yield also(
         agreement(
-            f"both distances of {len(models)} random models, by hand",
+            f"both distances of {len(models)} random models, from their definitions",
             np.ravel([h2, tv]),
             np.ravel(by_hand),
             tolerance=1e-12,
@@ -245,13 +245,13 @@ def between_hellinger_and_tv(models=None, derived=None):
 @claim(
     "B13",
     place="beyond the paper",
-    statement=r"""In total variation, too, Dist-1 is the closer one, but within a factor of two; in $H^2$ the ratio
-              grows without bound as $\epsilon$ falls.""",
+    statement=r"""In total variation Dist-1 is closer to uniform as well, but only by a factor of at most two; in $H^2$
+              the ratio is unbounded as $\epsilon \to 0$.""",
     basis="proved",
     code=total_variation,
     test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
-def closer_in_total_variation(derived=None, epsilons=EPSILONS):
+def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
     derived = derived or _derived()
     gap = FROM_UNIFORM["TV", "dist2"] - FROM_UNIFORM["TV", "dist1"]
     yield identity(
@@ -262,7 +262,7 @@ def closer_in_total_variation(derived=None, epsilons=EPSILONS):
         shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
     )
     yield argument(
-        r"positive, at most a factor of 2 apart, and in $H^2$ without bound",
+        r"positive, a factor of at most 2, and unbounded in $H^2$",
         _inside(gap) > 0,
         _inside(1 / (1 - e) - 1) > 0,
         _inside(2 - 1 / (1 - e)) > 0,
@@ -285,16 +285,16 @@ def closer_in_total_variation(derived=None, epsilons=EPSILONS):
         "test_models.py::test_samples_follow_the_cdf",
     ],
 )
-def other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
+def moments_and_other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
     derived = derived or _derived()
     ours = [key for key in CLOSED if key[0] in ("TV", "KL") and CLOSED[key] is not sp.oo]
     first, second = (f"${sp.latex(CLOSED['TV', name], order='rev-lex')}$" for name in THUMB)
     yield identity(
-        "total variation and Kullback–Leibler",
+        "total variation and Kullback–Leibler divergence",
         *(_inside(sp.logcombine(derived[key] - CLOSED[key], force=True)) for key in ours),
         shows=f"total variation {first} and {second}",
     )
-    yield argument("Kullback–Leibler of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo)
+    yield argument("the Kullback–Leibler divergence of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo)
     moments = moments or {key: (_moment(*key, 1), _variance(*key)) for key in MOMENTS}
     yield identity(
         "means and variances",
@@ -323,18 +323,18 @@ def other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-
 @claim(
     "B15",
     place="beyond the paper",
-    statement="""For $m$ independent similarities $1 - H^2$ multiplies, and total variation keeps between the bounds
-              that $H^2$ sets.""",
+    statement="""For $m$ independent similarities the factors $1 - H^2$ multiply, and total variation stays between the
+              two bounds in terms of $H^2$.""",
     basis="exact",
     code=hellinger2,
     test="test_models.py::test_hellinger_of_many_looks_multiplies",
 )
-def many_similarities(looks=None, epsilons=EPSILONS):
+def hellinger_distance_of_many_similarities(looks=None, epsilons=EPSILONS):
     cases = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
     hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in cases]
     patterns = np.transpose([_by_patterns(*case) for case in cases])
     yield agreement(
-        "both distances of up to 7 looks, over all patterns of steps",
+        "both distances for up to 7 similarities, over all patterns of steps",
         np.ravel([hellinger, [many_tv(*case) for case in cases]]),
         np.ravel(patterns),
         tolerance=1e-12,
@@ -388,17 +388,17 @@ def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
         size=int(samples["dist1"].matching.sum()),
         limit=5,
     )
-    yield argument("nothing where the density is zero; chi-square p above $10^{-6}$", *empty, *fits)
+    yield argument("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits)
     yield also(_as_defined(epsilons))
 
 
-# --- second roads that the chapter takes, too -------------------------------------------------------------------------
+# --- also used in the chapter -----------------------------------------------------------------------------------------
 
 
 def three_roads(epsilons, draws, rng, alarm):
     """Means and distances of Dist-1 and Dist-2: closed forms, quadrature, and averages over draws with intervals.
 
-    All intervals of correct code hold at once, but for a chance of `alarm`.
+    For correct code all intervals hold together, except with probability `alarm`.
     """
     by_definition = {  # the integrand, from the similarity x and both densities there
         "mean of f_g": lambda x, g, r: x * g,
@@ -444,7 +444,7 @@ def three_roads(epsilons, draws, rng, alarm):
 
 
 def random_model(rng):
-    """Four steps of equal width with random heights, now and then an empty one."""
+    """Four steps of equal width with random heights, some of them empty."""
     heights = rng.exponential(size=(2, 4)) * (rng.random((2, 4)) > 0.15) + 1e-12
     heights *= 4 / heights.sum(axis=1, keepdims=True)
     return cr.SimilarityModel.from_steps([0, 1 / 4, 1 / 2, 3 / 4, 1], *heights)
@@ -463,11 +463,11 @@ def many_tv(name, epsilon, m):
     return np.abs(green - red).sum() / 2
 
 
-# --- what several claims need -----------------------------------------------------------------------------------------
+# --- shared by several claims -----------------------------------------------------------------------------------------
 
 
 def _z(epsilons, alarm):
-    """A limit for normal scores of five quantities, two models and each ε, all at once."""
+    """A simultaneous limit for normal scores of five quantities, two models and each ε."""
     return stats.norm.isf(alarm / (2 * len(epsilons) * 5) / 2)
 
 
@@ -481,7 +481,7 @@ def _densities(name, epsilon):
 
 
 def _steps(name):
-    """Of each step: its width, and the heights there of f_g, of f_r and of the uniform density."""
+    """For each step: its width, and the heights of f_g, f_r and the uniform density."""
     edges, green, red = cr.models.steps(name, e)
     widths = [b - a for a, b in pairwise(edges)]
     return [
@@ -504,7 +504,7 @@ def _variance(name, law):
 
 @cache
 def _derived():
-    """Distances of f_g and f_r, and of each from uniform, summed over the steps."""
+    """Distances between f_g and f_r, and of each from uniform, summed over the steps."""
     at_a_point = {
         "H2": lambda g, r: (sp.sqrt(g) - sp.sqrt(r)) ** 2 / 2,
         "TV": lambda g, r: sp.Abs(g - r) / 2,
@@ -519,18 +519,18 @@ def _derived():
 
 
 def _off_uniform(which, derived):
-    """What the distances from uniform are off their closed forms."""
+    """Differences of the distances from uniform and their closed forms."""
     return [_inside(derived[*key, law] - FROM_UNIFORM[key]) for key in FROM_UNIFORM if key[0] == which for law in LAWS]
 
 
 def _inside(expression):
-    """For all 0 < ε < 1/2 at once: d / (1 + 2d) takes just these values, and all signs show."""
+    """Simplified for all 0 < ε < 1/2: d / (1 + 2d) with d > 0 takes exactly these values, and signs become known."""
     d = sp.Symbol("d", positive=True)
     return sp.simplify(sp.sympify(expression).subs(e, d / (1 + 2 * d)))
 
 
 def _as_defined(epsilons, points=None):
-    """The densities of `crowder` and the definition, written once more."""
+    """The densities of `crowder` against the definition."""
     points = np.random.default_rng(1).random(1000) if points is None else points
     defined = {
         "dist1": (lambda x, e: np.where(x < 1 / 2, 1 - e, 1 + e), lambda x, e: np.where(x < 1 / 2, 1 + e, 1 - e)),
@@ -538,7 +538,7 @@ def _as_defined(epsilons, points=None):
     }
     kinds = list(product(THUMB, epsilons, (0, 1)))
     return agreement(
-        f"the steps and the definition, at {len(points):,} points",
+        f"the steps against the definition, at {len(points):,} points",
         np.ravel([_densities(name, epsilon)[law].pdf(points) for name, epsilon, law in kinds]),
         np.ravel([defined[name][law](points, epsilon) for name, epsilon, law in kinds]),
         tolerance=1e-13,
@@ -548,7 +548,7 @@ def _as_defined(epsilons, points=None):
 def _in_numbers():
     dial = np.linspace(0.01, 0.49, 25)
     return agreement(
-        r"in numbers, at 25 values of $\epsilon$",
+        r"numerically, at 25 values of $\epsilon$",
         [_model(name, x).hellinger2 for name in THUMB for x in dial],
         [float(CLOSED["H2", name].subs(e, x)) for name in THUMB for x in dial],
         tolerance=1e-12,
@@ -563,7 +563,7 @@ def _from_flat(which, name, law, epsilon):
 def _from_uniform(epsilons):
     cases = list(product(FROM_UNIFORM, LAWS, epsilons))
     return agreement(
-        "distances from uniform, in numbers",
+        "distances from uniform, numerically",
         [_from_flat(*key, law, x) for key, law, x in cases],
         [float(FROM_UNIFORM[key].subs(e, x)) for key, _, x in cases],
         tolerance=1e-12,
@@ -571,7 +571,7 @@ def _from_uniform(epsilons):
 
 
 def _by_patterns(name, epsilon, m):
-    """Both distances of m looks, over every pattern of steps that the m similarities can fall in."""
+    """Both distances for m similarities, over all patterns of steps."""
     edges, *laws = cr.models.steps(name, epsilon)
     mass = [[h * (b - a) for h, (a, b) in zip(law, pairwise(edges), strict=True)] for law in laws]
     green, red = np.array([[np.prod(p) for p in product(law, repeat=m)] for law in np.array(mass, dtype=float)])

@@ -11,7 +11,7 @@ import crowder as cr
 from book.claims.exact_counts import masses
 from book.companion import naive
 from book.companion.claims import agreement, also, argument, bounded, identity, of_chapter
-from crowder.counting.asymptotics import linear_bound, matches_above, misleads
+from crowder.counting.asymptotics import linear_bound, matches_above, reversed_hazard_rate_ordered
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers
 from crowder.theory import EPSILON
@@ -71,7 +71,7 @@ def _ordered():
     statement=r"""No logarithm: when $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks on
         average at most $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, $p$
         the share of matches above all non-matches.""",
-    code=[linear_bound, matches_above, misleads],
+    code=[linear_bound, matches_above, reversed_hazard_rate_ordered],
     test=[
         "test_limits.py::test_the_bound_without_logarithm",
         "test_limits.py::test_the_bound_needs_its_condition",
@@ -98,7 +98,10 @@ def no_logarithm(largest_split=9, across=None):
     yield also(bounded("$E[\\kappa]$ against $\\min(m, 1/p)$", *zip(*expected, strict=True)))
     yield also(agreement("`linear_bound` is the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
     yield also(agreement("`matches_above` is $p$", [matches_above(model) for model in models], above, tolerance=1e-12))
-    yield also(argument("`misleads` tells", misleads(UPSIDE_DOWN), *(not misleads(model) for model in models)))
+    ordered = [reversed_hazard_rate_ordered(model) for model in models]
+    yield also(
+        argument("`reversed_hazard_rate_ordered` says so", *ordered, not reversed_hazard_rate_ordered(UPSIDE_DOWN))
+    )
 
 
 @claim(

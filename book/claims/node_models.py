@@ -32,13 +32,13 @@ claim, check = of_chapter(__name__)
 
 n, k, m, e = sp.symbols("n k m epsilon", positive=True)
 half, third = sp.Rational(1, 2), sp.Rational(1, 3)
-#: The values of ε at which much is tried.
+#: The values of ε for checks.
 DIAL = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.49)
 
 
 @cache
 def _dist1_proof() -> list[Evidence]:
-    """The proof for Dist-1: one record and one cluster, all clusters, the room between the lines."""
+    """The proof for Dist-1: one record and one cluster, all clusters, the slack between the two lines."""
     r, u, t = sp.symbols("r u t", positive=True)
     ratio, q = (1 - e) / (1 + e), (1 - e) / 2
     power = sp.Symbol("p", positive=True)  # with ε = 1 - 2p, powers of q = p combine
@@ -53,9 +53,9 @@ def _dist1_proof() -> list[Evidence]:
         identity("Dist-1: one record, one cluster", (cr.L_symbolic("dist1", t, e) - closed).subs(e, 1 - 2 * power),
                  e / (1 - q) - (1 - ratio)),
         identity("Dist-1: all clusters", n * r + beyond_k - n * r * (1 - sp.log(r)), line - together - 3 * k / 2),
-        identity("Dist-1: the room", 1 - e**2 - (4 * r / (1 + r) ** 2).subs(r, ratio),
+        identity("Dist-1: the slack", 1 - e**2 - (4 * r / (1 + r) ** 2).subs(r, ratio),
                  sp.diff(phi, r) - (r - 1) * (r**2 + 4 * r - 1) / (r * (1 + r) ** 3)),
-        argument("Dist-1: there is room enough",
+        argument("Dist-1: the slack is positive",
                  sp.Eq(phi.subs(r, 1), 0), (r**2 + 4 * r - 1).subs(r, third) > 0,
                  bend.count_roots(third, half) == 0, sp.diff(enough, r, 2).subs(r, third) < 0,
                  enough.subs(r, third) > 0, enough.subs(r, half) > 0, ratio.subs(e, half) >= third),
@@ -76,9 +76,9 @@ def _second_line(n, k, eps):
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""For $n \ge 4k$ and an order that ignores the similarities, Dist-1 takes at most $n + nk\, r (1 - \ln
-    r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
-    \epsilon^2)$, whatever the cluster sizes.""",
+    statement=r"""For $n \ge 4k$ and an arrival order independent of the similarities, Dist-1 takes at most $n + nk\, r
+    (1 - \ln r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
+    \epsilon^2)$, for all cluster sizes.""",
     code=node_bound,
     test="test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
 )
@@ -94,9 +94,9 @@ def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
             rows.append((sum(sizes), len(sizes), eps, sharp(model, sizes), exact))
     tried = pd.DataFrame(rows, columns=["n", "k", "eps", "sharp", "exact"])
     lines = [line(tried["n"], tried["k"], tried["eps"]) for line in (_first_line, _second_line)]
-    yield also(bounded(f"{{eq}}`eq-node-sharp` over the first line, {len(tried)} cases", tried["sharp"], lines[0]))
-    yield also(bounded("the first line over the second", lines[0], lines[1]))
-    yield also(bounded("the exact count over the first line", tried["exact"], lines[0]))
+    yield also(bounded(f"{{eq}}`eq-node-sharp` against the first line, {len(tried)} cases", tried["sharp"], lines[0]))
+    yield also(bounded("the first line against the second", lines[0], lines[1]))
+    yield also(bounded("the exact count against the first line", tried["exact"], lines[0]))
     yield also(bound_checked())
     yield also(count_checked())
 
@@ -106,16 +106,16 @@ def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""As equal clusters grow and arrive at random, a record makes $\frac12 (1 - \epsilon)$ detours to each
-    other cluster on Dist-1; on Dist-2 two clusters cost $\frac{1 + \rho^2}{1 - \rho^2}$ non-matches, $\rho = \frac{1
-    - 2\epsilon}{1 - \epsilon}$.""",
+    statement=r"""As equal clusters grow, with random arrival, the expected number of unnecessary questions of a record
+    about each other cluster tends to $\frac12 (1 - \epsilon)$ for Dist-1; for Dist-2 the non-matches asked about
+    between two clusters tend to $\frac{1 + \rho^2}{1 - \rho^2}$, $\rho = \frac{1 - 2\epsilon}{1 - \epsilon}$.""",
     code=expected_queries,
     test=[
         "test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
         "test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
     ],
 )
-def large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
+def limits_for_large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
     x, t, v = *sp.symbols("x t", positive=True), sp.Symbol("v", nonnegative=True)
     rho = sp.Symbol("rho", positive=True)
     depth = sp.integrate(m * x * sp.exp(-2 * m * x * v) * (1 - e), (v, 0, sp.oo))
@@ -142,14 +142,14 @@ def large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
 
 
 def _shapes_of(total: int) -> Iterator[np.ndarray]:
-    """Equal clusters, few to many; one giant among small ones; a mixture."""
+    """Equal clusters, few to many; one large among small ones; a mixture."""
     yield from (evenly(total, clusters) for clusters in (2, 10, isqrt(total), total // 10, total // 4))
     yield np.repeat([total // 2, 5], [1, total // 10])
     yield np.repeat([total // 4, 2, 30], [2, total // 100, total // 100])
 
 
-def _sound_steps() -> list[float]:
-    """The largest ratios of the three sound steps of the printed proof, as in the chapter's table, on small ranges."""
+def _correct_steps() -> list[float]:
+    """The largest ratios in the three correct steps of the printed proof, as in the chapter, on small ranges."""
     s, eps = np.arange(1, 41), 0.3
     steps = cr.L(cr.dist2(eps), s) * (s + 1) / np.exp(-eps * s)
     late = np.ceil(2 * np.log(100) / eps) + np.arange(50)
@@ -167,7 +167,7 @@ def _sound_steps() -> list[float]:
     place="Proposition 5 (node ordering) and its proof",
     status="holds",
     basis="proved",
-    statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions on Dist-1 and $O(n + k^2 \log n / \epsilon)$ on
+    statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions for Dist-1 and $O(n + k^2 \log n / \epsilon)$ for
     Dist-2.""",
     code=[node_bound, expected_queries, cr.L],
     test=[
@@ -191,10 +191,10 @@ def proposition_5(largest=1000, sound=None):
             rows.append((total, *exact, _second_line(total, clusters, eps),
                          total + clusters**2 * np.log(total) / eps))  # fmt: skip
     growth = pd.DataFrame(rows, columns=["n", "dist1", "dist2", "limit1", "limit2"])
-    yield also(bounded(f"Dist-1: exact counts, up to {growth['n'].max():,} records, over $n + nk(1 - \\epsilon^2)$",
+    yield also(bounded(f"Dist-1: exact counts, up to {growth['n'].max():,} records, against $n + nk(1 - \\epsilon^2)$",
                        growth["dist1"], growth["limit1"]))  # fmt: skip
-    yield also(bounded("Dist-2: exact counts over $n + k^2 \\ln n/\\epsilon$", growth["dist2"], growth["limit2"]))
-    yield also(bounded("the sound steps of the printed proof", _sound_steps() if sound is None else sound, 1))
+    yield also(bounded("Dist-2: exact counts against $n + k^2 \\ln n/\\epsilon$", growth["dist2"], growth["limit2"]))
+    yield also(bounded("the correct steps of the printed proof", _correct_steps() if sound is None else sound, 1))
     lengths = np.arange(1, 41)
     closed = [(1 - eps / (1 - eps)) ** (lengths + 1) for eps in DIAL]
     yield also(agreement("Dist-2: `cr.L` against its closed form",

@@ -31,7 +31,7 @@ from book.companion.claims import (
     trend,
 )
 from book.companion.naive import splits
-from crowder.counting.arrival_orders import expected_queries_in_order, races
+from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.bounds import node_bound
 from crowder.counting.expected_counts import expected_queries
 from crowder.models import steps
@@ -40,22 +40,22 @@ from crowder.pairs import candidates
 from crowder.resolution import ideal_queries
 
 __all__ = [
-    "LEAST", "UNEVEN", "any_order", "bound_checked", "certainty", "check", "count_checked", "evenly", "hostile_run",
-    "sharp", "sizes_of",
+    "LEAST", "UNEVEN", "adversarial_run", "any_order", "bound_checked", "certainty", "check", "count_checked", "evenly",
+    "misleading_model", "sharp", "sizes_of",
 ]  # fmt: skip
 
 claim, check = of_chapter(__name__)
 
-# --- symbols, and what the chapter derives in its text -------------------------------------------------------------
+# --- symbols, and formulas derived in the chapter -------------------------------------------------------------------
 
 n, k, m, e, theta = sp.symbols("n k m epsilon theta", positive=True)
 half = sp.Rational(1, 2)
 LEAST = n - k + k * (k - 1) / 2
 MOST = n * k - k * (k + 1) / 2
 
-#: The paper's c.
+#: The constant c of the paper.
 HALVES = {"dist1": 2, "dist2": 1}
-#: One record, and so many others: the instances that reach the sharper bound.
+#: Sizes of a cluster beside a singleton: the instances that attain the sharper bound.
 MATES = (1, 2, 5, 20)
 
 _three_steps = cr.SimilarityModel.from_steps(
@@ -95,7 +95,7 @@ def _theorem_3(model: cr.SimilarityModel, sizes: Sequence[int], *, printed: bool
 
 @cache
 def _every_order(records: int = 5) -> np.ndarray:
-    """Over all orders of arrival: the highest count and the average, by `expected_queries`, and the sharper bound."""
+    """Over all arrival orders: the highest and the mean count, the count by `expected_queries`, the sharper bound."""
     rows = []
     for model in MODELS:
         for sizes in sizes_of(range(2, records + 1)):
@@ -107,12 +107,13 @@ def _every_order(records: int = 5) -> np.ndarray:
 
 def _order_bounded() -> Evidence:
     highest, _, _, sharp = _every_order()
-    return bounded("every order of up to five records, four models", highest, sharp + 1e-12)
+    return bounded("every arrival order of up to five records, four models", highest, sharp + 1e-12)
 
 
 def count_checked() -> Evidence:
     _, average, integral, _ = _every_order()
-    return agreement("`cr.expected_queries` against all orders, averaged", integral, average, tolerance=1e-9,
+    return agreement("`cr.expected_queries` against the mean over all arrival orders",
+                     integral, average, tolerance=1e-9,
                      relative=True)  # fmt: skip
 
 
@@ -128,11 +129,13 @@ def bound_checked() -> Evidence:
 
 
 def _ideal_checked(sizes: Sequence[Sequence[int]]) -> Evidence:
-    return agreement("the least is the ideal", [ideal_queries(s) for s in sizes], [_least(s) for s in sizes])
+    return agreement(
+        "the least number of questions is the ideal", [ideal_queries(s) for s in sizes], [_least(s) for s in sizes]
+    )
 
 
-def _trap(sizes: Sequence[int]) -> tuple[np.ndarray, cr.Truth]:
-    """The chapter's trap with all pairs stored: those that it leaves out have the similarity 0."""
+def _worst_instance(sizes: Sequence[int]) -> tuple[np.ndarray, cr.Truth]:
+    """The worst-case instance of the chapter with all pairs stored: those that it leaves out have similarity 0."""
     labels, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
     w = np.zeros((len(labels),) * 2)
     for i, j in combinations(range(len(labels)), 2):
@@ -147,8 +150,8 @@ def _asked(similarity, truth: cr.Truth, rng=7, **settings) -> int:
     return cr.node_ordering(similarity, truth, rng=rng, **settings).n_queries
 
 
-def _trapped(cases: Iterable[tuple[int, int]]) -> pd.DataFrame:
-    rows = [(a, b, _asked(*_trap(evenly(a, b))), ideal_queries(evenly(a, b))) for a, b in cases]
+def _worst_runs(cases: Iterable[tuple[int, int]]) -> pd.DataFrame:
+    rows = [(a, b, _asked(*_worst_instance(evenly(a, b))), ideal_queries(evenly(a, b))) for a, b in cases]
     return pd.DataFrame(rows, columns=["n", "k", "asked", "least"])
 
 
@@ -156,7 +159,7 @@ def _trapped(cases: Iterable[tuple[int, int]]) -> pd.DataFrame:
 
 
 def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
-    """Fewest and most questions over all orders of arrival and all luck, record by record."""
+    """Fewest and most questions over all arrival orders and all similarities, record by record."""
 
     @cache
     def rest(left: tuple[int, ...]) -> tuple[int, int]:
@@ -177,23 +180,25 @@ def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""Node ordering asks $n - k + \binom k2$ questions and at most $(n - k)(k - 1)$ more; both ends are
-    reached for all cluster sizes, so the exact worst case is $nk - \frac{k(k+1)}2$.""",
+    statement=r"""Node ordering asks at least $n - k + \binom k2$ questions and at most $(n - k)(k - 1)$ more; both are
+    attained for all cluster sizes, so the exact worst case is $nk - \frac{k(k+1)}2$.""",
     code=NodeOrdering,
     test="test_orderings.py::test_node_ordering_at_its_worst",
 )
-def three_kinds(sizes=None, easy=None, trapped=None):
+def least_and_most_questions(sizes=None, easy=None, trapped=None):
     sizes = sizes_of(range(1, 6)) if sizes is None else sizes
     if easy is None:
         labels = [np.repeat(np.arange(len(s)), s) for s in sizes]
         easy = [_asked(np.equal.outer(one, one) * 1.0, cr.Truth(one)) for one in labels]
-        trapped = [_asked(*_trap(s)) for s in sizes]
-    yield identity("the most: all kinds and every possible detour", LEAST + (n - k) * (k - 1) - MOST)
+        trapped = [_asked(*_worst_instance(s)) for s in sizes]
+    yield identity(
+        "the maximum: all necessary and all possible unnecessary questions", LEAST + (n - k) * (k - 1) - MOST
+    )
     yield also(agreement(
         f"least and most for all cluster sizes of up to {max(map(sum, sizes))} records, record by record",
         [_extremes(s) for s in sizes], [(_least(s), _most(s)) for s in sizes]))  # fmt: skip
-    yield also(agreement("the trap, run", trapped, [_most(s) for s in sizes]))
-    yield also(agreement("similarities 0 and 1, run", easy, [ideal_queries(s) for s in sizes]))
+    yield also(agreement("runs on the worst-case instance", trapped, [_most(s) for s in sizes]))
+    yield also(agreement("runs with similarities 0 and 1", easy, [ideal_queries(s) for s in sizes]))
     yield also(_ideal_checked(sizes))
 
 
@@ -202,8 +207,8 @@ def three_kinds(sizes=None, easy=None, trapped=None):
     place='Introduction, on Vesdapunt et al.; section "The two heuristic algorithms"',
     status="holds",
     basis="proved",
-    statement=r"""Node ordering asks at most $nk$ questions in the worst case, and so at most $O(k)$ times as many as
-    an optimal algorithm.""",
+    statement=r"""Node ordering asks at most $nk$ questions in the worst case, and so at most $O(k)$ times as many as an
+    optimal algorithm.""",
     code=[NodeOrdering, ideal_queries],
     test=[
         "test_orderings.py::test_node_ordering_at_its_worst",
@@ -212,8 +217,8 @@ def three_kinds(sizes=None, easy=None, trapped=None):
 )
 def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     if runs is None:
-        runs = _trapped([*((a, clusters) for a in (10, 100)), (8, 4), (20, 6)])
-        grown = pd.DataFrame({"n": [10, 100, 1000, 10_000]})  # runs of the trap are quadratic; counted, it is not
+        runs = _worst_runs([*((a, clusters) for a in (10, 100)), (8, 4), (20, 6)])
+        grown = pd.DataFrame({"n": [10, 100, 1000, 10_000]})  # these runs take quadratic time; the formula does not
         grown["asked"] = [float(_most(evenly(a, clusters))) for a in grown["n"]]
     else:
         grown = runs[runs["k"] == clusters]
@@ -221,11 +226,12 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
         drawn = cr.datasets.synthetic([9, 5, 3, 1], cr.dist1(0.25), rng=7)
         usual = [_asked(drawn.similarity, cr.Truth(drawn.labels))]
     yield identity("$k$ times the least, less the most, is $k(k-1)^2/2$", k * LEAST - MOST - k * (k - 1) ** 2 / 2)
-    yield argument("that is not negative, and the most is less than $nk$",
+    yield argument("this is nonnegative, and the most is less than $nk$",
                    sp.Ge(k * (k - 1) ** 2 / 2, 0), sp.Gt(sp.expand(n * k - MOST), 0))  # fmt: skip
-    yield also(agreement("the trap reaches the most", runs["asked"],
+    yield also(agreement("runs on the worst-case instance", runs["asked"],
                          [MOST.subs({n: a, k: b}) for a, b in zip(runs["n"], runs["k"], strict=True)]))  # fmt: skip
-    yield also(trend(f"questions of the trap as $n$ grows, $k = {clusters}$", grown["n"], grown["asked"], exponent=1,
+    yield also(trend(f"questions on the worst-case instance against $n$, $k = {clusters}$",
+                     grown["n"], grown["asked"], exponent=1,
                      within=0.03))  # fmt: skip
     yield also(bounded("runs on 18 records in 4 clusters, Dist-1", usual, float(MOST.subs({n: 18, k: 4}))))
     yield also(_ideal_checked(sizes_of(range(1, 6)) if sizes is None else sizes))
@@ -241,8 +247,8 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     code=ideal_queries,
     test="test_orderings.py::test_node_ordering_at_its_worst",
 )
-def true_factor(runs=None):
-    runs = _trapped([(8, 4), (20, 6)]) if runs is None else runs
+def exact_worst_factor(runs=None):
+    runs = _worst_runs([(8, 4), (20, 6)]) if runs is None else runs
     quadratic = 2 * n**2 - 3 * k * n + k**2 * (k + 1) / 2
     ratio = sp.lambdify((n, k), MOST / LEAST)
     table = np.array([(a, b) for a in range(1, 301) for b in range(1, a + 1) if a + b > 2], dtype=float).T
@@ -251,11 +257,13 @@ def true_factor(runs=None):
     yield identity("$2n$ times the least, less $k$ times the most; its discriminant; $k = 1$",
                    2 * n * LEAST - k * MOST - quadratic, sp.discriminant(quadratic, n) - k**2 * (5 - 4 * k),
                    quadratic.subs(k, 1) - (2 * n - 1) * (n - 1))  # fmt: skip
-    yield argument("the discriminant is negative from $k = 2$ on", sp.Lt(sp.expand(5 - 4 * (2 + more)), 0))
+    yield argument("the discriminant is negative for $k \\ge 2$", sp.Lt(sp.expand(5 - 4 * (2 + more)), 0))
     yield also(bounded("all $k \\le n \\le 300$", ratio(*table), np.minimum(table[1], 2 * table[0] / table[1])))
-    yield also(agreement("the trap's factor", runs["asked"] / runs["least"], ratio(runs["n"], runs["k"]),
+    yield also(agreement("the factor on the worst-case instance",
+                         runs["asked"] / runs["least"], ratio(runs["n"], runs["k"]),
                          tolerance=1e-12))  # fmt: skip
-    yield also(trend(r"the factor at $k = \sqrt{2n}$", decades, ratio(decades, np.sqrt(2 * decades)), exponent=0.5,
+    yield also(trend(r"the factor at $k = \sqrt{2n}$, against $n$",
+                     decades, ratio(decades, np.sqrt(2 * decades)), exponent=0.5,
                      within=0.02))  # fmt: skip
 
 
@@ -263,7 +271,7 @@ def true_factor(runs=None):
 
 
 def _searched(cases: int = 12) -> pd.DataFrame:
-    """Random models of three steps and random sizes; the columns that the claims need."""
+    """Random models with three steps and random sizes."""
     rng, rows = np.random.default_rng(7), []
     for _ in range(cases):
         densities = [3 * rng.dirichlet([0.5] * 3) for _ in range(2)]
@@ -281,11 +289,10 @@ def _searched(cases: int = 12) -> pd.DataFrame:
     basis="exact",
     statement=r"""Node ordering asks at most $n + \sum_i \sum_{s=1}^{|V_i|} \min\{k, \ell_i(s)\}$ questions in
     expectation, with $\ell_i(s) = (n - |V_i|)\, L_{g,r}(s)$.""",
-    corrected=r"""With $s$ from 0 to $|V_i| - 1$, and $k - 1$ in place of $k$, for every order of arrival that ignores
-    the similarities.""",
-    affects="""Clusterings with many small clusters, most of all singletons, under any model. With clusters as large
-    as those of Table 1 the printed bound hardly differs from the corrected one, and the orders of growth of
-    Proposition 5 stand.""",
+    corrected=r"""With $s$ from 0 to $|V_i| - 1$, and $k - 1$ in place of $k$, for every arrival order that is
+    independent of the similarities.""",
+    affects="""clusterings with many small clusters, above all singletons, under any model. For clusters as large as
+    those of Table 1 the two bounds hardly differ, and the orders of growth in Proposition 5 are correct.""",
     code=node_bound,
     test=[
         "test_bounds.py::test_node_bound_is_its_sum_in_fractions",
@@ -306,12 +313,14 @@ def theorem_3(asked=None, search=None):
     yield also(agreement("the printed sum, against fractions", [node_bound(*case) for case in _cases()],
                          [_theorem_3(*case, printed=True) for case in _cases()], tolerance=1e-12,
                          relative=True))  # fmt: skip
-    yield also(agreement("the six questions, run and counted by hand", [ideal_queries(four), asked], [comb(4, 2)] * 2))
+    yield also(
+        agreement("the six questions, in a run and by $\\binom42$", [ideal_queries(four), asked], [comb(4, 2)] * 2)
+    )
     yield also(identity("$n$ singletons, Dist-1: pairs, less the printed sum",
                         n * (n - 1) / 2 - (n + n * (n - 1) * (1 - e) / 2) - n * (e * (n - 1) / 2 - 1)))  # fmt: skip
-    yield also(argument("with fewer records even the worst case is at most $n$",
+    yield also(argument("for fewer records even the worst case is at most $n$",
                         *(bool(_most(sizes) <= sum(sizes)) for sizes in sizes_of(range(1, 4)))))  # fmt: skip
-    yield corrected(bounded(f"{len(search)} random models and sizes, exact count over corrected bound",
+    yield corrected(bounded(f"{len(search)} random models and sizes: exact count, against the corrected bound",
                             search["exact"], search["corrected"]))  # fmt: skip
     yield corrected(also(_order_bounded()))
     yield corrected(also(bound_checked()))
@@ -323,10 +332,10 @@ def theorem_3(asked=None, search=None):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""For every order of arrival that ignores the similarities, the expected count is at most $n - k +
-    \binom k2$ and $\sum_i \sum_{s=1}^{|V_i|-1} \min\{k - 1, \ell_i(s)\}$ together, $\ell_i(s) = (n - |V_i|)\,
-    L_{g,r}(s)$. This is reached.""",
-    code=[races, expected_queries_in_order, node_bound],
+    statement=r"""For every arrival order that is independent of the similarities, the expected count is at most $n - k
+    + \binom k2 + \sum_i \sum_{s=1}^{|V_i|-1} \min\{k - 1, \ell_i(s)\}$, with $\ell_i(s) = (n - |V_i|)\, L_{g,r}(s)$.
+    The bound is attained.""",
+    code=[prob_nonmatch_first, expected_queries_in_order, node_bound],
     test=[
         "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
         "test_arrivals.py::test_a_fixed_order_against_all_orders_of_the_pairs",
@@ -338,19 +347,20 @@ def theorem_3_corrected(search=None):
     single_first = [[expected_queries_in_order(model, [1] + [0] * m) for m in MATES] for model in MODELS]
     summed = [[m + sum(float(by_hand.integral(model, s)) for s in range(1, m)) for m in MATES] for model in MODELS]
     lengths, runners = np.arange(13), np.arange(1, 13)
-    grid = np.array([races(model, lengths[-1], runners[-1]) for model in MODELS])
+    grid = np.array([prob_nonmatch_first(model, lengths[-1], runners[-1]) for model in MODELS])
     union = np.array([np.minimum(1, np.outer(cr.L(model, lengths), runners)) for model in MODELS])
     yield _order_bounded()
     yield bounded(f"{len(search)} random models and sizes, random order", search["exact"], search["sharp"])
-    yield agreement("reached, when a single record comes before all others", single_first, summed, tolerance=1e-12,
+    yield agreement("attained when a singleton arrives before all others", single_first, summed, tolerance=1e-12,
                     relative=True)  # fmt: skip
     yield also(bounded("the union bound {eq}`eq-node-race`", grid[:, :, 1:], union * (1 + 1e-12)))
-    yield also(agreement("with one rival the race is $L_{g,r}$", grid[:, :, 1],
+    yield also(agreement("for one non-match it is $L_{g,r}$", grid[:, :, 1],
                          [[float(by_hand.integral(model, int(s))) for s in lengths] for model in MODELS],
                          tolerance=1e-12))  # fmt: skip
     yield also(agreement("uniform: $P(s, t) = t/(s+t)$", grid[0, :, 1:], runners / (lengths[:, None] + runners),
                          tolerance=1e-12))  # fmt: skip
-    yield also(agreement("`cr.node_bound` there", [[sharp(model, [m, 1]) for m in MATES] for model in MODELS], summed,
+    yield also(agreement("`cr.node_bound` for these",
+                         [[sharp(model, [m, 1]) for m in MATES] for model in MODELS], summed,
                          tolerance=1e-12, relative=True))  # fmt: skip
     yield also(bound_checked())
     yield also(count_checked())
@@ -362,7 +372,7 @@ UNEVEN = [[500] + [1] * 100, [50] * 5 + [10] * 20 + [2] * 50, np.arange(1, 60), 
 
 
 def _certain() -> tuple[sp.Expr, sp.Expr]:
-    """Dist-2: the probability that a match is certain; the density of non-matches there."""
+    """Dist-2: the probability that a match is determined; the density of non-matches there."""
     edges, green, red = steps("dist2", e)
     return green[-1] * (edges[-1] - edges[-2]), red[-1]
 
@@ -384,10 +394,10 @@ def certainty() -> Evidence:
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""If a match is more similar than any non-match can be with probability $\theta > 0$, an order that
-    ignores the similarities takes at most $n - k + \binom k2 (\frac2\theta - 1)$ questions; on Dist-2 at most $n +
-    k^2/\epsilon$, without a logarithm.""",
-    code=[races, expected_queries],
+    statement=r"""If a match is more similar than every possible non-match with probability $\theta > 0$, an arrival
+    order independent of the similarities takes at most $n - k + \binom k2 (\frac2\theta - 1)$ questions; for Dist-2 at
+    most $n + k^2/\epsilon$, without a logarithm.""",
+    code=[prob_nonmatch_first, expected_queries],
     test=[
         "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
         "test_bounds.py::test_races_of_dist2_need_bad_luck",
@@ -396,7 +406,7 @@ def certainty() -> Evidence:
 def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
     _, non_matches = _certain()
     yield certainty()
-    yield argument("beyond $1 - \\epsilon$ there are matches only", non_matches == 0, steps("dist2", e)[1][-1] != 0)
+    yield argument("above $1 - \\epsilon$ there are only matches", non_matches == 0, steps("dist2", e)[1][-1] != 0)
     shapes = [evenly(a, b) for a in totals for b in (2, 5, a // 10, a // 2, a)] + UNEVEN[1:3]
     rows = []
     for eps in epsilons:
@@ -405,23 +415,23 @@ def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
             limit = sum(sizes) - len(sizes) + comb(len(sizes), 2) * (2 / chance - 1)
             rows.append((limit, expected_queries(model, sizes, "node"), expected_queries_in_order(model, labels)))
     limit, random_order, in_turn = np.array(rows).T
-    table = np.array([races(cr.dist2(eps), 40, 40) for eps in epsilons])
-    unlucky = np.array([(1 - eps / (1 - eps)) ** np.arange(41)[:, None] for eps in epsilons])
-    yield also(bounded("a detour needs bad luck: $P(s, t) \\le (1 - \\theta)^s$, $s, t \\le 40$", table,
-                       unlucky * (1 + 1e-9)))  # fmt: skip
+    table = np.array([prob_nonmatch_first(cr.dist2(eps), 40, 40) for eps in epsilons])
+    undetermined = np.array([(1 - eps / (1 - eps)) ** np.arange(41)[:, None] for eps in epsilons])
+    yield also(bounded("$P(s, t) \\le (1 - \\theta)^s$, since all $s$ matches are undetermined; $s, t \\le 40$",
+                       table, undetermined * (1 + 1e-9)))  # fmt: skip
     yield also(bounded(f"exact counts, random order, {len(rows)} instances", random_order, limit))
-    yield also(bounded("exact counts, cluster after cluster", in_turn, limit))
+    yield also(bounded("exact counts, arrival cluster by cluster", in_turn, limit))
     yield also(count_checked())
 
 
-# --- any order -----------------------------------------------------------------------------------------------------
+# --- any arrival order ---------------------------------------------------------------------------------------------
 
-#: Clusters of the runs in which the order is chosen to hurt.
-HOSTILE = [6, 5, 4, 2]
+#: Cluster sizes of the runs with an adversarial arrival order.
+ADVERSARIAL = [6, 5, 4, 2]
 
 
 def _independent(joined: np.ndarray) -> list[int]:
-    """A largest set of records no two of which are joined."""
+    """A largest independent set of the records."""
     for many in range(len(joined), 0, -1):
         for some in combinations(range(len(joined)), many):
             if not joined[np.ix_(some, some)].any():
@@ -429,16 +439,16 @@ def _independent(joined: np.ndarray) -> list[int]:
     return []
 
 
-def hostile_run(rng: np.random.Generator) -> tuple[list[int], int]:
-    """Questions under three orders, of which one is chosen to hurt, and what the independent sets allow."""
-    data = cr.datasets.synthetic(HOSTILE, cr.dist2(0.2), rng=rng)
+def adversarial_run(rng: np.random.Generator) -> tuple[list[int], int]:
+    """Questions under three arrival orders, one of them adversarial, and the bound from the independent sets."""
+    data = cr.datasets.synthetic(ADVERSARIAL, cr.dist2(0.2), rng=rng)
     truth, best, others = cr.Truth(data.labels), [], []
-    for i in range(len(HOSTILE)):
+    for i in range(len(ADVERSARIAL)):
         own = np.flatnonzero(data.labels == i)
         chosen = _independent(data.similarity[np.ix_(own, own)] * (1 - np.eye(len(own))) > 0.8)
         best.append(own[chosen])
         others.append(np.delete(own, chosen))
-    limit = ideal_queries(HOSTILE) + (len(HOSTILE) - 1) * sum(len(one) - 1 for one in best)
+    limit = ideal_queries(ADVERSARIAL) + (len(ADVERSARIAL) - 1) * sum(len(one) - 1 for one in best)
     orders = ("expected-size", "random", np.concatenate(best + others))
     return [_asked(data.similarity, truth, rng, order=order) for order in orders], limit
 
@@ -464,7 +474,7 @@ def _union_alpha(records: int, chance: float) -> float:
 
 
 def any_order() -> tuple[Evidence, Evidence]:
-    """The algebra and the inequalities of the proof for any order of arrival."""
+    """The algebra and the inequalities of the proof for any arrival order."""
     certain, i = _certain()[0], sp.Symbol("i", integer=True)
     return (
         identity("Dist-2, any order: the constants",
@@ -480,9 +490,9 @@ def any_order() -> tuple[Evidence, Evidence]:
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""In any order of arrival, even one computed from the similarities, node ordering takes at most $n - k
-    + \binom k2$ questions and $(k - 1) \sum_i (\mathrm e - 1 + \frac2\theta \ln |V_i|)$ more; on Dist-2 at most $n +
-    4 k^2 \ln n / \epsilon$.""",
+    statement=r"""For any arrival order, even one computed from the similarities, node ordering takes at most $n - k +
+    \binom k2$ questions and $(k - 1) \sum_i (\mathrm e - 1 + \frac2\theta \ln |V_i|)$ more; for Dist-2 at most $n + 4
+    k^2 \ln n / \epsilon$.""",
     code=NodeOrdering,
     test=[
         "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
@@ -492,7 +502,7 @@ def any_order() -> tuple[Evidence, Evidence]:
 def certain_matches_any_order(hostile=None, records=4):
     if hostile is None:
         rng = np.random.default_rng(7)
-        hostile = [hostile_run(rng) for _ in range(5)]
+        hostile = [adversarial_run(rng) for _ in range(5)]
     chances = (0.02, 0.1, 0.25, 0.5, 0.9)
     alphas = [(_mean_alpha(a, c), np.e + 2 / c * np.log(a)) for c in chances for a in range(1, records + 1)]
     unions = [(_union_alpha(a, c), np.e + 2 / c * np.log(a))
@@ -500,11 +510,11 @@ def certain_matches_any_order(hostile=None, records=4):
     yield from any_order()
     yield also(bounded(f"$E[\\alpha]$ over all graphs of up to {records} records", *zip(*alphas, strict=True)))
     yield also(bounded("the sum of {eq}`eq-node-independent`, up to 30,000 records", *zip(*unions, strict=True)))
-    yield also(bounded(f"{len(hostile)} runs under three orders, one of them hostile, run by run",
+    yield also(bounded(f"{len(hostile)} runs under three arrival orders, one of them adversarial, run by run",
                        [asked for asked, _ in hostile], [[limit] * 3 for _, limit in hostile]))  # fmt: skip
 
 
-# --- the order of arrival ------------------------------------------------------------------------------------------
+# --- the arrival order ---------------------------------------------------------------------------------------------
 
 
 def _moment(name: str, which: int, order: int) -> sp.Expr:
@@ -536,8 +546,8 @@ _TRIED = [cr.dist1(0.3), cr.dist2(0.3)]
     place='Section "Analysis of the Node ordering algorithm", first paragraph',
     status="holds",
     basis="proved",
-    statement=r"""The expected cluster size of a record of $V_i$ is $\frac\epsilon c |V_i| + (\frac12 -
-    \frac\epsilon{2c}) n$ on average, with $c = 2$ for Dist-1 and $c = 1$ for Dist-2.""",
+    statement=r"""The expected cluster size of a record of $V_i$ has mean $\frac\epsilon c |V_i| + (\frac12 -
+    \frac\epsilon{2c}) n$, with $c = 2$ for Dist-1 and $c = 1$ for Dist-2.""",
     code=[expected_sizes, steps],
     test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
 )
@@ -555,7 +565,7 @@ def mean_of_the_expected_size(sums=None, sizes=(12, 6, 2)):
     yield also(agreement("means of the densities", [[model.green.mean, model.red.mean] for model in _TRIED],
                          [[float(means[model.name, i].subs(e, 0.3)) for i in (1, 2)] for model in _TRIED],
                          tolerance=1e-12))  # fmt: skip
-    yield also(simulation("the record itself left out", sums.mean(axis=1),
+    yield also(simulation("without the record itself", sums.mean(axis=1),
                           sums.std(axis=1, ddof=1) / np.sqrt(sums.shape[1]), expected, size=sums.shape[1],
                           limit=5))  # fmt: skip
 
@@ -567,7 +577,7 @@ def _ahead(model: cr.SimilarityModel, a: int, b: int, total: int) -> float:
 
 
 class _Rows:
-    """Runs of both orders on the rows of a table: the chapter's frame, or a small one of 100 records."""
+    """Runs with both arrival orders on the rows of a table: those of the chapter, or small ones with 100 records."""
 
     def __init__(self, table, models, sizes) -> None:
         if table is None:
@@ -594,7 +604,7 @@ class _Rows:
     def sorting(self) -> Evidence:
         large, little, total = max(self.sizes), min(self.sizes), sum(self.sizes)
         return simulation(
-            f"a record of {large} before one of {little}, rows of Table 1", self.mean["ahead"],
+            f"probability that a record of {large} precedes one of {little}, rows of Table 1", self.mean["ahead"],
             self.error["ahead"] + 2e-4, [_ahead(model, large, little, total) for model in self.models],
             size=self.repetitions, limit=self.surely)  # fmt: skip
 
@@ -604,13 +614,13 @@ class _Rows:
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""The expected sizes of records of clusters of $a$ and $b$ differ by $\frac\epsilon c (a - b)$ on
-    average, with a variance of $2 (n - 2) \sigma^2$, $\sigma^2 = \frac1{12} - \frac{\epsilon^2}{16}$ (Dist-1) or
-    $\frac{(1 - \epsilon)^2}{12}$ (Dist-2).""",
+    statement=r"""The difference of the expected sizes of records in clusters of $a$ and $b$ has mean $\frac\epsilon c
+    (a - b)$ and variance $2 (n - 2) \sigma^2$, $\sigma^2 = \frac1{12} - \frac{\epsilon^2}{16}$ (Dist-1) or $\frac{(1 -
+    \epsilon)^2}{12}$ (Dist-2).""",
     code=[expected_sizes, steps],
     test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
 )
-def signal_and_noise(table=None, models=None, sizes=None):
+def mean_and_variance_of_the_difference(table=None, models=None, sizes=None):
     a, b = sp.symbols("a b", positive=True)
     differences = []
     for name, c in HALVES.items():
@@ -627,12 +637,17 @@ def signal_and_noise(table=None, models=None, sizes=None):
                          tolerance=1e-12))  # fmt: skip
 
 
-def _lured(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.ndarray]:
-    """The chapter's model in which the expected size misleads, on a few data sets."""
+def misleading_model() -> cr.SimilarityModel:
+    """A model for which the order by expected size exceeds the bound, with clusters of 430 and 400."""
     p, h = Fraction(1, 40), Fraction(1, 3000)
-    model = cr.SimilarityModel.from_steps(
+    return cr.SimilarityModel.from_steps(
         [0, Fraction(1, 50), Fraction(47, 50), Fraction(48, 50), Fraction(49, 50), 1],
         [0, 0, 50 * (1 - p), 0, 50 * p], [50 * (1 - h), 0, 0, 50 * h, 0])  # fmt: skip
+
+
+def _misleading_runs(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.ndarray]:
+    """A few runs of this model in both arrival orders."""
+    model = misleading_model()
     sizes, rng, rows = [430, 400], np.random.default_rng(7), []
     for _ in range(runs):
         data = cr.datasets.synthetic(sizes, model, rng=rng)
@@ -645,11 +660,11 @@ def _lured(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.ndarray]:
     "C21",
     place='Section "Analysis of the Node ordering algorithm", first paragraph',
     status="undecided",
-    statement="""Being biased, the expected size may say nothing, so the order in which records arrive can be taken to
+    statement="""As a biased estimate, the expected size may carry no information, so the arrival order may be taken to
     be arbitrary.""",
-    affects="""How far Theorem 3 applies to the algorithm as described. The order changes the count, and the expected
-    size does sort by cluster size. The corrected bound holds for every order that ignores the similarities, but not
-    for every order that does.""",
+    affects="""how far Theorem 3 applies to the algorithm as described. The arrival order changes the count, and the
+    order by expected size does tend to sort by cluster size. The corrected bound holds for every order that is
+    independent of the similarities, but not for every order.""",
     code=[NodeOrdering, expected_queries_in_order, node_bound],
     test=[
         "test_orderings.py::test_the_order_of_arrival_matters",
@@ -657,7 +672,7 @@ def _lured(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.ndarray]:
         "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
     ],
 )
-def arbitrary_order(table=None, models=None, sizes=None, fixed=None, lure=None, lured_sizes=None, lured=None):
+def arbitrary_arrival_order(table=None, models=None, sizes=None, fixed=None, lure=None, lured_sizes=None, lured=None):
     rows = _Rows(table, models, sizes)
     if fixed is None:
         labels = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
@@ -665,7 +680,7 @@ def arbitrary_order(table=None, models=None, sizes=None, fixed=None, lure=None, 
                           for one in rows.models])  # fmt: skip
     fixed = np.asarray(fixed)
     if lured is None:
-        lure, lured_sizes, lured = _lured()
+        lure, lured_sizes, lured = _misleading_runs()
     bound = np.array([node_bound(model, rows.sizes, printed=False) for model in rows.models])
     exact = [expected_queries(model, rows.sizes, "node") for model in rows.models]
     allowed, expected = node_bound(lure, lured_sizes, printed=False), expected_queries(lure, lured_sizes, "node")
@@ -674,28 +689,29 @@ def arbitrary_order(table=None, models=None, sizes=None, fixed=None, lure=None, 
     highest, _, _, sharp = _every_order()
     one = rows.mean[rows.dist1]
     yield readings(
-        "what “arbitrary” leaves unchanged: three readings, and the largest ratio of a count to what each allows",
+        "what holds for an arbitrary order: three readings, and the largest ratio of a count to its bound",
         {
-            "the bound, for orders that ignore the similarities": max(
+            "the bound, for orders independent of the similarities": max(
                 (highest / sharp).max(), (fixed / bound[:, None]).max()),
             "the bound, for every order": mean[0] / allowed,
             "the count itself": (one["random"] / one["sorted"]).max(),
         },
-        fits="the bound, for orders that ignore the similarities", unit="ratio")  # fmt: skip
+        fits="the bound, for orders independent of the similarities", unit="ratio")  # fmt: skip
     pooled = rows.table[rows.table["row"].isin(np.flatnonzero(rows.dist1))].groupby("repetition")["saved"].sum()
     yield also(exceeds(
-        f"the {rows.dist1.sum()} Dist-1 rows of Table 1: questions in random order, less those by expected size",
+        f"the {rows.dist1.sum()} Dist-1 rows of Table 1: questions in random order less those by expected size",
         pooled.mean(), pooled.sem(), size=rows.repetitions, limit=rows.surely))  # fmt: skip
     yield also(exceeds(
-        f"clusters of {' and '.join(map(str, lured_sizes))}, four levels: mean by expected size, over Theorem 3 "
-        "(corrected)", mean[0], error[0], allowed, size=len(lured), limit=doubt))  # fmt: skip
-    yield also(bounded("orders that ignore the similarities, rows of Table 1: exact count over corrected bound", fixed,
+        f"clusters of {' and '.join(map(str, lured_sizes))}, four levels: mean by expected size, above the "
+        "corrected Theorem 3", mean[0], error[0], allowed, size=len(lured), limit=doubt))  # fmt: skip
+    yield also(bounded("orders independent of the similarities, rows of Table 1: exact count against corrected bound",
+                       fixed,
                        bound[:, None]))  # fmt: skip
     yield also(_order_bounded())
     yield also(rows.sorting())
     yield also(simulation("random order, rows of Table 1, against the exact count", rows.mean["random"],
                           rows.error["random"], exact, size=rows.repetitions, limit=rows.surely))  # fmt: skip
-    yield also(bounded("by expected size, rows of Table 1, over corrected bound", rows.mean["sorted"], bound))
+    yield also(bounded("by expected size, rows of Table 1, against the corrected bound", rows.mean["sorted"], bound))
     yield also(agreement("random order, four levels", mean[1], expected, tolerance=float(doubt * error[1])))
     yield also(bound_checked())
     yield also(count_checked())

@@ -15,14 +15,15 @@ __all__ = ["check"]
 
 claim, check = of_chapter(__name__)
 
-#: The questions of the good order that the paper prints, records numbered from 0.
+#: The questions of the good order in the paper, with records numbered from 0.
 GOOD = [(0, 1), (1, 2), (3, 4), (0, 4)]
 
 
 @claim(
     "C01",
     place="Introduction, Figure 1",
-    statement="On the five Disney records one good order of the pairs needs four questions, and another needs nine.",
+    statement="""On the five Disney records a good order of the pairs needs four questions, and another order needs
+        nine.""",
     basis="exact",
     code=[questions_of_order, orders_by_questions, cr.datasets.disney],
     test=[
@@ -39,19 +40,19 @@ def figure_1(asked=None, counts=None):
     counts = counts or orders_by_questions(labels)
     good, bad = published.read()["figure-1"].numbers.values()
     yield agreement(
-        "the printed order, the least and the most of all orders",
+        "the printed order, and the least and the most over all orders",
         [len(asked), min(counts), max(counts)],
         [good, good, bad],
     )
     yield also(_with_and_without_the_rules(counts))
-    yield also(argument("the printed order asks the four that are printed", asked == GOOD))
+    yield also(argument("the printed order asks the four printed questions", asked == GOOD))
 
 
 @claim(
     "C02",
     place="Lower bound, remark in the source; Figure 2(b), the ideal",
-    statement=r"""Whatever is asked, settling all pairs takes at least $n - k + \binom k2$ questions when $k$ is not
-              known beforehand.""",
+    statement=r"""Every strategy needs at least $n - k + \binom k2$ questions to settle all pairs, if $k$ is not known
+              beforehand.""",
     basis="proved",
     code=cr.ideal_queries,
     test=[
@@ -59,18 +60,18 @@ def figure_1(asked=None, counts=None):
         "test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
     ],
 )
-def at_least(counts=None):
+def least_number_of_questions(counts=None):
     counts = counts or _counts()
     ideal = [cr.ideal_queries(sizes) for sizes in counts]
     tried = [list(_sets_of_questions(sizes)) for sizes in counts]
     yield argument(
-        "a set of questions that falls short leaves a second clustering",
+        "a set of questions without the required ones leaves a second clustering possible",
         *(all(enough for _, enough, settles in sets if settles) for sets in tried),
-        shows=f"none of {sum(map(len, tried)):,} sets of questions settles all with less",
+        shows=f"none of {sum(map(len, tried)):,} sets of questions settles all pairs with fewer",
     )
     yield also(
         agreement(
-            "the fewest that settle all, over all sets of questions",
+            "the fewest that settle all pairs, over all sets of questions",
             ideal,
             [min(size for size, _, settles in sets if settles) for sets in tried],
         )
@@ -79,7 +80,7 @@ def at_least(counts=None):
     large = [(50, 20, 20, 3, 1), (200,) * 2 + (100,) * 4 + (50,) * 8, (1,) * 191]
     yield also(
         agreement(
-            "the formula for larger clusters, by hand",
+            "the formula for larger clusters, by direct summation",
             list(map(cr.ideal_queries, large)),
             [sum(m - 1 for m in sizes) + len(list(combinations(sizes, 2))) for sizes in large],
         )
@@ -89,45 +90,45 @@ def at_least(counts=None):
 @claim(
     "B01",
     place="beyond the paper",
-    statement=r"""No order of the pairs asks more than $n - k + \sum_{i<j} m_i m_j$ questions, and some order asks as
-              many.""",
+    statement=r"""No order of the pairs needs more than $n - k + \sum_{i<j} m_i m_j$ questions, and some order needs
+              this many.""",
     basis="proved",
     code=orders_by_questions,
     test="test_enumeration.py::test_the_most_questions_of_any_order",
 )
-def at_most(counts=None):
+def largest_number_of_questions(counts=None):
     counts = counts or _counts()
     most = [sum(sizes) - len(sizes) + sum(a * b for a, b in combinations(sizes, 2)) for sizes in counts]
     yield argument(
-        f"no order asks more, and one asks as much, {len(counts)} splits",
+        f"the maximum over all orders, {len(counts)} partitions",
         *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
         shows=f"{max(counts[3, 2])} for Figure 1",
     )
-    yield also(argument(f"orders counted with the rules and without, {len(counts)} splits", *_same(counts)))
+    yield also(argument(f"orders counted with and without the rules, {len(counts)} partitions", *_same(counts)))
 
 
 @claim(
     "B02",
     place="beyond the paper",
     statement="""The two rules of transitive inference find everything that a set of answers implies, so orders of the
-              pairs may be counted by what they have established.""",
+              pairs may be counted by what their answers imply.""",
     basis="exact",
     code=[questions_of_order, orders_by_questions],
     test="test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
 )
-def two_rules(counts=None, drawn=None):
+def two_rules_are_complete(counts=None, drawn=None):
     counts = counts or _counts()
     disney = cr.datasets.disney().labels
     figure = orders_by_questions(disney)
     yield agreement(
-        f"with the rules and without, Figure 1 and {len(counts)} splits",
+        f"with and without the rules, Figure 1 and {len(counts)} partitions",
         [_with_and_without_the_rules(figure).holds, *_same(counts)],
         [True] * (1 + len(counts)),
     )
     walked = [_walked(naive.labels_of(sizes)) for sizes in naive.splits(4)]
     yield also(
         argument(
-            f"counted by knowledge, and {sum(w.total() for w in walked):,} orders walked one by one",
+            f"counted by what is implied, against {sum(w.total() for w in walked):,} orders one by one",
             *(
                 found == orders_by_questions(naive.labels_of(sizes))
                 for found, sizes in zip(walked, naive.splits(4), strict=True)
@@ -140,7 +141,7 @@ def two_rules(counts=None, drawn=None):
     sd = np.sqrt(sum(q * q * count for q, count in figure.items()) / orders - mean**2)
     yield also(
         simulation(
-            "the mean of random orders of Figure 1's pairs",
+            "the mean over random orders of the pairs of Figure 1",
             np.mean(drawn),
             sd / np.sqrt(len(drawn)),
             mean,
@@ -150,14 +151,14 @@ def two_rules(counts=None, drawn=None):
 
 
 def _counts(records=5):
-    """Orders by questions, for every split of so many records or fewer."""
+    """Orders by questions, for every partition of at most this many records."""
     return {
         sizes: orders_by_questions(naive.labels_of(sizes)) for n in range(2, records + 1) for sizes in naive.splits(n)
     }
 
 
 def _same(counts):
-    """For each split: do the counts agree with those that use no rule?"""
+    """For each partition, whether the counts agree with those that use no rule."""
     return [found == naive.orders_by_ruling_out(naive.labels_of(sizes)) for sizes, found in counts.items()]
 
 
@@ -165,14 +166,14 @@ def _with_and_without_the_rules(counts):
     again = naive.orders_by_ruling_out("aaabb")
     tally = range(comb(5, 2) + 1)
     return agreement(
-        "all orders of Figure 1's pairs, with the rules and without",
+        "all orders of the pairs of Figure 1, with and without the rules",
         [*(counts.get(q, 0) for q in tally), sum(counts.values())],
         [*(again[q] for q in tally), factorial(comb(5, 2))],
     )
 
 
 def _sets_of_questions(sizes):
-    """Of each set of questions: its size; whether it has what the proof wants; whether it settles all pairs."""
+    """For each set of questions: its size; whether it has what the proof requires; whether it settles all pairs."""
     labels = naive.labels_of(sizes)
     truth, pairs = naive.matches(labels), list(combinations(labels, 2))
     possible = [naive.matches(other) for other in naive.clusterings(len(labels))]
@@ -184,7 +185,7 @@ def _sets_of_questions(sizes):
 
 
 def _walked(labels):
-    """Orders by questions, each order of the pairs walked by itself."""
+    """Orders by questions, each order of the pairs taken separately."""
     pairs = list(combinations(range(len(labels)), 2))
     return Counter(len(questions_of_order(order, labels)) for order in permutations(pairs))
 

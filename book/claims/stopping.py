@@ -23,31 +23,31 @@ WAYS = ("edge", "node", "evidence")
 
 
 @claim("B131", place=BEYOND, status="holds", basis="exact",
-       statement=r"""Given all similarities and true answers, two components that no answer tells apart are one
-           entity with probability at most $\sigma(\ln o + E(A,B) + \min_X \sum_C E(X,C)^+)$, for prior odds of at
-           most $o$; with equality if they are open to nobody else.""",
+       statement=r"""Given all similarities and true answers, two open components (no answer implies that they differ)
+           are one entity with probability at most $\sigma(\ln o + E(A,B) + \min_X \sum_C E(X,C)^+)$, for prior odds of
+           at most $o$; with equality if they are open to no other component.""",
        code=[left_open, cr.Stopping],
        test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
-def one_open_pair(stopped=None, model=None):
-    """`stopped`: for each run its similarities, the prior odds, and what `Stopping.run` gave."""
+def posterior_bound_of_an_open_pair(stopped=None, model=None):
+    """`stopped`: for each run its similarities, the prior odds and the result of `Stopping.run`."""
     stopped, model = (stopped, model) if stopped is not None else _small_runs()
     stated = np.concatenate([run.chance for _, _, run in stopped])
     exact = np.concatenate([exact_chances(w, model, odds, run) for w, odds, run in stopped])
     by_hand = np.concatenate([_printed_bound(w, model, odds, run) for w, odds, run in stopped])
-    lone = np.concatenate([open_to_nobody_else(run) for _, _, run in stopped])
-    yield bounded(f"exact posterior of {len(exact)} open pairs, by enumeration, against the stated chance",
+    lone = np.concatenate([open_to_no_other(run) for _, _, run in stopped])
+    yield bounded(f"exact posterior of {len(exact)} open pairs, by enumeration, against the stated bound",
                   exact, stated + 1e-6)  # fmt: skip
-    yield agreement("the code against the printed formula, summed record by record", stated, by_hand, tolerance=1e-5)
-    yield agreement("pairs open to nobody else: stated chance and exact posterior", stated[lone], exact[lone],
+    yield agreement("stated bounds against the formula, summed record by record", stated, by_hand, tolerance=1e-5)
+    yield agreement("pairs open to no other component: stated bound and exact posterior", stated[lone], exact[lone],
                     tolerance=1e-5)  # fmt: skip
 
 
 @claim("B132", place=BEYOND, status="holds", basis="exact",
-       statement="""The sum of these chances bounds the probability that anything was missed; weighted by the sizes
-           of the components, the expected number of matching pairs missed.""",
+       statement="""The sum of these bounds is an upper bound on the probability that any match was missed; weighted by
+           the sizes of the components, it bounds the expected number of matching pairs missed.""",
        code=cr.Stopped,
        test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
-def whole_run(stopped=None, model=None):
+def bounds_for_a_whole_run(stopped=None, model=None):
     """`stopped`: as for B131."""
     stopped, model = (stopped, model) if stopped is not None else _small_runs()
     lines = []
@@ -62,23 +62,23 @@ def whole_run(stopped=None, model=None):
             "printed lost": pairs @ by_hand,
         })  # fmt: skip
     runs = pd.DataFrame(lines)
-    yield bounded(f"exact chance of a miss, {len(runs)} stopped runs, against the sum of the printed chances",
+    yield bounded(f"exact probability of a miss, {len(runs)} stopped runs, against the sum of the bounds",
                   runs["miss"], runs["stated"] + 1e-6)  # fmt: skip
     yield bounded("exact expected number of missed pairs against its bound", runs["lost"], runs["stated lost"] + 1e-6)
     stated, printed = (np.r_[runs[what], runs[f"{what} lost"]] for what in ("stated", "printed"))
-    yield agreement("both as the code states them, against the printed formula", stated, printed, tolerance=1e-4)
+    yield agreement("both bounds as stated, against the formula", stated, printed, tolerance=1e-4)
 
 
 @claim("B133", place=BEYOND, status="holds", basis="exact",
-       statement="""With δ = 0 a stopped run asks the ordering's questions, with a budget of $q$ its first $q$; with
-           a δ above 0 the promise holds at the end, and every two clusters are told apart by an answer or declared
+       statement="""With δ = 0 a stopped run asks the questions of the ordering, and with a budget of $q$ its first $q$;
+           with δ > 0 the guarantee holds at the end, and every two clusters are separated by an answer or declared
            different.""",
        code=cr.Stopping,
        test=[TESTS + "delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions",
              TESTS + "what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared",
              TESTS + "the_last_part_asks_what_was_passed_over_too_early"])  # fmt: skip
-def rules(data=None, model=None, promised=None, promised_model=None, odds=0.5, delta=0.1, budget=10):
-    """`promised`: for each run the rule, "pair_delta" or "run_delta", its similarities, and what came of it."""
+def guarantee_of_each_rule(data=None, model=None, promised=None, promised_model=None, odds=0.5, delta=0.1, budget=10):
+    """`promised`: for each run the rule, "pair_delta" or "run_delta", its similarities and its result."""
     if data is None:
         model, data = cr.dist1(0.5), _synthetic([12, 8, 4, 2], cr.dist1(0.5))
     if promised is None:
@@ -91,50 +91,50 @@ def rules(data=None, model=None, promised=None, promised_model=None, odds=0.5, d
                      for how in ({"pair_delta": 0}, {"run_delta": 0})]  # fmt: skip
             cut = _stop(way, w, labels, model, r, budget=budget * r).queries.tolist()
             first.append(cut == plain[: budget * r])
-    yield agreement(f"δ = 0 asks the ordering's questions, in order: runs of {len(same)}", sum(same), len(same))
-    yield agreement(f"a budget of q asks its first q: runs of {len(first)}", sum(first), len(first))
-    left, told_apart = [], []
+    yield agreement(f"runs with δ = 0 that ask the same questions (of {len(same)})", sum(same), len(same))
+    yield agreement(f"runs with a budget of q that ask the first q (of {len(first)})", sum(first), len(first))
+    left, separated = [], []
     for rule, square, run in promised:
         chances = _printed_bound(square, promised_model, odds, run)
         left.append(max(chances, default=0) if rule == "pair_delta" else sum(chances))
-        told = {frozenset(run.clusters[pair].tolist()) for pair in run.queries[~run.answers]}
-        told_apart.append(len(told) + len(run.declared) == comb(run.clusters.max() + 1, 2))
-    yield bounded(f"δ = {delta:g}, all orderings: the printed chance (its sum) over what is left at the end",
+        answered = {frozenset(run.clusters[pair].tolist()) for pair in run.queries[~run.answers]}
+        separated.append(len(answered) + len(run.declared) == comb(run.clusters.max() + 1, 2))
+    yield bounded(f"δ = {delta:g}, all orderings: the bound for each pair left at the end, or their sum, against δ",
                   left, np.full(len(left), delta + 1e-6))  # fmt: skip
-    yield agreement("every two clusters are told apart by an answer or declared", sum(told_apart), len(told_apart))
+    yield agreement("every two clusters are separated by an answer or declared", sum(separated), len(separated))
 
 
 @claim("B134", place=BEYOND, status="holds", basis="simulated",
-       statement="""When model and prior are right, no more declarations are wrong than stated, whatever the
-           ordering; and hardly fewer.""",
+       statement="""When model and prior are correct, no more declarations are wrong on average than stated, for every
+           ordering, and hardly fewer.""",
        code=cr.Stopping,
        test=TESTS + "the_stated_chances_are_the_measured_ones_when_model_and_prior_are_right")  # fmt: skip
-def calibrated(calibration=None):
-    """`calibration`: a line a run, with the model's name, the ordering, the rule, its δ, the number of the data set,
-    the expected number of wrong declarations and their number."""
+def stated_probabilities_are_calibrated(calibration=None):
+    """`calibration`: a row for each run, with the model's name, the ordering, the rule, its δ, the number of the data
+    set, the expected number of wrong declarations and their number."""
     if calibration is None:
         calibration = _calibration()
     promised = calibration[calibration["rule"] == "run_delta"]
     tight = promised[~promised["model"].str.startswith("Dist-2")]
     per_data = tight.groupby(["model", "data"])[["wrong", "stated"]].mean()  # the orderings share data sets
     gap, error = (per_data["wrong"] - per_data["stated"]).mean(), sqrt(per_data["stated"].mean() / len(per_data))
-    yield simulation("slope and Dist-1: wrong declarations in a run, less the sum of stated chances",
+    yield simulation("sloped densities and Dist-1: wrong declarations in a run, less the sum of the stated bounds",
                      gap, error, 0, size=len(tight), limit=4.5)  # fmt: skip
     each = promised.groupby("way")[["wrong", "stated"]].agg(["mean", "size"])
     # Rare events: the variance of their number is its mean.
     most = each["stated", "mean"] + 5 * np.sqrt(each["stated", "mean"] / each["stated", "size"])
-    yield bounded("each ordering, all models: wrong declarations a run, against those stated and five standard errors",
+    yield bounded("each ordering: wrong declarations per run, against the stated number plus five standard errors",
                   each["wrong", "mean"], most)  # fmt: skip
-    yield bounded("every run: the sum of stated chances against δ", promised["stated"], promised["δ"])
+    yield bounded("every run: the sum of the stated bounds, against δ", promised["stated"], promised["δ"])
 
 
 @claim("B135", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Prior odds and δ act through $\frac{\delta}{1-\delta}/o$ alone. On clusters like the paper's,
-           odds of one in thirteen make many times more declarations wrong than stated; odds of a hundred to one
+       statement=r"""Prior odds and δ matter only through $\frac{\delta}{1-\delta}/o$. On clusters like the paper's,
+           with odds of one to thirteen many times more declarations are wrong than stated; with a hundred to one,
            hardly any.""",
        code=cr.Stopping, test=TESTS + "prior_odds_and_delta_count_by_their_ratio")  # fmt: skip
-def prior(data=None, guessed=None):
-    """`guessed`: a line a run, with the prior odds, the number of the data set, the expected number of wrong
+def effect_of_the_prior_odds(data=None, guessed=None):
+    """`guessed`: a row for each run, with the prior odds, the number of the data set, the expected number of wrong
     declarations and their number."""
     data = _synthetic([12, 8, 4, 2], cr.dist1(0.5)) if data is None else data
     guessed = _guessed() if guessed is None else guessed
@@ -143,25 +143,26 @@ def prior(data=None, guessed=None):
         for way in WAYS:
             run = _stop(way, data.condensed, data.labels, model, 1, pair_delta=delta, odds=odds)
             asked.append(run.queries.tolist())
-    yield agreement("one δ/(1-δ)/o, one sequence of questions: pairs of runs",
+    yield agreement("equal δ/(1-δ)/o, equal questions: pairs of runs",
                     sum(asked[i] == asked[i % 3] for i in range(3, 9)), 6)  # fmt: skip
     low = guessed[guessed["odds"] < 0.5]
-    vain = (low["wrong"] - low["stated"]).groupby(low["data"]).sum()  # all models together
-    yield exceeds("odds far too low: wrong declarations less stated ones", *mean_and_error(vain),
+    excess = (low["wrong"] - low["stated"]).groupby(low["data"]).sum()  # all models together
+    yield exceeds("odds far too low: wrong declarations less the stated number", *mean_and_error(excess),
                   size=len(low), limit=3)  # fmt: skip
-    yield bounded("odds of a hundred: wrong declarations in all runs together",
+    yield bounded("odds of a hundred to one: wrong declarations in all runs together",
                   guessed["wrong"][guessed["odds"] == 100].sum(), 2)  # fmt: skip
 
 
 @claim("B136", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Under Dist-2 two different components of $a$ and $b$ records are told apart by their
-           similarities with probability $1 - (\frac{1-2\epsilon}{1-\epsilon})^{ab}$; only such pairs are declared,
-           and nothing is missed.""",
+       statement=r"""Under Dist-2 the similarities prove that two different components of $a$ and $b$ records differ
+           with probability $1 - (\frac{1-2\epsilon}{1-\epsilon})^{ab}$; only such pairs are declared, and no match is
+           missed.""",
        code=[left_open, cr.Stopping],
        test=TESTS + "under_dist2_nothing_is_missed_and_certain_pairs_are_free")  # fmt: skip
-def proofs(saved=None, ideal=None, seed=1, tries=4000):
-    """`saved`: a line a run, with the model's name, the ordering, the questions to the end and when stopped, the chance
-    stated and the number of wrong declarations. `ideal`: the least number of questions. `seed` draws the rest."""
+def certain_pairs_under_dist2(saved=None, ideal=None, seed=1, tries=4000):
+    """`saved`: a row for each run, with the model's name, the ordering, the questions of the full and of the stopped
+    run, the stated probability and the number of wrong declarations. `ideal`: the least number of questions. `seed`:
+    for all other draws."""
     if saved is None:
         sizes = [14, 11, 9, 8, 7, 6, 5]
         saved, ideal = _saved("Dist-2", cr.dist2(0.4), "2/5", sizes), cr.ideal_queries(sizes)
@@ -172,122 +173,123 @@ def proofs(saved=None, ideal=None, seed=1, tries=4000):
             below = (cr.dist2(epsilon).red.sample((tries, a * b), rng=rng) < epsilon).any(axis=1)
             expected = 1 - ((1 - 2 * epsilon) / (1 - epsilon)) ** (a * b)
             proven.append((below.mean(), sqrt(expected * (1 - expected) / tries), expected))
-    for epsilon in (0.05, 0.2, 0.4):  # as the code sees it: forty records, all different, nothing asked
+    for epsilon in (0.05, 0.2, 0.4):  # as `Stopped.chance` has it: forty records, all different, nothing asked
         drawn = cr.datasets.synthetic([1] * 40, cr.dist2(epsilon), rng=rng)
         run = _stop("edge", drawn.condensed, drawn.labels, cr.dist2(epsilon), 1, budget=0)
         expected = epsilon / (1 - epsilon)
         single.append((np.mean(run.chance == 0), sqrt(expected * (1 - expected) / 780), expected))
-    yield simulation("share of proven pairs, nine settings, against the formula", *np.transpose(proven),
+    yield simulation("share of components proved to differ, nine settings, against the formula", *np.transpose(proven),
                      size=tries, limit=5)  # fmt: skip
-    yield simulation("single records: share that the code holds for certain", *np.transpose(single), size=780, limit=5)
+    yield simulation("singletons: share of certain non-matches", *np.transpose(single), size=780, limit=5)
     rows = saved[saved["model"] == "Dist-2"]
     edge = rows[rows["way"] == "edge"]["questions"]
-    yield agreement("Dist-2 rows of the table above: wrong declarations, and chance stated",
+    yield agreement("Dist-2 rows of the table above: wrong declarations, and the stated probability",
                     [rows["wrong"].sum(), rows["stated"].sum()], [0, 0])  # fmt: skip
-    yield bounded("every run asks less than to the end, edge ordering less than the ideal",
+    yield bounded("every stopped run asks less than the full run, edge ordering less than the ideal",
                   np.r_[rows["questions"], edge], np.r_[rows["full"], np.full(len(edge), ideal)] - 1)  # fmt: skip
 
 
 @claim("B137", place=BEYOND, status="holds", basis="simulated",
-       statement="""At ε = ½, stopping with δ = 0.001 for the run saves at least half of node ordering's questions on
-           the paper's clusters, and a tenth of edge ordering's.""",
+       statement="""At ε = ½, stopping with δ = 0.001 for the whole run saves at least half of the questions of node
+           ordering on the paper's clusters, and a tenth of those of edge ordering.""",
        code=cr.Stopping,
        test=[TESTS + "the_first_pass_is_that_of_the_naive_version",
              TESTS + "stopping_saves_what_the_chapter_says"])  # fmt: skip
-def savings(saved=None, guessed=None):
-    """`saved`: as for B136, with ε and δ. `guessed`: as for B135, with ε and the questions, all and when stopped."""
+def savings_of_stopping(saved=None, guessed=None):
+    """`saved`: as for B136, with ε and δ. `guessed`: as for B135, with ε and the questions of the full and of the
+    stopped run."""
     if saved is None:
         saved = _saved("Dist-1", cr.dist1(0.5), "1/2", [120] * 2 + [60] * 4 + [30] * 6)
     guessed = _guessed() if guessed is None else guessed
     strong = saved[(saved["model"] == "Dist-1") & (saved["ε"] == "1/2") & (saved["δ"] == 1e-3)].set_index("way")
     share = 1 - strong["questions"] / strong["full"]
     small = guessed[(guessed["ε"] == "1/2") & (guessed["odds"] == 100)]
-    yield bounded("every run: questions when stopped, against all questions and five",
+    yield bounded("every run: questions of the stopped run, against those of the full run plus five",
                   saved["questions"], saved["full"] + 5)  # fmt: skip
-    yield bounded("ε = ½, δ = 0.001: at least half of node ordering's questions are saved, and a tenth of edge "
-                  "ordering's", [0.5, 0.1], [share["node"], share["edge"]])  # fmt: skip
-    yield exceeds("ε = ½ at a quarter of the size, δ = 0.05: share that node ordering saves, above a fifth",
+    yield bounded("ε = ½, δ = 0.001: one half and one tenth, against the shares saved by node and edge ordering",
+                  [0.5, 0.1], [share["node"], share["edge"]])  # fmt: skip
+    yield exceeds("ε = ½ at a quarter of the size, δ = 0.05: share that node ordering saves, above one fifth",
                   *mean_and_error(1 - small["questions"] / small["full"]), 0.2, size=len(small), limit=4)  # fmt: skip
     yield bounded("wrong declarations in all runs together", saved["wrong"].sum(), 2)
-    yield bounded("every run: chance stated that anything was missed", saved["stated"], saved["δ"])
+    yield bounded("every run: the stated probability of a miss, against δ", saved["stated"], saved["δ"])
 
 
 @claim("B138", place=BEYOND, status="holds", basis="simulated",
-       statement="""Under a budget of about one to two questions a record (Dist-1, ε = ½) evidence ordering has found
-           more than both heuristics, and node ordering more when it passes over what is unlikely.""",
+       statement="""With a budget of about one to two questions per record (Dist-1, ε = ½), evidence ordering reaches a
+           higher recall than both heuristics, and node ordering a higher one when it omits improbable matches.""",
        code=[cr.Stopping, cr.EvidenceOrdering], test=TESTS + "stopping_saves_what_the_chapter_says")  # fmt: skip
-def budgets(bought=None, least=None, most=None):
-    """`bought`: a line a budget and run, with the ordering, whether it passed over what is unlikely, the number of the
-    data set, recall and precision. `least`, `most`: the budgets of the claim."""
+def recall_under_a_budget(bought=None, least=None, most=None):
+    """`bought`: a row for each budget and run, with the ordering, whether it omitted improbable matches, the number of
+    the data set, recall and precision. `least`, `most`: the budgets of the claim."""
     if bought is None:
         bought, least, most = _bought()
     table = bought.pivot_table(index=["data", "budget"], columns=["way", "passing"], values="recall")
     early = table[table.index.get_level_values("budget").to_series().between(least, most).to_numpy()]
     first = early["evidence", False] - early[[("edge", False), ("node", False)]].max(axis=1)
     node = early["node", True] - early["node", False]
-    yield exceeds(f"budgets {least} to {most}: recall of evidence ordering less the better heuristic's",
+    yield exceeds(f"budgets {least} to {most}: recall of evidence ordering less that of the better heuristic",
                   *mean_and_error(first.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
-    yield exceeds("the same budgets: node ordering, passing over, less without",
+    yield exceeds("the same budgets: recall of node ordering with omissions, less without",
                   *mean_and_error(node.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
     yield agreement("precision, every run", bought["precision"].to_numpy(), np.ones(len(bought)))
 
 
 @claim("B139", place=BEYOND, status="holds", basis="simulated",
-       statement="""On cora, with its own histograms as densities, a fifth of the questions or less finds 99 % of the
-           matching pairs; but at least ten times as many declarations are wrong as stated. Dealt anew,
-           independently, the promise holds.""",
+       statement="""On cora, with its own histograms as densities, at most a fifth of the questions finds 99 % of the
+           matching pairs; but at least ten times as many declarations are wrong as stated. If the similarities are
+           permuted, and so independent, the guarantee holds.""",
        code=cr.Stopping, test=TESTS + "on_cora_stopping_is_cheap_and_misses_more_than_stated")  # fmt: skip
-def on_cora(runs=None, delta=0.01):
-    """`runs`: a line a run, with the variant, the questions to the end and when stopped, the expected number of wrong
-    declarations, their number, and recall."""
+def stopping_on_cora(runs=None, delta=0.01):
+    """`runs`: a row for each run, with the variant, the questions of the full and of the stopped run, the expected
+    number of wrong declarations, their number, and recall."""
     runs = _on_cora(delta) if runs is None else runs
     parts = dict(tuple(runs.groupby("cora")))
     asis, anew = parts["as it is"], parts["dealt anew"]
-    yield exceeds("as it is: wrong declarations in a run less those stated",
+    yield exceeds("original similarities: wrong declarations in a run, less the stated number",
                   *mean_and_error(asis["wrong"] - asis["stated"]), size=len(asis), limit=2)  # fmt: skip
-    yield bounded("as it is, every run: ten times the stated number of wrong declarations, against those found",
+    yield bounded("original, every run: ten times the stated number of wrong declarations, against the actual number",
                   10 * asis["stated"], asis["wrong"])  # fmt: skip
-    yield bounded("as it is, every run: questions against a fifth of all, and 0.99 against recall",
+    yield bounded("original, every run: questions against a fifth of the full run, and 0.99 against recall",
                   np.r_[asis["questions"], np.full(len(asis), 0.99)],
                   np.r_[asis["to the end"] / 5, asis["recall"]])  # fmt: skip
-    yield bounded("dealt anew: wrong declarations in all runs together", anew["wrong"].sum(), 2)
-    yield bounded("every run: the sum of chances stated, against δ", runs["stated"], np.full(len(runs), delta))
+    yield bounded("permuted: wrong declarations in all runs together", anew["wrong"].sum(), 2)
+    yield bounded("every run: the sum of the stated bounds, against δ", runs["stated"], np.full(len(runs), delta))
 
 
-# --- the posterior by its definition, and the bound as it is printed -------------------------------------------------
+# --- the posterior by its definition, and the bound from its formula -------------------------------------------------
 
 
 def exact_posterior(w, model, odds, run):
     """Every partition that agrees with the answers, and its exact probability.
 
-    Before looking, each entity more makes a partition 1/odds times as likely; with the similarities, each pair counts
-    f_g or f_r. In fractions throughout.
+    A priori each additional entity makes a partition 1/odds times as probable; the likelihood is the product of f_g or
+    f_r over all pairs. Computed in fractions.
     """
     n = len(run.clusters)
     pairs = list(combinations(range(n), 2))
     green, red = ([Fraction(x) for x in f.pdf(w).tolist()] for f in (model.green, model.red))
-    told = list(zip(run.queries.tolist(), run.answers.tolist(), strict=True))
+    answered = list(zip(run.queries.tolist(), run.answers.tolist(), strict=True))
     weight = {p: odds ** -(max(p) + 1)
               * prod(g if p[a] == p[b] else r for (a, b), g, r in zip(pairs, green, red, strict=True))
-              for p in clusterings(n) if all((p[a] == p[b]) == same for (a, b), same in told)}  # fmt: skip
+              for p in clusterings(n) if all((p[a] == p[b]) == same for (a, b), same in answered)}  # fmt: skip
     whole = sum(weight.values())
     return {p: value / whole for p, value in weight.items()}
 
 
 def exact_chances(w, model, odds, run):
-    """How likely each declared pair is a match: the sum over the partitions that put its two records together."""
+    """The probability that each declared pair is a match: the sum over the partitions in which its records match."""
     posterior = exact_posterior(w, model, odds, run)
     return np.array([float(sum(c for p, c in posterior.items() if p[a] == p[b])) for a, b in run.declared])
 
 
-def open_to_nobody_else(run):
-    """Which of the declared pairs are of two components that are open to no third."""
+def open_to_no_other(run):
+    """Which declared pairs consist of two components that are open to no other component."""
     ends = run.declared.ravel().tolist()
     return np.array([ends.count(a) == ends.count(b) == 1 for a, b in run.declared], bool)
 
 
 def _printed_bound(w, model, odds, run):
-    """The bound of the proposition as it is printed, for every declared pair: plain loops over records."""
+    """The bound of the proposition for every declared pair, from its formula, by loops over records."""
     pairs = combinations(range(len(run.clusters)), 2)
     ratio = dict(zip(pairs, np.log(model.green.pdf(w) / model.red.pdf(w)), strict=True))
     part = {c: np.flatnonzero(run.clusters == c) for c in range(run.clusters.max() + 1)}
@@ -344,7 +346,7 @@ def _promised(model, odds, delta):
 
 
 def _calibration(records=6, runs=150, odds=0.2):
-    """Labels drawn from the prior itself, by enumeration of all partitions."""
+    """Runs on labels drawn from the prior, by enumeration of all partitions."""
     rng, every, lines = np.random.default_rng(1), np.array(list(clusterings(records))), []
     weight = odds ** -(every.max(axis=1) + 1.0)
     for name, model in (("Dist-1, ½", cr.dist1(0.5)), ("Dist-2, ⅕", cr.dist2(0.2))):
@@ -398,7 +400,7 @@ def _bought(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
 
 
 def _on_cora(delta):
-    """Every other record of cora, more or less."""
+    """About half of the records of cora."""
     cora, steps, rng = cr.datasets.cora(), np.linspace(0, 1, 51), np.random.default_rng(1)
     kept = np.sort(rng.choice(cora.n, 900, replace=False))
     labels, above = cora.labels[kept], np.triu_indices(900, 1)

@@ -27,9 +27,9 @@ from crowder.experiments import count_questions
 
 claim, check = of_chapter(__name__)
 
-#: The probability that true means fail, and a distance at which they fail anyhow.
+#: The probability that true means are rejected, and a distance at which they are always rejected.
 FALSE_ALARM, NEVER = 1e-5, 9
-#: Rows that the defaults draw: ε = 1/20 under both models.
+#: The rows used by default: ε = 1/20 under both models.
 SMALL_ROWS = (5, 8)
 
 
@@ -44,13 +44,13 @@ def _model(row):
 
 
 def _limit(means, runs):
-    """Student's t at which `means` true means fail together with probability FALSE_ALARM."""
+    """The limit of Student's t that one of `means` true means exceeds with probability FALSE_ALARM."""
     return float(np.round(stats.t.isf(FALSE_ALARM / 2 / means, runs - 1), 1))
 
 
 @cache
 def _few_runs(rows=SMALL_ROWS, runs=3):
-    """Both heuristics on a few data sets of the printed size: a line a data set, as the chapter's `counts`."""
+    """Both heuristics on a few data sets of the printed size: a row for each data set."""
     printed, sizes = _table_1(), published.cluster_sizes(announced=True)
     lines = []
     for row, rng in zip(rows, np.random.default_rng(1).spawn(len(rows)), strict=True):
@@ -71,9 +71,9 @@ def _few_runs(rows=SMALL_ROWS, runs=3):
     kind="misprint",
     statement="""Two clusters of 200, four of 100, eight of 50, two each of 30 and 20, and the rest of 10, are 1,200
         records in 14 clusters.""",
-    corrected="""The first three entries alone are 1,200 records in 14 clusters; for them the fewest possible questions
-        are 1,277, the smallest number of Table 1.""",
-    affects="the description of the data sets behind Table 1; no theorem, and no number of the table",
+    corrected="""The first three entries are already 1,200 records in 14 clusters; the least number of questions for
+        them is 1,277, the smallest number in Table 1.""",
+    affects="the description of the data sets of Table 1; no theorem, and no number of the table",
     code=[cr.ideal_queries],
     test="test_resolution.py::test_the_ideal_of_larger_clusters_by_hand",
 )
@@ -88,19 +88,19 @@ def listed_sizes(first=None, fewest=None):
     by_hand = [
         sum(m - 1 for m in sizes[:k]) + len(list(combinations(sizes[:k], 2))) for k in entries
     ]  # fmt: skip
-    yield counterexample("records in the listed clusters, those of size 10 not yet counted",
+    yield counterexample("records in the listed clusters, without those of size 10",
                          value=sum(sizes), relation="equal", printed=records)  # fmt: skip
-    yield also(counterexample("clusters listed, those of size 10 not yet counted",
+    yield also(counterexample("listed clusters, without those of size 10",
                               value=len(sizes), relation="equal", printed=clusters))  # fmt: skip
     yield corrected(agreement(
         "the first three entries: records, clusters, fewest questions; printed, and the smallest number of the table",
         [sum(first), len(first), cr.ideal_queries(first)], [records, clusters, lowest]))  # fmt: skip
-    yield corrected(also(agreement("the fewest questions, by hand", fewest, by_hand)))
-    yield corrected(also(argument("no longer list allows the smallest number of the table",
+    yield corrected(also(agreement("the least number of questions, by direct summation", fewest, by_hand)))
+    yield corrected(also(argument("with any longer list, the least number of questions exceeds it",
                                   *(bool(least > lowest) for least in fewest[fits + 1 :]))))  # fmt: skip
 
 
-# --- a second implementation, at its plainest ----------------------------------------------------------------------
+# --- a second, naive implementation --------------------------------------------------------------------------------
 
 
 def _walked(w, labels):
@@ -113,7 +113,7 @@ def _walked(w, labels):
 
 
 def _distributions(model, epsilon, x):
-    """F_g and F_r once more, from the definition of the models."""
+    """F_g and F_r from the definition of the models."""
     if model == "Dist-1":
         low = (1 - epsilon, 1 + epsilon)  # heights below one half
         return [np.where(x < 0.5, f * x, 1 - (2 - f) * (1 - x)) for f in low]
@@ -122,7 +122,7 @@ def _distributions(model, epsilon, x):
 
 @cache
 def _second_road(seed):
-    """Heuristics, distribution functions and draws of the nine rows, each held against a second way."""
+    """Heuristics, distribution functions and draws of the nine rows, each against an independent computation."""
     x, walks, cdfs, drawn = np.linspace(0, 1, 201), [], [], []
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[4])  # the first four are the chapter's
     for _, row in _table_1().iterrows():
@@ -139,9 +139,9 @@ def _second_road(seed):
             mean = 1 - np.trapezoid(again, x)  # exact: straight between the points
             drawn.append((part.mean(), part.std(ddof=1) / np.sqrt(len(part)), mean))
     return (
-        agreement("small data sets of the nine rows, walked pair by pair",
+        agreement("small data sets of the nine rows, against the naive implementation",
                   *(np.ravel(side) for side in zip(*walks, strict=True))),
-        agreement("both distribution functions of the nine rows, written once more",
+        agreement("both distribution functions of the nine rows, against their definitions",
                   *(np.ravel(side) for side in zip(*cdfs, strict=True)), tolerance=1e-12),
         simulation("the mean similarity of drawn matches and non-matches", *zip(*drawn, strict=True),
                    size=8 * 60 * 59 // 2, limit=5),
@@ -169,7 +169,7 @@ def _complete(data, runs, sizes):
                 "edge": cr.edge_ordering(data.similarity, truth, rng=1)}  # fmt: skip
     matches = data.n - len(sizes)
     return argument(
-        f"{matches:,} matches, and the true clusters, in the run shown",
+        f"the run shown: {matches:,} matches and the true clusters",
         *(np.array_equal(run.clusters, data.labels) for run in runs.values()),
         *(run.n_matches == matches for run in runs.values()),
     )
@@ -190,22 +190,22 @@ def _complete(data, runs, sizes):
     ],
 )
 def table_1(counts=None, exact=None, data=None, runs=None, sizes=None, seed=2017):
-    """`exact`: edge ordering's exact means, row by row; empty where none applies."""
+    """`exact`: the exact means of edge ordering, row by row, or empty."""
     counts = _few_runs() if counts is None else counts
     sizes = published.cluster_sizes(announced=True) if sizes is None else sizes
     table, repetitions = _summary(counts)
-    one_run = table["sd"].clip(lower=1) * np.sqrt(1 + 1 / repetitions)  # of a new run about our mean
-    yield simulation("the eighteen printed numbers, each as one more run", table["printed"], one_run, table["mean"],
+    one_run = table["sd"].clip(lower=1) * np.sqrt(1 + 1 / repetitions)  # of one new run less our mean
+    yield simulation("the eighteen printed numbers, each as a single run", table["printed"], one_run, table["mean"],
                      size=repetitions, limit=min(_limit(len(table), repetitions), NEVER))  # fmt: skip
     yield from map(also, _second_road(seed))
     yield also(_complete(data, runs, sizes))
-    yield also(bounded("node ordering under $nk$", counts["node"], sum(sizes) * len(sizes)))
+    yield also(bounded("node ordering, against $nk$", counts["node"], sum(sizes) * len(sizes)))
     edge = table[table["ordering"] == "edge"]
     if exact is None:
         exact = [cr.expected_queries(_model(_table_1().iloc[row]), sizes, "edge") for row in edge.index]
     if len(exact):
         yield also(simulation(
-            "edge ordering: the mean of the runs, and the exact mean", edge["mean"],
+            "edge ordering: the mean of the runs against the exact mean", edge["mean"],
             edge["sd"].clip(lower=0.5) / np.sqrt(repetitions), exact, size=repetitions, limit=5))  # fmt: skip
 
 
@@ -215,9 +215,9 @@ def table_1(counts=None, exact=None, data=None, runs=None, sizes=None, seed=2017
     status="holds with a caveat",
     basis="simulated",
     kind="condition",
-    statement="Under Dist-1 edge ordering asks consistently more than node ordering.",
-    corrected="""It does so in five of the six printed rows, and in all six on average over regenerated data sets; under
-        Dist-2 it asks less.""",
+    statement="Under Dist-1 edge ordering consistently asks more questions than node ordering.",
+    corrected="""It does in five of the six printed rows, and on average over regenerated data sets in all six; under
+        Dist-2 it asks fewer.""",
     affects=r"the remark on Table 1 at $\epsilon = \frac12$ under Dist-1, a single run; no theorem",
     code=[count_questions],
     test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
@@ -231,9 +231,9 @@ def edge_above_node(counts=None, seed=2017):
     least = printed[(printed["model"] == "Dist-1") & (printed["edge"] < printed["node"])].iloc[0]
     yield counterexample(f"edge against node ordering, {least['model']}, ε = {least['ε']}, as printed",
                          value=int(least["edge"]), relation="at least", printed=int(least["node"]))  # fmt: skip
-    yield corrected(exceeds("edge minus node ordering on the same data, every ε of Dist-1",
+    yield corrected(exceeds("edge ordering less node ordering on the same data, every ε of Dist-1",
                             excess[dist1], error[dist1], size=runs))  # fmt: skip
-    yield corrected(also(exceeds("node minus edge ordering, every ε of Dist-2",
+    yield corrected(also(exceeds("node ordering less edge ordering, every ε of Dist-2",
                                  -excess[~dist1], error[~dist1], size=runs)))  # fmt: skip
     yield from (corrected(also(piece)) for piece in _second_road(seed))
 
@@ -252,13 +252,13 @@ def dist2_below_dist1(counts=None, seed=2017):
     by_epsilon = printed.groupby("ε").groups.values()
     pairs = sorted(tuple(rows) for rows in by_epsilon if len(rows) == 2)  # Dist-1, Dist-2
     share = [[printed[o][two] / printed[o][one] for o in both] for one, two in pairs]
-    yield bounded("printed: Dist-2 over Dist-1, against one half", share, 0.5)
+    yield bounded("printed counts: the ratio of Dist-2 to Dist-1, against one half", share, 0.5)
     by_row = counts.groupby("row")[both]
     runs = int(by_row.size().min())
     one, two = np.transpose([pair for pair in pairs if set(pair) <= set(counts["row"])])
     mean, error = by_row.mean(), by_row.std() / np.sqrt(runs)
     yield exceeds(
-        "half of Dist-1 minus Dist-2, regenerated, both orderings",
+        "half of Dist-1 less Dist-2, regenerated, both orderings",
         mean.loc[one].to_numpy() / 2 - mean.loc[two].to_numpy(),
         np.hypot(error.loc[one].to_numpy() / 2, error.loc[two].to_numpy()), size=runs)  # fmt: skip
     yield from map(also, _second_road(seed))
@@ -288,8 +288,8 @@ def _few_scores(rows=(7, 8), runs=2):
     "C26",
     place="Experimental Observations, data sets (i)",
     status="undecided",
-    statement=r"""The similarities were brought to the values $0, 0.1, \dots, 1$. (By which rule, and with ties in which
-        order, is not said; the numbers fit similarities as drawn.)""",
+    statement=r"""The similarities were discretized to the values $0, 0.1, \dots, 1$. (The rule and the order of ties
+        are not stated; the numbers fit similarities without discretization.)""",
     code=[table1_readings.count_readings, table1_readings.joint_score, cr.similarity.discretize],
     test=[
         "test_readings.py::test_every_reading_is_counted_once",
@@ -298,17 +298,17 @@ def _few_scores(rows=(7, 8), runs=2):
         "test_similarity.py::test_discretize",
     ],
 )
-def brought_to_tenths(scores=None, seed=2017):
-    """`scores`: reading, in words -> root mean square of its eighteen z."""
+def discretized_to_tenths(scores=None, seed=2017):
+    """`scores`: from each reading, in words, to the root mean square of its eighteen z."""
     scores = _few_scores() if scores is None else scores
-    yield readings(f"{len(scores)} readings of the experiment, against the eighteen numbers", scores, fits=FITS,
+    yield readings(f"{len(scores)} readings of the experiment, compared with the eighteen numbers", scores, fits=FITS,
                    unit="root mean square of z")  # fmt: skip
     fine = np.linspace(0.003, 0.997, 500)
     tenths = {"round": np.floor(10 * fine + 0.5), "floor": np.floor(10 * fine), "ceil": -np.floor(-10 * fine)}
-    yield also(agreement("the three rules, written once more",
+    yield also(agreement("the three rules, against their definitions",
                          np.ravel([cr.similarity.discretize(fine, rule) for rule in tenths]),
                          np.ravel(list(tenths.values())) / 10, tolerance=1e-12))  # fmt: skip
-    yield also(agreement("rounding down and rounding up, the same draws", *_moved(seed)))
+    yield also(agreement("questions with rounding down and with rounding up, same draws", *_moved(seed)))
     yield from map(also, _second_road(seed))
 
 
@@ -322,7 +322,7 @@ def _moved(seed):
 
 
 def _few_cells(sizes=(9, 6, 5, 4), runs=60):
-    """Mean and standard deviation of rounded similarities with ties at random, beside the exact mean."""
+    """Mean and standard deviation of the questions for rounded similarities, random ties, and the exact mean."""
     only, found = {"ties": "random", "arrival": "random"}, []
     for model in (cr.dist1(0.25), cr.dist2(0.05)):
         for child in np.random.default_rng(4).spawn(runs):
@@ -342,17 +342,17 @@ def _few_cells(sizes=(9, 6, 5, 4), runs=60):
     place="beyond the paper",
     status="holds",
     basis="simulated",
-    statement="""Similarities brought to tenths, with ties at random, ask in expectation what similarities ask whose
-        mass is spread evenly over the values that were brought together.""",
+    statement="""With similarities discretized to tenths and random ties, the expected number of questions is that for
+        similarities whose mass is spread evenly over the values that were rounded to the same tenth.""",
     code=[table1_readings.spread, cr.expected_queries],
     test="test_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
 )
-def rounded_exactly(cells=None, runs=None):
-    """`cells`: mean, std and exact of each row, ordering and rounding, over `runs` runs."""
+def exact_count_for_rounded_similarities(cells=None, runs=None):
+    """`cells`: mean, std and exact mean of each row, ordering and rounding, over `runs` runs."""
     if cells is None:
         cells, runs = _few_cells()
     yield simulation(
-        "mean questions of rounded similarities with ties at random: both orderings, nine rows, three roundings",
+        "mean questions for rounded similarities, random ties: both orderings, nine rows, three roundings",
         cells["mean"], cells["std"].clip(lower=0.5) / np.sqrt(runs), cells["exact"], size=runs,
         limit=_limit(len(cells), runs))  # fmt: skip
 
@@ -362,12 +362,12 @@ def rounded_exactly(cells=None, runs=None):
     place="beyond the paper",
     status="holds",
     basis="simulated",
-    statement="""With similarities that say nothing, edge ordering asks on average what a uniformly random order of the
-        pairs asks.""",
+    statement="""With uninformative similarities, edge ordering asks on average as many questions as a uniformly random
+        order of the pairs.""",
     code=[count_questions, cr.enumeration.orders_by_questions],
     test="test_enumeration.py::test_edge_ordering_on_noise_has_the_mean_over_all_orders",
 )
-def uniform_similarities(asked=None, sizes=(3, 2)):
+def uninformative_similarities(asked=None, sizes=(3, 2)):
     """`asked`: questions of edge ordering on data sets of these sizes."""
     if asked is None:
         children = np.random.default_rng(5).spawn(200)

@@ -24,51 +24,51 @@ IN_WORDS = {4: "four", 5: "five"}
 
 
 @claim("B141", place=BEYOND, status="holds", basis="simulated",
-       statement="""Planned without a label, by similarities alone or with the first answers, the interval for the
-           questions of edge ordering holds the actual number on invented data sets clearly more often than not
-           (nominally nine times in ten).""",
+       statement="""On generated data sets, the interval of the plan for the questions of edge ordering, computed
+           without labels from the similarities and possibly some answers, contains the actual number clearly more often
+           than not (nominally nine times in ten).""",
        code=[Plan, cuts.fit_cut, clusterings.PlausibleClusterings],
        test=TESTS + "the_interval_holds_nearly_as_often_as_it_says")  # fmt: skip
-def interval(held=None, smallest=None, three=None, seed=1):
-    """`held`: for each plan, whether its interval held the actual number. `smallest`: some plans, and their actual
-    runs. `three`: records that all differ."""
+def coverage_of_the_interval(held=None, smallest=None, three=None, seed=1):
+    """`held`: for each plan, whether its interval contains the actual number. `smallest`: some plans, and their actual
+    runs. `three`: three different records."""
     if held is None:
         held, smallest = _trials()
     three = people([1, 1, 1], rng=1) if three is None else three
     held = np.array(held)
-    yield exceeds(f"share of intervals that held the actual number, {held.sum()} of {len(held)}: above one half",
+    yield exceeds(f"share of intervals that contain the actual number, {held.sum()} of {len(held)}: above one half",
                   *mean_and_error(held), 0.5, size=len(held), limit=2)  # fmt: skip
     counted = []
     for planned, actual in smallest:
-        # All pairs in edge ordering's order: as if no two records were the same.
-        everyone = cr.EdgeOrdering(planned.condensed, rng=0).run(cr.Truth(range(planned.n))).queries
+        # All pairs in the order of edge ordering, from a run in which no two records match.
+        every_pair = cr.EdgeOrdering(planned.condensed, rng=0).run(cr.Truth(range(planned.n))).queries
         labels = np.unique(planned.records["label"], return_inverse=True)[1]
-        naive = _one_by_one([(min(pair), max(pair)) for pair in everyone.tolist()], labels)
+        naive = _one_by_one([(min(pair), max(pair)) for pair in every_pair.tolist()], labels)
         counted.append((actual.n_queries, len(naive), sum(naive.values()), planned.n - len(set(labels.tolist()))))
     counted = np.array(counted)
-    yield also(agreement("actual runs of the two smallest sets against edge ordering at its plainest: questions, and "
+    yield also(agreement("actual runs of the two smallest sets against naive edge ordering: questions, and "
                          "matches among them", counted[:, [0, 3]], counted[:, [1, 2]]))  # fmt: skip
     cost = cr.Plan(three, votes=3, price=0.25, rng=seed).table["cost to"]
-    yield also(agreement("three records that differ, three votes at a quarter: cost", cost, [9 / 4] * 3))
+    yield also(agreement("three different records, three votes at 0.25 each: cost", cost, [9 / 4] * 3))
 
 
 @claim("B142", place=BEYOND, status="holds", basis="exact",
-       statement="""No question of a batch can be implied by answers to the others, if each was open with all before
-           it supposed *same*.""",
+       statement="""No question of a batch is implied by any answers to the others, if each was open on the assumption
+           that all before it in the batch match.""",
        code=question_batch, test=TESTS + "no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
-def no_waste(records=4, seed=1):
+def no_question_of_a_batch_is_implied(records=4, seed=1):
     rng, bad, tried, runs = np.random.default_rng(seed), 0, 0, 0
     for labels, values in _every(records, rng):
         for size, way in product((2, 4), STRATEGIES):
             more, number = _wasted(_in_batches(way, values, labels, size)[1], records)
             bad, tried, runs = bad + more, tried + number, runs + 1
-    yield agreement(f"questions that answers to the rest of their batch imply ({tried:,} combinations of answers, "
+    yield agreement(f"questions implied by answers to the rest of their batch ({tried:,} combinations of answers, "
                     f"{runs:,} runs on {IN_WORDS[records]} records)", bad, 0)  # fmt: skip
 
 
 @claim("B143", place=BEYOND, status="holds", basis="exact",
-       statement="""In batches taken as if all open pairs before were matches, edge ordering asks exactly the
-           questions that it asks one by one.""",
+       statement="""In batches chosen on the assumption that all earlier open pairs match, edge ordering asks exactly
+           the questions that it asks one by one.""",
        code=question_batch, test=TESTS + "edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
 def edge_in_batches(records=4, seed=1):
     rng, small, larger = np.random.default_rng(seed), [], []
@@ -81,15 +81,15 @@ def edge_in_batches(records=4, seed=1):
         plain = _one_by_one(_by_similarity(crowd.condensed, crowd.n), crowd.labels)
         larger.append(len(set(plain) ^ set(_in_batches("edge", crowd.condensed, crowd.labels, size)[0])))
     yield agreement(f"questions asked only in batches or only one by one: all {len(every)} clusterings of "
-                    f"{IN_WORDS[records]} records and {len(larger)} of fifteen, two and four sizes of batch",
+                    f"{IN_WORDS[records]} records and {len(larger)} of fifteen, with two and four batch sizes",
                     [sum(small), sum(larger)], [0, 0])  # fmt: skip
 
 
-# --- at its plainest -------------------------------------------------------------------------------------------------
+# --- naive versions --------------------------------------------------------------------------------------------------
 
 
 def _implied(known, i, j, n):
-    """What known answers {pair: same} say of (i, j): True, False, or None; by spreading out, one pair at a time."""
+    """The answer about (i, j) implied by known answers {pair: same}, or None, by search from record i."""
 
     def spread(group):
         while (step := group | _beside(known, group, n, True)) != group:
@@ -107,7 +107,7 @@ def _beside(known, group, n, answer):
 
 
 def _one_by_one(order, labels):
-    """Edge ordering: pairs in order, unless implied."""
+    """Edge ordering: asks about the pairs in order, unless they are implied."""
     known = {}
     for i, j in order:
         if _implied(known, i, j, len(labels)) is None:
@@ -122,7 +122,7 @@ def _by_similarity(values, n):
 
 
 def _wasted(batches, n):
-    """Questions that some answers to the others of their batch imply, and how many combinations were tried."""
+    """The number of questions implied by some answers to the others of their batch, and of combinations tried."""
     bad = tried = 0
     for known, chosen in batches:
         for q, (i, j) in enumerate(chosen):
@@ -137,13 +137,13 @@ def _wasted(batches, n):
 
 
 def _every(n, rng):
-    """All clusterings of n records, each with similarities of its own, all different."""
+    """All clusterings of n records, each with different random similarities."""
     pairs = n * (n - 1) // 2
     return [(labels, rng.permutation(pairs) / pairs + 0.05) for labels in naive.clusterings(n)]
 
 
 def _in_batches(way, values, labels, size):
-    """Ask by batches until nothing is open: the answers, and for each batch what was known before it."""
+    """Ask in batches until no pair is open: the answers, and the known answers before each batch."""
     known, batches = {}, []
     while chosen := question_batch(way, values, size, list(known), list(known.values()), rng=7):
         chosen = [(min(pair), max(pair)) for pair in chosen]
@@ -154,7 +154,7 @@ def _in_batches(way, values, labels, size):
 
 @cache
 def _trials(data_sets=4):
-    """Plans for invented data, before and after answers; the last two, and their actual runs."""
+    """Plans for generated data, before and after some answers; the last two plans, and their actual runs."""
     held, pairs = [], []
     for rng in np.random.default_rng(1).spawn(data_sets):
         invented, answers = people(rng.choice([1, 1, 2, 3], size=10), rng=rng), None

@@ -1,7 +1,7 @@
-"""What a notebook imports beside `crowder`: figures, tables, numbers for the prose.
+"""What a notebook imports besides `crowder`: figures, tables, numbers for the prose.
 
-A chapter's claims come from its module of `book.claims`; charts, the paper's printed numbers and the like are imported
-by name (``from book.companion import published``), so that a chapter depends on what it uses and on nothing else.
+The claims of a chapter come from its module in `book.claims`. Charts, the paper's printed numbers and the like are
+imported one by one (``from book.companion import published``), so that a chapter depends only on what it uses.
 """
 
 from book.companion.figures import show as figure

@@ -1,7 +1,6 @@
-"""The paper's objects at their plainest, in fractions where possible: the tools of counterexamples.
+"""Naive implementations of the paper's definitions, for counterexamples, in fractions where possible.
 
-Nothing here uses a formula of `crowder`, so that the two can be held against each other. Everything is slow, and meant
-for a few records.
+They use no formula of `crowder`, so that the two can be compared. All are slow and meant for a few records.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ __all__ = [
 
 
 def steps(model) -> Iterator[tuple[Fraction, Fraction, Fraction, Fraction]]:
-    """Each step of a pair of step densities: its two ends, the mass of f_g on it, and that of f_r."""
+    """Each step of a model of step densities: its two ends, and the masses of f_g and f_r on it."""
     edges = sorted({Fraction(x) for density in (model.green, model.red) for x in density.edges})
     for a, b in pairwise(edges):
         yield a, b, *(_height(density, a, b) * (b - a) for density in (model.green, model.red))
 
 
 def _height(density, a: Fraction, b: Fraction) -> Fraction:
-    """The height of a step density between two of its edges; 0 where it is not defined."""
+    """The height of a step density between two edges; 0 outside its support."""
     parts = zip(pairwise(density.edges), density.heights, strict=True)
     return sum(Fraction(height) for (x, y), height in parts if Fraction(x) <= a and b <= Fraction(y))
 
 
 def integral(model, t: int) -> Fraction:
-    """L_{g,r}(t) from its definition: on a step, F_g rises from c to c + g while f_r has mass h.
+    """L_{g,r}(t) by its definition: on each step, F_g rises from c to c + g and f_r has mass h.
 
     >>> import crowder as cr
     >>> integral(cr.dist1(Fraction(1, 4)), 1)
@@ -48,7 +47,7 @@ def integral(model, t: int) -> Fraction:
 
 
 def orders(model, kinds: Sequence[str]) -> Counter:
-    """The law of the order, most similar first, of independent similarities of these kinds ("g" or "r").
+    """The distribution of the order, most similar first, of independent similarities of these kinds ("g" or "r").
 
     >>> import crowder as cr
     >>> orders(cr.uniform(), "gr")
@@ -64,7 +63,7 @@ def orders(model, kinds: Sequence[str]) -> Counter:
 
 
 def node_questions(labels: Sequence, order: Sequence[tuple[int, int]], arrival: Sequence[int]) -> tuple[int, int]:
-    """Questions of node ordering, with the pairs in this order and the records in that; and the non-matches among them.
+    """The questions of node ordering for these orders of pairs and records, and how many of them are non-matches.
 
     >>> node_questions("aab", [(0, 2), (0, 1), (1, 2)], [0, 1, 2])
     (2, 1)
@@ -84,7 +83,7 @@ def node_questions(labels: Sequence, order: Sequence[tuple[int, int]], arrival: 
 
 
 def node_mean(model, labels: Sequence) -> Fraction:
-    """Expected questions of node ordering, over all orders of the pairs and all orders of arrival.
+    """The expected questions of node ordering, over all orders of the pairs and of arrival.
 
     >>> import crowder as cr
     >>> node_mean(cr.uniform(), "aab")
@@ -97,7 +96,7 @@ def node_mean(model, labels: Sequence) -> Fraction:
 
 
 def questions_by_evidence(similarity: np.ndarray, labels: Sequence, arrival: Sequence[int]) -> int:
-    """Questions of a node ordering that asks first about the cluster with the most evidence under Dist-1.
+    """The questions of a node ordering that first asks about the cluster with the most evidence under Dist-1.
 
     The evidence is the number of similarities of at least one half, less that of the others.
 
@@ -124,7 +123,7 @@ def connected(m: int, p) -> list:
     [0, Fraction(1, 1), Fraction(1, 4), Fraction(5, 32)]
     """
     c = [0, p**0]
-    for a in range(2, m + 1):  # the component of the first vertex has b vertices, unless it has all
+    for a in range(2, m + 1):  # the first vertex is in a component of b < a vertices
         c.append(1 - sum(comb(a - 1, b - 1) * c[b] * (1 - p) ** (b * (a - b)) for b in range(1, a)))
     return c
 
@@ -151,7 +150,7 @@ def theorem_2(sizes: Sequence[int], L: Callable):
 
 
 def theorem_3(sizes: Sequence[int], L: Callable, *, corrected: bool = False):
-    """Theorem 3: n + Σ_i Σ_{s=1}^{m_i} min{k, (n - m_i) L(s)}; corrected, s from 0, k - 1 for k and n - k for n.
+    """Theorem 3: n + Σ_i Σ_{s=1}^{m_i} min{k, (n - m_i) L(s)}; corrected: s from 0, and k - 1, n - k for k, n.
 
     >>> theorem_3([2, 2], lambda s: Fraction(1, s + 1)), theorem_3([2, 2], lambda s: Fraction(1, s + 1), corrected=True)
     (Fraction(22, 3), 6)

@@ -1,4 +1,4 @@
-r"""Claims as functions: what is claimed, what became of it, and the evidence, in one place.
+r"""Claims as functions: the statement, its status and the evidence, in one place.
 
 A module of `book.claims` lists the claims of one chapter, each a function that yields its evidence::
 
@@ -13,9 +13,9 @@ A module of `book.claims` lists the claims of one chapter, each a function that 
         yield corrected(argument("the proof", ...))
         yield corrected(also(bounded("exact counts", ...)))
 
-Its parameters have small defaults, so `pytest book/claims` runs it without a notebook; the chapter hands over what it
-has just computed, ``check("C09", sizes=sizes)``, and the page shows the result. **Status** says what became of the
-printed statement, **basis** how we know; both are declared with the claim, and must follow from its evidence:
+Its parameters have small defaults, so `pytest book/claims` runs it without a notebook; the chapter passes in what it
+has just computed, ``check("C09", sizes=sizes)``, and the page shows the result. The **status** says what became of the
+printed statement, the **basis** how we know. Both are declared with the claim and must follow from its evidence:
 
 ====================== ========================= ==================================================================
 status                 needs                     means
@@ -23,9 +23,9 @@ status                 needs                     means
 holds                  no counterexample         as printed
 holds with a caveat    a counterexample, and a   true once a condition that the text leaves out is added
                        statement that holds
-misprint               the same                  a number, a name, a list; nothing else depends on it
+misprint               the same                  a number, a name or a list on which nothing else depends
 refuted                the same                  the statement that holds is materially different
-undecided              `readings`                the text leaves open what was done, or the data are not to be had
+undecided              `readings`                the text leaves open what was done, or the data cannot be obtained
 ====================== ========================= ==================================================================
 
 ====================== ========================= ==================================================================
@@ -42,8 +42,8 @@ function               basis                     holds when
 `readings`             (undecided)               the reading that fits best is the one the page names
 ====================== ========================= ==================================================================
 
-The basis is the weakest of the evidence for the statement that holds: the printed one, or the corrected one. What is
-yielded through `also` must hold too, but does not weaken it.
+The basis is that of the weakest evidence for the statement that holds, which is the printed or the corrected one.
+Evidence wrapped in `also` must hold, too, but does not weaken the basis.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ __all__ = [
 ]  # fmt: skip
 
 STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
-#: From the strongest to the weakest.
+#: From strongest to weakest.
 BASES = ("proved", "exact", "simulated", "trend")
 #: What kind of statement it is; errata are ordered by it.
 KINDS = ("result", "condition", "wording", "misprint")
-#: In the place of a status, when evidence does not hold, and when there is none.
+#: Instead of a status: some evidence does not hold; there is no evidence.
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
-#: These say that the printed statement is not right as it stands, so a corrected one is due.
+#: Statuses that require a corrected statement.
 AMENDED = ("holds with a caveat", "misprint", "refuted")
 
 _ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
@@ -82,7 +82,7 @@ _checked: set[str] = set()
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: see the top of this module; `of_chapter` makes them."""
+    """One claim, made by the decorator from `of_chapter`; see the docstring of this module."""
 
     id: str
     place: str
@@ -118,27 +118,27 @@ class Claim:
                              f"{'needs a' if self.status in AMENDED else 'has no'} corrected statement")  # fmt: skip
 
     def gather(self, **given: Any) -> list[Evidence]:
-        """The evidence, as far as it came: an error on the way is a piece that does not hold.
+        """The pieces of evidence; an exception becomes a final piece that does not hold.
 
         Raises
         ------
         TypeError
-            If an argument is given that the claim does not take, or something yielded is no evidence.
+            If the claim does not accept an argument, or yields something that is not `Evidence`.
         """
         arguments = inspect.signature(self.evidence).bind(**given).arguments
         pieces: list[Evidence] = []
         try:
             pieces.extend(self.evidence(**arguments))
-        except Exception as error:  # a formula that breaks is this claim's business: the chapter goes on
+        except Exception as error:  # a broken formula affects only this claim; the chapter goes on
             pieces.append(Evidence("error", f"{type(error).__name__}: {error}", False, "no result"))
         return [_evidence(piece, f"{self.id}: ") for piece in pieces]
 
     def check(self, **given: Any) -> str:
-        """Gather the evidence, show what it comes to and, while the book is built, leave it to the ledger."""
+        """Gather the evidence, display the result and, during a build, record it for the ledger."""
         facts = self.record(self.gather(**given))
         if (folder := results.folder()) is not None:
             if self.id in _checked:
-                raise ValueError(f"{self.id} was checked twice in one run; it has one place")
+                raise ValueError(f"{self.id} was checked twice in one run")
             _checked.add(self.id)
             results.write(folder / "claims" / f"{self.id}.json", results.as_json(facts))
         text = "\n".join([f"**{self.id}: {facts['status']}**" + (f" ({facts['basis']})" if facts["basis"] else ""), "",
@@ -147,9 +147,9 @@ class Claim:
         return facts["status"]
 
     def record(self, pieces: Sequence[Evidence]) -> dict[str, Any]:
-        """What the ledger is told: the status, the basis, and each piece of evidence."""
+        """The entry for the ledger: status, basis and each piece of evidence."""
         status, basis = outcome(pieces)
-        if status == "counterexample":  # how much it matters is a judgement, which the claim declares
+        if status == "counterexample":  # how serious it is must be judged, and the claim declares it
             status = self.status if self.status in AMENDED else NOT_SHOWN
         elif status not in (self.status, NOT_SHOWN, NOT_CHECKED):
             status = NOT_SHOWN
@@ -158,17 +158,17 @@ class Claim:
 
 
 def outcome(pieces: Iterable[Evidence]) -> tuple[str, str]:
-    """What evidence comes to: "holds", "counterexample" or "undecided" (or not shown, not checked), and its basis.
+    """The result of evidence ("holds", "counterexample", "undecided", "not shown" or "not checked") and its basis.
 
     Examples
     --------
     >>> import sympy as sp
     >>> outcome([identity("zero", sp.Integer(0)), trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1)])
     ('holds', 'trend')
-    >>> outcome([counterexample("three", value=3, relation="at most", printed=2)])  # and what holds instead?
+    >>> outcome([counterexample("three", value=3, relation="at most", printed=2)])  # a corrected statement is missing
     ('not shown', '')
     """
-    several = validation.kind(pieces, Iterable, "several pieces of evidence are needed, as a list")
+    several = validation.kind(pieces, Iterable, "pieces of evidence must be a list")
     pieces = [_evidence(piece) for piece in several]
     if not pieces:
         return NOT_CHECKED, ""
@@ -179,13 +179,13 @@ def outcome(pieces: Iterable[Evidence]) -> tuple[str, str]:
     basis = max((p.kind for p in carrying), key=BASES.index, default="")
     if not all(piece.holds for piece in pieces) or misplaced or refuted != any(p.corrected for p in pieces):
         return NOT_SHOWN, basis
-    if any(piece.kind == "readings" for piece in printed):  # what is refuted is not left open
+    if any(piece.kind == "readings" for piece in printed):  # a statement cannot be both refuted and undecided
         return (NOT_SHOWN, basis) if refuted else ("undecided", "")
     return ("counterexample" if refuted else "holds", basis) if carrying else (NOT_SHOWN, "")
 
 
 def also(piece: Evidence) -> Evidence:
-    """The piece as further support: it must hold, and does not weaken the basis.
+    """Mark a piece as additional support: it must hold, but does not weaken the basis.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def also(piece: Evidence) -> Evidence:
 
 
 def corrected(piece: Evidence) -> Evidence:
-    """The piece as evidence for the corrected statement.
+    """Mark a piece as evidence for the corrected statement.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
 
         return add
 
-    def check(id: str, **given: Any) -> None:  # nothing is returned, which a notebook would show
+    def check(id: str, **given: Any) -> None:  # a notebook would show what is returned
         if id not in known:
             raise ValueError(f"{module} has no claim {id!r}; it has {', '.join(known) or 'none'}")
         known[id].check(**given)
@@ -276,7 +276,7 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
 
 def _evidence(piece: Any, where: str = "") -> Evidence:
     if not isinstance(piece, Evidence):
-        raise TypeError(f"{where}evidence comes from a function such as `agreement`; {piece!r} is none")
+        raise TypeError(f"{where}expected evidence, made by a function such as `agreement`, not {piece!r}")
     return piece
 
 
@@ -285,16 +285,16 @@ def _several(value: Any) -> tuple:
 
 
 def _plain(text: str) -> str:
-    return " ".join(validation.kind(text, str, "the words of a claim must be text").split())
+    return " ".join(validation.kind(text, str, "the texts of a claim must be strings").split())
 
 
 def _dotted(code: Any) -> str:
-    """The name by which code is found: given as text, or taken from the object itself."""
-    code = getattr(code, "py_func", code)  # of a compiled function, what was compiled
+    """The dotted name of code, given as text or as the object itself."""
+    code = getattr(code, "py_func", code)  # the Python function behind a compiled one
     if isinstance(code, str):
         return code
     if not hasattr(code, "__qualname__"):
-        raise TypeError(f"code is a name, or a function or class, not {code!r}")
+        raise TypeError(f"code must be a name, a function or a class, not {code!r}")
     return f"{code.__module__}.{code.__qualname__}"
 
 

@@ -1,4 +1,4 @@
-"""Evidence from numbers that scatter: simulated means, fitted power laws (see `evidence` for the other kinds)."""
+"""Statistical evidence: simulated means and fitted power laws (see `evidence` for the other kinds)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from numbers import Real
 
 import numpy as np
 
-from book.companion.evidence import Evidence, finite, some, together
+from book.companion.evidence import Evidence, broadcast, check_finite, check_nonempty
 from crowder import validation
 
 __all__ = ["exceeds", "mean_and_error", "simulation", "trend"]
 
 
 def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
-    """Means of seeded simulations against what they should be.
+    """Means of seeded simulations compared with their expected values.
 
     Parameters
     ----------
@@ -22,16 +22,16 @@ def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.
         Means and their standard errors.
     expected : float or array_like
     size : int
-        Draws or runs behind each mean.
+        Draws or runs per mean.
     limit : float
-        How many standard errors a mean may be off. At 4, one true claim in 16,000 would be missed for each mean.
+        How many standard errors a mean may be off. At 4, a true claim fails once in 16,000 times for each mean.
 
     Examples
     --------
     >>> simulation("a coin", 0.503, 0.005, 0.5, size=10_000).figure
     'z = 0.6 (10,000 runs, limit 4)'
     """
-    _asked(what, size, limit)
+    _check_arguments(what, size, limit)
     z = _scores(what, mean, error, expected)
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "z" if z.size == 1 else f"largest of {z.size} z"
@@ -50,16 +50,16 @@ def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0)
         Means (of differences, say) and their standard errors.
     floor : float or array_like
     size : int
-        Draws or runs behind each mean.
+        Draws or runs per mean.
     limit : float
-        How many standard errors each mean is at least above its floor.
+        How many standard errors each mean must be above its floor, at least.
 
     Examples
     --------
     >>> exceeds("a loaded coin", 0.6, 0.005, 0.5, size=10_000).figure
     'z = 20.0 (10,000 runs, at least 4)'
     """
-    _asked(what, size, limit)
+    _check_arguments(what, size, limit)
     z = _scores(what, mean, error, floor)
     least = float(np.min(z))
     name = "z" if z.size == 1 else f"least of {z.size} z"
@@ -79,17 +79,17 @@ def mean_and_error(values) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _asked(what: str, size: int, limit: float) -> None:
-    """Refuse what comes from no run, or could not fail."""
+def _check_arguments(what: str, size: int, limit: float) -> None:
+    """Check that there is a run, and a limit that can be exceeded."""
     validation.whole(size, f"{what}: the number of runs", least=1)
-    finite(limit, what, "limit")
+    check_finite(limit, what, "limit")
 
 
 def _scores(what: str, mean, error, expected) -> np.ndarray:
-    """Distances in standard errors; NaN for what is no number, or infinite: no mean could miss an infinite error."""
-    found = (validation.numbers(v, f"{what}: means, errors and what they should be") for v in (mean, error, expected))
-    mean, error, expected = together(what, *found)
-    # Without any spread, a mean is right or wrong.
+    """Distances in standard errors; NaN where a value or an error is not finite."""
+    found = (validation.numbers(v, f"{what}: means, errors and expected values") for v in (mean, error, expected))
+    mean, error, expected = broadcast(what, *found)
+    # With a standard error of 0, the mean must be exact.
     with np.errstate(invalid="ignore"):  # where both are infinite
         gap = mean - expected
         z = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.copysign(np.inf, gap)), where=error != 0)
@@ -103,11 +103,11 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     ----------
     what : str
     x, y : array_like
-        x positive, over at least three decades; a y that is not positive fits no power law.
+        x positive, over at least three decades; with a y that is not positive, the evidence does not hold.
     exponent : float
-        The claimed one.
+        The claimed exponent.
     within : float
-        How far the fitted exponent may be from it.
+        How far the fitted exponent may be off.
 
     Examples
     --------
@@ -115,12 +115,12 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     >>> trend("quadratic", n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
-    finite(within, what, "within")
+    check_finite(within, what, "within")
     validation.kind(exponent, Real, f"{what}: the exponent must be a number")
     x, y = validation.numbers(x, f"{what}: x"), validation.numbers(y, f"{what}: y")
-    some(x.ravel(), what)
+    check_nonempty(x.ravel(), what)
     if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
-        raise ValueError(f"{what}: a trend needs positive x, and as many y")
+        raise ValueError(f"{what}: a trend needs positive x, and y of the same length")
     decades = float(np.log10(x.max() / x.min()))
     if decades < 3 - 1e-9:
         raise ValueError(f"{what}: a trend needs three decades, not {decades:.2f}")

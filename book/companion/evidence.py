@@ -1,7 +1,7 @@
-"""Pieces of evidence: each computes by itself whether it holds, and the figure that shows it.
+"""Pieces of evidence: each function computes whether the evidence holds, and the number that shows it.
 
-See `book.companion.claims`, which turns them into verdicts. What is not a number holds for nothing, and raises nothing:
-a formula that breaks shows in the verdict of its claim, and the chapter goes on.
+`book.companion.claims` derives the status of a claim from them. Evidence that contains NaN does not hold but raises no
+error: a broken formula changes the status of its claim, and the chapter goes on.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from book.companion.printing import exactly, number
 from crowder import validation
 
 __all__ = [
-    "Evidence", "agreement", "argument", "bounded", "counterexample", "finite", "identity", "many", "readings", "some",
+    "Evidence", "agreement", "argument", "bounded", "broadcast", "check_finite", "check_nonempty", "counterexample",
+    "identity", "plural", "readings",
 ]  # fmt: skip
 
 
-#: So few values, or readings, are shown; of more, their number.
+#: At most so many values or readings are listed.
 _FEW = 4
 
 
@@ -32,14 +33,14 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     kind : str
-        The basis it carries if it holds; or "counterexample", "readings", "error".
+        The basis that it gives if it holds; or "counterexample", "readings", "error".
     what : str
         What was checked, in words (Markdown).
     holds : bool
     figure : str
         The number that shows it (Markdown).
     also, corrected : bool
-        Whether it is further support; whether it is for the corrected statement.
+        Whether it is additional support, and whether it concerns the corrected statement.
     """
 
     kind: str
@@ -59,7 +60,7 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     *differences : sympy expression
         At least one.
     shows : str
-        What the identities come to, for the figure.
+        What the identities show, for the figure.
 
     Examples
     --------
@@ -67,16 +68,16 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1).holds
     True
     """
-    some(differences, what)
+    check_nonempty(differences, what)
     differences = [validation.expression(difference, f"{what}: a difference") for difference in differences]
     left = [difference for difference in map(sp.simplify, differences) if difference != 0]
-    size = many(len(differences), "identity", "identities")
+    size = plural(len(differences), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
     return Evidence("proved", what, not left, figure)
 
 
 def argument(what: str, *steps, shows: str = "") -> Evidence:
-    """An exact argument in steps, each of them true.
+    """An exact argument, of which each step is true.
 
     Parameters
     ----------
@@ -84,18 +85,18 @@ def argument(what: str, *steps, shows: str = "") -> Evidence:
     *steps : bool or sympy relation
         At least one; a relation that sympy cannot decide does not hold.
     shows : str
-        What the steps come to, for the figure.
+        What the steps show, for the figure.
 
     Examples
     --------
     >>> argument("an inequality", sp.Rational(1, 3) < sp.Rational(1, 2)).figure
     '1 step'
     """
-    some(steps, what)
+    check_nonempty(steps, what)
     for step in steps:
         validation.kind(step, (bool, np.bool_, Boolean), f"{what}: a step must be True, False or a sympy relation")
     wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
-    size = many(len(steps), "step", "steps")
+    size = plural(len(steps), "step", "steps")
     figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
     return Evidence("proved", what, not wrong, figure)
 
@@ -107,10 +108,10 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     ----------
     what : str
     value, expected : number or array_like
-        Of one shape, or it holds for nothing.
+        If their shapes differ, the evidence does not hold.
     tolerance : float
     relative : bool
-        Measure the difference as a share of the expected value; if that is 0, it holds for nothing.
+        Measure the difference relative to the expected value; if that is 0, the evidence does not hold.
 
     Examples
     --------
@@ -119,17 +120,17 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     >>> agreement("least and most", [4, 9], [4, 9]).figure
     'equal: 4, 9'
     """
-    finite(tolerance, what, "tolerance")
+    check_finite(tolerance, what, "tolerance")
     validation.flag(relative, f"{what}: relative")
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
-    some(expected.ravel(), what)
+    check_nonempty(expected.ravel(), what)
     if value.shape != expected.shape:
         return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}")
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
     for one in (one for pair in pairs for one in pair):
         _number(one, f"{what}: values")
     gaps = [_gap(a, b) for a, b in pairs]
-    size = many(len(pairs), "value", "values")
+    size = plural(len(pairs), "value", "values")
     if tolerance == 0:
         wrong = [(a, b) for (a, b), gap in zip(pairs, gaps, strict=True) if gap != 0]
         if wrong:
@@ -153,8 +154,8 @@ def bounded(what: str, value, limit) -> Evidence:
     what : str
         States the range.
     value, limit : float or array_like
-        Broadcast together. A limit that is not positive and finite holds for nothing, nor does an infinite value; the
-        figure is the largest ratio.
+        Broadcast together. Without finite values and finite, positive limits the evidence does not hold. The figure
+        is the largest ratio.
 
     Examples
     --------
@@ -162,12 +163,14 @@ def bounded(what: str, value, limit) -> Evidence:
     'largest ratio to the limit 1 (10 points)'
     """
     value, limit = (validation.numbers(x, f"{what}: values and limits") for x in (value, limit))
-    value, limit = together(what, value, limit)
-    points = many(value.size, "point", "points")
+    value, limit = broadcast(what, value, limit)
+    points = plural(value.size, "point", "points")
     fit = np.isfinite(limit) & (limit > 0)
     if not fit.all():
-        return Evidence("exact", what, False, f"{many(int((~fit).sum()), 'limit', 'limits')} of {points} not positive")
-    # A value that equals its limit in exact arithmetic may exceed it in the last digits.
+        return Evidence(
+            "exact", what, False, f"{plural(int((~fit).sum()), 'limit', 'limits')} of {points} not positive"
+        )
+    # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = bool((np.isfinite(value) & (value <= limit * (1 + 1e-12))).all())
     return Evidence("exact", what, holds, f"largest ratio to the limit {np.max(value / limit):.4g} ({points})")
 
@@ -180,39 +183,39 @@ _RELATIONS = {
 
 
 def counterexample(what: str, *, value, relation: str, printed, margin: float = 0.0) -> Evidence:
-    """One instance in which the printed statement says one thing and the arithmetic another.
+    """One instance in which the printed statement is false.
 
     Parameters
     ----------
     what : str
         The instance.
     value : number
-        What it is.
+        What the arithmetic gives.
     relation : {"at most", "at least", "equal"}
         What the statement says the value is, relative to `printed`.
     printed : number
         What the statement gives.
     margin : float
-        How far value and printed must be apart to count as a contradiction; 0 for exact numbers.
+        How far apart value and printed must be to contradict each other; 0 for exact numbers.
 
     Examples
     --------
     >>> counterexample("two records", value=3, relation="at most", printed=sp.Rational(5, 2)).figure
     'printed: at most 2.5; it is 3'
     """
-    finite(margin, what, "margin")
+    check_finite(margin, what, "margin")
     _number(value, f"{what}: value")
     _number(printed, f"{what}: printed")
     if not isinstance(relation, str) or relation not in _RELATIONS:
         raise ValueError(f"relation {relation!r}: expected one of {', '.join(map(repr, _RELATIONS))}")
-    apart = abs(value - printed)  # infinite, or NaN, if one of them is no number
+    apart = abs(value - printed)  # infinite or NaN unless both are finite
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
-    said = "equal to" if relation == "equal" else relation
-    return Evidence("counterexample", what, breaks, f"printed: {said} {number(printed)}; it is {number(value)}")
+    words = "equal to" if relation == "equal" else relation
+    return Evidence("counterexample", what, breaks, f"printed: {words} {number(printed)}; it is {number(value)}")
 
 
 def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
-    """Several readings of one statement, each run and scored; the best is the one that the page names.
+    """Several readings of one statement, each run and scored; the best must be the one that the page names.
 
     Parameters
     ----------
@@ -233,7 +236,7 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     for score in scores.values():
         _number(score, f"{what}: scores")
     if not isinstance(fits, str) or fits not in scores or len(scores) < 2:
-        raise ValueError(f"{what}: needs at least two readings, {fits!r} among them")
+        raise ValueError(f"{what}: at least two readings are needed, among them {fits!r}")
     order = sorted(scores, key=scores.get)
     numbers = all(float(score) > -np.inf for score in scores.values())  # NaN is not; a reading may be infinitely bad
     holds = numbers and order[0] == fits and bool(scores[order[0]] < scores[order[1]])
@@ -249,39 +252,41 @@ def _is_true(step) -> bool:
 
 
 def _number(value, what: str) -> None:
-    """Refuse what is neither a real number nor an expression for one."""
+    """Check that a value is a real number or an expression for one."""
     if not isinstance(value, (int, float, np.integer, np.floating, np.bool_, Fraction, sp.Expr)):
         raise TypeError(f"{what} must be numbers, not {value!r}")
 
 
-def together(what: str, *values: np.ndarray) -> list[np.ndarray]:
-    """Values broadcast to one shape; a ValueError if there is none, or nothing in it."""
+def broadcast(what: str, *values: np.ndarray) -> list[np.ndarray]:
+    """Broadcast values to one shape; a ValueError if that is impossible or the result is empty."""
     try:
         found = np.broadcast_arrays(*values)
     except ValueError:
-        raise ValueError(f"{what}: shapes {', '.join(str(v.shape) for v in values)} do not go together") from None
-    some(found[0].ravel(), what)
+        raise ValueError(
+            f"{what}: shapes {', '.join(str(v.shape) for v in values)} cannot be broadcast together"
+        ) from None
+    check_nonempty(found[0].ravel(), what)
     return found
 
 
-def some(values: Sequence, what: str) -> None:
-    """Refuse evidence from nothing."""
+def check_nonempty(values: Sequence, what: str) -> None:
+    """Check that there is something to check."""
     if len(values) == 0:
-        raise ValueError(f"{what}: nothing was given to check")
+        raise ValueError(f"{what}: there is nothing to check")
 
 
-def finite(limit: float, what: str, name: str) -> None:
-    """Refuse a limit that nothing could miss, or that is no number."""
+def check_finite(limit: float, what: str, name: str) -> None:
+    """Check that a limit is a finite, nonnegative number; any value would satisfy an infinite one."""
     if not (isinstance(limit, (int, float, np.number, sp.Number, Fraction)) and 0 <= limit < float("inf")):
-        raise ValueError(f"{what}: {name} must be finite, and not negative, not {limit!r}")
+        raise ValueError(f"{what}: {name} must be finite and not negative, not {limit!r}")
 
 
-def many(count: int, one: str, more: str) -> str:
+def plural(count: int, one: str, more: str) -> str:
     """A count and its noun.
 
     Examples
     --------
-    >>> many(1879, "record", "records")
+    >>> plural(1879, "record", "records")
     '1,879 records'
     """
     return f"{count:,} {one if count == 1 else more}"
@@ -292,13 +297,13 @@ def _with(shows: str, size: str) -> str:
 
 
 def _gap(a, b):
-    """The difference of two values, 0 also for two infinities."""
+    """The difference of two values; 0 for equal infinities."""
     gap = 0 if a == b else a - b
     return sp.simplify(gap) if isinstance(gap, sp.Basic) else gap
 
 
 def _float(value) -> float:
-    """NaN for what is no number, such as an expression with a symbol left in it."""
+    """A value as a float; NaN if it is not a number, such as an expression with a free symbol."""
     try:
         return float(value)
     except TypeError:

@@ -1,15 +1,14 @@
 """Figures, tables and sentences: one house style, each saved with its data.
 
-A chapter draws, then hands the result over once::
+A chapter draws a figure and passes it on once::
 
     cr.figures.use_style()
     fig, ax = plt.subplots()
     ax.plot(x, model.green.pdf(x), **MATCH.line, label="matches")
     cr.figures.show(fig, "fig-dist1", caption="...", alt="...", data=frame)
 
-In a plain Jupyter session this shows the figure and nothing else happens. While the book is built, the environment
-variable ``CROWDER_RESULTS`` names a folder, and the same call also leaves ``fig-dist1.svg``, ``.png``, ``.csv`` and
-``.json`` there. Nothing here knows what is drawn.
+In a plain Jupyter session this only shows the figure. During a build, the environment variable ``CROWDER_RESULTS``
+names a folder, and the same call also writes ``fig-dist1.svg``, ``.png``, ``.csv`` and ``.json`` there.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = [
     "Style", "say", "show", "table", "use_style",
 ]  # fmt: skip
 
-# The colours of Okabe and Ito, told apart with every common form of colour blindness.
+# The colours of Okabe and Ito, distinguishable with every common form of colour blindness.
 GREEN = "#009e73"
 RED = "#d55e00"
 BLUE = "#0072b2"
@@ -47,7 +46,7 @@ GREY = "#767676"
 
 
 class Style(NamedTuple):
-    """How one kind of pair is drawn: always by more than its colour.
+    """How one kind of pair is drawn, distinguished by more than its colour.
 
     Attributes
     ----------
@@ -74,7 +73,7 @@ def _style(color: str, linestyle: str, marker: str, hatch: str) -> Style:
         color,
         {"color": color, "linestyle": linestyle},
         {"color": color, "linestyle": "none", "marker": marker},
-        # No face: Matplotlib's SVG paints a translucent face and its hatch as one, and the hatch is gone.
+        # No face: in Matplotlib's SVG a translucent face would hide the hatch.
         {"facecolor": "none", "edgecolor": color, "hatch": hatch, "linewidth": 0.8},
     )
 
@@ -91,8 +90,8 @@ _shown: set[str] = set()
 def use_style() -> None:
     """Set the house style for every figure drawn afterwards.
 
-    The text in a figure becomes outlines, so that it looks the same whatever fonts a reader has; identifiers are
-    salted with a constant, so that the same figure is the same file.
+    Text in figures becomes outlines, so that it does not depend on the reader's fonts. Identifiers are hashed with a
+    constant salt, so that equal figures are equal files.
 
     Examples
     --------
@@ -125,27 +124,27 @@ def show(
     data: pd.DataFrame,
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Display a figure and, while the book is built, save it with its data.
+    """Display a figure and, during a build, save it with its data.
 
     Parameters
     ----------
     fig : matplotlib.figure.Figure
         The figure; it is closed afterwards.
     name : str
-        ``fig-`` and lower-case words joined by hyphens. The files' name, and the label for ``{numref}``.
+        ``fig-`` and lower-case words joined by hyphens; the name of the files and the label for ``{numref}``.
     caption : str
-        One paragraph of Markdown; maths and roles are welcome.
+        One paragraph of Markdown, with maths and roles if needed.
     alt : str
-        What a reader who cannot see the figure needs to know, in plain words.
+        What a reader who cannot see the figure needs to know, as plain text.
     data : pandas.DataFrame
-        The numbers that are drawn; saved as CSV in full precision.
+        The plotted numbers, saved as CSV with full precision.
     parameters : mapping, optional
         What the figure was made with (seed, repetitions, …); saved in the JSON file.
 
     Raises
     ------
     ValueError
-        For an empty caption, alt text or data, a name of another form, or, while the book is built, a name shown twice.
+        For an empty caption, alt text or data, a name of another form or, during a build, a name shown twice.
 
     Examples
     --------
@@ -164,7 +163,7 @@ def show(
         facts,
         parameters,
         svg=svg,
-        # The PNG leaves the book (for slides, say), where the background is not ours to guess.
+        # The PNG may be used elsewhere, for example on slides, on any background.
         png=_render(fig, "png", dpi=200, facecolor="white", metadata={"Software": None}),
         csv=_csv(frame),
     )
@@ -182,28 +181,28 @@ def table(
     shown: pd.DataFrame | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Display a table and, while the book is built, save its data.
+    """Display a table and, during a build, save its data.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The data; saved as CSV in full precision. An index other than 0, 1, 2, … becomes the first column.
+        The data, saved as CSV with full precision. An index other than 0, 1, 2, … becomes the first column.
     name : str
         ``tab-`` and lower-case words joined by hyphens.
     caption : str
-        One paragraph of Markdown; maths and roles are welcome.
+        One paragraph of Markdown, with maths and roles if needed.
     formats : mapping, optional
         Column name to a format specification (``".3f"``) or a function from a value to text. Other columns: integers
         with a comma between thousands, floats with four significant digits.
     shown : pandas.DataFrame, optional
-        What the page prints, when that differs from the data (a mean and its interval in one cell, say).
+        What the page shows, if that differs from the data, such as a mean and its interval in one cell.
     parameters : mapping, optional
         What the table was made with; saved in the JSON file.
 
     Raises
     ------
     ValueError
-        As for :func:`show`, and for a format of a column that is not there.
+        As for :func:`show`, and for the format of an unknown column.
 
     Examples
     --------
@@ -217,14 +216,14 @@ def table(
     validation.kind(formats, (Mapping, type(None)), f"table {name}: formats must be a mapping from columns")
     printed = _columns(frame if shown is None else shown, name)
     if unknown := [column for column in formats or {} if column not in printed.columns]:
-        raise ValueError(f"table {name}: formats for columns that are not there: {', '.join(map(str, unknown))}")
+        raise ValueError(f"table {name}: formats for unknown columns: {', '.join(map(str, unknown))}")
     markdown = markdown_table(printed, formats or {})
     _save(facts, parameters, csv=_csv(_columns(frame, name)))
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
 
 
 def say(text: str) -> None:
-    """Display Markdown whose numbers were computed, so that none is typed.
+    """Display Markdown that contains computed numbers.
 
     Parameters
     ----------
@@ -241,26 +240,26 @@ def say(text: str) -> None:
         raise TypeError(f"say() takes text, not {text!r}")
     text = textwrap.dedent(text).strip()
     if not text:
-        raise ValueError("say() was given nothing to say")
+        raise ValueError("say() needs some text")
     results.display({"text/markdown": text, "text/plain": text}, {"kind": "text"})
 
 
 def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
-    """Check what every figure and table must have; return it as the output's metadata."""
+    """Check the name and texts of a figure or table; return them as the metadata of the output."""
     if not isinstance(name, str) or not _SLUG[kind].fullmatch(name):
         prefix = _SLUG[kind].pattern[:3]
         raise ValueError(f"{kind} name {name!r}: expected '{prefix}-' and lower-case words joined by hyphens")
     for what, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{kind} {name}: {what} is empty")
-    # Only a build refuses a second showing: a reader at work runs a cell as often as they like.
+    # Only a build rejects a name shown twice: a reader may run a cell again.
     if results.folder() is not None and name in _shown:
-        raise ValueError(f"{kind} {name} was shown twice in one run; each name belongs to one {kind}")
+        raise ValueError(f"{kind} {name} was shown twice in one run; names must be unique")
     return {"kind": kind, "name": name} | {what: " ".join(text.split()) for what, text in texts.items()}
 
 
 def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The frame with an informative index turned into columns."""
+    """The frame, with an index that carries information turned into columns."""
     if not isinstance(data, pd.DataFrame):
         raise TypeError(f"{name}: data must be a pandas DataFrame, not {data!r:.100}")
     if data.columns.nlevels > 1 or not data.columns.is_unique:
@@ -274,14 +273,14 @@ def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _render(fig: Figure, kind: str, **options: Any) -> bytes:
     buffer = io.BytesIO()
-    # The salt is set here too: a figure drawn before use_style() must still be the same file each time.
+    # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
     with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
         fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
     return buffer.getvalue()
 
 
 def _lean(svg: bytes) -> bytes:
-    """The same picture in about half the bytes: hundredths of a point are finer than any screen or paper."""
+    """Shrink an SVG to about half its size by rounding coordinates to hundredths of a point."""
     text = re.sub(r"<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
     text = re.sub(r'(?<= )(?:d|x|y|points)="[^"]*"', _hundredths, text)
     return re.sub(r">\s+<", "><", text).encode()
@@ -293,7 +292,7 @@ def _hundredths(attribute: re.Match[str]) -> str:
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    # Without a float format pandas writes the shortest text that reads back as the same float.
+    # Without a float format, pandas writes the shortest text that gives the same float when read.
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 

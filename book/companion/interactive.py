@@ -1,11 +1,11 @@
-"""Pictures that answer: a Vega-Lite chart with controls, handed over once like any figure.
+"""Interactive figures: Vega-Lite charts with controls.
 
-A chapter builds an Altair chart whose parameters are bound to inputs, and says in words what each setting shows::
+A chapter builds an Altair chart whose parameters are bound to inputs, with a sentence on what each setting shows::
 
     cr.interactive.show(chart, "fig-stepper", caption="...", alt="...", data=frame, words=..., still={"question": 3})
 
-In a Jupyter session this shows the chart. While the book is built, a still picture and the data are saved as for a
-figure; on the page the still makes way for the chart where scripts run, and stays for print and where they do not.
+In a Jupyter session this shows the chart. During a build, a still picture and the data are saved as for a figure. On
+the page the chart replaces the still picture if scripts run; otherwise, and in print, the still picture remains.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from crowder import validation
 
 __all__ = ["Words", "legible", "show"]
 
-#: The form of the chart that Jupyter knows; lift takes it from there.
+#: The MIME type of a chart in Jupyter, from which `to_myst` reads the specification.
 VEGALITE = "application/vnd.vegalite.v6+json"
 
 
 class Words:
-    """A sentence for every setting of some parameters: what a chart shows, for whoever does not see it.
+    """A sentence for every setting of some parameters, for readers who cannot see the chart.
 
     Parameters
     ----------
     by : sequence of str
-        Names of the chart's parameters.
+        Names of parameters of the chart.
     texts : mapping
-        From a tuple of their values, in this order, to the sentence.
+        A tuple of their values, in this order, to the sentence.
 
     Raises
     ------
@@ -49,20 +49,20 @@ class Words:
     """
 
     def __init__(self, by: Sequence[str], texts: Mapping[tuple, str]) -> None:
-        validation.kind(by, (list, tuple), "by must be a list of parameters' names")
+        validation.kind(by, (list, tuple), "by must be a list of names of parameters")
         for name in by:
-            validation.kind(name, str, "a parameter's name must be text")
+            validation.kind(name, str, "the name of a parameter must be text")
         validation.kind(texts, Mapping, "texts must be a mapping from settings to sentences")
         self.by, self.texts = list(by), dict(texts)
         if not self.texts or any(not isinstance(key, tuple) or len(key) != len(self.by) for key in self.texts):
-            raise ValueError(f"needs words for settings of {', '.join(self.by)}: tuples of {len(self.by)}")
+            raise ValueError(f"words are needed for settings of {', '.join(self.by)}: tuples of {len(self.by)} values")
         values = [dict.fromkeys(setting[at] for setting in self.texts) for at in range(len(self.by))]
         for setting in product(*values):
             if not str(self.texts.get(setting, "")).strip():
                 raise ValueError(f"no words for {dict(zip(self.by, setting, strict=True))}")
 
     def nested(self) -> dict[str, Any]:
-        """As the page looks them up: by one value's text after the other."""
+        """The sentences as nested mappings, from the text of each value in turn."""
         found: dict[str, Any] = {}
         for setting, text in self.texts.items():
             inner = found
@@ -84,7 +84,7 @@ def show(
     still: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Display an interactive chart and, while the book is built, save a still of it with its data.
+    """Display an interactive chart and, during a build, save a still picture of it with its data.
 
     Parameters
     ----------
@@ -93,18 +93,18 @@ def show(
     name, caption, alt, data, parameters
         As for `book.companion.figures.show`.
     words : Words
-        What each setting shows; read out when it changes.
+        What each setting shows; screen readers announce it when the setting changes.
     step : str, optional
         The parameter that the buttons "Back" and "Next" move.
     still : mapping, optional
-        Values of parameters in the still picture; others keep their first.
+        Values of parameters in the still picture; the others keep their initial value.
 
     Raises
     ------
     ValueError
-        As `book.companion.figures.show`, and for a parameter that the chart does not have or that is bound to no input.
+        As for `book.companion.figures.show`, and for a parameter that is not bound to an input of the chart.
     TypeError
-        If the chart is none, or words, step or still are of another kind.
+        If chart, words, step or still have the wrong type.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def show(
     """
     facts = figures._facts("figure", name, caption=caption, alt=alt) | {"kind": "interactive"}
     if not isinstance(chart, dict) and not hasattr(chart, "to_dict"):
-        raise TypeError(f"figure {name}: expected a chart, or its specification, not {chart!r}")
+        raise TypeError(f"figure {name}: expected a chart or its specification, not {chart!r}")
     validation.kind(words, Words, f"figure {name}: words must be Words")
     validation.kind(step, (str, type(None)), f"figure {name}: step must be the name of a parameter")
     validation.kind(still, (Mapping, type(None)), f"figure {name}: still must be a mapping from parameters to values")
@@ -129,13 +129,13 @@ def show(
     frame = figures._columns(data, name)
     svg, png = _still(spec, still or {})
     figures._save(facts, parameters, svg=svg, png=png, csv=figures._csv(frame))
-    # A front end that does not know Vega-Lite shows the still.
+    # A front end without Vega-Lite shows the still picture.
     text = f"[interactive {name}: {facts['alt']}]"
     results.display({VEGALITE: spec, "image/svg+xml": svg.decode(), "text/plain": text}, facts)
 
 
 def legible(chart: Any) -> Any:
-    """The house style on an Altair chart: dark ink on nothing, letters that stay legible on a phone.
+    """Apply the house style to an Altair chart: a transparent background, and text that is legible on a phone.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def legible(chart: Any) -> Any:
     letters = {"labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": "normal"}
     letters |= {"labelColor": INK, "titleColor": INK}
     return (
-        # What the picture says, the words beside it say; so it is one image to a screen reader.
+        # The text beside the chart says what it shows, so a screen reader may treat it as one image.
         chart.configure(background="transparent", font="sans-serif", aria=False)
         .configure_axis(**letters, grid=False, domainColor=INK, tickColor=INK)
         .configure_legend(**letters, labelLimit=0)
@@ -156,7 +156,7 @@ def legible(chart: Any) -> Any:
 
 def _still(spec: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[bytes, bytes]:
     """The chart without its controls, as SVG and PNG."""
-    import vl_convert  # late: it takes a second, and few chapters need it
+    import vl_convert  # here, because it takes a second and few chapters need it
 
     shown = copy.deepcopy(dict(spec))
     for entry in shown["params"]:
@@ -164,11 +164,11 @@ def _still(spec: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[bytes, b
         if entry["name"] in values:
             entry["value"] = values[entry["name"]]
     svg = vl_convert.vegalite_to_svg(shown)
-    # The PNG leaves the book (for slides, say), where the background is not ours to guess.
+    # The PNG may be used elsewhere, for example on slides, on any background.
     shown["config"] = shown.get("config", {}) | {"background": "white"}
     return svg.encode(), vl_convert.vegalite_to_png(shown, scale=2)
 
 
 def _key(value: Any) -> str:
-    """The text that a page's script makes of a value."""
+    """The text into which the script on a page converts a value."""
     return f"{value:.15g}" if isinstance(value, (int, float)) else str(value)

@@ -1,6 +1,6 @@
-"""Times that were measured, read from ``book/data/measured/``, and the power laws they follow.
+"""Measured run times, read from ``book/data/measured/``, and the power laws fitted to them.
 
-A page of the book must come out the same each time it is built, so it times nothing: it reads what ``make bench`` left.
+The pages must be identical in every build, so chapters measure no times: they read those that ``make bench`` wrote.
 
 >>> table = read("orderings")
 >>> {"sweep", "contestant", "n", "k", "pairs", "ratio"} <= set(table)
@@ -20,7 +20,7 @@ from crowder import validation
 
 __all__ = ["Slope", "read", "slope"]
 
-#: The files, in the clone that this package stands in.
+#: The files, in the clone that contains this package.
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "measured"
 
 
@@ -32,24 +32,26 @@ def read(name: str, folder=None) -> pd.DataFrame:
     name : str
         ``"orderings"``, ``"cluster"``, ``"scale"`` or ``"chapters"``.
     folder : path, optional
-        Another place where ``make bench`` left its files.
+        Another folder to which ``make bench`` wrote its files.
 
     Raises
     ------
     FileNotFoundError
-        The files belong to the book and are found in a clone of it, not in an installed package.
+        The files are part of a clone of the book, not of an installed package.
     """
     path = Path(folder or FOLDER) / f"{name}.csv"
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: measurements come with the book; work in a clone of it, or run `make bench`")
+        raise FileNotFoundError(
+            f"{path}: measurements are part of the book; work in a clone of it, or run `make bench`"
+        )
     try:
         return pd.read_csv(path)
-    except ValueError as error:  # of pandas: empty, or no table
-        raise ValueError(f"{path.name} holds no table of measurements: {error}") from None
+    except ValueError as error:  # from pandas: the file is empty or not a table
+        raise ValueError(f"{path.name} is not a table of measurements: {error}") from None
 
 
 class Slope(NamedTuple):
-    """An exponent fitted in logarithms, the ends of its interval, and the constant."""
+    """A fitted exponent, the ends of its confidence interval, and the constant."""
 
     exponent: float
     low: float
@@ -58,19 +60,19 @@ class Slope(NamedTuple):
 
 
 def slope(x, y, *, confidence: float = 0.95) -> Slope:
-    """The power law through positive points, by least squares in logarithms.
+    """Fit a power law to positive points, by least squares in logarithms.
 
     Parameters
     ----------
     x, y : array_like
         At least three points, all positive.
     confidence : float, keyword only
-        Of Student's t interval for the exponent.
+        Level of Student's t interval for the exponent.
 
     Raises
     ------
     ValueError
-        For fewer points, or others than positive ones.
+        For fewer than three points, or points that are not positive.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Algorithms at their plainest, which more than one chapter needs: a second road to what `crowder` computes.
+"""Naive algorithms for a few records: an independent check of what `crowder` computes, used by several chapters.
 
-They share no code with `crowder`, and are for a handful of records.
+They share no code with `crowder`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["clusterings", "labels_of", "matches", "orders_by_ruling_out", "split
 
 
 def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """The cluster sizes that n records can have, each list in descending order.
+    """All lists of cluster sizes of n records, each in descending order.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
 
 
 def labels_of(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Records of clusters of these sizes, cluster by cluster.
+    """Labels of records in clusters of these sizes, cluster by cluster.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def labels_of(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def clusterings(n: int, labels: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """All ways to cluster n records, as labels in the order of their first appearance.
+    """All clusterings of n records, as labels numbered in order of first appearance.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def clusterings(n: int, labels: tuple[int, ...] = ()) -> Iterator[tuple[int, ...
 
 
 def matches(labels: Sequence) -> int:
-    """The pairs that match, as bits; pairs are numbered as `itertools.combinations` lists them.
+    """The matching pairs as bits; pairs are numbered in the order of `itertools.combinations`.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def matches(labels: Sequence) -> int:
 
 
 def undecided(seen: int, truth: int, possible: Sequence[int]) -> int:
-    """The pairs about which the clusterings that agree with the answers seen do not all say the same, as bits.
+    """The pairs, as bits, on which the clusterings consistent with the answers differ.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def undecided(seen: int, truth: int, possible: Sequence[int]) -> int:
     Examples
     --------
     >>> possible = [matches(labels) for labels in clusterings(3)]
-    >>> undecided(0b011, matches("aab"), possible)  # records 1 and 2 match, 1 and 3 do not: nothing is left open
+    >>> undecided(0b011, matches("aab"), possible)  # records 1 and 2 match, 1 and 3 do not: all is decided
     0
     """
     left = [m for m in possible if not (m ^ truth) & seen]
@@ -89,9 +89,9 @@ def undecided(seen: int, truth: int, possible: Sequence[int]) -> int:
 
 
 def orders_by_ruling_out(labels: Sequence) -> Counter:
-    """How many orders of all pairs ask how many questions, without any rule of inference.
+    """How many orders of all pairs lead to each number of questions, without the rules of inference.
 
-    A pair is asked about unless all clusterings that the earlier answers leave possible agree about it.
+    A pair is asked about unless all clusterings consistent with the earlier answers agree on it.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def orders_by_ruling_out(labels: Sequence) -> Counter:
     """
     truth, pairs = matches(labels), comb(len(labels), 2)
     possible = [matches(other) for other in clusterings(len(labels))]
-    # set of pairs dealt with -> questions so far -> orders
+    # set of pairs processed -> questions so far -> number of orders
     ways = defaultdict(Counter, {0: Counter([0])})
     for seen in range(2**pairs):
         asks = undecided(seen, truth, possible)

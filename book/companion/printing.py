@@ -1,4 +1,4 @@
-"""Numbers as text, and a table as Markdown: numbers to the right, nothing that would end a cell."""
+"""Format numbers as text and tables as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["exactly", "markdown_table", "number"]
 
 
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
-    """Print a table.
+    """A table as Markdown, with numbers aligned to the right.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
     Returns
     -------
     str
-        Without a rule of its own a column prints integers with a comma between thousands, floats with four significant
-        digits, what is missing as a dash, and anything else as ``str`` has it.
+        Without a format, integers have a comma between thousands and floats four significant digits; missing values
+        are dashes, and anything else is converted by ``str``.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
     """
     align = ["right" if pd.api.types.is_numeric_dtype(frame[column]) else "left" for column in frame]
     columns = [[_text(value, formats.get(column)) for value in frame[column]] for column in frame]
-    # A bar or a line break inside a cell would end it.
+    # A vertical bar or a line break would end the cell.
     texts = [[re.sub(r"(?<!\\)\|", r"\\|", " ".join(text.split("\n"))) for text in column] for column in columns]
     printed = pd.DataFrame(
         list(zip(*texts, strict=True)), columns=[re.sub(r"(?<!\\)\|", r"\\|", str(c)) for c in frame]
@@ -63,7 +63,7 @@ def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
 
 
 def number(value) -> str:
-    """A number as a reader would write it: at most four digits behind what is small.
+    """A number for readers: four significant digits, or whole with a comma between thousands.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def number(value) -> str:
     if isinstance(value, (int, np.integer)) or (isinstance(value, (Fraction, sp.Integer)) and value == int(value)):
         return f"{int(value):,}"
     value = float(value)
-    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # of which four digits would make 1e+04
+    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # four digits would give 1e+04
 
 
 def exactly(value) -> str:
-    """A value as it is, to set beside one that should be the same.
+    """A value at full precision, to be compared with one that should be equal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, read from ``book/data/published.yml``, and how ours compare with them.
+"""The numbers printed in the paper, read from ``book/data/published.yml``, and their comparison with ours.
 
 >>> table = read()["table-1"].frame()
 >>> table.loc[table["ε"] == "1/20", ["model", "node", "edge"]]
@@ -6,8 +6,8 @@
 5  Dist-1  7398  9296
 8  Dist-2  2760  1626
 
-A chapter hands over what it regenerated, once for each group of numbers (`compare`). The build then prints printed
-beside regenerated, and fails when numbers that agreed no longer do.
+A chapter passes its regenerated numbers to `compare`, once for each group. The build then lists printed and
+regenerated numbers side by side, and fails if numbers that should agree do not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crowder import validation
 
 __all__ = ["Group", "agrees", "cluster_sizes", "compare", "in_words", "read"]
 
-#: The file, in the clone that this package stands in.
+#: The file, in the clone that contains this package.
 FILE = Path(__file__).resolve().parents[1] / "data" / "published.yml"
 
 _NEEDED = {"chapter", "place", "unit", "rule", "numbers"}
@@ -38,7 +38,7 @@ _RULES_WITH_A_NUMBER = ("percent", "deviations")
 
 
 class Group(NamedTuple):
-    """Printed numbers of one place in the paper.
+    """The numbers printed at one place in the paper.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Group(NamedTuple):
     rule : str or dict
         When a regenerated number agrees; see `agrees`.
     numbers : dict
-        Name to number. Names of more than one level are joined by a comma and a space.
+        Name to number. Names with several levels are joined by a comma and a space.
     levels : list of str
-        What the levels of the names are; empty for a plain list.
+        What each level of the names stands for; empty for a plain list.
     differ : dict
-        The numbers that are known not to agree, and why.
+        Numbers that are known not to agree, with the reason.
     """
 
     name: str
@@ -63,17 +63,17 @@ class Group(NamedTuple):
     differ: dict[str, str]
 
     def frame(self, *, as_code: str | None = None) -> pd.DataFrame:
-        """The numbers as a table: a column for each level but the last, whose names become columns.
+        """The numbers as a table: one column per level, except that the names of the last level become columns.
 
         Parameters
         ----------
         as_code : str, keyword only
-            A column whose names are wanted as the package spells them, ``dist1`` for ``Dist-1``.
+            A column whose names are converted to the spelling of the package, ``dist1`` for ``Dist-1``.
 
         Raises
         ------
         KeyError
-            When there is no such column.
+            If there is no such column.
 
         Examples
         --------
@@ -107,9 +107,9 @@ def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
     Raises
     ------
     FileNotFoundError
-        The file belongs to the book and is found in a clone of it, not in an installed package.
+        The file is part of a clone of the book, not of an installed package.
     ValueError
-        For a group that is not complete, or has an unknown rule.
+        For a file that is not valid, an incomplete group, or an unknown rule.
 
     Examples
     --------
@@ -118,44 +118,39 @@ def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
     """
     path = Path(path or FILE)
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: the printed numbers come with the book; work in a clone of it")
+        raise FileNotFoundError(f"{path}: the printed numbers are part of the book; work in a clone of it")
     return dict(_read(path, path.stat().st_mtime_ns))
 
 
 @cache
 def _read(path: Path, _changed: int) -> dict[str, Group]:
+    try:
+        entries = strict_yaml.read(path)
+    except strict_yaml.Unreadable as error:
+        raise ValueError(f"{path.name} cannot be read: {error}") from None
+    if not entries:
+        raise ValueError(f"{path.name} has no numbers")
     groups = {}
-    for name, entry in _mapping(path).items():
+    for name, entry in entries.items():
         if not isinstance(entry, Mapping):
             raise ValueError(f"{path.name}: {name}: expected {', '.join(sorted(_NEEDED))}, not {entry!r}")
         surplus = set(entry) - _NEEDED - {"levels", "differ"}
         if (lacks := _NEEDED - set(entry)) or surplus:
-            raise ValueError(f"{path.name}: {name}: lacks {sorted(lacks)}, has no use for {sorted(map(str, surplus))}")
+            raise ValueError(f"{path.name}: {name}: missing {sorted(lacks)}, unknown {sorted(map(str, surplus))}")
         _known(entry["rule"], name)
         numbers, differ = _numbers(path.name, name, entry["numbers"]), entry.get("differ") or {}
         if not isinstance(differ, Mapping):
-            raise ValueError(f"{path.name}: {name}: differ has names and reasons, not {differ!r}")
+            raise ValueError(f"{path.name}: {name}: differ must map names to reasons, not {differ!r}")
         if unknown := set(differ) - set(numbers):
-            raise ValueError(f"{path.name}: {name}: differ names {sorted(map(str, unknown))}, which is not printed")
+            raise ValueError(f"{path.name}: {name}: differ names {sorted(map(str, unknown))}, not among the numbers")
         groups[name] = Group(name, entry["chapter"], entry["place"], entry["unit"], entry["rule"], numbers,
                              entry.get("levels", []), differ)  # fmt: skip
     return groups
 
 
-def _mapping(path: Path) -> Mapping:
-    """What a YAML file says by name; a ValueError if it says nothing, or nothing that can be read."""
-    try:
-        found = strict_yaml.read(path)
-    except strict_yaml.Unreadable as error:
-        raise ValueError(f"{path.name} cannot be read as YAML: {error}") from None
-    if not found:
-        raise ValueError(f"{path.name} must hold groups of numbers by name, not nothing")
-    return found
-
-
 def _numbers(file: str, group: str, numbers: Any) -> dict[str, float]:
     if not isinstance(numbers, Mapping) or not numbers:
-        raise ValueError(f"{file}: {group}: numbers must have names, not {numbers!r}")
+        raise ValueError(f"{file}: {group}: numbers must be a mapping from names, not {numbers!r}")
     flat = _flat(numbers)
     for name, number in flat.items():
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not np.isfinite(number):
@@ -168,13 +163,13 @@ def _flat(numbers: Mapping, before: str = "") -> dict[str, float]:
     for name, value in numbers.items():
         more = _flat(value, f"{before}{name}, ") if isinstance(value, Mapping) else {f"{before}{name}": value}
         if twice := flat.keys() & more.keys():
-            raise ValueError(f"{min(twice)!r} is there twice, once by levels")
+            raise ValueError(f"{min(twice)!r} appears twice, once in levels")
         flat |= more
     return flat
 
 
 def _known(rule: Any, name: str) -> tuple[str, float]:
-    """The rule's kind and its number (NaN where it has none)."""
+    """The kind of a rule and its number (NaN if it has none)."""
     if isinstance(rule, str) and rule in _RULES:
         return rule, float("nan")
     if isinstance(rule, Mapping) and len(rule) == 1:
@@ -186,7 +181,7 @@ def _known(rule: Any, name: str) -> tuple[str, float]:
 
 
 def in_words(rule: Any) -> str:
-    """A rule as a reader may see it.
+    """A rule in words.
 
     Examples
     --------
@@ -204,8 +199,8 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
     Parameters
     ----------
     announced : bool, keyword only
-        Only the first of them, as many as the paper announces clusters. Their records are as many as it announces;
-        the whole list has more of both (chapter 8).
+        Only the first of them, as many as the number of clusters that the paper states. These have the stated
+        number of records, while the whole list has more of both (chapter 8).
 
     Examples
     --------
@@ -219,12 +214,12 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
 
 
 def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, runs: int | None = None) -> bool:
-    """Does a regenerated number agree with the printed one, by a rule of ``book/data/published.yml``?
+    """Whether a regenerated number agrees with the printed one, by a rule of ``book/data/published.yml``.
 
     Parameters
     ----------
     rule : str or dict
-        ``"equal"``; ``"at least"`` or ``"at most"``: regenerated against printed; ``{"percent": p}``: the difference is
+        ``"equal"``; ``"at least"`` or ``"at most"``, for the regenerated number; ``{"percent": p}``: the difference is
         at most p per cent of the printed number; ``{"deviations": d}``: see Notes.
     printed, regenerated : float
         With "deviations", `regenerated` is the mean of `runs` runs.
@@ -246,9 +241,10 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
 
     Notes
     -----
-    With "deviations" the printed number is taken for one more run. Its distance to the mean, over
-    ``sd * sqrt(1 + 1/runs)``, has Student's distribution with runs - 1 degrees of freedom; it agrees unless it lies
-    further out than a normal number lies beyond d with the same probability. Without any spread only the mean agrees.
+    With "deviations" the printed number is treated as one more run. Then its distance to the mean, divided by
+    ``sd * sqrt(1 + 1/runs)``, has Student's t distribution with runs - 1 degrees of freedom. The number agrees if this
+    does not exceed the quantile whose tail probability is that of d standard deviations of a normal variable. If sd is
+    0, only the mean itself agrees.
 
     Examples
     --------
@@ -259,12 +255,12 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
     """
     kind, number = _known(rule, "agrees")
     for value in (printed, regenerated, sd):
-        validation.kind(value, Real, "what is compared must be numbers")
+        validation.kind(value, Real, "the values to compare must be numbers")
     if kind == "deviations":
         if runs is None or validation.whole(runs, "the number of runs", least=1) < 2:
-            raise ValueError("deviations: needs the number of runs, at least 2")
+            raise ValueError("deviations: the number of runs is needed, at least 2")
         if not 0 <= sd < float("inf"):
-            raise ValueError(f"deviations: needs a standard deviation that is finite, and not negative, not {sd!r}")
+            raise ValueError(f"deviations: the standard deviation must be finite and not negative, not {sd!r}")
         if sd == 0:
             return bool(printed == regenerated)
         limit = stats.t.isf(stats.norm.sf(number), runs - 1)
@@ -280,18 +276,18 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
 def compare(
     name: str, regenerated: Mapping[str, float], *, sd: Mapping[str, float] | None = None, runs: int | None = None
 ) -> pd.DataFrame:
-    """Set regenerated numbers beside the printed ones and, while the book is built, hand the comparison to the build.
+    """Compare regenerated numbers with the printed ones and, during a build, record the comparison.
 
     Parameters
     ----------
     name : str
         A group of ``book/data/published.yml``.
     regenerated : mapping
-        A number for each of the group's, under the same names.
+        A number for each one in the group, under the same names.
     sd : mapping, keyword only
-        The standard deviation of one run, under the same names; for a rule of deviations.
+        The standard deviation of one run, under the same names; for the rule "deviations".
     runs : int, keyword only
-        How many runs the numbers are the means of.
+        The number of runs over which the numbers are means.
 
     Returns
     -------
@@ -301,7 +297,7 @@ def compare(
     Raises
     ------
     ValueError
-        For an unknown group, or names that are not the group's.
+        For an unknown group, or names other than those of the group.
 
     Examples
     --------
@@ -309,16 +305,16 @@ def compare(
     [True, True]
     """
     groups = read()
-    validation.kind(regenerated, Mapping, "regenerated numbers must be a mapping from their names")
+    validation.kind(regenerated, Mapping, "regenerated numbers must be a mapping from names")
     validation.kind(sd, (Mapping, type(None)), "sd must be a mapping from names")
     if sd is not None and (lacks := set(regenerated) - set(sd)):
-        raise ValueError(f"{name}: sd lacks {sorted(map(str, lacks))}")
+        raise ValueError(f"{name}: sd is missing {sorted(map(str, lacks))}")
     if not isinstance(name, str) or name not in groups:
-        raise ValueError(f"no printed numbers are called {name!r}; there are {', '.join(groups)}")
+        raise ValueError(f"there are no printed numbers {name!r}; expected one of {', '.join(groups)}")
     group = groups[name]
     if set(regenerated) != set(group.numbers):
         odd = sorted(map(str, set(regenerated) ^ set(group.numbers)))
-        raise ValueError(f"{name}: a number for each of the group's is needed, no other: {odd}")
+        raise ValueError(f"{name}: names must be those of the group; missing or unknown: {odd}")
     frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
     frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]
     frame["sd"] = [float("nan") if sd is None else float(sd[key]) for key in group.numbers]
@@ -338,4 +334,4 @@ def _plain(value: Any) -> int | float:
     try:
         return int(value) if isinstance(value, (int, np.integer)) else float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"a regenerated number must be one, not {value!r}") from None
+        raise ValueError(f"a regenerated number must be a number, not {value!r}") from None

@@ -1,6 +1,6 @@
-"""Where a result goes: onto the screen of whoever runs the cell and, while the book is built, into a folder.
+"""Output of results: displayed in the notebook and, during a build, written to a folder.
 
-The build names that folder in the environment variable ``CROWDER_RESULTS``; without it nothing is written.
+The build names the folder in the environment variable ``CROWDER_RESULTS``; without it nothing is written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RESULTS = "CROWDER_RESULTS"
 
 
 def folder() -> Path | None:
-    """The folder of the build at work; None in a session of a reader's own."""
+    """The results folder of the current build; None outside a build."""
     named = os.environ.get(_RESULTS)
     return Path(named) if named else None
 
@@ -33,7 +33,7 @@ _used: set[tuple[str, str]] = set()
 
 
 def uses(data: Dataset) -> Dataset:
-    """Note, while the book is built, that a chapter uses a data set, and where its values come from.
+    """Record, during a build, that a chapter uses a data set and where its values come from.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def uses(data: Dataset) -> Dataset:
 
 
 def glue(**values: Any) -> None:
-    """Name computed numbers, for the prose: Markdown shows one by the role ``{glue:text}`name:.2f```.
+    """Name computed numbers for the prose, where the role ``{glue:text}`name:.2f``` shows them.
 
     Parameters
     ----------
     **values : number or str
-        Fractions and whole numbers of SymPy become floats and integers; text is for names that were computed, and for
-        formulas with computed numbers, which the role ``{glue:md}`name:myst``` shows.
+        Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with
+        computed numbers, which the role ``{glue:md}`name:myst``` shows.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def glue(**values: Any) -> None:
 
     Notes
     -----
-    Outside a notebook nothing happens.
+    Outside a notebook this does nothing.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def glue(**values: Any) -> None:
 
 
 class _Text(str):
-    """Text that the role ``{glue:md}`` may show, too."""
+    """Text that the role ``{glue:md}`` can show as well."""
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(str(self)), "text/markdown": str(self)}
@@ -94,11 +94,11 @@ def _named(name: str, value: Any) -> int | float | str:
     try:
         return int(value) if value == int(value) and not isinstance(value, float) else float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"glue {name}: a number or text, not {value!r}") from None
+        raise TypeError(f"glue: {name} must be a number or text, not {value!r}") from None
 
 
 def as_json(record: Mapping[str, Any]) -> bytes:
-    """A record as JSON text; what JSON does not know becomes a number, a list or text."""
+    """A record as JSON; NumPy values become numbers and lists, other unknown types text."""
     return (json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n").encode()
 
 
@@ -107,7 +107,7 @@ def _plain(value: Any) -> Any:
 
 
 def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
-    """Publish to the notebook, `facts` as the output's metadata; outside a notebook, print the plain text."""
+    """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print the plain text."""
     if not _in_notebook():
         print(bundle["text/plain"])
         return

@@ -1,8 +1,8 @@
-"""What the text of the paper's synthetic experiment leaves open, and every way to read it, run on the same data.
+"""The possible readings of the paper's synthetic experiment, run on the same data.
 
-Section "Experimental Observations", data sets (i), and Table 1. Open are the cluster sizes (`size_readings`), how
-similarities were brought to tenths (`ROUNDINGS`), which of two equally similar pairs comes first (`TIES`), and in which
-order records arrive at node ordering (`ARRIVALS`).
+It is described in "Experimental Observations", data sets (i), and Table 1. The text leaves open the cluster sizes
+(`size_readings`), how similarities were discretised (`ROUNDINGS`), how ties between pairs are broken (`TIES`), and in
+which order records arrive in node ordering (`ARRIVALS`).
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ __all__ = [
     "spread",
 ]
 
-#: Reading of "discretized" to the rule of :func:`crowder.similarity.discretize`. Down and up put pairs in one and the
-#: same order: all values but the multiples themselves, which have probability 0, differ by exactly one step.
+#: Reading of "discretized" -> rule of :func:`crowder.similarity.discretize`. Rounding down and up give pairs the same
+#: order: the values differ by exactly one step, except at the multiples, which have probability 0.
 ROUNDINGS: Mapping[str, str | None] = MappingProxyType({"as drawn": None, "nearest": "round", "down or up": "floor"})
 
-#: Order of equally similar pairs: at random; by the records' numbers, which say nothing; by the records' numbers when
-#: the records are listed cluster after cluster.
+#: Order of equally similar pairs: random; by the records' numbers, which are random; by the records' numbers if the
+#: records are listed cluster by cluster.
 TIES = ("random", "index", "index, listed")
 
-#: Order of arrival of node ordering.
+#: Order of arrival in node ordering.
 ARRIVALS: Mapping[str, str] = MappingProxyType({"expected size": "expected-size", "random": "random"})
 
 
 def size_readings(listed: Sequence[int], records: int, clusters: int, rest: int = 10) -> dict[str, list[int]]:
-    """Ways to read a list of cluster sizes that holds more records than are announced.
+    """Readings of a list of cluster sizes with more records than the paper states.
 
     Parameters
     ----------
     listed : sequence of int
         The sizes, in the order of the list.
     records, clusters : int
-        As announced.
+        The stated numbers.
     rest : int
         The size of "the rest of the clusters".
 
     Returns
     -------
     dict
-        "first clusters": as many of the list as are announced; "whole list": all that are listed; "cut list": every
-        listed size, but of the most frequent one only as many as leave some of the announced records for the rest.
+        "first clusters": the first ones, up to the stated number; "whole list": all of them; "cut list": fewer clusters
+        of the most frequent size, so that some of the stated records remain for the rest.
 
     Examples
     --------
@@ -70,7 +70,9 @@ def size_readings(listed: Sequence[int], records: int, clusters: int, rest: int 
     """
     listed = cluster_sizes(listed).tolist()
     if not listed or min(records, clusters, rest) < 1:
-        raise ValueError(f"needs a list of sizes and positive numbers, not {listed}, {records}, {clusters}, {rest}")
+        raise ValueError(
+            f"a list of sizes and positive numbers are needed, not {listed}, {records}, {clusters}, {rest}"
+        )
     frequent = max(dict.fromkeys(listed), key=listed.count)
     cut = list(listed)
     while sum(cut) >= records and frequent in cut:
@@ -90,7 +92,7 @@ def count_readings(
     rng,
     only: Mapping[str, str] | None = None,
 ) -> list[dict]:
-    """Draw one data set and count both heuristics' questions under every reading of what follows.
+    """Draw one data set and count the questions of both heuristics under every reading.
 
     Parameters
     ----------
@@ -98,14 +100,14 @@ def count_readings(
         Cluster sizes.
     model : SimilarityModel
     rng : int or numpy.random.Generator, keyword only
-        Draws the similarities and the order of the records, then breaks ties and draws arrivals.
+        For similarities, the order of the records, ties and arrivals.
     only : mapping, keyword only
-        Keep the readings with these values, such as ``{"rounding": "as drawn", "arrival": "expected size"}``.
+        Use only the readings with these values, such as ``{"rounding": "as drawn", "arrival": "expected size"}``.
 
     Returns
     -------
     list of dict
-        ``rounding``, ``ties`` (None where no two values are equal), ``arrival`` (None for edge ordering),
+        ``rounding``, ``ties`` (None if no two values are equal), ``arrival`` (None for edge ordering),
         ``ordering`` and ``questions``.
 
     Notes
@@ -167,10 +169,10 @@ def count_readings(
 
 
 def spread(model: SimilarityModel, rounding: str, levels: int = 10) -> SimilarityModel:
-    """The model whose pairs fall in the same order as discretised ones with ties at random.
+    """A model that orders pairs as discretised similarities with random ties do.
 
-    Each atom's mass is spread evenly over the values that went into it, so
-    :func:`crowder.expected_queries` applies: for edge ordering, and for node ordering with random arrival.
+    The mass of each atom is spread evenly over the values rounded to it. :func:`crowder.expected_queries` then applies
+    to edge ordering, and to node ordering with random arrival.
 
     Parameters
     ----------
@@ -183,12 +185,12 @@ def spread(model: SimilarityModel, rounding: str, levels: int = 10) -> Similarit
     Examples
     --------
     >>> from crowder.models import dist2
-    >>> blurred = spread(dist2(0.05), "down or up")  # both densities are the same in all tenths but the first and last
+    >>> blurred = spread(dist2(0.05), "down or up")  # only the first and last tenth tell the densities apart
     >>> blurred.hellinger2 < dist2(0.05).hellinger2
     True
     """
     if rounding not in ROUNDINGS:
-        raise ValueError(f"no rounding is called {rounding!r}; there are {', '.join(ROUNDINGS)}")
+        raise ValueError(f"unknown rounding {rounding!r}; expected one of {', '.join(ROUNDINGS)}")
     rule = ROUNDINGS[rounding]
     if rule is None:
         return model
@@ -204,7 +206,7 @@ def spread(model: SimilarityModel, rounding: str, levels: int = 10) -> Similarit
 
 
 def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndarray:
-    """How far printed counts lie from a reading, each as one more run: z = (printed - mean) / (s √(1 + 1/r)).
+    """Distances of printed counts from a reading, each treated as one more run: z = (printed - mean) / (s √(1 + 1/r)).
 
     Parameters
     ----------
@@ -213,8 +215,8 @@ def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndar
     runs : int
         r, at least 2.
     least : float, keyword only
-        A standard deviation below this counts as this: where every run asks the same, a count that is off by one
-        question is one unit away, not infinitely far.
+        Lower limit on the standard deviation: if all runs give the same count, a count that is off by one question is
+        one unit away, not infinitely far.
 
     Examples
     --------
@@ -222,27 +224,27 @@ def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndar
     array([0.99, 0.  ])
     """
     if validation.whole(runs, "runs", least=1) < 2:
-        raise ValueError(f"runs must be at least 2, not {runs}: a spread needs two")
+        raise ValueError(f"runs must be at least 2, not {runs}")
     away = np.asarray(printed, float) - np.asarray(mean, float)
     return away / (np.maximum(np.asarray(sd, float), least) * np.sqrt(1 + 1 / runs))
 
 
 def joint_score(z, runs: int) -> pd.Series:
-    """What the distances of many printed counts come to.
+    """Summary of the distances of many printed counts.
 
     Parameters
     ----------
     z : array_like
         From `one_more_run`.
     runs : int
-        Behind each.
+        Runs behind each.
 
     Returns
     -------
     pandas.Series
-        ``rms``, the root of the mean of z² (about 1 if every count is one more run); ``worst``, the largest |z|;
-        ``beyond``, how many have |z| > 3; ``chance``, the probability that the worst of so many independent runs is as
-        far out (Student's t with runs - 1 degrees of freedom).
+        ``rms``, the root mean square of z (about 1 if every count is one more run); ``worst``, the largest |z|;
+        ``beyond``, how many |z| exceed 3; ``chance``, the probability that the largest |z| of so many independent runs
+        is at least as large (Student's t with runs - 1 degrees of freedom).
 
     Examples
     --------
@@ -251,7 +253,7 @@ def joint_score(z, runs: int) -> pd.Series:
     """
     z = np.abs(np.asarray(z, float))
     if not z.size or runs < 2:
-        raise ValueError(f"needs a distance, and at least 2 runs behind it, not {z.size} and {runs}")
+        raise ValueError(f"at least one distance and 2 runs are needed, not {z.size} and {runs}")
     inside = 1 - 2 * stats.t.sf(z.max(), runs - 1)
     return pd.Series({
         "rms": np.sqrt(np.mean(z**2)), "worst": z.max(), "beyond": int((z > 3).sum()), "chance": 1 - inside ** z.size

@@ -1,6 +1,6 @@
-"""The ledger: what `book.claims` declares of each claim, beside what its chapter found.
+"""The ledger: for each claim what `book.claims` declares and what its chapter found.
 
-A claim *moved* when status or basis differ from the declared ones, or when its chapter recorded nothing.
+A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _NO_RECORD = {"status": NOT_CHECKED, "basis": "", "evidence": []}
 
 
 def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | None = None) -> dict[str, dict[str, Any]]:
-    """Claim -> what is declared of it, in the order of the identifiers; with `only`, of these chapters alone."""
+    """Claim -> its declaration, in the order of the identifiers; with `only`, the claims of these chapters."""
     slugs = {claims.module_of(chapter.slug): chapter.slug for chapter in chapters}
     wanted = {chapter.slug for chapter in (chapters if only is None else only)}
     try:
         known = claims.load()
-    except Exception as error:  # whatever a module does when it is imported
+    except Exception as error:  # importing a module may raise anything
         raise BuildError(f"book/claims: {error}") from None
     catalogue: dict[str, dict[str, Any]] = {}
     for name, claim in known.items():
@@ -41,12 +41,12 @@ def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | No
             if other in catalogue:
                 catalogue[other]["errata"].append(name)
             elif only is None:
-                raise BuildError(f"{entry['chapter']}: {name} is about {other}, which is no claim")
+                raise BuildError(f"{entry['chapter']}: {name} is about {other}, which is not a claim")
     return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
 
 
 def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
-    """What is declared of one claim, with its code and tests found."""
+    """The declaration of one claim, with the places of its code and tests."""
     entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
     entry |= {name: getattr(claim, name) for name in
               ("place", "statement", "status", "basis", "kind", "corrected", "affects")}  # fmt: skip
@@ -108,7 +108,7 @@ def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]) -> list[dict[str, Any]]:
-    """One entry a claim of these chapters: declared, found, moved."""
+    """An entry for each claim of these chapters: what is declared, what was found, and whether it changed."""
     for name, record in records.items():
         declared = catalogue.get(name, {}).get("chapter")
         if declared != record["chapter"]:
@@ -120,31 +120,32 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
             continue
         record = records.get(name, _NO_RECORD)
         pieces = record["evidence"]
-        # What failed says more than what went first.
+        # Show a failed piece in preference to the first.
         failed = [piece for piece in pieces if not piece["holds"]]
         shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
+        expected, found = status_and_basis(declared), status_and_basis(record)
         entries.append(declared | {
-            "expected": said(declared), "status": record["status"], "basis": record["basis"], "evidence": pieces,
-            "what": shown["what"], "figure": shown["figure"], "moved": said(record) != said(declared),
+            "expected": expected, "status": record["status"], "basis": record["basis"], "evidence": pieces,
+            "what": shown["what"], "figure": shown["figure"], "changed": found != expected,
         })  # fmt: skip
     return entries
 
 
-def said(entry: dict[str, Any]) -> str:
-    """Status and basis in words.
+def status_and_basis(entry: dict[str, Any]) -> str:
+    """Status and basis as text.
 
-    >>> said({"status": "holds", "basis": "proved"})
+    >>> status_and_basis({"status": "holds", "basis": "proved"})
     'holds (proved)'
     """
     return entry["status"] + (f" ({entry['basis']})" if entry["basis"] else "")
 
 
-def say_moved(entries: list[dict[str, Any]]) -> list[str]:
+def changes(entries: list[dict[str, Any]]) -> list[str]:
     """One line for each claim whose status or basis is not the declared one."""
     return [
-        f"{entry['chapter']}: {entry['id']} moved: {entry['expected']} was expected, the run says {said(entry)} "
+        f"{entry['chapter']}: {entry['id']} changed: expected {entry['expected']}, found {status_and_basis(entry)} "
         f"({': '.join(filter(None, (entry['what'], entry['figure'])))})"
-        for entry in entries if entry["moved"]
+        for entry in entries if entry["changed"]
     ]  # fmt: skip
 
 
@@ -168,12 +169,12 @@ def counted(status: str, count: int) -> str:
 
 
 def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results first, then conditions, wording, misprints; within each, the weaker basis last."""
+    """Results first, then conditions, wording and misprints; within each, the strongest basis first."""
     return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), (*BASES, "").index(e["basis"])))
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:
-    """The ledger as a file for others: one line a claim."""
+    """The ledger as CSV, one line per claim."""
     text = io.StringIO()
     columns = ["id", "place", "statement", "expected", "status", "basis", "kind", "corrected", "affects", "figure",
                "chapter", "source", "test"]  # fmt: skip

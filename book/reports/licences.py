@@ -1,7 +1,7 @@
-"""What the pages carry that others made, and the packages that made them: each with its licence.
+"""The licences of third-party parts of the pages, and of the packages that execute and render the book.
 
-The first list is ``licences.yml``, since no package says which file of a page is whose. The second is read from what
-installed packages declare of themselves.
+The parts are listed in ``licences.yml``, because no package says which files of a page are its own. The licences of the
+packages are those that they declare.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 import yaml
 
 FOLDER = "licences"
-#: A licence's text, by the names that packages give it.
+#: Names under which packages ship the text of their licence.
 _TEXT = re.compile(r"(licen[cs]e|copying|notice)", re.IGNORECASE)
-#: Longer than this, a package has put the text where the name belongs.
+#: A longer name is the text of a licence in the wrong field.
 _NAME_ENDS = 60
 
 
 def components(root: Path) -> list[dict[str, Any]]:
-    """What the pages carry: name, licence, package, files."""
+    """The third-party parts of the pages: name, licence, package, files."""
     return yaml.safe_load((root / "book" / "data" / "licences.yml").read_text(encoding="utf-8"))
 
 
 def text_of(package: str) -> str | None:
-    """The licence texts that an installed package brings along."""
+    """The licence texts that an installed package ships, if any."""
     found = sorted({str(path) for path in distribution(package).files or [] if _is_text(path)})
     texts = [Path(distribution(package).locate_file(path)).read_text(encoding="utf-8").strip() for path in found]
     return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
@@ -37,7 +37,7 @@ def _is_text(path: Any) -> bool:
 
 
 def copy_texts(root: Path, html: Path) -> None:
-    """Put the texts beside the pages, because these licences ask for it: one file a package."""
+    """Copy the licence texts beside the pages, as these licences require: one file per package."""
     (html / FOLDER).mkdir(exist_ok=True)
     for package in sorted({component["package"] for component in components(root)}):
         if text := text_of(package):
@@ -45,7 +45,7 @@ def copy_texts(root: Path, html: Path) -> None:
 
 
 def declared(package: Distribution) -> str:
-    """The licence that a package declares: the expression, the name, or the class, whichever it has."""
+    """The licence that a package declares, as an expression, a name or a classifier."""
     known = package.metadata
     if expression := known.get("License-Expression"):
         return expression
@@ -57,7 +57,7 @@ def declared(package: Distribution) -> str:
 
 
 def packages(lock: Path) -> list[tuple[str, str, str]]:
-    """Name, version and licence of every package of the lock that this machine needs."""
+    """Name, version and licence of each installed package of the lock."""
     found = []
     if not lock.is_file():
         return found
@@ -65,13 +65,13 @@ def packages(lock: Path) -> list[tuple[str, str, str]]:
         try:
             package = distribution(name)
         except PackageNotFoundError:
-            continue  # it is for another system
+            continue  # it is for another platform
         found.append((name, package.version, declared(package)))
     return sorted(set(found))
 
 
 def facts(root: Path) -> dict[str, Any]:
-    """Everything that the page shows."""
+    """Everything that the page of licences shows."""
     parts = [
         {"name": part["name"], "licence": part["licence"], "package": part["package"],
          "version": distribution(part["package"]).version, "text": text_of(part["package"]) is not None}
@@ -81,14 +81,14 @@ def facts(root: Path) -> dict[str, Any]:
 
 
 def as_markdown(known: dict[str, Any], up: str) -> list[str]:
-    """The page's two tables; `up` leads from the page to the top of the pages."""
-    lines = ["| in the pages | licence | out of |", "| --- | --- | --- |"]
+    """The two tables of the page; `up` is the path from the page to the root of the pages."""
+    lines = ["| part of the pages | licence | package |", "| --- | --- | --- |"]
     for part in known["parts"]:
         package = part["package"]
-        # As HTML, because Sphinx takes a link within the pages for one of its documents.
+        # As HTML, because Sphinx would look for a document of that name.
         label = f'<a href="{up}{FOLDER}/{package}.txt">{package}</a>' if part["text"] else package
         lines.append(f"| {part['name']} | {part['licence']} | {label} {part['version']} |")
-    lines += ["", "The packages that execute and render the book, as they describe themselves:", ""]
+    lines += ["", "The packages that execute and render the book, with the licences that they declare:", ""]
     lines += ["| package | version | licence |", "| --- | --- | --- |"]
     lines += [f"| {name} | {version} | {licence} |" for name, version, licence in known["packages"]]
     return lines

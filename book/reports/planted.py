@@ -1,4 +1,4 @@
-"""What was broken on purpose, and who noticed: the record of `make faults`, as the page of it shows it."""
+"""The record of `make faults`: the planted faults and what noticed them, as text for the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-#: The folders in the order of the page.
+#: Folder -> heading, in the order of the page.
 FOLDERS = {
     "crowder": "Models, questions, answers, data",
     "crowder/counting": "Counting questions",
@@ -15,14 +15,14 @@ FOLDERS = {
     "crowder/beyond": "Beyond the paper",
     "crowder/practice": "Records of your own",
     "notebooks": "Beside a chapter",
-    "book/companion": "Figures, evidence, verdicts",
+    "book/companion": "Figures, evidence, claims",
     "book/build": "The build",
-    "book/reports": "The build’s own judges",
+    "book/reports": "Reports of the build",
 }
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The rows of the record; none if there is no record."""
+    """The rows of the record; none if there is no file."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -30,23 +30,28 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def as_markdown(rows: list[dict[str, str]]) -> list[str]:
-    """A count by kind, then every fault under its folder, each with those who noticed."""
-    noticed = sum(bool(_who(row)) for row in rows)
-    moved = sum(bool(row["verdicts"]) for row in rows)
-    lines = [f"**{len(rows)} faults** were planted; {noticed} were noticed, {moved} of them by a verdict, too.", ""]
+    """A count by kind, then all faults by folder, each with the tests and claims that noticed it."""
+    noticed = sum(bool(_noticed_by(row)) for row in rows)
+    changed = sum(bool(row["claims"]) for row in rows)
+    lines = [f"**{len(rows)} faults** were planted; {noticed} were noticed, {changed} of them also by a claim.", ""]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     lines += ["| what was wrong | faults |", "| --- | ---: |"]
     lines += [f"| {kind} | {sum(row['kind'] == kind for row in rows)} |" for kind in kinds]
     for folder, title in FOLDERS.items():
         if there := [row for row in rows if folder_of(row["file"]) == folder]:
             lines += ["", f"**{title}**", ""]
-            lines += [f"- *{_words(row['fault'])}* ({row['kind']}, {_module(row['file'])}): {row['why']}. "
-                      + (f"Noticed by {_who(row)}." if _who(row) else "**Not noticed.**") for row in there]  # fmt: skip
+            lines += map(_entry, there)
     return lines
 
 
+def _entry(row: dict[str, str]) -> str:
+    by = _noticed_by(row)
+    what = f"- *{_words(row['fault'])}* ({row['kind']}, `{Path(row['file']).stem}`): {row['why']}."
+    return f"{what} Noticed by {by}." if by else f"{what} **Not noticed.**"
+
+
 def folder_of(file: str) -> str:
-    """The folder of a module, two deep at most.
+    """The folder of a module, at most two levels deep.
 
     >>> [folder_of(f"crowder/{name}.py") for name in ("engine", "beyond/posterior", "practice/planner/clusterings")]
     ['crowder', 'crowder/beyond', 'crowder/practice']
@@ -54,29 +59,25 @@ def folder_of(file: str) -> str:
     return "/".join(Path(file).parts[:-1][:2])
 
 
-def _module(file: str) -> str:
-    return f"`{Path(file).stem}`"
-
-
 def _words(name: str) -> str:
-    """A hyphenated name, or a test's, as the words it is made of."""
+    """The words of a name with hyphens or underscores."""
     return re.sub(r"[-_]", " ", name)
 
 
-def _who(row: dict[str, str]) -> str:
-    """Those who noticed: how many tests, the first by name, and the verdicts that moved."""
+def _noticed_by(row: dict[str, str]) -> str:
+    """The number of tests that noticed, the name of the first, and the claims that changed."""
     parts = []
     count, names = int(row["tests"]), row["first"].split("; ")
     if "it hangs" in names:
-        parts.append("a run that never ended")
+        parts.append("a run that did not end")
         names.remove("it hangs")
     if count:
-        said = _words(names[0].rpartition("::")[2].removeprefix("test_"))
-        parts.append(f"{count} tests, the first “{said}”" if count > 1 else f"the test “{said}”")
-    if row["verdicts"]:
-        claims = row["verdicts"].split("; ")
-        if any("stopped" in claim for claim in claims):  # its chapter did not come to its end
+        name = _words(names[0].rpartition("::")[2].removeprefix("test_"))
+        parts.append(f"{count} tests, the first “{name}”" if count > 1 else f"the test “{name}”")
+    if row["claims"]:
+        claims = row["claims"].split("; ")
+        if any("stopped" in claim for claim in claims):  # its chapter failed
             parts.append(f"the build: {', '.join(claims)}")
         else:
-            parts.append(f"{'verdicts' if len(claims) > 1 else 'the verdict'} {', '.join(claims)}")
+            parts.append(f"{'claims' if len(claims) > 1 else 'claim'} {', '.join(claims)}")
     return " and by ".join(parts)

@@ -1,7 +1,7 @@
-"""Printed against regenerated: what the chapters handed over of the numbers in book/data/published.yml.
+"""Printed and regenerated numbers: how the results of the chapters compare with book/data/published.yml.
 
-A number *is lost* when it should agree and does not, or when its chapter regenerated nothing. Reasons for numbers that
-differ stand in the file; they are shown and fail nothing.
+The build fails if a number no longer agrees or was not regenerated. Numbers that are known to differ are listed in the
+file, with the reason.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ def read_groups(root: Path, chapters: list[Chapter]) -> dict[str, str]:
     known = {c.slug for c in chapters}
     for name, entry in groups.items():
         if not isinstance(entry, dict):
-            raise BuildError(f"book/data/published.yml: {name}: expected its chapter, place and numbers, not {entry!r}")
+            raise BuildError(f"book/data/published.yml: {name}: expected a chapter, a place and numbers, not {entry!r}")
         if entry.get("chapter") not in known:
             raise BuildError(f"book/data/published.yml: {name}: there is no chapter {entry.get('chapter')}")
     return {name: entry["chapter"] for name, entry in groups.items()}
 
 
 def judge(groups: dict[str, str], results: Path, slugs: list[str]) -> list[dict[str, Any]]:
-    """One entry a group of these chapters, with what its chapter recorded; without numbers if it recorded nothing."""
+    """An entry for each group of these chapters, with the comparison that its chapter recorded, if any."""
     found: dict[str, dict[str, Any]] = {}
     for slug in slugs:
         for path in sorted((results / slug / "published").glob("*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
             if groups.get(record["group"]) != slug:
-                raise BuildError(f"{slug}: compares {record['group']}, which book/data/published.yml gives to "
+                raise BuildError(f"{slug}: compares {record['group']}, which book/data/published.yml assigns to "
                                  f"{groups.get(record['group'], 'no chapter')}")  # fmt: skip
             found[record["group"]] = record
     lacking = {"place": "", "unit": "", "rule": "", "runs": None, "numbers": []}
@@ -44,15 +44,15 @@ def judge(groups: dict[str, str], results: Path, slugs: list[str]) -> list[dict[
     ]
 
 
-def verdict(number: dict[str, Any]) -> str:
-    """ "agrees", "differs" (as recorded), "lost", or "agrees now" (recorded as differing)."""
+def agreement(number: dict[str, Any]) -> str:
+    """ "agrees", "differs" (as listed), "disagrees", or "agrees now" (though listed as differing)."""
     if number["agrees"]:
         return "agrees now" if number["differ"] else "agrees"
-    return "differs" if number["differ"] else "lost"
+    return "differs" if number["differ"] else "disagrees"
 
 
-def say_lost(entries: list[dict[str, Any]]) -> list[str]:
-    """One line for each number that should agree and does not, and for each group that nobody regenerated."""
+def disagreements(entries: list[dict[str, Any]]) -> list[str]:
+    """A line for each number that should agree but does not, and for each group that was not regenerated."""
     lines = []
     for entry in entries:
         if not entry["numbers"]:
@@ -60,7 +60,7 @@ def say_lost(entries: list[dict[str, Any]]) -> list[str]:
         lines += [
             f"{entry['chapter']}: {_name(entry, number)} no longer agrees: printed {show(number['printed'])}, "
             f"regenerated {regenerated(number)} ({entry['rule']})"
-            for number in entry["numbers"] if verdict(number) == "lost"
+            for number in entry["numbers"] if agreement(number) == "disagrees"
         ]  # fmt: skip
     return lines
 
@@ -68,7 +68,7 @@ def say_lost(entries: list[dict[str, Any]]) -> list[str]:
 def diff(entries: list[dict[str, Any]]) -> list[str]:
     """All printed numbers beside the regenerated ones, then a count."""
     rows = [
-        (_name(entry, number), show(number["printed"]), regenerated(number), verdict(number))
+        (_name(entry, number), show(number["printed"]), regenerated(number), agreement(number))
         for entry in entries for number in entry["numbers"]
     ]  # fmt: skip
     if not rows:
@@ -79,18 +79,22 @@ def diff(entries: list[dict[str, Any]]) -> list[str]:
     return [*lines, f"printed numbers: {tally(entries)}"]
 
 
-#: How many numbers have each verdict, in words.
-_PLURAL = {"agrees": "agree", "differs": "differ, as noted", "lost": "no longer agree", "agrees now": "agree now"}
+#: Each result of `agreement` in words, singular and plural.
+_WORDS = {
+    "agrees": ("agrees", "agree"), "differs": ("differs, as noted", "differ, as noted"),
+    "disagrees": ("no longer agrees", "no longer agree"), "agrees now": ("agrees now", "agree now"),
+}  # fmt: skip
 
 
 def tally(entries: list[dict[str, Any]]) -> str:
-    """How many printed numbers have which verdict."""
-    every = [verdict(number) for entry in entries for number in entry["numbers"]]
-    return "; ".join(f"{every.count(word)} {words}" for word, words in _PLURAL.items() if word in every)
+    """How many printed numbers agree, and how many do not."""
+    every = [agreement(number) for entry in entries for number in entry["numbers"]]
+    counts = {result: every.count(result) for result in _WORDS if result in every}
+    return "; ".join(f"{count} {_WORDS[result][count > 1]}" for result, count in counts.items())
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:
-    """The comparison as a file for others: one line a number."""
+    """The comparison as CSV, one line per number."""
     text = io.StringIO()
     columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "rule", "verdict", "reason",
                "chapter"]  # fmt: skip
@@ -98,7 +102,7 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
     writer.writeheader()
     for entry in entries:
         for number in entry["numbers"]:
-            writer.writerow(entry | number | {"verdict": verdict(number), "reason": number["differ"]})
+            writer.writerow(entry | number | {"verdict": agreement(number), "reason": number["differ"]})
     return text.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""The code that ran, readable without a network: files that the ledger links to, and the cells behind the figures."""
+"""Pages of code: the files that the ledger links to, and the cells behind the figures."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def unmarked(code: str) -> str:
-    """Without the marks that no style shows: names, punctuation and white space look like any text.
+def without_plain_spans(code: str) -> str:
+    """Remove the spans around names, punctuation and white space, which no style uses.
 
-    >>> unmarked('<span class="n">x</span><span class="o">=</span>')
+    >>> without_plain_spans('<span class="n">x</span><span class="o">=</span>')
     'x<span class="o">=</span>'
     """
     return re.sub(r'<span class="(?:n|p|w)">([^<]*)</span>', r"\1", code)
 
 
 def _lighter(code: str) -> str:
-    """Unmarked; and a line's number, its anchor and the link to it are one element instead of three."""
-    code = unmarked(code)
+    """Shorten the HTML: no plain spans, and one element for a line's number, anchor and link instead of three."""
+    code = without_plain_spans(code)
     numbered = r'<a id="(L-\d+)" name="\1"></a><a href="#\1"><span class="linenos">( *\d+)</span></a>'
     return re.sub(numbered, r'<a class="l" id="\1" href="#\1">\2</a>', code)
 
@@ -74,9 +74,9 @@ def write(
     executed: Path,
     commit: str | None,
 ) -> None:
-    """Pages under ``source/``: a file with an anchor ``L-n`` on each line, a chapter with one on each cell of code.
+    """Write the pages under ``source/``: files with an anchor ``L-n`` on each line, notebooks with one on each cell.
 
-    What was copied before it ran is read from the copy: `root` may have been edited since.
+    Files are read from `copy` where possible, because `root` may have been edited since.
     """
     paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
     styles = html_folder / "source" / "style.css"
@@ -98,7 +98,7 @@ def write(
         page.write_text(_PAGE.format(name=html.escape(name), where=html.escape(where), home="../../index.html",
                                      code=_lighter(code), up="../../"), encoding="utf-8")  # fmt: skip
     for path in paths:
-        # An anchor of its own on each line; the number is a link to it.
+        # Each line has an anchor, and its number links to it.
         formatter = HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True, wrapcode=False)
         page = html_folder / "source" / f"{path}.html"
         page.parent.mkdir(parents=True, exist_ok=True)

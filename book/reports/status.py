@@ -1,7 +1,7 @@
-"""What stands behind the pages: for each chapter its run time, commit and data sets; the versions that ran.
+"""For each chapter its run time, commit and data sets, and the versions of the packages.
 
-The run times are those that `make bench` left in ``book/data/measured/chapters.csv``: a time of this very build would
-make every build other bytes than the last.
+Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
+be identical to the last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from book.build.manifest import Manifest
 def facts(
     manifest: Manifest, chapters: list[Chapter], *, profile_name: str, results: Path, measured: Path
 ) -> dict[str, Any]:
-    """Everything that the status page shows, of chapters that have been executed."""
+    """Everything that the page *What ran* shows about these chapters, which have been executed."""
     rows, versions = [], {}
     times, machine = _measured(measured)
     for chapter in chapters:
@@ -30,13 +30,13 @@ def facts(
             "seconds": times.get(chapter.slug), "commit": entry["commit"],
             "data": [json.loads(path.read_text(encoding="utf-8")) for path in used],
         })  # fmt: skip
-    # In one order, whether a chapter ran now or its entry was read: Python, then the packages.
+    # The order must not depend on which chapters ran now: Python first, then the packages.
     versions = {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))}
     return {"profile": profile_name, "machine": machine, "chapters": rows, "versions": versions}
 
 
 def _measured(path: Path) -> tuple[dict[str, float], str]:
-    """Seconds of each chapter in the full book, and what they were measured on."""
+    """The seconds of each chapter in the full book, and the versions with which they were measured."""
     if not path.is_file():
         return {}, ""
     with path.open(encoding="utf-8", newline="") as file:
@@ -45,7 +45,7 @@ def _measured(path: Path) -> tuple[dict[str, float], str]:
 
 
 def as_markdown(status: dict[str, Any]) -> list[str]:
-    """The page's tables."""
+    """The tables of the page."""
     lines = [f"Profile *{status['profile']}*."]
     if times := [row["seconds"] for row in status["chapters"] if row["seconds"] is not None]:
         lines[0] += (

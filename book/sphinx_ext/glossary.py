@@ -1,7 +1,7 @@
-"""The first mention of a glossary term on a chapter's page leads to its explanation, and shows it when pointed at.
+"""Link the first mention of each glossary term on a chapter's page to its definition, shown when hovered over.
 
-No chapter marks its terms: what is in the glossary of book/pages/notation.md is found. Only running text counts, not
-headings, captions, code, formulas or links.
+Chapters do not mark their terms: the terms of book/pages/notation.md are found in running text, but not in headings,
+captions, code, formulas or links.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from sphinx import addnodes
 
 PAGE = "book/pages/notation"
 
-# Where a word is not running text.
+# Nodes whose text is not running text.
 _NOT_TEXT = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.math, nodes.caption, nodes.table,
              nodes.emphasis, nodes.rubric, addnodes.pending_xref)  # fmt: skip
 
 
 def explanations(env: Any) -> dict[str, tuple[str, str]]:
-    """Term -> anchor and explanation, from the page of the glossary."""
+    """Term -> anchor and definition, from the glossary."""
     found = {}
     for item in env.get_doctree(PAGE).findall(nodes.definition_list_item):
         term, definition = item.next_node(nodes.term), item.next_node(nodes.definition)
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
 
 
 def pattern(term: str) -> re.Pattern[str]:
-    """The term as a word of its own, singular or plural.
+    """A pattern for the term as a separate word, singular or plural.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def link_first_mentions(app: Any, doctree: nodes.document, docname: str) -> None
     if not docname.startswith("notebooks/") or PAGE not in app.env.found_docs:
         return
     terms = explanations(app.env)
-    # Longer terms first, so that "edge ordering" is not taken apart.
+    # Longer terms first, so that no term is matched inside another.
     for term in sorted(terms, key=len, reverse=True):
         anchor, explanation = terms[term]
         wanted = pattern(term)

@@ -1,7 +1,7 @@
-"""Charts with controls: the scripts that draw them, on the pages that have some and on no other.
+"""Add the scripts for interactive charts to the pages that have such charts.
 
-Vega, Vega-Lite and vega-embed come as one file out of vl-convert-python, which has them within: no host is asked, now
-or by the reader's browser.
+Vega, Vega-Lite and vega-embed are one file made by vl-convert-python, which contains them, so neither the build nor the
+reader's browser needs a network.
 """
 
 from pathlib import Path
@@ -13,14 +13,14 @@ SCRIPT = "vega-embed.js"
 
 
 def bundle(path: Path) -> None:
-    """Write the libraries, of the version that Altair writes for."""
+    """Write the libraries, in the version that Altair targets."""
     import altair
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # In a function of its own: its short names would be every script's.
+    # Wrapped in a function, so that its short names do not become global.
     path.write_text("(function () {\n" + text + "\n})();\n", encoding="utf-8")
 
 
@@ -30,7 +30,7 @@ def add_scripts(app: Any, page: str, template: str, context: dict[str, Any], doc
     path = Path(app.outdir) / "_static" / SCRIPT
     if not path.exists():
         bundle(path)
-    # It fetches the libraries when the page is there to read.
+    # It loads the libraries after the page.
     app.add_js_file("interactive.js", loading_method="defer")
 
 

@@ -1,12 +1,12 @@
-"""Sphinx shows what the build found: printed beside regenerated numbers, what ran, and where a figure comes from.
+"""Sphinx directives for the reports of the build, and a role that links a figure to its code.
 
 ::
 
     ```{printed}            the paper's numbers beside the regenerated ones (from ``printed.json``, see `printed`)
     ```{status}             run times, versions, commit and data sets of the chapters (``status.json``, see `status`)
-    ```{licences}           whose work the pages carry (``licences.json``, see `licences`)
-    ```{faults}             what was broken on purpose (from ``book/data/measured/faults.csv``, see `planted`)
-    {cell}`08-synthetic#x`  a link to the cell that made a figure, in the page of its notebook (see `sources`)
+    ```{licences}           third-party parts of the pages (``licences.json``, see `licences`)
+    ```{faults}             planted faults (from ``book/data/measured/faults.csv``, see `planted`)
+    {cell}`08-synthetic#x`  a link to the cell that made a figure, on the page of the notebook's code (see `sources`)
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from sphinx.util.docutils import SphinxRole
 from book.reports.licences import as_markdown as licences_as_markdown
 from book.reports.planted import as_markdown as faults_as_markdown
 from book.reports.planted import read as read_faults
-from book.reports.printed import regenerated, show, tally
-from book.reports.printed import verdict as agreement
+from book.reports.printed import agreement, regenerated, show, tally
 from book.reports.status import as_markdown
-from book.sphinx_ext.verdicts import Shown
+from book.sphinx_ext.verdicts import MarkdownDirective
 
 
 class CellRole(SphinxRole):
@@ -36,14 +35,14 @@ class CellRole(SphinxRole):
         return [nodes.reference("", "code", internal=False, refuri=f"{up}source/notebooks/{slug}.html#cell-{cell}")], []
 
 
-class Printed(Shown):
-    """The paper's numbers, one table a group."""
+class Printed(MarkdownDirective):
+    """The paper's numbers, one table per group."""
 
     def run(self) -> list[nodes.Node]:
         path = Path(self.env.app.srcdir) / "printed.json"
         groups = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
         size = sum(len(group["numbers"]) for group in groups)
-        found = self.words(f"**{size} printed numbers**: {tally(groups)}.")
+        found = self.markdown(f"**{size} printed numbers**: {tally(groups)}.")
         for group in groups:
             runs = ""
             if group["runs"]:
@@ -56,34 +55,34 @@ class Printed(Shown):
                 reason = f": {number['differ']}" if number["differ"] else ""
                 row = (number["name"], show(number["printed"]), regenerated(number), agreement(number) + reason)
                 lines.append(f"| {' | '.join(row)} |")
-            found += self.words(*lines)
+            found += self.markdown(*lines)
         return found
 
 
-class Status(Shown):
-    """What ran, when the pages were built (from ``status.json``, see `status`)."""
+class Status(MarkdownDirective):
+    """Which chapters ran, with what (from ``status.json``, see `status`)."""
 
     def run(self) -> list[nodes.Node]:
         path = Path(self.env.app.srcdir) / "status.json"
-        return self.words(*as_markdown(json.loads(path.read_text(encoding="utf-8")))) if path.exists() else []
+        return self.markdown(*as_markdown(json.loads(path.read_text(encoding="utf-8")))) if path.exists() else []
 
 
-class Licences(Shown):
-    """Whose work the pages carry (from ``licences.json``, see `licences`)."""
+class Licences(MarkdownDirective):
+    """Third-party parts of the pages (from ``licences.json``, see `licences`)."""
 
     def run(self) -> list[nodes.Node]:
         path = Path(self.env.app.srcdir) / "licences.json"
         up = "../" * self.env.docname.count("/")
         known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-        return self.words(*licences_as_markdown(known, up)) if known else []
+        return self.markdown(*licences_as_markdown(known, up)) if known else []
 
 
-class Faults(Shown):
-    """What was broken on purpose, and who noticed (see `planted`)."""
+class Faults(MarkdownDirective):
+    """The planted faults and what noticed them (see `planted`)."""
 
     def run(self) -> list[nodes.Node]:
         record = Path(self.env.app.srcdir, "book", "data", "measured", "faults.csv")
-        return self.words(*faults_as_markdown(read_faults(record)))
+        return self.markdown(*faults_as_markdown(read_faults(record)))
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,11 +1,11 @@
-"""Sphinx shows the ledger: badges beside statements, a line where a claim was checked, the table, the tally.
+"""The Sphinx role and directives that show the ledger.
 
-All read ``ledger.json``, which the build puts beside the sources after the chapters have run (see `ledger`)::
+They read ``ledger.json``, which the build writes beside the sources once the chapters have run (see `ledger`)::
 
     {claim}`C15`          a badge, linked to the evidence
-    ```{verdict} C15      one line, with the evidence folded; the build puts it where the chapter checked the claim
-    ```{checked} 05-name  what one chapter checked; the build puts it at the chapter's end
-    ```{ledger} C         every claim of the paper (E: errata, B: the book's own statements)
+    ```{verdict} C15      the result, with the evidence folded; the build inserts it where the chapter checks the claim
+    ```{checked} 05-name  the claims that a chapter checks; the build inserts it at the chapter's end
+    ```{ledger} C         all claims of the paper (E: errata, B: the book's own statements)
     ```{errata}           one table of all errata, results first
     ```{tally}            how many claims have which status
 """
@@ -23,7 +23,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
-from book.reports.ledger import by_weight, counted, said, tally
+from book.reports.ledger import by_weight, counted, status_and_basis, tally
 
 logger = logging.getLogger(__name__)
 
@@ -40,18 +40,18 @@ def read(app: Any) -> dict[str, dict[str, Any]]:
 
 
 def badge(env: Any, entry: dict[str, Any], *, target: str | None = None, short: bool = False) -> nodes.Node:
-    """Identifier and status, linked to where the claim was checked, or to the ledger if it was not."""
+    """Identifier and status, linked to where the claim was checked or, if it was not, to the ledger."""
     name, status = entry["id"], entry["status"]
     status = "caveat" if short and status == "holds with a caveat" else status
-    text = f"{name} {said(entry) if status == 'holds' else status}"
+    text = f"{name} {status_and_basis(entry) if status == 'holds' else status}"
     if target is None:
         target = f"claim-{name.lower()}" if entry["evidence"] else f"ledger-{name.lower()}"
-    # The frame is around the link: Sphinx makes the link's own inner node anew.
-    return nodes.inline("", "", link(env, target, text), classes=["verdict", *looks(entry)])
+    # The classes are on a node around the link, because Sphinx replaces the node inside it.
+    return nodes.inline("", "", link(env, target, text), classes=["verdict", *css_classes(entry)])
 
 
-def looks(entry: dict[str, Any]) -> list[str]:
-    """The style classes of a status and its basis."""
+def css_classes(entry: dict[str, Any]) -> list[str]:
+    """The CSS classes of a status and its basis."""
     return [f"status-{entry['status'].replace(' ', '-')}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
 
 
@@ -61,7 +61,7 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
 
 
 def source_link(env: Any, item: dict[str, Any]) -> nodes.Node:
-    """A link to the line, in the page of that file that the build makes (see `sources`)."""
+    """A link to the line on the page that the build makes of the file (see `sources`)."""
     up = "../" * env.docname.count("/")
     label = item["name"].split("::")[-1]
     return nodes.reference("", "", nodes.literal(label, label), internal=False,
@@ -79,11 +79,11 @@ class ClaimRole(SphinxRole):
         return [badge(self.env, entry)], []
 
 
-class Shown(SphinxDirective):
-    """What the directives share."""
+class MarkdownDirective(SphinxDirective):
+    """Helpers for directives that insert Markdown."""
 
-    def words(self, *lines: str) -> list[nodes.Node]:
-        """Markdown, with its maths and roles, as nodes."""
+    def markdown(self, *lines: str) -> list[nodes.Node]:
+        """Nodes for lines of Markdown, with maths and roles."""
         box = nodes.container()
         self.state.nested_parse(StringList(list(lines), source="ledger"), self.content_offset, box)
         return box.children
@@ -93,8 +93,8 @@ class Shown(SphinxDirective):
         return nodes.paragraph("", "", *made, classes=[classes] if classes else [])
 
     def head(self, mark: nodes.Node, entry: dict[str, Any]) -> nodes.paragraph:
-        """The badge, then the place; a place may hold maths."""
-        (place,) = self.words(entry["place"])
+        """The badge, then the place, which may contain maths."""
+        (place,) = self.markdown(entry["place"])
         return self.line(mark, " ", *place.children, classes="claim-head")
 
     def target(self, node: nodes.Element, name: str) -> nodes.Element:
@@ -108,31 +108,32 @@ class Shown(SphinxDirective):
             parts += [link(self.env, f"claim-{entry['id'].lower()}", "evidence"), " · "]
         if not chapter:
             parts += [link(self.env, f"ledger-{entry['id'].lower()}", "ledger"), " · "]
-        for key in ("source", "test"):
-            for item in entry[key]:
-                parts += [f"{key} ", source_link(self.env, item), " · "]
+        for label, key in (("code", "source"), ("tests", "test")):
+            for number, item in enumerate(entry[key]):
+                parts += [", " if number else f"{label}: ", source_link(self.env, item)]
+            parts += [" · "] if entry[key] else []
         return self.line(*parts[:-1], classes="claim-links")
 
-    def amended(self, entry: dict[str, Any]) -> list[nodes.Node]:
-        """What holds instead of what is printed, and what that affects."""
+    def correction(self, entry: dict[str, Any]) -> list[nodes.Node]:
+        """What holds instead of the printed statement, and what that affects."""
         lines = []
         if entry["corrected"]:
             lines.append(f"**What holds** ({entry['basis'] or NOT_SHOWN}): {entry['corrected']}")
         if entry["affects"]:
             lines += ["", f"**Affects:** {entry['affects']}"]
-        return self.words(*lines) if lines else []
+        return self.markdown(*lines) if lines else []
 
     def folded(self, entry: dict[str, Any], links: nodes.Node) -> nodes.Node:
-        """The evidence, which few readers open."""
+        """The evidence, in a dropdown."""
         box = nodes.container(classes=["claim-evidence"])
         lines = [entry["statement"], ""] if entry["status"] == "holds" else []
-        box += self.words(":::::{dropdown} Evidence", *lines, *evidence(entry["evidence"]), ":::::")
+        box += self.markdown(":::::{dropdown} Evidence", *lines, *evidence(entry["evidence"]), ":::::")
         box.children[0] += links
         return box
 
 
-class VerdictBox(Shown):
-    """The record of one claim, where the chapter made it."""
+class VerdictBox(MarkdownDirective):
+    """The result of one claim, where the chapter checks it."""
 
     required_arguments = 1
 
@@ -141,20 +142,20 @@ class VerdictBox(Shown):
         if entry is None:
             logger.warning("no claim %s in the ledger", self.arguments[0], location=self.get_location())
             return []
-        box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
+        box = nodes.container(classes=["claim", "claim-changed"] if entry["changed"] else ["claim"])
         self.target(box, f"claim-{entry['id'].lower()}")
         box += self.head(badge(self.env, entry, target=f"ledger-{entry['id'].lower()}"), entry)
         if entry["status"] != "holds":
-            box += self.words(entry["statement"])
-            box += self.amended(entry)
-        if entry["moved"]:
+            box += self.markdown(entry["statement"])
+            box += self.correction(entry)
+        if entry["changed"]:
             box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
         box += self.folded(entry, self.links(entry, chapter=False))
         return [box]
 
 
 def evidence(pieces: list[dict[str, Any]]) -> list[str]:
-    """A list, the pieces for the printed statement first."""
+    """The evidence as a list; pieces for the printed statement come first."""
     lines = []
     for piece in sorted(pieces, key=lambda piece: piece["corrected"]):
         role = "*Instead:* " if piece["corrected"] else ""
@@ -162,8 +163,8 @@ def evidence(pieces: list[dict[str, Any]]) -> list[str]:
     return lines or ["No evidence was recorded."]
 
 
-class Checked(Shown):
-    """What one chapter checked: a line a claim."""
+class Checked(MarkdownDirective):
+    """The claims that one chapter checks, one line each."""
 
     required_arguments = 1
 
@@ -171,14 +172,14 @@ class Checked(Shown):
         listed = nodes.bullet_list(classes=["checked"])
         for entry in self.env.crowder_ledger.values():
             if entry["chapter"] == self.arguments[0]:
-                (said,) = self.words(entry["statement"])
-                line = self.line(badge(self.env, entry), " ", *said.children)
+                (paragraph,) = self.markdown(entry["statement"])
+                line = self.line(badge(self.env, entry), " ", *paragraph.children)
                 listed += nodes.list_item("", line)
         return [listed] if listed.children else []
 
 
-class Ledger(Shown):
-    """All claims of one kind."""
+class Ledger(MarkdownDirective):
+    """All claims whose identifiers begin with a letter."""
 
     required_arguments = 1
 
@@ -186,24 +187,26 @@ class Ledger(Shown):
         found = []
         entries = [e for e in self.env.crowder_ledger.values() if e["id"].startswith(self.arguments[0])]
         for entry in by_weight(entries) if self.arguments[0] == "E" else entries:
-            box = nodes.container(classes=["claim", "claim-moved"] if entry["moved"] else ["claim"])
+            box = nodes.container(classes=["claim", "claim-changed"] if entry["changed"] else ["claim"])
             self.target(box, f"ledger-{entry['id'].lower()}")
             box += self.head(badge(self.env, entry), entry)
-            box += self.words(entry["statement"])
-            box += self.amended(entry)
-            if entry["moved"]:
+            box += self.markdown(entry["statement"])
+            box += self.correction(entry)
+            if entry["changed"]:
                 box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
             links = self.links(entry, chapter=True)
-            for name in entry["errata"] + entry["about"]:
-                if name in self.env.crowder_ledger:
-                    links += [nodes.Text(" · "), link(self.env, f"ledger-{name.lower()}", name)]
+            for key in ("errata", "about"):
+                known = [name for name in entry[key] if name in self.env.crowder_ledger]
+                for number, name in enumerate(known):
+                    words = ", " if number else f" · {key}: "
+                    links += [nodes.Text(words), link(self.env, f"ledger-{name.lower()}", name)]
             box += links
             found.append(box)
         return found
 
 
-class Errata(Shown):
-    """One table of all errata, what weighs most first: where, what is printed and what holds, what it affects."""
+class Errata(MarkdownDirective):
+    """One table of all errata, the weightiest first: place, printed and corrected statement, what it affects."""
 
     HEAD = ("erratum", "place", "printed → what holds", "affects")
 
@@ -222,9 +225,9 @@ class Errata(Shown):
                 kind = entry["kind"]
                 title = self.line(HEADINGS[kind], classes="errata-kind")
                 body += nodes.row("", nodes.entry("", title, morecols=len(self.HEAD) - 1))
-            holds = self.words(f"→ {entry['corrected']}") if entry["corrected"] else []
-            body += self.row(self.line(badge(self.env, entry, short=True)), *(self.words(entry["place"])),
-                             [*self.words(entry["statement"]), *holds], self.words(entry["affects"]))  # fmt: skip
+            holds = self.markdown(f"→ {entry['corrected']}") if entry["corrected"] else []
+            body += self.row(self.line(badge(self.env, entry, short=True)), *(self.markdown(entry["place"])),
+                             [*self.markdown(entry["statement"]), *holds], self.markdown(entry["affects"]))  # fmt: skip
         group += body
         table += group
         return [table]
@@ -234,7 +237,7 @@ class Errata(Shown):
         return nodes.row("", *(nodes.entry("", *cell) for cell in made))
 
 
-class Tally(Shown):
+class Tally(MarkdownDirective):
     """How many claims have which status."""
 
     optional_arguments = 1
@@ -246,9 +249,9 @@ class Tally(Shown):
         for status, count in tally(entries, letter).items():
             text = counted(status, count)
             parts += [nodes.inline(text, text, classes=["verdict", f"status-{status.replace(' ', '-')}"]), " "]
-        moved = [entry["id"] for entry in entries if entry["moved"]]
-        if moved:
-            parts += [nodes.strong("", f" In this run {', '.join(moved)} moved.")]
+        changed = [entry["id"] for entry in entries if entry["changed"]]
+        if changed:
+            parts += [nodes.strong("", f" Changed in this run: {', '.join(changed)}.")]
         return [self.line(*parts, classes="tally")]
 
 

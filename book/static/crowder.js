@@ -1,4 +1,4 @@
-// Whatever is too wide for the screen scrolls inside itself; a reader without a mouse must be able to reach it.
+// Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
   function mark() {
     const wide = "mjx-container[display=true], div.math, .pst-scrollable-table-container, .cell_output .text_html";
@@ -7,7 +7,7 @@
       else box.removeAttribute("tabindex");
     });
   }
-  // docutils calls the bibliography a list, but its entries are not list items; a plain group of entries reads well.
+  // docutils marks the bibliography as a list whose entries are not list items; without the role it is read correctly.
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll(".citation-list").forEach((list) => list.removeAttribute("role"));
   });
@@ -18,11 +18,11 @@
   window.addEventListener("resize", mark);
 })();
 
-// Opened from a folder, a page may not read another one: search then lists its hits without their text.
+// Pages opened from a folder may not read each other, so search lists its hits without text.
 if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
-// The index of the search holds titles as TeX; a hit shows them as text.
+// The search index contains titles as TeX; show them as text.
 document.addEventListener("DOMContentLoaded", () => {
   const hits = document.getElementById("search-results");
   if (!hits) return;

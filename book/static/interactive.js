@@ -1,4 +1,4 @@
-// Puts each chart with controls into its figure, in the place of the still picture, and says in words what it shows.
+// Replaces the still picture of each figure by its interactive chart, with a sentence on what the chart shows.
 (function () {
   const libraries = new URL("vega-embed.js", document.currentScript.src);
 
@@ -13,7 +13,7 @@
     const spec = JSON.parse(script.textContent);
     const figure = document.getElementById(spec.figure);
     const still = figure.querySelector("img");
-    const told = spec.usermeta.crowder;
+    const settings = spec.usermeta.crowder;
     delete spec.figure;
 
     const box = document.createElement("div");
@@ -27,18 +27,18 @@
     const chart = make("div", "interactive-chart", box);
     const options = { actions: false, ast: true, bind: controls, mode: "vega-lite", renderer: "svg", tooltip: false };
     const { view } = await vegaEmbed(chart, spec, options);
-    // One picture to a screen reader, not a hundred nameless lines; what it shows is in the words.
+    // A screen reader gets one image, described by the sentence, instead of a hundred unnamed lines.
     chart.querySelector("svg").setAttribute("aria-hidden", "true");
     chart.setAttribute("role", "img");
     chart.setAttribute("aria-label", still.alt);
 
     function say() {
-      const text = told.by.reduce((texts, name) => texts[String(view.signal(name))], told.words);
+      const text = settings.by.reduce((texts, name) => texts[String(view.signal(name))], settings.words);
       if (words.textContent !== text) words.textContent = text;
     }
 
-    if (told.step) {
-      const range = controls.querySelector(`input[name="${told.step}"]`);
+    if (settings.step) {
+      const range = controls.querySelector(`input[name="${settings.step}"]`);
       const buttons = make("div", "interactive-steps", controls);
       for (const [label, by] of [["Back", -1], ["Next", 1]]) {
         const button = make("button", "", buttons);
@@ -46,17 +46,17 @@
         button.textContent = label;
         button.addEventListener("click", () => {
           const value = Math.min(+range.max, Math.max(+range.min, +range.value + by));
-          view.signal(told.step, value).runAsync();
+          view.signal(settings.step, value).runAsync();
         });
       }
     }
-    told.by.forEach((name) => view.addSignalListener(name, say));
+    settings.by.forEach((name) => view.addSignalListener(name, say));
     say();
     figure.insertBefore(box, figure.firstChild);
     still.classList.add("interactive-replaced");
   }
 
-  // The text comes first: the libraries are fetched when the page is there. A chart that fails leaves its still picture.
+  // Load the libraries after the page. If a chart fails, its still picture remains.
   window.addEventListener("load", () => {
     const script = document.createElement("script");
     script.src = libraries.href;

@@ -1,1 +1,1 @@
-"""Past the paper: an ordering by summed evidence, stopping early, crowds that err."""
+"""Beyond the paper: evidence ordering, stopping early, crowds that err."""

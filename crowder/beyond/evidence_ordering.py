@@ -1,7 +1,7 @@
-"""Evidence ordering: ask where the summed log-likelihood ratios point, with densities that are known or learned.
+"""Evidence ordering: ask where the summed log-likelihood ratio is largest, with densities that are known or learned.
 
-Both of the paper's heuristics compare single similarities. This one adds up what all similarities across two components
-say (`crowder.beyond.log_likelihood` does the work). It goes beyond the paper.
+Both of the paper's heuristics compare single similarities. This ordering adds up the evidence of all similarities
+across two components (see `crowder.beyond.log_likelihood`). It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from crowder.validation import Seed
 
 __all__ = ["FORMS", "EvidenceOrdering", "evidence_ordering"]
 
-#: Each form: the evidence, in nats, from which on pairs come first, and whether records are placed as they arrive.
+#: For each form: the least evidence, in nats, at which a pair of components is asked about before any record is
+#: placed; and whether records are placed in order of arrival.
 FORMS = {"auto": (TAU, False), "pairs": (-np.inf, False), "records": (np.inf, True)}
 
-#: Questions before the first look at the answers, and how the number grows from look to look.
-FIRST_LOOK, NEXT_LOOK = 16, 1.4
+#: The number of questions before the first update of densities and correlation, and its factor between updates.
+FIRST_UPDATE, UPDATE_FACTOR = 16, 1.4
 
-#: Where evidence hangs together more than this, it does not grow with a cluster, and waiting for it gains nothing.
+#: Above this correlation the evidence hardly grows with the size of a cluster, so waiting for more gains nothing.
 DEPENDENT = 0.1
 
 
 class EvidenceOrdering(Ordering):
-    r"""Ask about the components, or place the records, for which the summed log-likelihood ratio speaks most.
+    r"""Ask about the components with the largest summed log-likelihood ratio, or place the least ambiguous record.
 
     The evidence for a match of components A and B is :math:`\sum_{u \in A, v \in B} \ln f_g(w_{uv})/f_r(w_{uv})`.
 
@@ -44,35 +45,36 @@ class EvidenceOrdering(Ordering):
     similarity : array_like
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
     model : SimilarityModel, optional
-        f_g and f_r. A density may vanish: such a pair is surely a match, or surely none, and still asked or implied.
-        Without a model the ratio is learned from the answers so far: see Notes.
+        f_g and f_r. Where one of them vanishes, a pair is certainly a match or a non-match; it is still asked about
+        or implied. Without a model the ratio is learned from the answers so far: see Notes.
     form : {"auto", "pairs", "records"}, keyword only
-        "pairs" always asks about the two components with the most evidence. "records" places one record after the
-        other, in random order, and tries the clusters so far by falling evidence. "auto" asks about two components if
-        the evidence is at least `crowder.beyond.log_likelihood.TAU` nats; else it places the record that is expected to
-        be tried least often in vain, weighing each cluster by evidence and the square root of its size.
+        "pairs" always asks about the two components with the most evidence. "records" places one record after
+        another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
+        about two components if their evidence is at least `crowder.beyond.log_likelihood.TAU` nats; otherwise it places
+        the record with the fewest expected unnecessary questions, each cluster weighted by its evidence and the square
+        root of its size.
     rng : int or numpy.random.Generator, keyword only
-        Breaks ties, and orders arrivals: records are taken in random order, and of equals the first is chosen.
+        Gives a random order of the records, which is the arrival order and breaks ties.
 
     Raises
     ------
     ValueError
-        If the similarity is not one of these (or sparse), the form is unknown, or rng is missing.
+        If the similarity is not one of these, the form is unknown, or rng is missing.
 
     Notes
     -----
-    The answers are looked at after 16 questions, and again whenever there are 1.4 times as many.
+    Densities and correlation are updated after 16 questions, and again whenever their number has grown by 1.4.
 
-    *Learned densities:* f_g and f_r are taken as constant on steps, their ratio as rising with the similarity. At first
-    it barely rises; then the known matches and non-matches, asked or implied, tell.
+    *Learned densities:* f_g and f_r are constant on steps, and their ratio increases with the similarity. The prior
+    ratio is nearly constant; the known matches and non-matches, asked or implied, replace it.
 
-    *Dependence:* a sum is the evidence if its terms are independent. The records of a real cluster resemble each other,
-    and so does what they say about a third. The intraclass correlation ρ of the evidence across components known to
-    differ measures it; a sum of m terms then counts for 1/(1 + ρ(m - 1)) of itself, and where ρ is above 0.1, "auto"
-    asks as "pairs" does.
+    *Dependence:* a sum is the evidence if its terms are independent. The records of a real cluster resemble one
+    another, so their similarities to a third record are correlated. The intraclass correlation ρ of the evidence across
+    components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
+    ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Cost:* O(n) a question, as a rule; a row whose maximum goes is searched again. Placing a record costs O(nk) with k
-    clusters, a look at the answers O(n²); there are O(log q) looks. Memory O(n²).
+    *Cost:* usually O(n) per question; a row that loses its maximum is searched again. Placing a record costs O(nk) for
+    k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
 
     Examples
     --------
@@ -99,11 +101,11 @@ class EvidenceOrdering(Ordering):
         if model is not None:
             validation.model(model)
         if not self.every_pair:
-            raise ValueError("evidence ordering needs the similarity of every pair: pass a dense or condensed one")
+            raise ValueError("similarity must have every pair, dense or condensed, for evidence ordering")
         self.form = form
         self._arrivals = generator.permutation(self.n)
         square = self._candidates.square()[np.ix_(self._arrivals, self._arrivals)]
-        self._learns, self._look = model is None, FIRST_LOOK
+        self._learns, self._update_at = model is None, FIRST_UPDATE
         if model is None:
             self._edges, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
             self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
@@ -119,14 +121,14 @@ class EvidenceOrdering(Ordering):
 
     @property
     def dependence(self) -> float:
-        """ρ, what the answers so far prove of how the terms of a sum hang together: 0 not at all, 1 wholly."""
+        """ρ, the estimated correlation of the terms of a sum, from 0 (independent) to 1."""
         return float(self._summed.dependence[0])
 
     def evidence(self, w: ArrayLike) -> np.ndarray:
-        """What a pair of similarity w (any shape) weighs at present, in nats; ±65,536 if it is certain."""
+        """The current evidence of pairs with similarities w (any shape), in nats; ±65,536 if they are certain."""
         w = np.asarray(w)
         if w.dtype.kind not in "fiub" or not ((w >= 0) & (w <= 1)).all():  # NaN is neither
-            raise ValueError(f"a similarity is a number in [0, 1], not {w.tolist()!r}")
+            raise ValueError(f"w must be similarities in [0, 1], not {w.tolist()!r}")
         return self._ratio[np.searchsorted(self._edges, w.astype(np.float64), side="right")] / UNIT
 
     def next_question(self) -> tuple[int, int] | None:
@@ -134,16 +136,16 @@ class EvidenceOrdering(Ordering):
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
             self._taken += 1
-            if self._taken == self._look:
-                self._look_at_answers()
+            if self._taken == self._update_at:
+                self._update()
         least, by_arrival = FORMS[self.form]
         if self.form == "auto" and self.dependence > DEPENDENT:
             least = -np.inf
         code = question(self._summed, least, by_arrival)
         return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
 
-    def _look_at_answers(self) -> None:
-        self._look = int(self._look * NEXT_LOOK)
+    def _update(self) -> None:
+        self._update_at = int(self._update_at * UPDATE_FACTOR)
         if self._learns:
             matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))

@@ -1,7 +1,7 @@
-"""Densities learned from answers: f_g/f_r on steps, rising with the similarity, and how far evidence is independent.
+"""Densities learned from answers, with an increasing ratio f_g/f_r on steps; and the correlation of the evidence.
 
-What the compiled functions here know of `crowder.beyond.log_likelihood` comes as an argument (`settled` is what marks
-components that are settled there): numba's cache would not notice an edit of a constant in another file.
+Constants of `crowder.beyond.log_likelihood` are passed as arguments (see `crowder.engine`); `settled` marks settled
+components.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from scipy.optimize import isotonic_regression
 
 __all__ = ["dependence", "into_steps", "known_pairs", "learned_densities"]
 
-#: Learned densities: so many steps of equal width, cut by as many of equal mass.
+#: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
 STEPS = 50
 
-#: The prior guess: it weighs as much as so many pairs, and f_g/f_r rises from (1 - TILT)/(1 + TILT) to the inverse.
+#: The prior counts as this many pairs, with a ratio f_g/f_r that increases from (1 - TILT)/(1 + TILT) to its inverse.
 PRIOR_PAIRS, TILT = 1000.0, 0.1
 
 
 @njit(cache=True)
 def known_pairs(summed, steps, number, settled):
-    """How many pairs on each of the steps are known matches, and known non-matches: two arrays (number,), float64."""
+    """The numbers of known matches and of known non-matches on each step: two arrays (number,), float64."""
     name, total = summed.name, summed.total
     matches, others = np.zeros(number), np.zeros(number)
     for i in range(len(name)):
@@ -37,10 +37,10 @@ def known_pairs(summed, steps, number, settled):
 
 @njit(cache=True)
 def dependence(summed, steps, ratio, settled):
-    """How much the terms of a sum hang together: their intraclass correlation, as far as the non-matches prove it.
+    """The intraclass correlation ρ of the terms of a sum, estimated from known non-matches, less three standard errors.
 
-    ``ratio`` is the evidence of a pair on each step, in any unit. Of components known to differ, a sum of m terms has
-    the variance σ²m(1 + ρ(m - 1)).
+    ``ratio`` is the evidence of a pair on each step, in any unit. Between components known to differ, a sum of m terms
+    has the variance σ²m(1 + ρ(m - 1)).
     """
     name, total, size = summed.name, summed.total, summed.size
     n = len(name)
@@ -67,15 +67,15 @@ def dependence(summed, steps, ratio, settled):
                 terms += m - 1
     if cells == 0 or variance <= 0.0:
         return 0.0
-    # Without dependence, spread / variance is about `cells`, give or take √(2 cells).
+    # If terms are independent, spread / variance has mean `cells` and standard deviation √(2 cells), nearly.
     return min(1.0, max(0.0, (spread / variance - cells - 3.0 * np.sqrt(2.0 * cells)) / terms))
 
 
 def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What known pairs say of f_g and f_r on each step, if their ratio does not fall as the similarity rises.
+    """f_g and f_r on each step, estimated from known pairs under the condition that their ratio does not decrease.
 
-    The share of matches on each step, with the prior guess counted in, is brought to the nearest rising sequence; that
-    is the rising ratio of greatest likelihood. Only the ratio of what is returned means something.
+    The share of matches on each step, including the prior, is replaced by its isotonic regression, which gives the
+    nondecreasing ratio of maximum likelihood. Only the ratio of the two results is meaningful.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray,
     >>> (green / red).round(3)  # 1/4 to 1/2, and 3/4 to 1/2
     array([0.5, 1.5])
     """
-    tilt = TILT * (2 * np.cumsum(mass) - mass - 1)  # by the rank of the step's middle, from -TILT to TILT
+    tilt = TILT * (2 * np.cumsum(mass) - mass - 1)  # from -TILT to TILT, by the rank of the middle of the step
     green = matches + PRIOR_PAIRS * mass * (1 + tilt)
     red = others + PRIOR_PAIRS * mass * (1 - tilt)
     share = isotonic_regression(green / (green + red), weights=green + red).x
@@ -106,12 +106,12 @@ def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray,
 
 
 def into_steps(square: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges between the steps that hold a pair, the step of every pair (n, n), and the share of pairs on each step."""
+    """Edges between the steps that contain pairs, the step of every pair (n, n), and the share of pairs on each."""
     even = np.linspace(0, 1, STEPS + 1)[1:-1]
     if len(values) == 0:
         return even[:0], np.zeros(square.shape, np.uint8), np.ones(1)
     edges = np.unique(np.concatenate([even, np.quantile(values, even)]))
     used = np.flatnonzero(np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1))
-    edges = edges[used[1:] - 1]  # an empty step goes to the one below it
+    edges = edges[used[1:] - 1]  # an empty step is merged with the one below it
     mass = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1) / len(values)
     return edges, np.searchsorted(edges, square, side="right").astype(np.uint8), mass

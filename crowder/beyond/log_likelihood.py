@@ -1,8 +1,8 @@
-r"""Summed evidence: how much the similarities say for a match of two components, and which question that suggests.
+r"""Summed evidence for a match of two components, and the next question that it suggests.
 
 The evidence of a pair of records with similarity w is the log-likelihood ratio :math:`\ln f_g(w)/f_r(w)`; that of two
-components is the sum over all pairs across them. Sums are kept in whole multiples of 2⁻²⁰ nat, so that they are exact,
-and ties are ties whatever the order of addition. Rows of one n x n array are added as components merge.
+components is the sum over all pairs across them. Sums are kept as whole multiples of 2⁻²⁰ nat: they are exact, so
+that ties do not depend on the order of addition. When components merge, their rows of an n x n array are added.
 
 Plain functions over arrays, compiled by numba, in one file (see `crowder.engine`).
 """
@@ -27,37 +27,38 @@ __all__ = [
     "sum_evidence",
 ]
 
-#: Evidence is counted in multiples of 1/UNIT nat; infinite evidence of one pair is worth ±CERTAIN, 65,536 nats.
+#: Evidence is counted in multiples of 1/UNIT nat; infinite evidence of one pair counts as ±CERTAIN, 65,536 nats.
 UNIT = 1 << 20
 CERTAIN = 1 << 36
 
-#: In place of the evidence between components that are settled, or merged away. (No sum comes near it.)
+#: In place of the evidence between components that are settled or have been merged away. (No sum comes near it.)
 SETTLED = -(1 << 62)
 
-#: From this much evidence on (in nats; e² to one), a pair of components is asked about before anything else. Found by
-#: trial on the paper's synthetic data, like ALPHA and the square root; from 1 to 5 the counts differ by a few per cent.
+#: With at least this much evidence (in nats; odds of e² to 1), a pair of components is asked about before any record is
+#: placed. Tuned on the paper's synthetic data, like ALPHA and the square root; between 1 and 5 the counts differ by a
+#: few per cent.
 TAU = 2.0
 
-#: Weight of "in none of the clusters so far", beside the square root of the size of each cluster.
+#: Weight of "in none of the clusters so far", compared with the square root of the size of each cluster.
 ALPHA = 5.0
 
-#: A cluster that is e^FAR times less likely than the likeliest is not counted among those to be tried.
+#: A cluster that is e^FAR times less likely than the most likely one is left out of the expected questions.
 FAR = 15.0
 
-#: Expected numbers of vain questions are compared to this many to one.
+#: Expected numbers of unnecessary questions are rounded to multiples of 1/GRAIN.
 GRAIN = 1000.0
 
-# Where each running number of a SummedEvidence stands in its `at`: the newcomer (or -1), records not in a cluster yet.
+# The index of each counter of a SummedEvidence in its `at`: the newcomer (or -1), records not yet in a cluster.
 NEWCOMER, LOOSE = 0, 1
 
 
 class SummedEvidence(NamedTuple):
     """The evidence between components, each named by one of its records.
 
-    ``total[a, b]`` is the summed evidence, or SETTLED; ``best[a]`` the place of the first maximum of row a; `size`
-    counts a component's records, 0 once it has been merged away; `name` is each record's component. `opened` marks
-    clusters: components that newcomers are held against. `dependence` holds ρ: a sum of m terms is taken for
-    1/(1 + ρ(m - 1)) of itself.
+    ``total[a, b]`` is the summed evidence, or SETTLED; ``best[a]`` the index of the first maximum of row a; `size` the
+    number of a component's records, 0 once it has been merged away; `name` the component of each record. `opened` marks
+    the clusters, with which newcomers are compared. `dependence` holds ρ: a sum of m terms is divided by its design
+    effect 1 + ρ(m - 1).
     """
 
     total: np.ndarray
@@ -70,7 +71,7 @@ class SummedEvidence(NamedTuple):
 
 
 def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
-    """The evidence ln(green / red) in multiples of 1/UNIT, int64, of two arrays of densities; none where both vanish.
+    """The evidence ln(green / red) of two arrays of densities, in multiples of 1/UNIT, int64; 0 where both vanish.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def sum_evidence(evidence):
-    """The sums before any answer, from the (n, n) evidence of all pairs of records, which it takes over."""
+    """The sums before any answer, from the (n, n) evidence of all pairs of records, which is modified."""
     n = len(evidence)
     for a in range(n):
         evidence[a, a] = SETTLED
@@ -106,7 +107,7 @@ def sum_evidence(evidence):
 
 @njit(cache=True)
 def _weight(total, size, rho, a, b):
-    """The evidence between a and b in nats, brought down for the dependence of its terms; -inf if it is settled."""
+    """The evidence between a and b in nats, divided by the design effect; -inf if they are settled."""
     if total[a, b] == SETTLED:
         return -np.inf
     nats = total[a, b] / UNIT
@@ -115,7 +116,7 @@ def _weight(total, size, rho, a, b):
 
 @njit(cache=True)
 def _best(total, size, rho, a):
-    """Where the first maximum of row a is; a itself if nothing in it is open."""
+    """The index of the first maximum of row a; a itself if every entry is settled."""
     most, place = -np.inf, a
     for b in range(len(total)):
         if total[a, b] != SETTLED:
@@ -134,7 +135,7 @@ def _open(summed, a):
 
 @njit(cache=True)
 def absorb(summed, i, j, same):
-    """Take in an answer about records i and j, of components not yet settled."""
+    """Update the sums with an answer about records i and j, of components not yet settled."""
     total, best, size, name = summed.total, summed.best, summed.size, summed.name
     rho, n = summed.dependence[0], len(summed.total)
     a, b = name[i], name[j]
@@ -144,7 +145,7 @@ def absorb(summed, i, j, same):
         best[b] = _best(total, size, rho, b)
         return
     if size[a] < size[b] or (size[a] == size[b] and b < a):
-        a, b = b, a  # the larger component keeps its name; of equals, the one named first
+        a, b = b, a  # the larger component keeps its name; of equals, the one with the smaller name
     _open(summed, a)
     _open(summed, b)
     size[a] += size[b]
@@ -174,8 +175,8 @@ def absorb(summed, i, j, same):
 def question(summed, tau, by_arrival):
     """The next pair of components to ask about, as (newcomer, cluster) or (a, b), packed; -1 when all are settled.
 
-    The two with the most evidence, if that is `tau` nats or more, or if no loose record is left. Otherwise the
-    newcomer's likeliest cluster; a newcomer that differs from all clusters opens one, and another is chosen.
+    The two with the most evidence, if that is at least `tau` nats or every record is in a cluster. Otherwise the most
+    likely cluster of the newcomer; one that differs from all clusters opens a new one, and another is chosen.
     """
     total, best, size, opened, at = summed.total, summed.best, summed.size, summed.opened, summed.at
     rho, n = summed.dependence[0], len(summed.total)
@@ -207,7 +208,7 @@ def question(summed, tau, by_arrival):
 
 @njit(cache=True)
 def _newcomer(summed, by_arrival):
-    """The loose record to be placed next: the first, or the one whose place is surest."""
+    """The record to place next: the first, or the one with the fewest expected unnecessary questions."""
     total, size, opened = summed.total, summed.size, summed.opened
     rho, n = summed.dependence[0], len(total)
     clusters = np.flatnonzero(opened & (size > 0))
@@ -234,20 +235,21 @@ def _newcomer(summed, by_arrival):
         whole = np.exp(np.log(ALPHA) - most)
         for r in range(near):
             whole += chance[near - 1 - r]
-        # Tried from the likeliest on, the r-th is reached in vain r times. A new cluster's refusals are never in vain.
-        vain = 0.0
+        # Clusters are tried by decreasing probability, so the r-th costs r unnecessary questions (from r = 0). For a
+        # record that opens a new cluster, no question is unnecessary.
+        wasted = 0.0
         for r in range(1, near):
-            vain += r * chance[near - 1 - r] / whole
-        vain = np.rint(vain * GRAIN)
+            wasted += r * chance[near - 1 - r] / whole
+        wasted = np.rint(wasted * GRAIN)
         sure = chance[near - 1] / whole if near > 0 else 0.0
-        if vain < least or (vain == least and sure > surest):
-            chosen, least, surest = v, vain, sure
+        if wasted < least or (wasted == least and sure > surest):
+            chosen, least, surest = v, wasted, sure
     return chosen
 
 
 @njit(cache=True)
 def reweigh(summed, steps, ratio):
-    """Sum the evidence anew: that of a pair of records on step s is now ``ratio[s]``."""
+    """Recompute the sums; the evidence of a pair of records on step s is now ``ratio[s]``."""
     total, best, size, name = summed.total, summed.best, summed.size, summed.name
     rho, n = summed.dependence[0], len(name)
     for a in range(n):

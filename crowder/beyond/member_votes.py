@@ -1,15 +1,15 @@
-r"""Persistent errors: ask about other members of the two clusters, since asking again brings the same answer.
+r"""Persistent errors: ask about other members of the two clusters, since asking again gives the same answer.
 
-The paper's remark (Section "System model"), made into an oracle that any ordering can ask::
+The paper's remark (Section "System model") as an oracle for any ordering::
 
     crowd = MemberVote(Faulty(truth, 0.1, rng=7, persistent=True), 9)
     first = cr.edge_ordering(similarity, crowd, rng=7)
     clusters = crowd.reconsider(first.clusters, rng=7)
 
-A question about records i and j becomes up to r questions about pairs (u, v), u from what is known of i's cluster and v
-from what is known of j's. Errors of different pairs are independent, so a majority vote helps even with persistent
-errors. Small clusters have few such pairs, and a run never revises an answer: `MemberVote.reconsider` asks again once
-the clusters have grown.
+A question about records i and j becomes up to r questions about pairs (u, v), where u is a known member of i's cluster
+and v one of j's. Errors of different pairs are independent, so a majority vote helps even with persistent errors. Small
+clusters have few such pairs, and a run never revises an answer: `MemberVote.reconsider` asks again once the clusters
+have grown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crowder.oracles import Oracle, answer, begin, callable_oracle, record_numbe
 from crowder.validation import Seed
 from crowder.voting import odd
 
-__all__ = ["MemberVote", "share_placed"]
+__all__ = ["MemberVote", "prob_placed_correctly"]
 
 
 class MemberVote:
@@ -33,7 +33,7 @@ class MemberVote:
     Parameters
     ----------
     oracle : callable
-        The crowd, with or without persistent errors: it is asked about each pair at most once.
+        The crowd, with or without persistent errors.
     votes : int
         r, odd: the largest number of answers for one question.
     early : bool, keyword only
@@ -42,22 +42,22 @@ class MemberVote:
     Attributes
     ----------
     asked : int
-        Answers paid for so far.
+        The number of answers obtained so far.
 
     Raises
     ------
     ValueError
-        If the number of votes is not odd and positive; on a question, if no ordering has called `begin`, or it is not
-        about two of that ordering's records.
+        If the number of votes is not odd and positive; on a question, if no ordering has called `begin`, or the
+        question is not about two of that ordering's records.
     TypeError
         On a question, if one of the answers is not a boolean.
 
     Notes
     -----
-    New pairs come first, since the answers that placed a record in a cluster would count twice in its favour. Existing
-    answers make up the rest, at no cost. Two singletons form one pair, hence one answer. If the number of pairs is
-    even, the last is left out: a majority of 2s answers is no better than one of 2s - 1. O(n log n) a question, plus
-    the pairs that were asked before; memory for every pair asked.
+    New pairs come first, since the answers that placed a record in a cluster would count twice in its favour. If there
+    are too few, earlier answers are reused at no cost. Two singletons form one pair, hence one answer. If the number of
+    pairs is even, the last is left out: a majority of 2s answers is no better than one of 2s - 1. O(n log n) for each
+    question, plus the pairs that were asked before; memory for every pair asked.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class MemberVote:
     >>> from crowder.orderings import NodeOrdering
     >>> crowd = MemberVote(Faulty(Truth([0] * 12), 0.2, rng=0, persistent=True), 5)
     >>> run = NodeOrdering([0.5] * 66, ties="index").run(crowd)
-    >>> run.clusters  # two records came early and were turned away by one wrong answer each
+    >>> run.clusters  # two early records were not recognised because of one wrong answer each
     array([0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0])
     >>> crowd.reconsider(run.clusters, rng=1)
     array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -80,25 +80,25 @@ class MemberVote:
         self._answers: dict[tuple[int, int], bool] = {}
 
     def begin(self, ordering: Any) -> None:
-        """Store the ordering, which knows the clusters so far, and pass it on to the crowd."""
+        """Store the ordering, for the clusters so far, and pass it on to the crowd."""
         self._ordering = ordering
         begin(self._oracle, ordering)
 
     def __call__(self, i: int, j: int) -> bool:
         if self._ordering is None:
-            raise ValueError("a vote of members needs to know the clusters: let an ordering run it")
+            raise ValueError("begin must be called with an ordering before the first question, as Ordering.run does")
         clusters = self._ordering.resolution.clusters
         i, j = record_number(i), record_number(j)
         if not (0 <= min(i, j) and max(i, j) < len(clusters) and i != j):
-            raise ValueError(f"{(i, j)} are not two of the {len(clusters)} records, 0 to {len(clusters) - 1}")
+            raise ValueError(f"{(i, j)} must be two different records out of {len(clusters)}, 0 to {len(clusters) - 1}")
         here, there = ([int(u) for u in np.flatnonzero(clusters == clusters[record])] for record in (i, j))
         here.sort(key=lambda u: u != i)  # the pair itself is asked first
         there.sort(key=lambda v: v != j)
         return self._vote(here, there)
 
     def reconsider(self, clusters: ArrayLike, *, rng: Seed) -> np.ndarray:
-        """Ask about every record again, once clusters have members: wrongly placed records leave, split clusters are
-        joined.
+        """Ask about every record again once the clusters have grown, to move misplaced records and to join split
+        clusters.
 
         First a vote compares each record with the others in its cluster, and it leaves if the majority says
         "different". Then the clusters, the largest first, and the records that left are compared with the clusters
@@ -117,9 +117,9 @@ class MemberVote:
 
         Notes
         -----
-        O(n r) votes' answers for n records and O(k²r) for k clusters, at most. Can be repeated.
+        At most O(n r) answers for n records and O(k²r) for k clusters. Can be repeated.
         """
-        rng = validation.generator(rng, "the members who are asked")
+        rng = validation.generator(rng, "the choice of members")
         clusters = validation.labels(clusters)
         fresh = len(clusters)
         for v in range(len(clusters)):
@@ -143,7 +143,7 @@ class MemberVote:
         return clusters
 
     def _vote(self, here: list[int], there: list[int]) -> bool:
-        """The majority of up to r pairs: new ones first, and of these the ones near the front of both lists."""
+        """The majority of up to r pairs: new ones first, and among these, those near the start of both lists."""
         fresh: list[tuple[int, int]] = []
         known: list[tuple[int, int]] = []
         for distance in range(len(here) + len(there) - 1):
@@ -169,7 +169,7 @@ class MemberVote:
         return self._answers[pair]
 
 
-def share_placed(error: Any, clusters: int) -> Any:
+def prob_placed_correctly(error: Any, clusters: int) -> Any:
     r"""The probability that a new record is placed correctly when compared with k known clusters in random order.
 
     It joins the first cluster for which the answer is "same". If each answer is wrong with probability e,
@@ -201,10 +201,10 @@ def share_placed(error: Any, clusters: int) -> Any:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> share_placed(Fraction(1, 5), 2)  # 4/5 · (1 + 4/5)/2
+    >>> prob_placed_correctly(Fraction(1, 5), 2)  # 4/5 · (1 + 4/5)/2
     Fraction(18, 25)
     """
-    clusters = validation.whole(clusters, "the number of clusters", least=1)
+    clusters = validation.whole(clusters, "clusters", least=1)
     if not getattr(error, "free_symbols", None):
-        validation.probability(error, "the probability of a wrong answer")
+        validation.probability(error, "error")
     return (1 - error) * sum((1 - error) ** s for s in range(clusters)) / clusters

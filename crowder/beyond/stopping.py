@@ -1,7 +1,7 @@
-"""Stopping before everything is settled: by a budget, or once a match that is still unfound is unlikely enough.
+"""Stopping before every pair is settled: at a budget, or once a missed match is improbable enough.
 
-`Stopping` wraps any ordering. The pairs it leaves unasked are declared non-matches, and `Stopped` says which they are
-and how likely it is, at most, that they are not. It goes beyond the paper.
+`Stopping` wraps any ordering. Pairs that are left open are declared non-matches; `Stopped` lists them, with an upper
+bound on the probability that each is a match. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.evidence_ordering import FIRST_LOOK, NEXT_LOOK
+from crowder.beyond.evidence_ordering import FIRST_UPDATE, UPDATE_FACTOR
 from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
 from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
 from crowder.beyond.posterior import doubtful, left_open
@@ -37,14 +37,14 @@ class Stopped(Resolution):
     Attributes
     ----------
     queries, answers, clusters
-        As in a `Resolution`: from the crowd's answers alone.
+        As in a `Resolution`; they depend only on the crowd's answers.
     declared : ndarray of int64, shape (d, 2)
-        The pairs of clusters declared different without an answer that says so, each named by one record of each. Empty
-        while the run continues.
+        The pairs of clusters declared different although no answer implies it, given by a record of each. Empty while
+        the run continues.
     chance : ndarray of float64, shape (d,)
         An upper bound on the probability that each of them is a match (see `crowder.beyond.posterior`).
     reason : str
-        Why the run ended: "settled" (nothing was left to declare), "delta" or "budget"; "" while it continues.
+        Why the run ended: "settled" (there was nothing to declare), "delta" or "budget"; "" while it continues.
 
     Examples
     --------
@@ -63,19 +63,16 @@ class Stopped(Resolution):
         super().__post_init__()
         declared = np.asarray(self.declared)
         if declared.size and (declared.dtype.kind not in "iu" or declared.shape[1:] != (2,)):
-            raise ValueError(f"needs declared (d, 2), pairs of records, not {declared.dtype} {declared.shape}")
-        object.__setattr__(self, "declared", declared.astype(np.int64).reshape(-1, 2))
-        pairs = len(self.declared)
-        try:
-            object.__setattr__(self, "chance", np.asarray(self.chance, dtype=np.float64).reshape(-1))
-        except (TypeError, ValueError):
             raise ValueError(
-                f"needs a probability for each of the {pairs} pairs declared, not {self.chance!r}"
-            ) from None
-        if len(self.chance) != pairs or not ((self.chance >= 0) & (self.chance <= 1)).all():
-            raise ValueError(f"needs a probability for each of the {pairs} pairs declared, not {self.chance.tolist()}")
+                f"declared must be pairs of records, of shape (d, 2), not {declared.dtype} of shape {declared.shape}"
+            )
+        object.__setattr__(self, "declared", declared.astype(np.int64).reshape(-1, 2))
+        chance, pairs = validation.numbers(self.chance, "chance").reshape(-1), len(self.declared)
+        object.__setattr__(self, "chance", chance)
+        if len(chance) != pairs or not ((chance >= 0) & (chance <= 1)).all():
+            raise ValueError(f"chance must be a probability for each of the {pairs} declared pairs, not {chance}")
         if ((self.declared < 0) | (self.declared >= len(self.clusters))).any():
-            raise ValueError(f"the pairs declared are not all of the {len(self.clusters)} records")
+            raise ValueError(f"declared must be pairs of the {len(self.clusters)} records, not {declared.tolist()}")
         if not isinstance(self.reason, str) or self.reason not in REASONS:
             raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
 
@@ -110,8 +107,8 @@ class Stopped(Resolution):
 class Stopping(Ordering):
     r"""An ordering that omits questions about unlikely matches, or stops when a budget is spent.
 
-    Its questions are those of the wrapped ordering, without those between components that differ according to the
-    evidence. When that ordering has finished, the questions that the guarantee still requires are asked, the most
+    It asks the questions of the wrapped ordering except those between components that are improbable matches by the
+    evidence so far. When that ordering has finished, it asks the questions that the guarantee still requires, the most
     probable match first: evidence changes as components grow, so a pair omitted early may be needed later.
 
     Parameters
@@ -121,26 +118,26 @@ class Stopping(Ordering):
     model : SimilarityModel, optional
         f_g and f_r. Without a model they are learned from the answers, and there is no guarantee: see Notes.
     pair_delta : float, keyword only
-        Stop when every pair of components left is a match with probability at most this, in [0, 1).
+        Stop when each remaining pair of components is a match with probability at most this, in [0, 1).
     run_delta : float, keyword only
         Stop when no match is missed with probability at least one minus this: when the probabilities of all remaining
         pairs of components sum to at most this, in [0, 1). Much stronger than the same `pair_delta`.
     budget : int, keyword only
-        Stop after this many questions in any case.
+        Stop after at most this many questions.
     odds : float, keyword only
         An upper bound on the prior odds: how many times more probable it is a priori that two components are one entity
         than that they are two, given everything about the others. If a record is more likely to belong to some large
-        cluster than to be a singleton, they are above one. A wrong value is a wrong δ: for `pair_delta`, only δ/(1-δ)/o
-        counts.
+        cluster than to be a singleton, they are above one. For `pair_delta` only δ/(1-δ)/o matters, so an error in o
+        acts like one in δ.
     dependence : bool, keyword only
-        Whether to estimate the correlation of the terms of a sum and reduce sums accordingly, as `EvidenceOrdering`
-        does.
+        Whether to estimate the correlation of the terms of a sum and divide sums by their design effect, as
+        `EvidenceOrdering` does.
 
     Raises
     ------
     ValueError
-        If the ordering has already asked, lacks pairs or is itself a `Stopping`, a number is out of its range, or there
-        is no stopping rule.
+        If the ordering has already asked, lacks pairs or is itself a `Stopping`, a number is out of its range, or no
+        stopping rule is given.
 
     Notes
     -----
@@ -148,12 +145,12 @@ class Stopping(Ordering):
     model, and a prior that o bounds, `Stopped.chance` bounds the posterior probability of each pair declared, however
     the questions were chosen (`crowder.beyond.posterior`). So ``pair_delta`` and ``run_delta`` hold at the time of
     stopping, given all that is known, and on average over data. With learned densities or dependent similarities they
-    are estimates, and with dependent similarities a run may even ask more than the ordering alone.
+    are estimates, and with dependent similarities a run may even ask more than the wrapped ordering.
 
-    *δ = 0* asks exactly what the ordering asks. Where a density vanishes a pair can be certain; any δ above 0 leaves
-    certain non-matches unasked.
+    *δ = 0* asks exactly what the ordering asks. Where a density vanishes a pair can be certain; any δ above 0 omits
+    certain non-matches.
 
-    *Ties* in the last part are broken by index. *Cost:* that of the ordering, O(n) a question, and O(n²) memory.
+    *Ties* in the last part are broken by index. *Cost:* that of the ordering, O(n) per question, and O(n²) memory.
 
     Examples
     --------
@@ -171,20 +168,20 @@ class Stopping(Ordering):
                  run_delta: float | None = None, budget: int | None = None, odds: float = 1.0,
                  dependence: bool = False) -> None:  # fmt: skip
         if not isinstance(ordering, Ordering) or isinstance(ordering, Stopping):
-            raise ValueError(f"wrap an ordering (edge, node or evidence), not {ordering!r}")
+            raise ValueError(f"ordering must be an edge, node or evidence ordering, not {ordering!r}")
         if ordering.n_queries or ordering._pending is not None:
-            raise ValueError("this ordering has asked already; wrap one that has not")
+            raise ValueError("ordering must not have asked any question yet")
         if not ordering.every_pair:
-            raise ValueError("stopping weighs every pair: pass the ordering a dense or condensed similarity")
+            raise ValueError("ordering must have every pair as a candidate: give it a dense or condensed similarity")
         for name, delta in (("pair_delta", pair_delta), ("run_delta", run_delta)):
-            if delta is not None and validation.probability(delta, f"{name}, a probability,") == 1:
-                raise ValueError(f"{name} must be a probability in [0, 1), not {delta!r}")
+            if delta is not None and validation.probability(delta, name) == 1:
+                raise ValueError(f"{name} must be in [0, 1), not {delta!r}")
         if budget is not None:
-            validation.whole(budget, "a budget, a number of questions,")
+            validation.whole(budget, "budget")
         if pair_delta is None and run_delta is None and budget is None:
-            raise ValueError("say when to stop: pair_delta=, run_delta= or budget=")
+            raise ValueError("pair_delta, run_delta or budget must be given")
         if not isinstance(odds, (int, float, np.number)) or not (odds > 0 and isfinite(odds)):
-            raise ValueError(f"prior odds are positive and finite, not {odds!r}")
+            raise ValueError(f"odds must be a positive, finite number, not {odds!r}")
         self.ordering, self.budget = ordering, budget
         self.pair_delta, self.run_delta, self.odds = pair_delta, run_delta, float(odds)
         if model is not None:
@@ -200,7 +197,7 @@ class Stopping(Ordering):
             self._steps = np.searchsorted(edges[1:-1], square, side="right").astype(np.uint16)
             self._ratio = log_ratios(green, red)
         self._summed = sum_evidence(self._ratio[self._steps])
-        self._look = FIRST_LOOK
+        self._update_at = FIRST_UPDATE
         level = min((delta for delta in (pair_delta, run_delta) if delta is not None), default=0.0)
         # A pair of components is omitted when σ(ln o + E) is at most the level, that is, when E is at most this.
         self._least = log(level / (1 - level)) - log(odds) if level > 0 else -inf
@@ -227,8 +224,8 @@ class Stopping(Ordering):
         absorb(self._summed, *pair, bool(same))
         if same:
             self._queue.clear()
-        if self.n_queries == self._look:
-            self._look_at_answers()
+        if self.n_queries == self._update_at:
+            self._update()
 
     def next_question(self) -> tuple[int, int] | None:
         code = -1
@@ -257,7 +254,7 @@ class Stopping(Ordering):
             pair = self.ordering.ask()
             if pair is None:
                 self._second = True
-                self._look_at_answers()
+                self._update()
             elif self._evidence(*pair) > self._least:
                 return pair[0] << 32 | pair[1]
             else:
@@ -284,15 +281,15 @@ class Stopping(Ordering):
         return self._queue.pop() if self._queue else -1
 
     def _evidence(self, i: int, j: int) -> float:
-        """The evidence of two records' components, in nats; -inf if they are settled."""
+        """The evidence of the components of two records, in nats; -inf if they are settled."""
         summed = self._summed
         a, b = summed.name[i], summed.name[j]
         if summed.total[a, b] == SETTLED:
             return -inf
         return summed.total[a, b] / UNIT / (1 + summed.dependence[0] * (summed.size[a] * summed.size[b] - 1))
 
-    def _look_at_answers(self) -> None:
-        self._look = max(self._look, int(self.n_queries * NEXT_LOOK) + 1)
+    def _update(self) -> None:
+        self._update_at = max(self._update_at, int(self.n_queries * UPDATE_FACTOR) + 1)
         if self._model is None:
             matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))

@@ -30,15 +30,15 @@ class Mistake(NamedTuple):
         The number of right answers before it.
     pair : tuple of int
         The question.
-    said : bool
-        The answer: True for a non-match that was declared a match.
+    answer : bool
+        The wrong answer: True for a non-match that was declared a match.
     resolution : Resolution
-        The end.
+        The result.
     """
 
     place: int
     pair: tuple[int, int]
-    said: bool
+    answer: bool
     resolution: Resolution
 
 
@@ -51,19 +51,19 @@ class Damage(NamedTuple):
         Records of the first one's true cluster that are in its final cluster, and those that are not.
     b, rest_b : int
         The same for the second.
-    said : bool
-        The answer.
+    answer : bool
+        The wrong answer.
     """
 
     a: int
     rest_a: int
     b: int
     rest_b: int
-    said: bool
+    answer: bool
 
 
 def wrong_once(ordering: Any, labels: ArrayLike, places: Iterable[int]) -> Iterator[Mistake]:
-    """Runs with exactly one wrong answer, one for each place in the run without errors.
+    """Runs with exactly one wrong answer, one run for each of the given places.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def wrong_once(ordering: Any, labels: ArrayLike, places: Iterable[int]) -> Itera
     labels : array_like, shape (n,)
         True clusters.
     places : iterable of int
-        The numbers of right answers before the wrong one, increasing, from 0 to below the number of questions.
+        The numbers of right answers before the wrong one, in increasing order, each below the number of questions.
 
     Yields
     ------
@@ -81,37 +81,35 @@ def wrong_once(ordering: Any, labels: ArrayLike, places: Iterable[int]) -> Itera
     Raises
     ------
     ValueError
-        If the places are not increasing, or one is beyond the end of the run.
+        If the places are not in increasing order, or one is beyond the end of the run.
 
     Notes
     -----
-    Two copies of the ordering and one run in the compiled loop for each place.
+    For each place, a copy of the ordering and a run in the compiled loop.
 
     Examples
     --------
     >>> from crowder.orderings import EdgeOrdering
     >>> ordering = EdgeOrdering([0.9, 0.5, 0.4], ties="index")
-    >>> [(m.pair, m.said, m.resolution.clusters.tolist()) for m in wrong_once(ordering, [0, 0, 1], [0, 1])]
+    >>> [(m.pair, m.answer, m.resolution.clusters.tolist()) for m in wrong_once(ordering, [0, 0, 1], [0, 1])]
     [((0, 1), False, [0, 1, 2]), ((0, 2), True, [0, 0, 0])]
     """
     truth = Truth(labels)
     begin(truth, ordering)
     right = copy.deepcopy(ordering)
     done = 0
-    if not isinstance(places, Iterable):
-        raise TypeError(f"places must be several, in rising order, not {places!r}")
-    for place in places:
-        if validation.whole(place, "a place", least=-1) < done:
-            raise ValueError(f"places must rise from 0 on: {place} comes after {done}")
+    for place in validation.kind(places, Iterable, "places must be a sequence of whole numbers"):
+        if validation.whole(place, "a place") < done:
+            raise ValueError(f"places must be in increasing order, but {place} comes after {done}")
         while done < place and (pair := right.ask()) is not None:
             right.tell(pair, truth(*pair))
             done += 1
         if (pair := right.ask()) is None:
             raise ValueError(f"place {place} is beyond the end of the run, which has {done} questions")
         branch = copy.deepcopy(right)
-        said = not truth(*pair)
-        branch.tell(pair, said)
-        yield Mistake(place, pair, said, branch.run(truth))
+        wrong = not truth(*pair)
+        branch.tell(pair, wrong)
+        yield Mistake(place, pair, wrong, branch.run(truth))
 
 
 def damage(mistake: Mistake, labels: ArrayLike) -> Damage:
@@ -126,12 +124,12 @@ def damage(mistake: Mistake, labels: ArrayLike) -> Damage:
     Raises
     ------
     ValueError
-        If there is not one label a record.
+        If there is not one label for each record.
 
     Examples
     --------
     >>> damage(Mistake(0, (0, 2), True, Resolution([[0, 2]], [True], [0, 1, 0])), ["x", "x", "y"])
-    Damage(a=1, rest_a=1, b=1, rest_b=0, said=True)
+    Damage(a=1, rest_a=1, b=1, rest_b=0, answer=True)
     """
     ends = mistake.resolution.clusters
     labels = validation.labels(labels, len(ends))
@@ -140,10 +138,10 @@ def damage(mistake: Mistake, labels: ArrayLike) -> Damage:
         inside = labels == labels[record]
         beside = int((inside & (ends == ends[record])).sum())
         counts += [beside, int(inside.sum()) - beside]
-    return Damage(*counts, mistake.said)  # type: ignore[call-arg, arg-type]  # four counts
+    return Damage(*counts, mistake.answer)  # type: ignore[call-arg, arg-type]  # four counts
 
 
-def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
+def precision_recall(damage: Damage, pairs: int) -> tuple[Fraction, Fraction]:
     r"""Pairwise precision and recall at the end of a run with exactly one wrong answer.
 
     With M matching pairs, a wrong "different" that splits a cluster into parts of a and b gives 1 and :math:`1 - ab/M`.
@@ -153,9 +151,9 @@ def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
 
     Parameters
     ----------
-    what : Damage
+    damage : Damage
     pairs : int
-        M, all matching pairs.
+        M, the number of matching pairs.
 
     Returns
     -------
@@ -165,23 +163,24 @@ def precision_recall(what: Damage, pairs: int) -> tuple[Fraction, Fraction]:
     Raises
     ------
     ValueError
-        If there are fewer matching pairs than were lost.
+        If more matching pairs were lost than there are.
 
     Notes
     -----
-    Exact for a run that ends with every pair asked or implied. Not in the paper.
+    Exact for a run in which every pair has been asked about or is implied. Not in the paper.
 
     Examples
     --------
-    >>> precision_recall(Damage(2, 0, 1, 0, said=True), 1)  # a pair and a singleton: three pairs joined, one correct
+    >>> precision_recall(Damage(2, 0, 1, 0, answer=True), 1)  # a pair and a singleton: three pairs joined, one correct
     (Fraction(1, 3), Fraction(1, 1))
-    >>> precision_recall(Damage(2, 1, 1, 2, said=False), 3)  # a cluster of three, split
+    >>> precision_recall(Damage(2, 1, 1, 2, answer=False), 3)  # a cluster of three, split
     (Fraction(1, 1), Fraction(1, 3))
     """
-    lost = what.a * what.rest_a + what.b * what.rest_b if what.said else what.a * what.b
-    wrong = what.a * what.b if what.said else 0
-    kept = validation.whole(pairs, "the number of matching pairs") - lost
+    a, rest_a, b, rest_b, answer = damage
+    lost = a * rest_a + b * rest_b if answer else a * b
+    wrong = a * b if answer else 0
+    kept = validation.whole(pairs, "pairs") - lost
     if kept < 0:
-        raise ValueError(f"of {pairs} matching pairs {lost} cannot be lost")
+        raise ValueError(f"pairs must be at least {lost}, the number of matching pairs that were lost, not {pairs}")
     precision = Fraction(kept, kept + wrong) if kept + wrong else Fraction(1)
     return precision, Fraction(kept, pairs) if pairs else Fraction(1)

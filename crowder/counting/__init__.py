@@ -1,1 +1,1 @@
-"""How many questions: exact expected counts, bounds above and below, small instances in full."""
+"""The number of questions: exact expected counts, upper and lower bounds, enumeration of small instances."""

@@ -7,10 +7,8 @@ orders.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -18,12 +16,11 @@ from crowder import validation
 from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 
-__all__ = ["expected_queries_in_order", "races"]
+__all__ = ["expected_queries_in_order", "prob_nonmatch_first"]
 
 
-def races(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
-    r"""The probability that the largest of t similarities of non-matches reaches the largest of s similarities of
-    matches.
+def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
+    r"""The probability that the largest of t similarities of non-matches is at least the largest of s of matches.
 
     .. math:: P(s, t) = \Pr\bigl(\max(R_1, \dots, R_t) \ge \max(G_1, \dots, G_s)\bigr)
         = \int_0^1 t\, F_r(\tau)^{t-1} f_r(\tau)\, F_g(\tau)^s\, d\tau
@@ -43,7 +40,9 @@ def races(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a number is negative or not whole.
+        If a number is negative.
+    TypeError
+        If a number is not whole.
 
     Notes
     -----
@@ -53,13 +52,13 @@ def races(model: SimilarityModel, matches: int, nonmatches: int) -> np.ndarray:
     Examples
     --------
     >>> from crowder.models import uniform
-    >>> races(uniform(), 2, 2)  # t / (s + t): each of s + t is as likely to be the largest
+    >>> prob_nonmatch_first(uniform(), 2, 2)  # t / (s + t): each of s + t is as likely to be the largest
     array([[0.        , 1.        , 1.        ],
            [0.        , 0.5       , 0.66666667],
            [0.        , 0.33333333, 0.5       ]])
     """
     validation.model(model)
-    matches, nonmatches = (_count(value) for value in (matches, nonmatches))
+    matches, nonmatches = validation.whole(matches, "matches"), validation.whole(nonmatches, "nonmatches")
     node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
     ends = list(pairwise(common_steps(model.green, model.red)[0]))
     at = np.concatenate([low + (high - low) * (node + 1) / 2 for low, high in ends])
@@ -74,7 +73,7 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
     r"""The expected number of questions of node ordering for a given arrival order.
 
     If s records of its own cluster and t of another have arrived before it, a record is compared with the other cluster
-    with probability P(s, t) (`races`); if s > 0 it is also compared with its own.
+    with probability P(s, t) (`prob_nonmatch_first`); if s > 0 it is also compared with its own.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
 
     Notes
     -----
-    O(n k), besides `races` for the two largest clusters.
+    O(n k), and `prob_nonmatch_first` for the size of the largest cluster.
 
     Examples
     --------
@@ -98,12 +97,13 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
     >>> round(expected_queries_in_order(uniform(), "baa"), 9)  # the last is compared with b first with probability 1/2
     2.5
     """
-    clusters, codes = np.unique(_clusters(arrivals), return_inverse=True)
+    validation.kind(arrivals, Iterable, "arrivals must be a sequence of clusters")
+    codes = validation.labels(list(arrivals))
     if not len(codes):
         return 0.0
     largest = int(np.bincount(codes).max())
-    chance = races(model, largest, largest)
-    placed = np.zeros(len(clusters), dtype=np.int64)
+    chance = prob_nonmatch_first(model, largest, largest)
+    placed = np.zeros(codes.max() + 1, dtype=np.int64)
     total = 0.0
     for own in codes:
         asked = chance[placed[own], placed]
@@ -111,19 +111,3 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
         total += asked.sum()
         placed[own] += 1
     return float(total)
-
-
-def _clusters(arrivals: Any) -> np.ndarray:
-    if not isinstance(arrivals, Iterable):
-        raise TypeError(f"arrivals must be a sequence of clusters, not {arrivals!r}")
-    return validation.labels(list(arrivals))
-
-
-def _count(value: Any) -> int:
-    try:
-        value = operator.index(value)
-    except TypeError:
-        value = -1
-    if value < 0:
-        raise ValueError("matches and nonmatches must each be a whole number of similarities, at least 0")
-    return value

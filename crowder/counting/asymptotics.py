@@ -19,10 +19,13 @@ from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
-__all__ = ["edge_limit", "giant", "linear_bound", "matches_above", "misleads", "node_limit"]
+__all__ = [
+    "edge_limit", "giant_share", "linear_bound", "matches_above", "node_limit",
+    "reversed_hazard_rate_ordered",
+]  # fmt: skip
 
 
-def giant(c: float) -> float:
+def giant_share(c: float) -> float:
     r"""The share θ of the vertices in the giant component of a random graph with mean degree c.
 
     The largest solution of :math:`1 - \theta = e^{-c\theta}`.
@@ -43,7 +46,7 @@ def giant(c: float) -> float:
 
     Examples
     --------
-    >>> giant(1.0), round(giant(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
+    >>> giant_share(1.0), round(giant_share(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
     (0.0, 0.5)
     """
     if not c >= 0:
@@ -62,7 +65,7 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     .. math:: \lim_{m\to\infty} \frac{E[Q_{ij}]}m = \lambda \int_{c_0}^\infty \Bigl[(1-\theta)^2 +
         2\theta\, G\bigl(e^{-\lambda(c-c_0)\theta}\bigr)\Bigr] dc,
 
-    where :math:`\theta = \theta(c)` is the `giant` component's share and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating
+    where :math:`\theta = \theta(c)` is the `giant_share` and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating
     function of the size of a record's component, if that is small. Between two small components, hardly any pair has
     come before. A giant and a component of a records are not yet known to differ with probability
     :math:`e^{-\lambda(c-c_0)\theta a}`. Two giants need a single question, which is negligible.
@@ -94,7 +97,7 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     """
     if not (ratio >= 0 and start >= 0):
         raise ValueError(f"ratio and start must be numbers of at least 0, not {ratio!r}, {start!r}")
-    first = giant(start)
+    first = giant_share(start)
 
     def at(theta: float) -> float:
         rest = 1 - theta
@@ -144,7 +147,7 @@ def _lambert(x: float) -> float:
 
 
 def matches_above(model: SimilarityModel) -> float:
-    """The share of f_g above the support of f_r: of matches that are more similar than any non-match can be.
+    """The mass of f_g above the support of f_r: the share of matches that are more similar than any non-match.
 
     Examples
     --------
@@ -159,21 +162,21 @@ def matches_above(model: SimilarityModel) -> float:
     return float(width @ green._heights)
 
 
-def misleads(model: SimilarityModel) -> bool:
-    r"""Whether the reversed hazard rate order is violated: somewhere the next pair is more likely a remaining
-    non-match.
+def reversed_hazard_rate_ordered(model: SimilarityModel) -> bool:
+    r"""Whether f_g dominates f_r in the reversed hazard rate order: :math:`f_g / F_g \ge f_r / F_r` on every step.
 
-    That is, whether :math:`f_r / F_r > f_g / F_g` on some step. There :math:`f_g F_r - f_r F_g` is constant.
+    On a step, :math:`f_g F_r - f_r F_g` is constant, so one comparison for each is enough.
 
     Examples
     --------
     >>> from crowder.models import dist1
-    >>> misleads(dist1(0.3)), misleads(SimilarityModel.from_steps([0, 0.5, 1], [1.2, 0.8], [1, 1]))
-    (False, True)
+    >>> below = SimilarityModel.from_steps([0, 0.5, 1], [1.2, 0.8], [1, 1])
+    >>> reversed_hazard_rate_ordered(dist1(0.3)), reversed_hazard_rate_ordered(below)
+    (True, False)
     """
     edges, green, red = common_steps(model.green, model.red)
     gap = green * model.red.cdf(edges[:-1]) - red * model.green.cdf(edges[:-1])
-    return bool((gap < -1e-9).any())
+    return bool((gap >= -1e-9).all())
 
 
 def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
@@ -182,8 +185,8 @@ def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     Parameters
     ----------
     model : SimilarityModel
-        A model in the reversed hazard rate order (not `misleads`). p is the share of `matches_above`; for p = 0 its
-        inverse is infinite.
+        A model in the reversed hazard rate order (`reversed_hazard_rate_ordered`). p is the share of `matches_above`;
+        for p = 0 its inverse is infinite.
     sizes : sequence of int
         The cluster sizes, each at least 1.
 
@@ -195,7 +198,7 @@ def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     Raises
     ------
     ValueError
-        If a size is not a positive integer, or the model `misleads`.
+        If a size is not a positive integer, or the model is not in this order.
 
     Notes
     -----
@@ -209,8 +212,8 @@ def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
     (18990.0, 1710.0)
     """
     sizes = np.sort(cluster_sizes(sizes))
-    if misleads(model):
-        raise ValueError("model must be in reversed hazard rate order: f_r/F_r may nowhere exceed f_g/F_g")
+    if not reversed_hazard_rate_ordered(model):
+        raise ValueError("model must be in the reversed hazard rate order: f_g/F_g must nowhere be less than f_r/F_r")
     share = matches_above(model)
     least = np.minimum(sizes, 1 / share if share > 0 else np.inf)
     # The smaller cluster of each pair matters: the smallest in k - 1 pairs, the next in k - 2.

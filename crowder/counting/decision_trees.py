@@ -1,6 +1,6 @@
-"""Optimal strategies without similarities: worst-case and expected questions for a few records, by search.
+"""Optimal strategies without similarities: worst-case and expected questions for a few records, by exhaustive search.
 
-The lower bounds that go with the upper bounds. Plain Python, exact numbers.
+These are lower bounds, exact for small instances. Plain Python.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def worst_case(n: int, k: int, *, known: bool = False) -> int:
 
 
 def minimax(n: int, k: int, *, known: bool = False) -> int:
-    """The same by search: every question, every answer (Section "Information theoretic lower bound").
+    """`worst_case` by a minimax search over all questions and answers (Section "Information theoretic lower bound").
 
     The adversary must leave at most k clusters possible, and exactly k if k is given. Without k, a strategy has to
     settle every pair; with k, it may stop when only one partition into k clusters is left.
@@ -130,8 +130,7 @@ def fewest_expected(weights: Mapping[tuple, Fraction | float]) -> Any:
     >>> fewest_expected({(0, 0, 1): Fraction(1, 2), (0, 1, 0): Fraction(1, 4), (1, 0, 0): Fraction(1, 4)})
     Fraction(3, 2)
     """
-    if not isinstance(weights, Mapping):
-        raise TypeError(f"weights must be a mapping from labels to weights, not {weights!r}")
+    validation.kind(weights, Mapping, "weights must be a mapping from labels to weights")
     if not weights or not all(0 < weight < float("inf") for weight in weights.values()):
         raise ValueError(f"weights must be positive and not empty, not {dict(weights)}")
     if len({len(labels) for labels in weights}) > 1:
@@ -140,15 +139,15 @@ def fewest_expected(weights: Mapping[tuple, Fraction | float]) -> Any:
     for labels, share in weights.items():
         name = tuple(labels.index(label) for label in labels)
         merged[name] = merged.get(name, 0) + share
-    worlds = list(merged)
+    clusterings = list(merged)  # sets of them are bits of an integer
     matches = {
-        sum(1 << w for w, labels in enumerate(worlds) if labels[u] == labels[v])
-        for u, v in combinations(range(len(worlds[0])), 2)
+        sum(1 << w for w, labels in enumerate(clusterings) if labels[u] == labels[v])
+        for u, v in combinations(range(len(clusterings[0])), 2)
     }
 
     @cache
     def weight(possible: int) -> Any:
-        return sum(merged[labels] for w, labels in enumerate(worlds) if possible >> w & 1)
+        return sum(merged[labels] for w, labels in enumerate(clusterings) if possible >> w & 1)
 
     @cache
     def value(possible: int) -> Any:
@@ -158,12 +157,12 @@ def fewest_expected(weights: Mapping[tuple, Fraction | float]) -> Any:
         splits = {frozenset([possible & yes, possible & ~yes]) for yes in matches}
         return weight(possible) + min(sum(map(value, split)) for split in splits if 0 not in split)
 
-    everything = (1 << len(worlds)) - 1
+    everything = (1 << len(clusterings)) - 1
     return value(everything) / weight(everything)
 
 
 def certificate(labels: Sequence, *, known: bool = False) -> int:
-    """The least number of questions whose true answers leave one clustering possible, by trying all sets of questions.
+    """The least number of questions whose true answers leave only one clustering possible, over all sets of questions.
 
     Parameters
     ----------
@@ -174,7 +173,7 @@ def certificate(labels: Sequence, *, known: bool = False) -> int:
 
     Notes
     -----
-    All subsets of the pairs: up to five records.
+    All subsets of the pairs are tried: fast for up to five records.
 
     Examples
     --------
@@ -186,18 +185,18 @@ def certificate(labels: Sequence, *, known: bool = False) -> int:
     if len(labels) > MOST_SUBSETS:
         raise ValueError(f"labels must have at most {MOST_SUBSETS} records, not {len(labels)}")
     k = len(set(labels))
-    worlds = [world for world in partitions(len(labels)) if not known or max(world) + 1 == k]
+    clusterings = [parts for parts in partitions(len(labels)) if not known or max(parts) + 1 == k]
     pairs = list(combinations(range(len(labels)), 2))
     truth = [labels[u] == labels[v] for u, v in pairs]
-    told = [  # clusterings, as bits, that agree with the true answer about a pair
-        sum(1 << w for w, world in enumerate(worlds) if (world[u] == world[v]) == same)
+    consistent = [  # the clusterings that agree with the true answer about a pair, as bits
+        sum(1 << w for w, parts in enumerate(clusterings) if (parts[u] == parts[v]) == same)
         for (u, v), same in zip(pairs, truth, strict=True)
     ]
     for size in range(len(pairs) + 1):
-        for chosen in combinations(told, size):
-            left = (1 << len(worlds)) - 1
-            for worlds_left in chosen:
-                left &= worlds_left
+        for chosen in combinations(consistent, size):
+            left = (1 << len(clusterings)) - 1
+            for agreeing in chosen:
+                left &= agreeing
             if not left & (left - 1):
                 return size
     raise AssertionError("all pairs together determine the clustering")
@@ -211,7 +210,7 @@ def partitions(n: int) -> Iterator[tuple[int, ...]]:
     >>> [len(list(partitions(n))) for n in range(1, 7)]  # the Bell numbers
     [1, 2, 5, 15, 52, 203]
     """
-    n = validation.whole(n, "the number of records")
+    n = validation.whole(n, "n")
     if n > MOST_PARTITIONED:
         raise ValueError(f"n must be at most {MOST_PARTITIONED} to list the partitions, not {n}")
 

@@ -60,7 +60,7 @@ def expected_undetermined(model: SimilarityModel, sizes: ArrayLike) -> float:
 
 
 def prob_fully_determined(model: SimilarityModel, sizes: ArrayLike) -> float:
-    r"""The probability that the similarities alone determine the whole clustering when k is not given.
+    r"""The probability that the similarities determine the whole clustering without any question, if k is not given.
 
     Determined matches must connect every cluster, and every two clusters need a determined non-match. With p and q the
     probabilities that a match and a non-match are determined, and :math:`C(m, p)` the probability that the random graph

@@ -86,9 +86,9 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
 
     Notes
     -----
-    Orders that have established the same facts are counted together: each of the u pairs still open is next in a share
-    1/u of the orders. The number of states, hence the cost, grows like the number of partitions of the records times
-    that of the graphs between them: up to six records are fast.
+    Orders whose answers so far imply the same are counted together: each of the u open pairs is next in a share 1/u of
+    them. The number of states, hence the cost, grows like the number of partitions of the records times that of the
+    graphs between them: fast for up to six records.
 
     Examples
     --------
@@ -103,11 +103,11 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     @cache
     def shares(components: frozenset, different: frozenset) -> dict[int, Fraction]:
         """The probability of each number of further questions."""
-        home = {record: part for part in components for record in part}
+        of = {record: part for part in components for record in part}
         open_pairs = [
-            (home[i], home[j], labels[i] == labels[j])
+            (of[i], of[j], labels[i] == labels[j])
             for i, j in pairs
-            if home[i] != home[j] and frozenset([home[i], home[j]]) not in different
+            if of[i] != of[j] and frozenset([of[i], of[j]]) not in different
         ]
         if not open_pairs:
             return {0: Fraction(1)}

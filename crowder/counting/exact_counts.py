@@ -123,8 +123,8 @@ def connected_polynomials(m: int, q: Any) -> list:
     for n in range(2, m + 1):
         chance.append(0 * q)
         for k in range(1, n):
-            hung = (1 - q**k) * _power(q, k * (n - 1 - k))
-            chance[n] += comb(n - 2, k - 1) * hung * chance[k] * chance[n - k]
+            attached = (1 - q**k) * _power(q, k * (n - 1 - k))
+            chance[n] += comb(n - 2, k - 1) * attached * chance[k] * chance[n - k]
     return chance[1:]
 
 

@@ -7,10 +7,9 @@ derived in the chapter "How many questions, exactly". `crowder.counting.exact_co
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -63,7 +62,9 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
     Raises
     ------
     ValueError
-        If a size is not a positive integer, the ordering is unknown, or nodes is less than 1.
+        If a size is not a positive integer, the ordering is unknown, or `nodes` is less than 1.
+    TypeError
+        If `nodes` is not a whole number.
 
     Notes
     -----
@@ -80,7 +81,7 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
     2.333333333
     """
     sizes, model = cluster_sizes(sizes), validation.model(model)
-    ordering, nodes = checked_ordering(ordering), _whole(nodes)
+    ordering, nodes = checked_ordering(ordering), validation.whole(nodes, "nodes", least=1)
     different, many = np.unique(sizes, return_counts=True)
     matches = int(sizes.sum()) - len(sizes)
     if len(sizes) < 2:
@@ -90,7 +91,7 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
 
 
 def expected_across(model: SimilarityModel, m: int, other: int, ordering: str = "edge", *, nodes: int = NODES) -> float:
-    """The expected number of questions between two clusters, of m and `other` records: a term of the sum over i < j.
+    """The expected number of questions between two clusters of m and `other` records: a term of the sum over i < j.
 
     Parameters, cost and errors are those of `expected_queries`.
 
@@ -233,13 +234,3 @@ def _node_red(step: _Step, different: np.ndarray, many: np.ndarray, nodes: int) 
         density = np.einsum("s,sxy,sxy->xy", many.astype(float), greens, below + above + own)
         total += step.red * float((time_weights * times) @ density @ weights)
     return total
-
-
-def _whole(nodes: Any) -> int:
-    try:
-        nodes = operator.index(nodes)
-    except TypeError:
-        nodes = 0
-    if nodes < 1:
-        raise ValueError("nodes must be a whole number, at least 1")
-    return nodes

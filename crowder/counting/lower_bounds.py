@@ -1,5 +1,4 @@
-r"""Lower bounds for all algorithms: how well similarities alone distinguish two clusters, and the questions this
-implies.
+r"""Lower bounds for all algorithms, from how well similarities distinguish two clusters without any question.
 
 Consider one record and two clusters that it may belong to. Its similarities to the right one are drawn from f_g, those
 to the other from f_r; the two hypotheses swap the roles (proof of Theorem 1). All results here depend on the distance
@@ -44,7 +43,9 @@ def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray,
     Raises
     ------
     ValueError
-        If `size` is not a whole number of at least 0, or there are too many outcomes to list.
+        If `size` is negative, or there are too many outcomes to list.
+    TypeError
+        If `size` is not a whole number.
 
     Notes
     -----
@@ -57,12 +58,11 @@ def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray,
     >>> green.round(4), red.round(4)
     (array([0.0625, 0.375 , 0.5625]), array([0.5625, 0.375 , 0.0625]))
     """
-    if not isinstance(size, (int, np.integer)) or size < 0:
-        raise ValueError(f"size must be a whole number of at least 0, not {size!r}")
+    size = validation.whole(size, "size")
     g, r = _ratio_classes(model)
-    if (outcomes := comb(int(size) + len(g) - 1, len(g) - 1)) > MOST_OUTCOMES:
+    if (outcomes := comb(size + len(g) - 1, len(g) - 1)) > MOST_OUTCOMES:
         raise ValueError(f"size {size} has too many outcomes to list, {outcomes:,} with {len(g)} likelihood ratios")
-    counts = _compositions(int(size), len(g))
+    counts = _compositions(size, len(g))
     ways = gammaln(size + 1) - gammaln(counts + 1.0).sum(axis=1)
     log_green, log_red = (ways + xlogy(counts, mass).sum(axis=1) for mass in (g, r))
     possible = np.maximum(log_green, log_red) > -np.inf
@@ -176,7 +176,7 @@ def chain(model: SimilarityModel, size: int | None = None) -> Chain:
 def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0) -> float:
     r"""A lower bound on the expected questions of every algorithm, for some partition of n records into k clusters.
 
-    The algorithm may use f_g, f_r, k and all similarities, and may be randomised; it may be wrong with probability
+    The algorithm knows f_g, f_r, k and all similarities, may be randomised, and may err with probability at most
     `error` on each partition. With :math:`q = (1 - H^2)^4` it is the larger of
 
     .. math:: \max_{1 \le m \le n-k} \frac{m(k-2)}2 \Bigl[\tfrac12\Bigl(1 - \sqrt{1 - q^{1 + (m-1)/(k-1)}}\Bigr)
@@ -214,18 +214,18 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     """
     n, k = validation.whole(n, "n"), validation.whole(k, "k")
     validation.model(model)
-    validation.probability(error, "the probability of a wrong result")
+    validation.probability(error, "error")
     if not 1 <= k <= n:
         raise ValueError(f"k must be from 1 to n, but {n} records cannot form {k} clusters")
     if k <= 2 or k == n:
         return 0.0
     q = (1 - model.hellinger2) ** 4
     m = np.arange(1, n - k + 1)
-    hidden = m * (k - 2) / 2 * (_doubt(q ** (1 + (m - 1) / (k - 1))) - error)
-    return float(max(hidden.max(), (k - 2) * (k + 1) / 2 * (_doubt(q) - error), 0.0))
+    hidden = m * (k - 2) / 2 * (_least_error(q ** (1 + (m - 1) / (k - 1))) - error)
+    return float(max(hidden.max(), (k - 2) * (k + 1) / 2 * (_least_error(q) - error), 0.0))
 
 
-def _doubt(affinity_squared: Any) -> Any:
+def _least_error(affinity_squared: Any) -> Any:
     """A lower bound on the error probability of the best test: half of 1 - sqrt(1 - affinity²)."""
     return (1 - np.sqrt(1 - affinity_squared)) / 2
 

@@ -7,7 +7,6 @@ components.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,9 @@ def connected(m: int, p: float) -> np.ndarray:
     Raises
     ------
     ValueError
-        If m is not a positive whole number, or p not in [0, 1].
+        If m is less than 1, or p is not in [0, 1].
+    TypeError
+        If m is not a whole number.
 
     Notes
     -----
@@ -161,10 +162,4 @@ def _log_factorials(m: int) -> np.ndarray:
 
 
 def _checked(m: Any, p: Any) -> tuple[int, float]:
-    try:
-        m = operator.index(m)
-    except TypeError:
-        raise ValueError(f"the number of vertices must be a positive whole number, not {m!r}") from None
-    if m < 1:
-        raise ValueError(f"the number of vertices must be a positive whole number, not {m!r}")
-    return m, float(validation.probability(p, "the probability of an edge"))
+    return validation.whole(m, "m", least=1), float(validation.probability(p, "p"))

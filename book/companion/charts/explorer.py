@@ -1,4 +1,4 @@
-"""How many questions, for every ε and shape of the clusters on a grid: the numbers and the chart of the explorer."""
+"""The explorer: expected numbers of questions on a grid of ε and cluster sizes, and their interactive chart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["QUESTIONS", "SHAPES", "explorer", "grid", "questions", "shaped", "wo
 
 SHAPES = ("equal", "one large", "as 1/i")
 
-#: What is counted: name, how it is drawn (colour, dash).
+#: Each quantity and how it is drawn (colour, dash).
 QUESTIONS = {
     "edge, exact": (BLUE, [1, 0]),
     "node, exact": (PURPLE, [1, 0]),
@@ -32,19 +32,19 @@ QUESTIONS = {
     "nk": (GREY, [9, 3, 2, 3]),
 }
 
-#: Half the usual number of nodes; a check in the chapter says what that costs.
+#: Half the usual number of nodes; the chapter checks how much accuracy that costs.
 NODES = 12
 
 
 def shaped(n: int, k: int, shape: str) -> list[int]:
-    """Sizes of k clusters of n records altogether.
+    """Sizes of k clusters with n records in total.
 
     Parameters
     ----------
     n, k : int
     shape : {"equal", "one large", "as 1/i"}
-        As equal as can be; half of the records in one and the others equal; the i-th in proportion to 1/i.
-        Whole numbers, at least 1 each; what rounding leaves over goes to the largest.
+        As equal as possible; half of the records in one cluster, the others equal; the i-th in proportion to 1/i.
+        Each has at least 1 record, and the remainder of the rounding goes to the largest.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
     ([6, 6, 6, 6], [12, 4, 4, 4], [12, 6, 4, 2])
     """
     if shape not in SHAPES:
-        raise ValueError(f"no shape is called {shape!r}; there are {', '.join(SHAPES)}")
+        raise ValueError(f"unknown shape {shape!r}; expected one of {', '.join(SHAPES)}")
     n, k = validation.whole(n, "n"), validation.whole(k, "k")
     if not 1 <= k <= n:
-        raise ValueError(f"{n} records do not make {k} clusters")
+        raise ValueError(f"{n} records cannot form {k} clusters")
     if shape == "equal":
         return [n // k + (i < n % k) for i in range(k)]
     if shape == "one large":
@@ -73,14 +73,14 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
         return [n - (k - 1) * other, *[other] * (k - 1)]
     share = 1 / np.arange(1, k + 1)
     sizes = np.maximum(1, np.floor(share / share.sum() * n + 1e-9)).astype(int)
-    while sizes.sum() > n:  # so many of one record that the large ones must give way
+    while sizes.sum() > n:  # so many clusters of one record that the large ones must shrink
         sizes[np.flatnonzero(sizes == sizes.max())[-1]] -= 1
     sizes[: n - sizes.sum()] += 1
     return sizes.tolist()
 
 
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
-    """All that the explorer shows of one model and one clustering.
+    """All quantities that the explorer shows for one model and one clustering.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODE
     Returns
     -------
     dict
-        For each key of `QUESTIONS` the expected number of questions, or a bound on it. Node ordering is that of
-        records that arrive in random order, as in its bound.
+        For each key of `QUESTIONS` the expected number of questions, or a bound on it. In node ordering, records
+        arrive in random order, as its bound assumes.
 
     Notes
     -----
-    O(m²) a node for the largest cluster m (see `crowder.counting.expected_counts` and `crowder.counting.bounds`).
+    O(m²) per node for a largest cluster of m records (see `expected_counts` and `bounds` in `crowder.counting`).
 
     Examples
     --------
@@ -130,7 +130,7 @@ def grid(
     Parameters
     ----------
     models : mapping
-        Name to a function of ε. "uniform" is taken to have no ε, so it is counted once for all.
+        Name to a function of ε. "uniform" does not depend on ε and is computed once.
     epsilons : sequence of float
     n : int
         Number of records.
@@ -140,11 +140,11 @@ def grid(
     Returns
     -------
     DataFrame
-        Columns model, epsilon, clusters, shape, sizes (in words) and the keys of `QUESTIONS`.
+        Columns model, epsilon, clusters, shape, sizes (as text) and the keys of `QUESTIONS`.
 
     Notes
     -----
-    As many calls of `questions` as there are rows, but for the uniform model.
+    One call of `questions` per row, except for the uniform model.
 
     Examples
     --------
@@ -163,12 +163,18 @@ def grid(
                     case = (name, k, shape, None if name == "uniform" else epsilon)
                     if case not in known:
                         known[case] = questions(make(epsilon), sizes)
-                    where = {"model": name, "epsilon": epsilon, "clusters": k, "shape": shape, "sizes": _said(sizes)}
+                    where = {
+                        "model": name,
+                        "epsilon": epsilon,
+                        "clusters": k,
+                        "shape": shape,
+                        "sizes": _in_words(sizes),
+                    }
                     rows.append(where | known[case])
     return pd.DataFrame(rows)
 
 
-def _said(sizes: Sequence[int]) -> str:
+def _in_words(sizes: Sequence[int]) -> str:
     """Cluster sizes in words."""
     if len(set(sizes)) == 1:
         clusters, records = ("" if number == 1 else "s" for number in (len(sizes), sizes[0]))
@@ -179,12 +185,12 @@ def _said(sizes: Sequence[int]) -> str:
 
 
 def words(counted: pd.DataFrame) -> Words:
-    """Each setting of the explorer in words.
+    """A sentence for each setting of the explorer.
 
     Parameters
     ----------
     counted : DataFrame
-        As `grid` gives it.
+        From `grid`.
 
     Returns
     -------
@@ -193,30 +199,31 @@ def words(counted: pd.DataFrame) -> Words:
     Examples
     --------
     >>> row = {"model": "uniform", "epsilon": 0.2, "clusters": 2, "shape": "equal", "sizes": "2 and 1 records"}
-    >>> said = words(pd.DataFrame([row | dict.fromkeys(QUESTIONS, 3.0)]))
-    >>> said.texts["uniform", 0.2, 2, "equal"][:49]
+    >>> sentences = words(pd.DataFrame([row | dict.fromkeys(QUESTIONS, 3.0)]))
+    >>> sentences.texts["uniform", 0.2, 2, "equal"][:49]
     'uniform (it has no ε), 2 and 1 records. Questions'
     """
-    by, told = ["model", "epsilon", "clusters", "shape"], {}
+    by, texts = ["model", "epsilon", "clusters", "shape"], {}
     for row in counted.to_dict("records"):
         which = "uniform (it has no ε)" if row["model"] == "uniform" else f"{row['model']} with ε = {row['epsilon']:g}"
-        said = {name: f"{row[name]:,.0f}" for name in QUESTIONS}
-        told[tuple(row[name] for name in by)] = (
-            f"{which}, {row['sizes']}. Questions on average: {said['edge, exact']} for edge ordering, "
-            f"{said['node, exact']} for node ordering; least possible {said['least possible']}, nk {said['nk']}. "
-            f"Bounds as printed: {said['edge, bound as printed']} for edge, {said['node, bound as printed']} for node "
-            f"ordering; bounds that hold: {said['edge, bound that holds']} and {said['node, bound that holds']}."
+        counts = {name: f"{row[name]:,.0f}" for name in QUESTIONS}
+        texts[tuple(row[name] for name in by)] = (
+            f"{which}, {row['sizes']}. Questions on average: {counts['edge, exact']} for edge ordering, "
+            f"{counts['node, exact']} for node ordering; least possible {counts['least possible']}, nk {counts['nk']}. "
+            f"Bounds as printed: {counts['edge, bound as printed']} for edge, {counts['node, bound as printed']} for "
+            f"node ordering; bounds that hold: {counts['edge, bound that holds']} and "
+            f"{counts['node, bound that holds']}."
         )
-    return Words(by, told)
+    return Words(by, texts)
 
 
 def explorer(counted: pd.DataFrame, curves: pd.DataFrame, *, size: int = 300) -> Any:
-    """The explorer's chart: L above, questions against ε below.
+    """The chart of the explorer: L above, questions as a function of ε below.
 
     Parameters
     ----------
     counted : DataFrame
-        As `grid` gives it.
+        From `grid`.
     curves : DataFrame
         Columns model, epsilon, t and L.
     size : int, keyword only
@@ -255,10 +262,10 @@ def explorer(counted: pd.DataFrame, curves: pd.DataFrame, *, size: int = 300) ->
     return legible(chart.resolve_scale(color="independent", strokeDash="independent"))
 
 
-#: What is smaller is not drawn; how each model's line is.
+#: Smaller values are not drawn. The line (colour, dash) of each model.
 FLOOR = 1e-5
 LINES = {"Dist-1": (INK, [1, 0]), "Dist-2": (INK, [7, 3]), "uniform": (GREY, [2, 2])}
-#: Numbers on a grid of decimal fractions, which a slider and a table write alike.
+#: The tolerance allows for the rounding of decimal fractions in slider and table.
 CHOSEN = "abs(datum.epsilon - epsilon) < 1e-9"
 
 

@@ -1,7 +1,7 @@
-"""A run told step by step: what was asked, what followed from the answer, which records are one entity by then.
+"""Replay a run step by step: the question, what follows from its answer, and the clusters known so far.
 
 Two rules settle pairs without a question (Section "System model"): a match of a match is a match, and a match of a
-non-match is a non-match. So an answer settles its own pair and, at once, every pair that it lets the rules reach.
+non-match is a non-match. So an answer settles its own pair and every pair that these rules then imply.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 
 
 class Step(NamedTuple):
-    """One question, its answer, and what is known then.
+    """One question, its answer, and what is known afterwards.
 
     Attributes
     ----------
@@ -30,11 +30,11 @@ class Step(NamedTuple):
     same : bool, or None
         The answer: True for a match.
     matches, nonmatches : tuple of tuple of int
-        The pairs that the rules settle because of this answer, sorted; `pair` is not among them.
+        The other pairs that this answer settles, sorted.
     components : tuple of tuple of int
-        The records by what is known to match, each component sorted, the components by their first record.
+        The clusters known so far: sorted records, ordered by their first record.
     asked, inferred, left : int
-        How many pairs were asked about so far, how many were settled without a question, how many are open.
+        How many pairs have been asked about, settled without a question, and not settled.
 
     Examples
     --------
@@ -53,38 +53,38 @@ class Step(NamedTuple):
 
     @property
     def settles(self) -> int:
-        """How many pairs this answer settles, its own among them; 0 before the first question."""
+        """How many pairs this answer settles, including its own; 0 before the first question."""
         return (self.pair is not None) + len(self.matches) + len(self.nonmatches)
 
 
 def steps(run: Resolution) -> list[Step]:
-    """Tell a run question by question.
+    """Replay a run question by question.
 
     Parameters
     ----------
     run : Resolution
-        The questions and answers of an ordering, or any others that ask about nothing settled.
+        Questions and answers, none of them about a pair that is already settled.
 
     Returns
     -------
     list of Step
-        One more than there are questions: the first is the state before any.
+        One more than the questions; the first is the state before them.
 
     Raises
     ------
     ValueError
-        If a pair is asked about that the answers before it settle, or that is no pair of records.
+        If a question is about a settled pair, or not about a pair of records.
 
     Notes
     -----
-    Every pair is settled once, so the whole takes O(n²) time and memory beside the components that each step lists.
+    O(n²) time and memory, in addition to the components listed in each step.
 
     Examples
     --------
-    >>> told = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
-    >>> told[1].components, told[1].left
+    >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
+    >>> replay[1].components, replay[1].left
     (((0, 1), (2,)), 2)
-    >>> told[2].pair, told[2].same, told[2].nonmatches  # 2 differs from 1, so from 0
+    >>> replay[2].pair, replay[2].same, replay[2].nonmatches  # 2 does not match 1, so it does not match 0
     ((1, 2), False, ((0, 2),))
     """
     n = len(validation.kind(run, Resolution, "run must be a Resolution").clusters)
@@ -92,18 +92,18 @@ def steps(run: Resolution) -> list[Step]:
     members = {record: [record] for record in range(n)}
     apart: dict[int, set[int]] = {record: set() for record in range(n)}
     pairs, inferred = n * (n - 1) // 2, 0
-    told = [Step(None, None, (), (), _listed(members), 0, 0, pairs)]
+    found = [Step(None, None, (), (), _listed(members), 0, 0, pairs)]
     for asked, ((i, j), same) in enumerate(zip(run.queries.tolist(), run.answers.tolist(), strict=True), start=1):
         if not (0 <= min(i, j) and max(i, j) < n and i != j):
-            raise ValueError(f"question {asked}, ({i}, {j}), is no pair of {n} records")
+            raise ValueError(f"question {asked}, ({i}, {j}), is not a pair of {n} records")
         a, b = sorted((home[i], home[j]))
         if a == b or b in apart[a]:
-            raise ValueError(f"question {asked}, ({i}, {j}), was settled by the answers before it")
+            raise ValueError(f"question {asked}, ({i}, {j}), was already settled")
         pair = (min(i, j), max(i, j))
         across = _across(members[a], members[b], but=pair)
         if same:
             matches = across
-            # What differs from one half, and is not known to differ from the other, differs from both now.
+            # A cluster known to differ from only one of the two now differs from both.
             reached = [(b, other) for other in apart[a] - apart[b]] + [(a, other) for other in apart[b] - apart[a]]
             nonmatches = tuple(sorted(p for one, other in reached for p in _across(members[one], members[other])))
             for record in members[b]:
@@ -118,23 +118,23 @@ def steps(run: Resolution) -> list[Step]:
             apart[b].add(a)
         inferred += len(matches) + len(nonmatches)
         left = pairs - asked - inferred
-        told.append(Step(pair, same, matches, nonmatches, _listed(members), asked, inferred, left))
-    return told
+        found.append(Step(pair, same, matches, nonmatches, _listed(members), asked, inferred, left))
+    return found
 
 
-def settled(told: Sequence[Step]) -> pd.DataFrame:
-    """Every settled pair, when and how.
+def settled(replay: Sequence[Step]) -> pd.DataFrame:
+    """All settled pairs, with when and how they were settled.
 
     Parameters
     ----------
-    told : sequence of Step
-        As `steps` gives them.
+    replay : sequence of Step
+        From `steps`.
 
     Returns
     -------
     DataFrame
-        Columns a and b, the pair's records; at, the number of the question that settled it; how, "asked" or
-        "inferred"; same, whether it is a match. Rows in order of at, the pair asked first.
+        Columns a and b, the records of the pair; at, the number of the question that settled it; how, "asked" or
+        "inferred"; same, whether it is a match. Rows are in the order of the questions, with the asked pair first.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def settled(told: Sequence[Step]) -> pd.DataFrame:
     2  0  2   2  inferred  False
     """
     rows = []
-    for at, step in enumerate(_told(told)):
+    for at, step in enumerate(_check(replay)):
         if step.pair is not None:
             rows.append((*step.pair, at, "asked", step.same))
         rows += [(*pair, at, "inferred", True) for pair in step.matches]
@@ -153,18 +153,18 @@ def settled(told: Sequence[Step]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["a", "b", "at", "how", "same"])
 
 
-def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) -> str:
-    """A step in words, for whoever does not see the picture.
+def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None) -> str:
+    """A step in words, for readers who cannot see the chart.
 
     Parameters
     ----------
-    told : sequence of Step
+    replay : sequence of Step
     at : int
-        The number of the question; 0 before the first, and beyond the last the end.
+        The number of the question; 0 means before the first, a number beyond the last the end.
     names : sequence of str
         The records' names.
     similarity : array_like, shape (n, n), optional
-        Said beside the pair, where given.
+        If given, the text includes the similarity of the pair.
 
     Returns
     -------
@@ -172,21 +172,21 @@ def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) 
 
     Examples
     --------
-    >>> told = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
-    >>> words(told, 2, "abc")
+    >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
+    >>> words(replay, 2, "abc")
     'Question 2 of 2: b and c? No. This settles 1 more pair. Known to be one: a b. Asked 2, inferred 1, open 0.'
     """
-    last = len(_told(told)) - 1
-    validation.kind(names, Sized, "names must be those of the records, in order")
+    last = len(_check(replay)) - 1
+    validation.kind(names, Sized, "names must be a list of the records' names")
     if validation.whole(at, "the number of a question", least=-(2**63)) < 0 or len(names) != sum(
-        map(len, told[0].components)
+        map(len, replay[0].components)
     ):
-        raise ValueError(f"needs a question from 0 on, not {at}, and a name for each record, not {len(names)}")
+        raise ValueError(f"at must not be negative, and each record needs a name; got {at} and {len(names)} names")
     if similarity is not None:
         similarity = validation.numbers(similarity, "similarity")
         if similarity.shape != (len(names), len(names)):
-            raise ValueError(f"similarity must have a value for each two records, not the shape {similarity.shape}")
-    step = told[min(at, last)]
+            raise ValueError(f"similarity must be ({len(names)}, {len(names)}), not {similarity.shape}")
+    step = replay[min(at, last)]
     joined = [" ".join(names[record] for record in part) for part in step.components if len(part) > 1]
     known = f"Known to be one: {'; '.join(joined) or 'none yet'}. "
     counted = f"Asked {step.asked}, inferred {step.inferred}, open {step.left}."
@@ -203,13 +203,13 @@ def words(told: Sequence[Step], at: int, names: Sequence[str], similarity=None) 
     )
 
 
-def _told(told) -> Sequence[Step]:
-    validation.kind(told, Sequence, "steps come from `steps`, as a list")
-    for step in told:
-        validation.kind(step, Step, "steps come from `steps`")
-    if not told:
-        raise ValueError("there is no step: the first is the state before any question")
-    return told
+def _check(replay) -> Sequence[Step]:
+    validation.kind(replay, Sequence, "the replay must be a list from `steps`")
+    for step in replay:
+        validation.kind(step, Step, "the replay must be a list from `steps`")
+    if not replay:
+        raise ValueError("the replay is empty; it starts with the state before any question")
+    return replay
 
 
 def _across(these: Sequence[int], those: Sequence[int], but: Pair | None = None) -> tuple[Pair, ...]:

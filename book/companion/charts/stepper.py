@@ -1,4 +1,4 @@
-"""The chart that walks through runs of both orderings: `book.companion.charts.replay` in pictures."""
+"""The interactive chart of `book.companion.charts.replay`: it steps through runs of orderings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from book.companion.charts import replay as watching
+from book.companion.charts import replay
 from book.companion.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED
 from book.companion.interactive import Words, legible
 from crowder import validation
@@ -18,23 +18,23 @@ from crowder.resolution import Resolution
 __all__ = ["frame", "stepper"]
 
 KINDS = {
-    # what: colour, dash
+    # (how, same): label, colour, dash
     ("asked", True): ("asked: match", GREEN, [1, 0]),
     ("asked", False): ("asked: no match", RED, [7, 4]),
     ("inferred", True): ("inferred: match", GREEN, [1, 0]),
     ("inferred", False): ("inferred: no match", RED, [2, 3]),
 }
-#: The width of the first kind and of the last. Vega-Lite spreads the others evenly between them.
+#: Line widths of the first and the last kind; Vega-Lite interpolates the others.
 WIDTHS = [4, 0.7]
-#: The ground of records that are known to be one: light, so that dark letters stand on it.
+#: Background colours of clusters: light, so that dark text is legible.
 TINTS = ["#bfe3f7", "#efcfe0", "#c4ead9", "#dcdcf2", "#f9cfb4", "#e4e4e4", "#f8dfa3"]
 SINGLE = "white"
-#: How the lines of the runs are dashed: as many as there can be.
+#: Dashes of the lines of the runs; their number limits that of the runs.
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
 
 
 def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
-    """Every pair of every run, when and how it was settled: the data behind the chart.
+    """The data behind the chart: when and how each pair of each run was settled.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `book.companion.charts.replay.settled`, after a column ordering.
+        The column ordering, then those of `book.companion.charts.replay.settled`.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
     [{'ordering': 'edge', 'a': 0, 'b': 1, 'at': 1, 'how': 'asked', 'same': True}]
     """
     validation.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
-    parts = [watching.settled(watching.steps(run)).assign(ordering=name) for name, run in runs.items()]
+    parts = [replay.settled(replay.steps(run)).assign(ordering=name) for name, run in runs.items()]
     table = pd.concat(parts, ignore_index=True)
     return table[["ordering", *table.columns.drop("ordering")]]
 
@@ -60,16 +60,16 @@ def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
 def stepper(
     runs: Mapping[str, Resolution], names: Sequence[str], *, similarity=None, size: int = 300
 ) -> tuple[Any, Words]:
-    """A chart that walks through runs over the same records, and its words.
+    """A chart that steps through runs on the same records, and its sentences.
 
     Parameters
     ----------
     runs : mapping
-        Name of the order ("edge ordering", say) to its run, at most four; the first is shown first.
+        Name ("edge ordering", for example) to run, at most four; the first is shown initially.
     names : sequence of str, shape (n,)
-        The records' names, in the order in which they stand on the circle.
+        The records' names, in their order on the circle.
     similarity : array_like, shape (n, n), optional
-        Said beside each question.
+        If given, the sentences include the similarity of each pair asked about.
     size : int, keyword only
         Width in pixels.
 
@@ -82,7 +82,7 @@ def stepper(
     Raises
     ------
     ValueError
-        If there are not as many names as records, no run, or more than four.
+        If the number of names is not that of the records, or there is no run, or more than four.
 
     Examples
     --------
@@ -95,23 +95,21 @@ def stepper(
     validation.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
     for run in runs.values():
         validation.kind(run, Resolution, "a run must be a Resolution")
-    validation.kind(names, Sized, "names must be those of the records, in order")
+    validation.kind(names, Sized, "names must be a list of the records' names")
     if similarity is not None:
         similarity = validation.numbers(similarity, "similarity")
         if similarity.shape != (len(names), len(names)):
-            raise ValueError(
-                f"similarity must be ({len(names)}, {len(names)}), as the records; it is {similarity.shape}"
-            )
+            raise ValueError(f"similarity must be ({len(names)}, {len(names)}), not {similarity.shape}")
     validation.whole(size, "size, the width in pixels,", least=1)
     if not 1 <= len(runs) <= len(DASHES):
-        raise ValueError(f"the chart shows from one to {len(DASHES)} runs, not {len(runs)}")
+        raise ValueError(f"the chart can show one to {len(DASHES)} runs, not {len(runs)}")
     if any(len(run.clusters) != len(names) for run in runs.values()):
-        raise ValueError(f"{len(names)} names do not name the records of every run")
-    told = {name: watching.steps(run) for name, run in runs.items()}
-    last = max(len(steps) for steps in told.values()) - 1
+        raise ValueError(f"every run must have {len(names)} records, one per name")
+    replays = {name: replay.steps(run) for name, run in runs.items()}
+    last = max(len(steps) for steps in replays.values()) - 1
     words = Words(
         ["ordering", "question"],
-        {(name, at): watching.words(told[name], at, names, similarity) for name in runs for at in range(last + 1)},
+        {(name, at): replay.words(replays[name], at, names, similarity) for name in runs for at in range(last + 1)},
     )
     ordering = alt.param(
         name="ordering", value=next(iter(runs)),
@@ -119,60 +117,60 @@ def stepper(
     )  # fmt: skip
     question = alt.param(name="question", value=0, bind=alt.binding_range(min=0, max=last, step=1, name="Question "))
     chart = legible(
-        alt.vconcat(_circle(alt, runs, names, size), _progress(alt, told, size), spacing=14)
+        alt.vconcat(_circle(alt, runs, names, size), _progress(alt, replays, size), spacing=14)
         .add_params(ordering, question)
         .resolve_scale(color="independent", strokeDash="independent", strokeWidth="independent")
     )
     return chart, words
 
 
-def tints(told: Sequence[watching.Step]) -> list[list[str]]:
-    """The ground of every record after every question: one for each component of two records or more.
+def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
+    """The background of every record after every question, coloured in clusters of at least two records.
 
     Parameters
     ----------
-    told : sequence of Step
-        As `book.companion.charts.replay.steps` gives them.
+    steps : sequence of Step
+        From `book.companion.charts.replay.steps`.
 
     Returns
     -------
     list of list of str
-        Colours by question and record. When components merge, the largest keeps its colour; no two have the same while
-        there are colours enough.
+        Colours by question and record. When clusters merge, the largest keeps its colour. No two clusters have the
+        same colour unless the colours run out.
 
     Examples
     --------
-    >>> rows = tints(watching.steps(Resolution([[0, 1], [1, 2]], [True, False], [0, 0, 1])))
-    >>> [[ground == SINGLE for ground in row] for row in rows]
+    >>> rows = tints(replay.steps(Resolution([[0, 1], [1, 2]], [True, False], [0, 0, 1])))
+    >>> [[tint == SINGLE for tint in row] for row in rows]
     [[True, True, True], [False, False, True], [False, False, True]]
     """
-    found, worn = [], {}
-    for step in told:
+    found, used = [], {}
+    for step in steps:
         joined = [part for part in step.components if len(part) > 1]
-        before, worn = worn, {part: worn[part] for part in joined if part in worn}
+        before, used = used, {part: used[part] for part in joined if part in used}
         for part in joined:
-            if part not in worn:
+            if part not in used:
                 kept = [old for old in before if set(old) <= set(part)]
-                free = [tint for tint in TINTS if tint not in worn.values()] or TINTS
-                worn[part] = before[max(kept, key=len)] if kept else free[0]
-        ground = {record: tint for part, tint in worn.items() for record in part}
-        found.append([ground.get(record, SINGLE) for record in range(sum(map(len, step.components)))])
+                free = [tint for tint in TINTS if tint not in used.values()] or TINTS
+                used[part] = before[max(kept, key=len)] if kept else free[0]
+        tint_of = {record: tint for part, tint in used.items() for record in part}
+        found.append([tint_of.get(record, SINGLE) for record in range(sum(map(len, step.components)))])
     return found
 
 
-def _grounds(told: Mapping[str, list[watching.Step]], last: int) -> list[dict[str, Any]]:
-    """For every run and record the stretches of questions during which its ground is the same."""
+def _tint_spans(replays: Mapping[str, list[replay.Step]], last: int) -> list[dict[str, Any]]:
+    """For every run and record, the ranges of questions with the same background."""
     rows = []
-    for name, steps in told.items():
-        for record, grounds in enumerate(zip(*tints(steps), strict=True)):
-            begins = [at for at, ground in enumerate(grounds) if at == 0 or ground != grounds[at - 1]]
+    for name, steps in replays.items():
+        for record, spans in enumerate(zip(*tints(steps), strict=True)):
+            begins = [at for at, tint in enumerate(spans) if at == 0 or tint != spans[at - 1]]
             for begin, end in zip(begins, [*(at - 1 for at in begins[1:]), last], strict=True):
-                rows.append({"ordering": name, "record": record, "from": begin, "to": end, "ground": grounds[begin]})
+                rows.append({"ordering": name, "record": record, "from": begin, "to": end, "tint": spans[begin]})
     return rows
 
 
 def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size: int) -> Any:
-    """The records on a circle, a line for each settled pair."""
+    """The records on a circle, with a line for each settled pair."""
     at = [(round(sin(2 * pi * i / len(names)), 4), round(cos(2 * pi * i / len(names)), 4)) for i in range(len(names))]
     pairs = frame(runs)
     pairs["kind"] = [KINDS[key][0] for key in zip(pairs.how, pairs.same, strict=True)]
@@ -189,7 +187,7 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
     def place(axis: str, field: str) -> Any:
         return getattr(alt, axis)(f"{field}:Q", axis=None, scale=alt.Scale(domain=[-1.12, 1.12]))
 
-    # The pairs of the chosen ordering, as far as the chosen question.
+    # The pairs of the chosen ordering that are settled at the chosen question.
     lines = alt.Chart(pairs[["ordering", "at", "how", "kind", "x", "y", "x2", "y2"]]).transform_filter(
         "datum.ordering == ordering && datum.at <= question"
     )
@@ -206,29 +204,29 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
         lines.transform_filter(f"datum.how == '{how}'").mark_rule().encode(**drawn).properties(name=how)
         for how in ("inferred", "asked")
     )
-    told = {name: watching.steps(run) for name, run in runs.items()}
-    grounds = pd.DataFrame(_grounds(told, max(map(len, told.values())) - 1))
-    grounds = grounds.assign(**{axis: [at[r][i] for r in grounds.record] for i, axis in enumerate("xy")})
+    replays = {name: replay.steps(run) for name, run in runs.items()}
+    spans = pd.DataFrame(_tint_spans(replays, max(map(len, replays.values())) - 1))
+    spans = spans.assign(**{axis: [at[r][i] for r in spans.record] for i, axis in enumerate("xy")})
     here = {"x": place("X", "x"), "y": place("Y", "y")}
     nodes = alt.Chart(pd.DataFrame([{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, at, strict=True)]))
-    ground = (
-        alt.Chart(grounds)
+    circles = (
+        alt.Chart(spans)
         .transform_filter("datum.ordering == ordering && datum.from <= question && question <= datum.to")
         .mark_circle(size=620, stroke=INK, strokeWidth=1.4, opacity=1)
-        .encode(**here, fill=alt.Fill("ground:N", scale=None))
+        .encode(**here, fill=alt.Fill("tint:N", scale=None))
         .properties(name="records")
     )
     label = nodes.mark_text(fontSize=12.5, color=INK, baseline="middle").encode(**here, text="name:N")
     return alt.layer(
-        now.encode(x=drawn["x"], y=drawn["y"], x2="x2", y2="y2").properties(name="now"), inferred, asked, ground, label
+        now.encode(x=drawn["x"], y=drawn["y"], x2="x2", y2="y2").properties(name="now"), inferred, asked, circles, label
     ).properties(width=size, height=size * 0.86)
 
 
-def _progress(alt: Any, told: Mapping[str, list[watching.Step]], size: int) -> Any:
-    """Pairs settled after each question, for every ordering, and where the chosen one stands."""
+def _progress(alt: Any, replays: Mapping[str, list[replay.Step]], size: int) -> Any:
+    """Pairs settled after each question, for every ordering, with a point at the chosen question."""
     rows = [
         {"run": name, "q": at, "pairs": step.asked + step.inferred}
-        for name, steps in told.items()
+        for name, steps in replays.items()
         for at, step in enumerate(steps)
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
@@ -237,13 +235,13 @@ def _progress(alt: Any, told: Mapping[str, list[watching.Step]], size: int) -> A
     )
     legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500, columns=2)
     colors, dashes = [BLUE, INK, PURPLE, RED], DASHES
-    many = len(told)
+    count = len(replays)
     line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
-        color=alt.Color("run:N", scale=alt.Scale(domain=list(told), range=colors[:many]), legend=legend),
-        strokeDash=alt.StrokeDash("run:N", scale=alt.Scale(domain=list(told), range=dashes[:many]), legend=legend),
+        color=alt.Color("run:N", scale=alt.Scale(domain=list(replays), range=colors[:count]), legend=legend),
+        strokeDash=alt.StrokeDash("run:N", scale=alt.Scale(domain=list(replays), range=dashes[:count]), legend=legend),
     )
-    # Beyond its last question a run stays where it ended.
-    last = {name: len(steps) - 1 for name, steps in told.items()}
+    # Beyond its last question, the point of a run stays at the end.
+    last = {name: len(steps) - 1 for name, steps in replays.items()}
     end = " : ".join([*(f"ordering == {json.dumps(name)} ? {at}" for name, at in last.items()), "0"])
     here = base.transform_filter(f"datum.run == ordering && datum.q == min(question, {end})")
     point = here.mark_point(size=110, filled=True, color=ORANGE, stroke=INK, opacity=1).properties(name="here")

@@ -1,4 +1,4 @@
-"""A copy of the project to break: a fault goes in, tests and chapters run, and the fault comes out again."""
+"""A copy of the project in which faults are planted, one at a time, while tests and chapters run."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ from pathlib import Path
 
 from catalogue import Fault
 
-#: What the tests may find set around them, and must not: it would change what they look at.
-_NOT_OURS = (
+#: Environment variables that would change the tests, and are removed.
+_REMOVED = (
     "CROWDER_RESULTS", "CROWDER_BOOK", "CROWDER_NIGHTLY", "CROWDER_REQUIRE", "PYTEST_ADDOPTS", "NUMBA_DISABLE_JIT",
 )  # fmt: skip
 
-_MOVED = re.compile(r"^(?:error: )?[\w-]+: ([BCE]\d+) moved: ", re.MULTILINE)
-_LOST = re.compile(r"^(?:error: )?[\w-]+: ([^:\n]*?) no longer agrees: ", re.MULTILINE)
+_CHANGED = re.compile(r"^(?:error: )?[\w-]+: ([BCE]\d+) changed: ", re.MULTILINE)
+_DISAGREES = re.compile(r"^(?:error: )?[\w-]+: ([^:\n]*?) no longer agrees: ", re.MULTILINE)
 _STOPPED = re.compile(r"^(?:error: )?([\w-]+): not checked in this run: (.*)", re.MULTILINE)
 
 
 @dataclass
 class Outcome:
-    """What noticed: tests by name, claims that moved (or printed numbers lost, chapters stopped), a hang."""
+    """What noticed a fault: failed tests, changed claims (or printed numbers, or failed chapters), or a hang."""
 
     tests: list[str] = field(default_factory=list)
-    verdicts: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
     hung: bool = False
     trouble: str = ""
     seconds: float = 0.0
 
     @property
     def caught(self) -> bool:
-        """Whether anything did."""
-        return bool(self.tests or self.verdicts or self.hung)
+        """Whether anything noticed the fault."""
+        return bool(self.tests or self.claims or self.hung)
 
 
 def sources(root: Path) -> list[Path]:
-    """The files of the project, without what git ignores; without git, all but what is made."""
+    """The files of the project that git does not ignore; without git, all that are not generated."""
     listed = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True
     )
     if listed.returncode == 0:
         names = sorted(set(filter(None, listed.stdout.decode().split("\0"))))
         return [Path(name) for name in names if (root / name).is_file()]
-    made = {".venv", "_build", "__pycache__", ".git"}
+    generated = {".venv", "_build", "__pycache__", ".git"}
     every = (path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file())
-    return [path for path in every if not made & set(path.parts)]
+    return [path for path in every if not generated & set(path.parts)]
 
 
-class Workshop:
-    """The project's files in a folder of their own, where they can be broken.
+class Sandbox:
+    """A copy of the project in which faults can be planted.
 
-    Compiled code is a trap: numba's cache notices an edit in the file of a compiled function, and in no other. So each
-    fault has a cache of its own: what the unedited project compiled, less what the edited file may have gone into.
-    Where compiling takes longer than the tests, they run the plain Python of it, which asks the same questions.
+    Numba's cache notices an edit only in the file of the compiled function itself. So each fault has its own cache:
+    that of the unedited project, without the code that may depend on the edited file. Where compiling would take longer
+    than the tests, the functions run as plain Python, which asks the same questions.
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
@@ -72,14 +72,14 @@ class Workshop:
         for name in sources(root):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, self.tree / name)
-        self._log = folder / "said.txt"
+        self._log = folder / "output.txt"
         self._warm: subprocess.Popen | None = None
-        self._said = b""
-        self._child: int | None = None  # the process group that is at work
+        self._unread = b""
+        self._child: int | None = None  # the running process group
         self.stopped = False
 
     def stop(self) -> None:
-        """End what runs here, for good."""
+        """Kill all running processes; the sandbox cannot be used again."""
         self.stopped = True
         if (child := self._child) is not None:
             _kill(child)
@@ -88,27 +88,27 @@ class Workshop:
             self._warm.wait()
 
     def close(self) -> None:
-        """Stop, and let go of everything."""
+        """Stop, and close the pipes."""
         self.stop()
         if self._warm is not None:
             self._warm.stdin.close()
             self._warm.stdout.close()
 
     def check(self, faults: list[Fault], *, timeout: float) -> Outcome:
-        """Run the tests and chapters of the faults on the unedited project, and keep what was compiled."""
+        """Run the tests and chapters of the faults on the unedited project, and keep the compiled code."""
         chapters = sorted({slug for fault in faults for slug in fault.chapters})
         outcome = Outcome()
         for plain in (True, False):
             tests = sorted({test for fault in faults if fault.plain == plain for test in fault.tests})
             if tests and not (outcome.caught or outcome.trouble):
-                outcome = self._look(tests, [] if plain else chapters, plain, timeout)
+                outcome = self._run_all(tests, [] if plain else chapters, plain, timeout)
         shutil.rmtree(self._compiled, ignore_errors=True)
         if self._cache.exists():
             self._cache.rename(self._compiled)
         return outcome
 
     def plant(self, fault: Fault, *, timeout: float) -> Outcome:
-        """Put the fault in, look who notices, and take it out again."""
+        """Plant the fault, run its tests and chapters, and restore the file."""
         path = self.tree / fault.file
         before = path.read_bytes()
         edited = fault.applied(before.decode("utf-8"))
@@ -119,11 +119,11 @@ class Workshop:
             shutil.copytree(self._compiled, self._cache, ignore=old)
         try:
             path.write_bytes(edited.encode("utf-8"))
-            return self._look(list(fault.tests), list(fault.chapters), fault.plain, timeout)
+            return self._run_all(list(fault.tests), list(fault.chapters), fault.plain, timeout)
         finally:
             path.write_bytes(before)
 
-    def _look(self, tests: list[str], chapters: list[str], plain: bool, timeout: float) -> Outcome:
+    def _run_all(self, tests: list[str], chapters: list[str], plain: bool, timeout: float) -> Outcome:
         outcome, started = Outcome(), time.monotonic()
         # -o: the options of pyproject.toml would print a summary; doctests are run where a target names a module.
         options = ["-q", "-p", "no:cacheprovider", "--tb=no", "-o", "addopts=--strict-markers --doctest-modules"]
@@ -137,7 +137,7 @@ class Workshop:
             outcome.trouble = f"pytest ended with {done[0]}: {done[1].strip()[-600:]}"
         left = timeout - (time.monotonic() - started)
         if chapters and not outcome.hung and not outcome.trouble:
-            for name in ("executed", "results", "src"):  # fonts are listed once; everything else is this fault's own
+            for name in ("executed", "results", "src"):  # keeps the cache of fonts
                 shutil.rmtree(self._book / name, ignore_errors=True)
             build = [sys.executable, "-m", "book.build", "--profile", "quick", "--jobs", "1"]
             build += ["--output", str(self._book)]
@@ -145,20 +145,20 @@ class Workshop:
             if done is None:
                 outcome.hung = True
             else:
-                outcome.verdicts = said_to_move(done[1])
-                if done[0] and not outcome.verdicts:
+                outcome.claims = changed_claims(done[1])
+                if done[0] and not outcome.claims:
                     outcome.trouble = f"the build ended with {done[0]}: {done[1].strip()[-600:]}"
         outcome.seconds = time.monotonic() - started
         return outcome
 
     def _environment(self) -> dict[str, str]:
-        env = {name: value for name, value in os.environ.items() if name not in _NOT_OURS}
+        env = {name: value for name, value in os.environ.items() if name not in _REMOVED}
         return env | {
             "PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(self._cache)
         }  # fmt: skip
 
     def _pytest(self, arguments: list[str], plain: bool, timeout: float) -> tuple[int, str] | None:
-        """Exit code and all that was said; None if it took too long."""
+        """Exit code and output of pytest; None if it took too long."""
         if self._warm is None:
             self._warm = subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("warm.py"))], cwd=self.tree, env=self._environment(),
@@ -171,7 +171,7 @@ class Workshop:
         self._warm.stdin.flush()
         self._child = int(self._line())
         code = self._line(timeout)
-        _kill(self._child)  # with all that it left running
+        _kill(self._child)  # and any processes that it left
         hung = code is None
         code, self._child = int(self._line() if hung else code), None
         return None if hung else (code, self._log.read_text(errors="replace"))
@@ -179,17 +179,17 @@ class Workshop:
     def _line(self, timeout: float | None = None) -> str | None:
         """The next line of the warm process; None if it takes too long."""
         pipe = self._warm.stdout
-        while b"\n" not in self._said:
+        while b"\n" not in self._unread:
             if not select.select([pipe], [], [], timeout)[0]:
                 return None
             if not (more := os.read(pipe.fileno(), 4096)):
                 raise RuntimeError("the process that runs pytest has ended")
-            self._said += more
-        line, _, self._said = self._said.partition(b"\n")
+            self._unread += more
+        line, _, self._unread = self._unread.partition(b"\n")
         return line.decode()
 
     def _run(self, command: list[str], timeout: float) -> tuple[int, str] | None:
-        """The same of any command."""
+        """Exit code and output of a command; None if it took too long."""
         with self._log.open("w") as log:
             process = subprocess.Popen(command, cwd=self.tree, env=self._environment(), stdin=subprocess.DEVNULL,
                                        stdout=log, stderr=log, start_new_session=True)  # fmt: skip
@@ -205,13 +205,13 @@ class Workshop:
 
 
 def _kill(group: int) -> None:
-    """End a process and all that it started."""
-    with suppress(ProcessLookupError, PermissionError):  # there is nothing left of it (the second is what macOS says)
+    """Kill a process group."""
+    with suppress(ProcessLookupError, PermissionError):  # it has ended (PermissionError on macOS)
         os.killpg(group, signal.SIGKILL)
 
 
 def failed(report: Path) -> list[str]:
-    """The tests that failed, from pytest's report."""
+    """The failed tests in a report of pytest."""
     names = []
     for case in ET.parse(report).iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
@@ -220,17 +220,17 @@ def failed(report: Path) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def said_to_move(said: str) -> list[str]:
-    """What a build says no longer stands: claims, printed numbers, chapters that stopped."""
-    lost = [f"printed {name}" for name in _LOST.findall(said)]
-    stopped = [f"{slug} stopped, {claims.count(',') + 1} claims unchecked" for slug, claims in _STOPPED.findall(said)]
-    return [*_MOVED.findall(said), *lost, *stopped]
+def changed_claims(output: str) -> list[str]:
+    """The claims and printed numbers that changed, and the chapters that failed, from the output of a build."""
+    printed = [f"printed {name}" for name in _DISAGREES.findall(output)]
+    stopped = [f"{slug} stopped, {claims.count(',') + 1} claims unchecked" for slug, claims in _STOPPED.findall(output)]
+    return [*_CHANGED.findall(output), *printed, *stopped]
 
 
 def dependents(tree: Path, file: str) -> set[str]:
-    """The names of a module of crowder and of those that import it: what they compiled may hold its constants.
+    """The names of a module and of those that import it, whose compiled code may contain its constants.
 
-    Importing it through others is no matter: a compiled function calls only into its own file, which a test enforces.
+    Indirect imports do not matter: compiled functions call only into their own file, which a test enforces.
     """
     edited = Path(file).with_suffix("").as_posix().replace("/", ".")
     users = {path.stem for path in (tree / "crowder").rglob("*.py") if edited in _imported(path)}

@@ -1,4 +1,4 @@
-"""Charts with controls as a reader meets them: from a folder, by keyboard, in words, in the dark, on a phone."""
+"""Interactive charts in a browser: from a folder, by keyboard, as text, in dark mode, on a phone."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""A run told step by step, held against a search through the answers and against what clusterings are left."""
+"""A replayed run, compared with a naive version of the two rules and with the clusterings that remain possible."""
 
 from itertools import combinations
 
@@ -7,7 +7,7 @@ import pytest
 import reference
 
 import crowder as cr
-from book.companion.charts import replay as watching
+from book.companion.charts import replay
 from book.companion.naive import clusterings
 from crowder.resolution import Resolution
 
@@ -37,12 +37,12 @@ def test_each_step_settles_what_the_rules_reach(labels):
     for _ in range(12):
         run = run_in([pairs[p] for p in rng.permutation(len(pairs))], labels)
         known, answers = {}, {}
-        for step in watching.steps(run)[1:]:
+        for step in replay.steps(run)[1:]:
             answers[step.pair] = step.same
             now = closure(len(labels), answers)
             gained = {p: same for p, same in now.items() if p not in known and p != frozenset(step.pair)}
-            told = {frozenset(p): True for p in step.matches} | {frozenset(p): False for p in step.nonmatches}
-            assert told == gained
+            found = {frozenset(p): True for p in step.matches} | {frozenset(p): False for p in step.nonmatches}
+            assert found == gained
             assert (step.asked, step.inferred) == (len(answers), len(now) - len(answers))
             assert step.left == len(pairs) - len(now)
             known = now
@@ -50,19 +50,19 @@ def test_each_step_settles_what_the_rules_reach(labels):
 
 
 def test_nothing_is_settled_that_a_clustering_contradicts():
-    """The other road knows no rule: a pair is settled when all clusterings that fit the answers agree about it."""
+    """Independently of the rules, a pair is settled when all clusterings consistent with the answers agree on it."""
     labels = [0, 0, 1, 0, 1]
     possible = list(clusterings(5))
     pairs = list(combinations(range(5), 2))
     rng = np.random.default_rng(8)
     for _ in range(20):
         run = run_in([pairs[p] for p in rng.permutation(10)], labels)
-        fit, told = possible, watching.steps(run)
-        for at, step in enumerate(told[1:], start=1):
+        fit, found = possible, replay.steps(run)
+        for at, step in enumerate(found[1:], start=1):
             i, j = step.pair
             fit = [c for c in fit if (c[i] == c[j]) == step.same]
             agreed = {(a, b): fit[0][a] == fit[0][b] for a, b in pairs if len({c[a] == c[b] for c in fit}) == 1}
-            so_far = watching.settled(told[: at + 1])
+            so_far = replay.settled(found[: at + 1])
             assert dict(zip(zip(so_far.a, so_far.b, strict=True), so_far.same, strict=True)) == agreed
 
 
@@ -70,11 +70,11 @@ def test_nothing_is_settled_that_a_clustering_contradicts():
 def test_a_heuristic_is_told_to_its_end(model):
     labels = np.repeat([0, 1, 2, 3], [6, 4, 3, 1])
     for run in heuristics(labels, model, 9):
-        told = watching.steps(run)
-        n, end = len(labels), told[-1]
-        assert len(told) == run.n_queries + 1 and end.asked == run.n_queries
+        found = replay.steps(run)
+        n, end = len(labels), found[-1]
+        assert len(found) == run.n_queries + 1 and end.asked == run.n_queries
         # Every pair ends asked or inferred, once.
-        pairs = watching.settled(told)
+        pairs = replay.settled(found)
         assert sorted(zip(pairs.a, pairs.b, strict=True)) == list(combinations(range(n), 2))
         assert (pairs.how == "asked").sum() == run.n_queries and pairs["at"].is_monotonic_increasing
         assert (pairs.same & (pairs.how == "asked")).sum() == run.n_matches == n - 4
@@ -84,31 +84,31 @@ def test_a_heuristic_is_told_to_its_end(model):
             components[list(part)] = number
         assert np.array_equal(components, run.clusters)
         # A match joins two components, a non-match none; and recall counts the pairs within components.
-        assert [len(step.components) for step in told] == [n - step for step in np.cumsum([0, *run.answers])]
-        within = [sum(len(part) * (len(part) - 1) // 2 for part in step.components) for step in told]
+        assert [len(step.components) for step in found] == [n - step for step in np.cumsum([0, *run.answers])]
+        within = [sum(len(part) * (len(part) - 1) // 2 for part in step.components) for step in found]
         assert np.allclose(np.array(within) / within[-1], run.recall(run.clusters))
 
 
 def test_a_settled_question_is_refused():
-    with pytest.raises(ValueError, match=r"question 3, \(0, 2\), was settled"):
-        watching.steps(Resolution([[0, 1], [1, 2], [0, 2]], [True, True, True], [0, 0, 0]))
-    with pytest.raises(ValueError, match=r"question 3, \(2, 0\), was settled"):
-        watching.steps(Resolution([[0, 1], [1, 2], [2, 0]], [True, False, False], [0, 0, 1]))
+    with pytest.raises(ValueError, match=r"question 3, \(0, 2\), was already settled"):
+        replay.steps(Resolution([[0, 1], [1, 2], [0, 2]], [True, True, True], [0, 0, 0]))
+    with pytest.raises(ValueError, match=r"question 3, \(2, 0\), was already settled"):
+        replay.steps(Resolution([[0, 1], [1, 2], [2, 0]], [True, False, False], [0, 0, 1]))
     with pytest.raises(ValueError, match=r"\(0, 3\), is not a pair"):
-        watching.steps(Resolution([[0, 3]], [True], [0, 0, 0]))
+        replay.steps(Resolution([[0, 3]], [True], [0, 0, 0]))
 
 
 def test_words_say_the_step():
     # r1 = r2, r2 = r3 (so r1 = r3), r3 is not r4 (so neither are r1 and r2).
-    told = watching.steps(Resolution([[0, 1], [1, 2], [2, 3]], [True, True, False], [0, 0, 0, 1]))
+    found = replay.steps(Resolution([[0, 1], [1, 2], [2, 3]], [True, True, False], [0, 0, 0, 1]))
     names = ["r1", "r2", "r3", "r4"]
-    assert watching.words(told, 0, names) == (
+    assert replay.words(found, 0, names) == (
         "Before the first of 3 questions. Known to be one: none yet. Asked 0, inferred 0, open 6."
     )
     similarity = np.full((4, 4), 0.25)
-    assert watching.words(told, 3, names, similarity) == (
+    assert replay.words(found, 3, names, similarity) == (
         "Question 3 of 3: r3 and r4, similarity 0.25? No. This settles 2 more pairs. "
         "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
     )
-    assert "settles no more pairs" in watching.words(told, 1, names)
-    assert watching.words(told, 9, names).startswith("Done after question 3. ")
+    assert "settles no more pairs" in replay.words(found, 1, names)
+    assert replay.words(found, 9, names).startswith("Done after question 3. ")
