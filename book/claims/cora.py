@@ -23,7 +23,7 @@ from book.companion.claims import (
     readings,
     simulation,
 )
-from crowder.cora.family import FAMILY, family
+from crowder.cora.family import FAMILY, family_similarities
 from crowder.counting.enumeration import questions_of_order
 from crowder.densities import StepDensity, hellinger2, total_variation
 
@@ -162,7 +162,7 @@ def _nearest_again(pair, model, epsilons):
     statement="""The similarities of cora resemble Dist-2 more than Dist-1. (Neither the similarity function nor the
          measure of resemblance is named. With twelve functions and three distances to the best fit of each model, it
          holds in all cases except one, total variation with tf-idf of the title.)""",
-    code=[total_variation, hellinger2, family],
+    code=[total_variation, hellinger2, family_similarities],
     test="test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
 )
 def closer_to_dist2(histograms=None, fits=None, best_fit=_best_fit, epsilons=None):
@@ -367,7 +367,7 @@ def _plain_functions(places):
     statement="""On cora edge ordering asks 21,099 questions and node ordering 23,243, very close to optimal. (The
          similarity function is not named. Of twelve, those that use only the title are closest, with errors of about
          five per cent, and none gives both numbers.)""",
-    code=[family, cr.EdgeOrdering, cr.NodeOrdering, cr.ideal_queries],
+    code=[family_similarities, cr.EdgeOrdering, cr.NodeOrdering, cr.ideal_queries],
     test=[
         "test_datasets.py::test_cora_takes_few_questions_more_than_the_ideal",
         "test_datasets.py::test_cora_counts_near_the_printed_ones_come_from_the_title",
@@ -495,7 +495,7 @@ def _least_of_node_ordering(sizes, shares):
          is not named. Edge ordering does so with each of eight functions that use more than the title, exact or rounded
          to tenths, and needs more questions with only the title. Node ordering needs more with each of twelve
          functions; but the lower bound for node ordering is less, so it may be possible with another function.)""",
-    code=[cr.Resolution.recall, cr.NodeOrdering, family],
+    code=[cr.Resolution.recall, cr.NodeOrdering, family_similarities],
     test="test_datasets.py::test_cora_recall_within_the_printed_questions",
 )
 def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens", parts=2, rng=0):
