@@ -22,7 +22,7 @@ book: $(VENV)/.book
 quick:
 	$(MAKE) book PROFILE=quick
 
-# ARGS go to pytest: make test ARGS="tests/test_figures.py"
+# ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.test
 	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 

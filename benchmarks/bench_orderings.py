@@ -1,9 +1,9 @@
 """How long a full resolution takes, in units of one `numpy.argsort` of the same similarities.
 
 Wall-clock times mean little on a shared machine, so contestants take turns and are compared by ratios (see
-``conftest.py``). They are both orderings, naive versions of both in pure Python (``tests/reference.py``), and FFQS of
-scikit-query (Basu, Banerjee and Mooney, 2004). FFQS has another purpose: constraints for a clustering of points with a
-known number of clusters. With no limit on its questions it places every record, too.
+``conftest.py``). They are both orderings, naive versions of both in pure Python (``tests/support/reference.py``),
+and FFQS of scikit-query (Basu, Banerjee and Mooney, 2004). FFQS has another purpose: constraints for a clustering of
+points with a known number of clusters. With no limit on its questions it places every record, too.
 
 Run by ``make bench``; ``make bench ARGS=--quick`` takes a minute and does not change the book's data.
 """
@@ -20,7 +20,7 @@ from scipy import sparse
 
 import crowder as cr
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 import reference
 
 SEED = 7

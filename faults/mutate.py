@@ -37,54 +37,40 @@ COLUMNS = ("module", "line", "kind", "before", "after", "result", "seconds", "re
 #: Module -> its test files, if not the one of the same name.
 TESTS = {
     "answer_file": ["journal"],
-    "arrival_orders": ["arrivals"],
-    "asymptotics": ["limits"],
-    "batch": ["plan"],
+    "batch": ["planner_parts"],
     "blocking": ["scale"],
-    "clusterings": ["cuts", "plan"],
+    "clusterings": ["cuts", "planner_parts"],
     "counted": ["similarity", "datasets"],
-    "cuts": ["cuts", "plan"],
-    "decision_trees": ["games"],
+    "cuts": ["cuts", "planner_parts"],
     "densities": ["models", "theory"],
-    "determined_pairs": ["certain"],
     "empirical": ["claims"],
     "engine": ["engine", "orderings"],
     "evidence": ["claims"],
-    "evidence_ordering": ["weighing"],
-    "exact_counts": ["rationals"],
-    "expected_counts": ["counts"],
     "family": ["similarity", "datasets"],
     "fieldwise": ["similarity"],
     "files": ["results"],
     "functions": ["similarity"],
-    "learned_densities": ["learned"],
-    "log_likelihood": ["loglik"],
-    "lower_bounds": ["lower"],
-    "member_votes": ["members"],
     "pairs": ["orderings", "stream", "scale"],
     "parquet": ["scale", "stream"],
-    "people": ["people", "plan"],
-    "planner": ["planner", "plan"],
+    "people": ["people", "planner_parts"],
+    "planner": ["planner", "planner_parts"],
     "posterior": ["stopping"],
     "printing": ["printing", "figures"],
-    "random_graphs": ["connectivity"],
-    "record_file": ["recordfile"],
     "records": ["datasets"],
     "results": ["results", "figures", "claims"],
-    "sheets": ["plan"],
+    "sheets": ["planner_parts"],
     "shipped": ["datasets"],
     "sorting": ["orderings", "engine"],
     "texts": ["similarity"],
     "validation": ["bad_input"],
-    "voting": ["votes"],
-    "wrong_answers": ["mistakes"],
 }
 
 #: Test files for survivors with --wide: all that do not build the book.
-BESIDE = """theory models bounds counts rationals lower certain limits connectivity enumeration games arrivals engine
-    orderings resolution oracles votes mistakes members loglik learned weighing stopping stream journal scale
-    recordfile similarity datasets experiments batches readings plan people cuts planner printing explorer stepper
-    replay interactive figures claims published measured errata""".split()
+BESIDE = """theory models bounds expected_counts exact_counts lower_bounds determined_pairs asymptotics random_graphs
+    enumeration decision_trees arrival_orders engine orderings resolution oracles voting wrong_answers
+    member_votes log_likelihood learned_densities evidence_ordering stopping stream journal scale record_file
+    similarity datasets experiments batches table1_readings planner_parts people cuts planner printing explorer
+    stepper replay interactive figures claims published measured errata""".split()
 
 #: Tests that take more seconds than this are not run.
 TOO_LONG = 8.0
@@ -93,9 +79,15 @@ TOO_LONG = 8.0
 NO_FORMULAS = ("crowder/similarity", "crowder/cora", "book/companion/charts")
 
 
+def file_of(name: str) -> str:
+    """Where the tests of this name stand."""
+    (path,) = (ROOT / "tests").rglob(f"test_{name}.py")
+    return path.relative_to(ROOT).as_posix()
+
+
 def tests_of(path: Path) -> list[str]:
     """The module itself, for its doctests, and its test files."""
-    return [str(path), *(f"tests/test_{name}.py" for name in TESTS.get(path.stem, [path.stem]))]
+    return [str(path), *map(file_of, TESTS.get(path.stem, [path.stem]))]
 
 
 class Tree:
@@ -260,7 +252,7 @@ def judge_module(tree: Tree, path: Path, chosen: list[Mutant], options, known: d
         code, seconds = tree.judge(tests, 15 + 2 * usual, compiled=compiled, order=order, budget=options.budget)
         result = {None: "timeout", 0: "survived", 5: "survived", 1: "killed"}.get(code, "killed at import")
         if result == "survived" and options.wide:
-            others = [f"tests/test_{n}.py" for n in BESIDE if f"tests/test_{n}.py" not in tests]
+            others = [file for file in map(file_of, BESIDE) if file not in tests]
             code, more = tree.judge([*tests, *others], 1200, compiled=compiled, order={"": 0.0})
             result, seconds = {None: "timeout", 0: "survived"}.get(code, "killed elsewhere"), seconds + more
         tally[result] = tally.get(result, 0) + 1

@@ -14,7 +14,7 @@ from crowder.counting.decision_trees import fewest_expected, minimax, worst_case
 claim, check = of_chapter(__name__)
 
 n, k = sp.symbols("n k", positive=True)
-GAMES = "test_games.py::"
+GAMES = "test_decision_trees.py::"
 
 #: The two worst cases: for given k, and for unknown k.
 GIVEN, UNKNOWN = n * (k - 1) - k * (k - 1) / 2, n * k - k * (k + 1) / 2

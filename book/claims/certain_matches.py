@@ -9,7 +9,7 @@ from crowder.counting.determined_pairs import certain_mass, expected_undetermine
 
 claim, check = of_chapter(__name__)
 
-CERTAIN = "test_certain.py::"
+CERTAIN = "test_determined_pairs.py::"
 
 
 def _simulated(means, repetitions, laws, most):

@@ -21,7 +21,8 @@ from crowder.counting.lower_bounds import product_tv
 claim, check = of_chapter(__name__)
 
 BEYOND = "beyond the paper"
-WEIGHING, LEARNED, LOWER = "test_weighing.py::test_", "test_learned.py::test_", "test_lower.py::test_"
+EVIDENCE, LEARNED = "test_evidence_ordering.py::test_", "test_learned_densities.py::test_"
+LOWER = "test_lower_bounds.py::test_"
 E = sp.Symbol("epsilon", positive=True)
 
 
@@ -30,7 +31,7 @@ E = sp.Symbol("epsilon", positive=True)
            difference of votes times $\ln\frac{1+\epsilon}{1-\epsilon}$; under Dist-2 it is zero, or proves a match or a
            non-match.""",
        code=[cr.EvidenceOrdering, log_ratios],
-       test=[WEIGHING + "the_first_questions_by_hand", "test_loglik.py::test_log_ratios_by_hand"])  # fmt: skip
+       test=[EVIDENCE + "the_first_questions_by_hand", "test_log_likelihood.py::test_log_ratios_by_hand"])  # fmt: skip
 def evidence_of_two_components(epsilons=(0.05, 0.1, 0.2, 1 / 3)):
     r, a, b = sp.symbols("r a b", positive=True)
     above, below = (1 + E) / (1 - E), (1 - E) / (1 + E)  # f_g/f_r of Dist-1, above and below one half
@@ -88,7 +89,7 @@ def advantage_grows_as_the_root(most=6):
        statement="""The form "pairs" asks the same questions, in the same order, as a naive version that adds up all
            votes again for each question.""",
        code=[cr.EvidenceOrdering, question, absorb],
-       test="test_loglik.py::test_questions_are_those_of_the_naive_version")  # fmt: skip
+       test="test_log_likelihood.py::test_questions_are_those_of_the_naive_version")  # fmt: skip
 def form_pairs_is_the_naive_version(runs=20, seed=1):
     rng, same = np.random.default_rng(seed), []
     for model, vote_of in (
@@ -108,7 +109,7 @@ def form_pairs_is_the_naive_version(runs=20, seed=1):
 @claim("B124", place=BEYOND, status="holds", basis="simulated",
        statement="""Ties are broken without bias: with equal similarities the mean number of questions is that over all
            orders, and records listed cluster by cluster cost as much as shuffled ones.""",
-       code=cr.EvidenceOrdering, test=WEIGHING + "ties_are_broken_without_bias")  # fmt: skip
+       code=cr.EvidenceOrdering, test=EVIDENCE + "ties_are_broken_without_bias")  # fmt: skip
 def ties_are_broken_without_bias(runs=240, seed=1):
     flat, model = np.full(3, 0.7), cr.dist1(0.5)
     total = cr.enumeration.orders_by_questions([0, 0, 1])
@@ -139,7 +140,7 @@ def ties_are_broken_without_bias(runs=240, seed=1):
            on any row of Table 1; under Dist-1 it asks clearly fewer on every row, and under Dist-2 it stays within one
            per cent of the ideal.""",
        code=[cr.EvidenceOrdering, cr.expected_queries],
-       test=WEIGHING + "it_asks_less_than_the_heuristics_and_learning_costs_little")  # fmt: skip
+       test=EVIDENCE + "it_asks_less_than_the_heuristics_and_learning_costs_little")  # fmt: skip
 def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
     """`runs`: a row for each data set, with its row of Table 1, the model's name, the questions of each ordering, and
     whether all found the clusters. `edge_exact`: the expected questions of edge ordering, row by row."""
@@ -167,7 +168,7 @@ def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
        statement="""With densities learned from the answers, evidence ordering asks at most a tenth more than with known
            ones over all rows of Table 1, and at most 15 per cent more on any row.""",
        code=[cr.EvidenceOrdering, learned_densities.learned_densities],
-       test=[WEIGHING + "it_asks_less_than_the_heuristics_and_learning_costs_little",
+       test=[EVIDENCE + "it_asks_less_than_the_heuristics_and_learning_costs_little",
              LEARNED + "many_answers_outweigh_the_prior"])  # fmt: skip
 def cost_of_learning_the_densities(runs=None):
     """`runs`: as for B125."""
@@ -207,7 +208,7 @@ def cluster_size_needed(numbers=(5, 14)):
            dependent: permuted among the matches and among the non-matches, they bring it to the ideal, below both
            heuristics.""",
        code=[cr.EvidenceOrdering, learned_densities.dependence],
-       test=[WEIGHING + "dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws",
+       test=[EVIDENCE + "dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws",
              LEARNED + "dependence_is_the_intraclass_correlation"])  # fmt: skip
 def dependence_on_cora(runs=None, data=None, model=None, steps=None, ideal=None):
     """`runs`: a row for each run, with "as it is" or "dealt anew" (permuted), the questions of each ordering, and ρ.

@@ -256,7 +256,7 @@ def _swept(points: int = 6) -> dict:
     test=[
         "test_batches.py::test_batches_give_what_a_sweep_gives",
         "test_batches.py::test_a_sweep_goes_on_where_it_was",
-        "test_cluster.py::test_a_cluster_gives_what_one_process_gives",
+        "test_dask.py::test_a_cluster_gives_what_one_process_gives",
     ],
 )
 def same_results_in_any_mode(swept=None):

@@ -324,7 +324,7 @@ def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
     code=[question_bound, certificate, prob_fully_determined, hellinger2],
     test=["test_errata.py::test_the_sum_in_place_of_the_minimum",
           "test_errata.py::test_what_the_answers_alone_must_settle",
-          "test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from"],
+          "test_lower_bounds.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from"],
 )  # fmt: skip
 def corollary_1(vague=None, rarely=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     h2, large = 1 - sqrt(1 - 0.01**2), [30, 30]
@@ -392,8 +392,8 @@ def corollary_1(vague=None, rarely=None, records=(4, 10, 100), clusters=(3, 5, 3
     affects="few clusters, and very informative similarities; not the range for which the theorem is meant.",
     code=[question_bound, product_tv],
     test=["test_errata.py::test_two_clusters_of_200_records_need_no_question",
-          "test_lower.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
-          "test_lower.py::test_the_distance_against_all_outcomes"],
+          "test_lower_bounds.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
+          "test_lower_bounds.py::test_the_distance_against_all_outcomes"],
 )  # fmt: skip
 def theorem_1(mistaken=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     if mistaken is None:  # H² = 1/10, n = 200, k = 2, no question
@@ -487,7 +487,7 @@ def _nonmatches(model, m, ordering):
     not to the algorithm.""",
     code=[expected_queries, expected_queries_exact],
     test=["test_errata.py::test_edge_over_node_ordering_does_not_grow_like_the_logarithm",
-          "test_counts.py::test_random_models_against_fractions"],
+          "test_expected_counts.py::test_random_models_against_fractions"],
 )  # fmt: skip
 def logarithmic_factor(sizes=(1, 10, 100, 1000), edge=None, ratio=None, kappa=None):
     edge = [_nonmatches(cr.uniform(), m, "edge") for m in sizes] if edge is None else edge
@@ -752,8 +752,8 @@ def number_of_clusters_for_a_reduction(along=None, tens=None):
     $\frac12 (4p(1-p))^{r/2}$.""",
     affects="no theorem; the condition is surely intended.",
     code=majority_error,
-    test=["test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
-          "test_votes.py::test_the_two_sided_bound_of_chapter_10"],
+    test=["test_voting.py::test_below_one_half_more_votes_help_and_above_they_harm",
+          "test_voting.py::test_the_two_sided_bound_of_chapter_10"],
 )  # fmt: skip
 def any_error_probability(p=F(3, 5)):
     yield counterexample(r"$p = \frac35$: error of a majority of three, against that of one answer",
@@ -778,7 +778,7 @@ def any_error_probability(p=F(3, 5)):
     the error probability of a majority of $2m - 1$ independent answers.""",
     affects="no theorem; a word, and a condition on the size of clusters.",
     code=majority_error,
-    test="test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
+    test="test_voting.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )  # fmt: skip
 def persistent_errors(sizes=(1, 2, 3, 4)):
     yield counterexample(r"two clusters of two, $p = \frac1{10}$: error of the best test, against certainty",

@@ -59,7 +59,7 @@ def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
     statement="""On the rows of Table 1 the exact expectations are what simulation gives, for edge ordering and for node
         ordering with records in random order.""",
     code=[cr.expected_queries],
-    test="test_counts.py::test_table_1_is_what_simulation_gives",
+    test="test_expected_counts.py::test_table_1_is_what_simulation_gives",
 )
 def table_1(table=None, runs=60, limit=5):
     table = pd.concat([_few_runs("edge"), _few_runs("node")]) if table is None else table
@@ -96,9 +96,9 @@ def _every_graph(m):
         the expected number of components of each size.""",
     code=[connected, component_numbers, connected_polynomials],
     test=[
-        "test_connectivity.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
-        "test_connectivity.py::test_the_recursion_of_positive_terms_is_the_one_that_subtracts",
-        "test_connectivity.py::test_component_sizes_add_up_to_all_vertices",
+        "test_random_graphs.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
+        "test_random_graphs.py::test_the_recursion_of_positive_terms_is_the_one_that_subtracts",
+        "test_random_graphs.py::test_component_sizes_add_up_to_all_vertices",
     ],
 )
 def components(vertices=4, sizes=(50,)):
@@ -137,7 +137,7 @@ def masses(edges, heights):
     statement="""Edge ordering asks at most $n - k + 2n(k-1)$ questions when $f_g$ and $f_r$ are in the reversed
         hazard rate order, and for Dist-2 at most $n - k + 2k(k-1)/H^2$.""",
     code=[linear_bound],
-    test="test_limits.py::test_the_bound_without_logarithm",
+    test="test_asymptotics.py::test_the_bound_without_logarithm",
 )
 def totals(tried=([20] * 10, [30, 4, 4, 7])):
     """`tried`: lists of cluster sizes."""
@@ -230,8 +230,8 @@ def _decades(growth):
         without information $1.4286\,m$.""",
     code=[edge_limit],
     test=[
-        "test_limits.py::test_exact_counts_tend_to_the_limit",
-        "test_limits.py::test_the_limit_is_the_series",
+        "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
+        "test_asymptotics.py::test_the_limit_is_the_series",
     ],
 )
 def edge_per_record(growth=None, points=1000):
@@ -254,7 +254,7 @@ def edge_per_record(growth=None, points=1000):
     statement=r"""Node ordering's questions across two clusters of $m$ records tend to
         $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 that is $(1-\epsilon)\,m$.""",
     code=[node_limit],
-    test="test_limits.py::test_exact_counts_tend_to_the_limit",
+    test="test_asymptotics.py::test_exact_counts_tend_to_the_limit",
 )
 def node_per_record(growth=None):
     growth = _little_growth() if growth is None else growth
@@ -281,8 +281,8 @@ def node_per_record(growth=None):
         Dist-1; that edge ordering asks more than node ordering without much information stands""",
     code=[cr.expected_queries, edge_limit, node_limit],
     test=[
-        "test_limits.py::test_exact_counts_tend_to_the_limit",
-        "test_limits.py::test_edge_over_node_tends_to_a_constant",
+        "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
+        "test_asymptotics.py::test_edge_over_node_tends_to_a_constant",
     ],
 )
 def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
@@ -345,7 +345,7 @@ def _towards(ordering, halving):
         function of $c_0$ alone: for edge ordering a hump of height 0.59 near $c_0 = 0.9$, for node ordering
         $1 - e^{-c_0}$.""",
     code=[edge_limit, node_limit],
-    test="test_limits.py::test_dist2_has_a_worst_cluster_size",
+    test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
 )
 def dist2_worst_size(halving=(0.008, 0.004), terms=1000):
     for ordering in ("edge", "node"):

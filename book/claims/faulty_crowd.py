@@ -64,7 +64,7 @@ def _patterns_agree():
     statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
          $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
     code=[majority_error, log_majority_error],
-    test="test_votes.py::test_the_two_sided_bound_of_chapter_10",
+    test="test_voting.py::test_the_two_sided_bound_of_chapter_10",
 )
 def two_sided_bound(points=20):
     p, r, j = sp.symbols("p r j", positive=True)
@@ -141,7 +141,7 @@ def _two_sided(rates, failure):
     statement=r"""For $Q$ questions and a failure probability $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes per
          question are enough, and fewer are not, up to a term in $\ln r$.""",
     code=votes_needed,
-    test="test_votes.py::test_the_least_number_of_votes",
+    test="test_voting.py::test_the_least_number_of_votes",
 )
 def votes_that_are_enough(rates=WRONG, failure=FAILURE):
     yield _votes_agree(rates, failure)
@@ -174,10 +174,10 @@ def _sampled(trials):
     affects="crowds that err at least half of the time; not the factor of $\\log n$ for any better crowd",
     code=[votes_needed, log_majority_error, majority_error],
     test=[
-        "test_votes.py::test_every_pattern_of_answers",
-        "test_votes.py::test_the_least_number_of_votes",
-        "test_votes.py::test_votes_grow_with_the_logarithm_of_the_questions",
-        "test_votes.py::test_below_one_half_more_votes_help_and_above_they_harm",
+        "test_voting.py::test_every_pattern_of_answers",
+        "test_voting.py::test_the_least_number_of_votes",
+        "test_voting.py::test_votes_grow_with_the_logarithm_of_the_questions",
+        "test_voting.py::test_below_one_half_more_votes_help_and_above_they_harm",
     ],
 )
 def majority_restores_the_perfect_oracle(
@@ -240,8 +240,8 @@ def _any_wrong(Q, e):
          \le \delta/\ln\frac1{1-\delta}$.""",
     code=[run_failure, votes_needed, majority_error],
     test=[
-        "test_votes.py::test_a_run_fails_when_one_of_its_votes_does",
-        "test_votes.py::test_votes_by_the_exact_condition",
+        "test_voting.py::test_a_run_fails_when_one_of_its_votes_does",
+        "test_voting.py::test_votes_by_the_exact_condition",
     ],
 )
 def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
@@ -333,8 +333,8 @@ def _few_paid(p, runs=20):
          answers, with a closed formula, and a run $E[Q]\,E[N_r]$.""",
     code=[expected_answers, cr.MajorityVote],
     test=[
-        "test_votes.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
-        "test_votes.py::test_an_early_end_saves_at_most_what_wald_allows",
+        "test_voting.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
+        "test_voting.py::test_an_early_end_saves_at_most_what_wald_allows",
         "test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
     ],
 )
@@ -423,7 +423,7 @@ def _few_whole(runs):
     statement=r"""A run that would ask a perfect crowd $Q$ questions finds the right clusters with probability exactly
          $(1-e)^Q$ when each answer is wrong with probability $e$, independently.""",
     code=[cr.EdgeOrdering, cr.NodeOrdering],
-    test="test_votes.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
+    test="test_voting.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
 )
 def prob_of_a_correct_run(small=None, p=Fraction(1, 10), whole=None, runs=200):
     small = small or [_all_sequences(order, p) for order in ORDERS.values()]
@@ -484,8 +484,8 @@ def _few_once():
          $\frac{M-x}{M-x+ab}$, recall $1 - x/M$, $x = aa' + bb'$.""",
     code=[precision_recall, wrong_once, cr.Resolution],
     test=[
-        "test_mistakes.py::test_every_place_of_a_run",
-        "test_mistakes.py::test_a_wrong_match_can_cost_recall_too",
+        "test_wrong_answers.py::test_every_place_of_a_run",
+        "test_wrong_answers.py::test_a_wrong_match_can_cost_recall_too",
         "test_resolution.py::test_precision_by_hand",
         "test_resolution.py::test_precision_counts_all_pairs_inside_components",
     ],
@@ -546,7 +546,7 @@ def best_test_error(members, p):
     statement=r"""If errors are persistent, the answers of all members of two clusters of $m$ records place a record
          with an error probability of exactly $e_{2m-1}$, that of $2m - 1$ independent votes, which is never zero.""",
     code=majority_error,
-    test="test_votes.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
+    test="test_voting.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )
 def members_count_as_independent_votes(members=3):
     rates = (Fraction(1, 10), Fraction(1, 4), Fraction(2, 5))
@@ -645,8 +645,8 @@ def _placed_correctly(votes, p, known, each, rng):
          clusters, in random order, is placed correctly with probability $(1-e_r)\frac{1-(1-e_r)^k}{k\,e_r}$.""",
     code=[prob_placed_correctly, MemberVote],
     test=[
-        "test_members.py::test_prob_placed_correctly_by_every_pattern",
-        "test_members.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
+        "test_member_votes.py::test_prob_placed_correctly_by_every_pattern",
+        "test_member_votes.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
     ],
 )
 def prob_of_correct_placement(home=None, p=0.2, known=3, size=200):

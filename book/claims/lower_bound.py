@@ -34,7 +34,7 @@ n, k, h, x, y = sp.symbols("n k h x y", positive=True)
 e = sp.Symbol("epsilon", positive=True)
 #: Standard errors; exceeded by a true mean once in two million times.
 LIMIT = 5
-GAMES, LOWER, CERTAIN = "test_games.py::", "test_lower.py::", "test_certain.py::"
+GAMES, LOWER, CERTAIN = "test_decision_trees.py::", "test_lower_bounds.py::", "test_determined_pairs.py::"
 
 
 def _rests_on(name, pieces):

@@ -73,9 +73,9 @@ def _ordered():
         the share of matches above all non-matches.""",
     code=[linear_bound, matches_above, reversed_hazard_rate_ordered],
     test=[
-        "test_limits.py::test_the_bound_without_logarithm",
-        "test_limits.py::test_the_bound_needs_its_condition",
-        "test_counts.py::test_no_log_between_two_clusters",
+        "test_asymptotics.py::test_the_bound_without_logarithm",
+        "test_asymptotics.py::test_the_bound_needs_its_condition",
+        "test_expected_counts.py::test_no_log_between_two_clusters",
     ],
 )
 def no_logarithm(largest_split=9, across=None):
@@ -113,8 +113,8 @@ def no_logarithm(largest_split=9, across=None):
         average, with $F_g \le F_r$ no more, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
     code=[cr.expected_queries, cr.expected_queries_exact],
     test=[
-        "test_counts.py::test_node_ordering_without_information_is_in_closed_form",
-        "test_counts.py::test_node_ordering_stays_under_its_bounds",
+        "test_expected_counts.py::test_node_ordering_without_information_is_in_closed_form",
+        "test_expected_counts.py::test_node_ordering_stays_under_its_bounds",
     ],
 )
 def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):

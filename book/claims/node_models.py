@@ -111,8 +111,8 @@ def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     between two clusters tend to $\frac{1 + \rho^2}{1 - \rho^2}$, $\rho = \frac{1 - 2\epsilon}{1 - \epsilon}$.""",
     code=expected_queries,
     test=[
-        "test_arrivals.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
-        "test_arrivals.py::test_large_clusters_under_dist2_cost_a_constant",
+        "test_arrival_orders.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
+        "test_arrival_orders.py::test_large_clusters_under_dist2_cost_a_constant",
     ],
 )
 def limits_for_large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):

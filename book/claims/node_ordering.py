@@ -338,8 +338,8 @@ def theorem_3(asked=None, search=None):
     code=[prob_nonmatch_first, expected_queries_in_order, node_bound],
     test=[
         "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-        "test_arrivals.py::test_a_fixed_order_against_all_orders_of_the_pairs",
-        "test_arrivals.py::test_averaged_over_all_orders_it_is_the_count_for_random_arrival",
+        "test_arrival_orders.py::test_a_fixed_order_against_all_orders_of_the_pairs",
+        "test_arrival_orders.py::test_averaged_over_all_orders_it_is_the_count_for_random_arrival",
     ],
 )
 def theorem_3_corrected(search=None):

@@ -292,8 +292,8 @@ def _few_scores(rows=(7, 8), runs=2):
         are not stated; the numbers fit similarities without discretization.)""",
     code=[table1_readings.count_readings, table1_readings.joint_score, cr.similarity.discretize],
     test=[
-        "test_readings.py::test_every_reading_is_counted_once",
-        "test_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
+        "test_table1_readings.py::test_every_reading_is_counted_once",
+        "test_table1_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
         "test_experiments.py::test_rounding_up_asks_what_rounding_down_asks",
         "test_similarity.py::test_discretize",
     ],
@@ -345,7 +345,7 @@ def _few_cells(sizes=(9, 6, 5, 4), runs=60):
     statement="""With similarities discretized to tenths and random ties, the expected number of questions is that for
         similarities whose mass is spread evenly over the values that were rounded to the same tenth.""",
     code=[table1_readings.spread, cr.expected_queries],
-    test="test_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
+    test="test_table1_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
 )
 def exact_count_for_rounded_similarities(cells=None, runs=None):
     """`cells`: mean, std and exact mean of each row, ordering and rounding, over `runs` runs."""

@@ -19,7 +19,7 @@ from crowder.practice.planner.sheets import SheetAnswers
 
 claim, check = of_chapter(__name__)
 
-BEYOND, TESTS = "beyond the paper", "test_plan.py::test_"
+BEYOND, TESTS = "beyond the paper", "test_planner_parts.py::test_"
 IN_WORDS = {4: "four", 5: "five"}
 
 

@@ -1,0 +1,129 @@
+"""Bad input to the command that builds the book: chapters, parameters, profiles, files of the book."""
+
+import importlib
+import shutil
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+from bad_material import PLACE, Row
+
+import book.claims
+from book.build.chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select
+from book.reports import ledger, printed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CHAPTERS = read_chapters(ROOT)
+
+
+def chosen(chapter, *assignments):
+    """What ``--only chapter -p name=value`` comes to."""
+    return overrides(select(CHAPTERS, [chapter]), {}, parse_assignments(list(assignments)))
+
+
+def clone(**files):
+    """A clone with these files of `book`, and no other."""
+    root = Path(PLACE["folder"]) / "clone"
+    for old in root.rglob("*.yml"):
+        old.unlink()
+    for name, text in files.items():
+        path = root / ("_toc.yml" if name == "toc" else f"book/{name.replace('__', '/')}.yml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    root.mkdir(exist_ok=True)
+    return root
+
+
+def profiles(text):
+    return read_profiles(clone(data__profiles=text), CHAPTERS)
+
+
+def claims(text, module="questions"):
+    """The catalogue of a book with one module of claims, that has this text."""
+    folder = Path(PLACE["folder"]) / "claims"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    importlib.invalidate_caches()
+    names, modules = dict(vars(book.claims)), dict(sys.modules)
+    sys.modules.pop(f"book.claims.{module}", None)
+    with patch.object(book.claims, "__path__", [str(folder)]), patch.object(sys, "dont_write_bytecode", True):
+        try:
+            return ledger.read_catalogue(clone(), CHAPTERS)
+        finally:  # the book's own module of that name is again what it was
+            vars(book.claims).update(names)
+            sys.modules.pop(f"book.claims.{module}", None)
+            sys.modules.update(modules)
+
+
+def claim(id="C98", **changed):
+    """The text of a module of one claim."""
+    facts = {"place": "p", "statement": "s", "basis": "exact"} | changed
+    head = "from book.companion.claims import of_chapter\nclaim, check = of_chapter(__name__)\n"
+    return f"{head}one = claim({id!r}, **{facts!r})(lambda: iter([]))\n"
+
+
+TABLE = {
+    "Chapters": [
+        Row(lambda: select(CHAPTERS, ["99"]), BuildError, "--only 99: no such chapter; there are 01-questions"),
+        Row(lambda: select(CHAPTERS, [""]), BuildError, "no such chapter"),
+        Row(lambda: select(CHAPTERS, ["08-synthetic.ipynb"]), BuildError, "--only 08-synthetic.ipynb: no such chapter"),
+        Row(lambda: read_chapters(clone()), BuildError, "there is no _toc.yml"),
+        Row(lambda: read_chapters(clone(toc="parts: [")), BuildError, "_toc.yml: while parsing a flow"),
+        Row(lambda: read_chapters(clone(toc=b"\xff\xfe\x00")), BuildError, "_toc.yml: "),
+        Row(lambda: read_chapters(clone(toc="- file: a")), BuildError, "_toc.yml: expected a mapping"),
+        Row(lambda: read_chapters(clone(toc="file: 7")), BuildError, "_toc.yml: file: 7"),
+        Row(lambda: read_chapters(clone(toc="file: ../../etc/passwd")), BuildError, "file: '../../etc/passwd'"),
+        Row(lambda: read_chapters(clone(toc="a: 1\na: 2")), BuildError, "_toc.yml: 'a' appears twice"),
+        Row(lambda: read_chapters(clone(toc="a: &x [1]\nb: *x")), BuildError, "_toc.yml: aliases"),
+        Row(lambda: read_chapters(clone(toc="a: !!python/object/apply:os.getcwd []")),
+            BuildError, "could not determine a constructor for the tag"),
+    ],
+    "Parameters": [
+        Row(lambda: chosen("08", "seed"), BuildError, "-p seed: expected name=value"),
+        Row(lambda: chosen("08", "=7"), BuildError, "-p =7: expected name=value"),
+        Row(lambda: chosen("08", "my seed=7"), BuildError, "-p my seed=7: expected name=value"),
+        Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
+        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: -p sets seed to 'seven', but its default"),
+        Row(lambda: chosen("08", "seed=1.5"), BuildError, "08-synthetic: -p sets seed to 1.5, but its default"),
+        Row(lambda: chosen("08", "seed=True"), BuildError, "08-synthetic: -p sets seed to True, but its default"),
+        Row(lambda: chosen("08", "seed="), BuildError, "08-synthetic: -p sets seed to '', but its default"),
+        Row(lambda: chosen("08", "repetitions=[1]"), BuildError, "08-synthetic: -p sets repetitions to [1], but its"),
+        Row(lambda: chosen("08", "seed=nan"), BuildError, "08-synthetic: -p sets seed to 'nan', but its default"),
+        Row(lambda: chosen("08", "seed=__import__('os').getcwd()"), BuildError, "-p sets seed to \"__import__('os')"),
+        Row(lambda: chosen("08", "seed={[]: 1}"), BuildError, "-p sets seed to '{[]: 1}', but its default"),
+        Row(lambda: chosen("08", "seed=" + "(" * 500), BuildError, "-p sets seed to '((("),
+        Row(lambda: chosen("15", "votes=three"), BuildError, "15-your-data: -p sets votes to 'three', but its"),
+    ],
+    "Profiles": [
+        Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),
+        Row(lambda: profiles("- quick"), BuildError, "book/data/profiles.yml: expected a mapping"),
+        Row(lambda: profiles("quick: 5"), BuildError, "profiles.yml: profile quick must"),
+        Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick must"),
+        Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "profile quick names 99-none, which is no"),
+        Row(lambda: profiles("../quick: {}"), BuildError, "'../quick' cannot be the name of a profile"),
+        Row(lambda: profiles("1: {}"), BuildError, "1 cannot be the name of a profile"),
+        Row(lambda: profiles("full: {08-synthetic: {}}"), BuildError, "'full' cannot be the name of a profile"),
+        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' appears twice"),
+    ],
+    "Declared claims": [
+        Row(lambda: claims("claim("), BuildError, "book/claims: '(' was never closed (questions.py, line 1)"),
+        Row(lambda: claims("import no_such_module"), BuildError, "book/claims: No module named 'no_such_module'"),
+        Row(lambda: claims("claim"), BuildError, "book/claims: name 'claim' is not defined"),
+        Row(lambda: claims(claim("C1")), BuildError, "book/claims: claim 'C1': expected C, E or B"),
+        Row(lambda: claims(claim(status="sure")), BuildError, "book/claims: C98: status 'sure'; expected one of"),
+        Row(lambda: claims(claim(colour="red")), BuildError, "got an unexpected keyword argument 'colour'"),
+        Row(lambda: claims(claim(place=" ")), BuildError, "book/claims: C98: place is empty"),
+        Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact')(lambda: iter([]))"),
+            BuildError, "book/claims: book.claims.questions has two claims C98"),
+        Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
+        Row(lambda: claims(claim(test="test_nothing.py::test_it")), BuildError, "C98: test test_noth"),
+        Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99"),
+        Row(lambda: claims(claim(), "nothing"), BuildError, "book/claims/nothing.py: there is no chapter nothing"),
+        Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),
+            BuildError, "book/data/published.yml: t: there is no chapter 99-none"),
+        Row(lambda: printed.read_groups(clone(data__published="t: 5"), CHAPTERS),
+            BuildError, "published.yml: t: expected"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,184 @@
+"""Figures, tables and sentences: what is displayed, saved and rejected."""
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import book.companion.results
+from book.companion import figures
+
+FRAME = pd.DataFrame({"x": [0.1, 0.2], "y": [1 / 3, 2.0]})
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A build in progress, whose results land in a fresh folder."""
+    monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(figures, "_shown", set())
+    yield tmp_path / "results"
+    plt.close("all")
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """What reaches the notebook, as (bundle, metadata) pairs."""
+    seen = []
+    monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
+    return seen
+
+
+def draw():
+    figures.use_style()
+    fig, ax = plt.subplots()
+    ax.plot(FRAME.x, FRAME.y, **figures.MATCH.line, label="match")
+    ax.scatter(FRAME.x, FRAME.y, color=figures.RED, marker="s")
+    ax.fill_between(FRAME.x, FRAME.y, **figures.NONMATCH.fill)
+    ax.legend()
+    return fig
+
+
+def show(name="fig-line", **changes):
+    figures.show(draw(), name, **({"caption": "A line.", "alt": "A line rises.", "data": FRAME} | changes))
+
+
+def test_a_figure_is_saved_with_its_data(results, displayed):
+    show(parameters={"seed": 7, "sizes": np.array([3, 4])})
+    assert {p.name for p in results.iterdir()} == {f"fig-line.{s}" for s in ("svg", "png", "csv", "json")}
+    # 1/3 and 0.1 must read back as the very same floats.
+    pd.testing.assert_frame_equal(pd.read_csv(results / "fig-line.csv"), FRAME, check_exact=True)
+    record = json.loads((results / "fig-line.json").read_text())
+    assert record == {
+        "kind": "figure", "name": "fig-line", "caption": "A line.", "alt": "A line rises.",
+        "parameters": {"seed": 7, "sizes": [3, 4]},
+    }  # fmt: skip
+    [(bundle, facts)] = displayed
+    assert bundle["image/svg+xml"].encode() == (results / "fig-line.svg").read_bytes()
+    assert facts["alt"] == "A line rises." and not plt.get_fignums()
+
+
+def test_outside_a_build_nothing_is_written_and_a_cell_may_run_again(tmp_path, monkeypatch, displayed):
+    monkeypatch.delenv("CROWDER_RESULTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    show()
+    show()
+    assert len(displayed) == 2 and not list(tmp_path.iterdir())
+
+
+def test_a_name_belongs_to_one_figure(results, displayed):
+    show()
+    with pytest.raises(ValueError, match="fig-line was shown twice"):
+        show()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"alt": "  "}, "alt is empty"),
+        ({"caption": ""}, "caption is empty"),
+        ({"caption": None}, "caption is empty"),
+        ({"name": "line"}, "expected 'fig-'"),
+        ({"name": "fig-Line"}, "expected 'fig-'"),
+        ({"name": "fig-../x"}, "expected 'fig-'"),
+        ({"data": FRAME.iloc[:0]}, "data is empty"),
+        ({"data": pd.DataFrame([[1, 2]], columns=["a", "a"])}, "distinct"),
+    ],
+)
+def test_a_figure_without_what_it_needs_is_refused_and_leaves_nothing(results, displayed, changes, message):
+    with pytest.raises(ValueError, match=message):
+        show(**changes)
+    assert not displayed and not results.exists()
+
+
+def test_data_must_be_a_frame(results):
+    with pytest.raises(TypeError, match="DataFrame"):
+        show(data=[1, 2])
+
+
+def test_the_svg_is_transparent_dateless_and_the_same_in_another_process(results, displayed):
+    show()
+    svg = (results / "fig-line.svg").read_text()
+    assert "<dc:date>" not in svg and "Matplotlib v" not in svg
+    assert not re.search(r'id="patch_1">\s*<path[^>]*fill: #ffffff', svg)
+    program = (
+        "import sys; sys.path[:0] = [{tests!r}]\n"
+        "import os; os.environ['CROWDER_RESULTS'] = {out!r}\n"
+        "from test_figures import show; show()"
+    ).format(tests=str(__import__("pathlib").Path(__file__).parents[2] / "support"), out=str(results.parent / "again"))
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    for suffix in ("svg", "png", "csv", "json"):
+        again = results.parent / "again" / f"fig-line.{suffix}"
+        assert again.read_bytes() == (results / f"fig-line.{suffix}").read_bytes()
+
+
+def test_the_lean_svg_has_every_element_at_its_place():
+    """Nothing goes but the metadata, and no point moves by more than half a hundredth."""
+    figures.use_style()
+    fig, ax = plt.subplots()
+    x = np.linspace(0, 1, 50)
+    ax.plot(x, np.sin(20 * x) / 3, **figures.MATCH.line)
+    ax.plot(x[::5], x[::5] ** 3, **figures.NONMATCH.points)
+    ax.set_title("−0.004 and 1/3")
+    full = figures._render(fig, "svg", metadata={"Date": None, "Creator": None})
+    before, after = (ET.fromstring(text) for text in (full, figures._lean(full)))
+    before.remove(next(part for part in before if part.tag.endswith("metadata")))
+    pairs = list(zip(before.iter(), after.iter(), strict=True))
+    assert len(pairs) > 100
+    moved = []
+    for old, new in pairs:
+        assert old.tag == new.tag and old.keys() == new.keys()
+        for key in old.keys():
+            numbers = [re.findall(r"-?\d+(?:\.\d+)?", part.get(key)) for part in (old, new)]
+            moved += [abs(float(a) - float(b)) for a, b in zip(*numbers, strict=True)]
+    assert 0 < max(moved) <= 0.005 + 1e-9
+    assert len(figures._lean(full)) < 0.9 * len(full)
+
+
+def test_match_and_nonmatch_differ_by_more_than_colour():
+    match, nonmatch = figures.MATCH, figures.NONMATCH
+    assert match.color == figures.GREEN and nonmatch.color == figures.RED
+    assert match.line["linestyle"] != nonmatch.line["linestyle"]
+    assert match.points["marker"] != nonmatch.points["marker"]
+    assert match.fill["hatch"] != nonmatch.fill["hatch"]
+
+
+def test_a_table_is_saved_in_full_and_printed_short(results, displayed):
+    frame = pd.DataFrame({"who": ["a|b", "c"], "n": [1879, 2], "p": [1 / 3, np.nan]})
+    figures.table(frame, "tab-who", caption="Who.", formats={"p": lambda p: f"{p:.1%}"})
+    pd.testing.assert_frame_equal(pd.read_csv(results / "tab-who.csv"), frame, check_exact=True)
+    [(bundle, facts)] = displayed
+    assert bundle["text/markdown"].splitlines() == [
+        "| who   |     n |     p |",
+        "|:------|------:|------:|",
+        r"| a\|b  | 1,879 | 33.3% |",
+        "| c     |     2 |     – |",
+    ]
+    assert facts == {"kind": "table", "name": "tab-who", "caption": "Who."}
+
+
+def test_a_table_keeps_its_index_and_may_print_other_cells(results, displayed):
+    frame = pd.DataFrame({"mean": [1.25]}, index=pd.Index([5], name="k"))
+    figures.table(frame, "tab-k", caption="K.", shown=pd.DataFrame({"mean": ["1.25 ± 0.01"]}))
+    assert (results / "tab-k.csv").read_text() == "k,mean\n5,1.25\n"
+    assert "1.25 ± 0.01" in displayed[0][0]["text/markdown"]
+
+
+def test_a_format_needs_its_column(results):
+    with pytest.raises(ValueError, match="unknown columns: q"):
+        figures.table(FRAME, "tab-q", caption="Q.", formats={"q": ".1f"})
+
+
+def test_say_removes_indentation_and_refuses_silence(displayed):
+    figures.say("""
+        Two lines,
+        one paragraph.
+    """)
+    assert displayed[0][0]["text/markdown"] == "Two lines,\none paragraph."
+    with pytest.raises(ValueError, match="needs some text"):
+        figures.say("  ")

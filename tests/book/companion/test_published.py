@@ -1,0 +1,226 @@
+"""The paper's numbers: the file, the rules of agreement, chapters that type none of them, the comparison in a build."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from tiny_book import TinyBook
+
+from book.companion import published
+from book.reports import printed
+
+ROOT = Path(__file__).resolve().parents[3]
+
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+
+
+# --- the file -----------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_are_those_of_the_paper():
+    """Against the paper's text, where it lies beside the project: each number stands in it as printed."""
+    paper = ROOT.parent / "shared" / "paper" / "paper.tex"
+    if not paper.exists():
+        pytest.skip("the paper is not here to compare with")
+    text = paper.read_text(encoding="utf-8", errors="replace")
+    cells = r"\s*(\d+)\s*&\s*(\d+)\s*&\s*\{\\bf (Dist-\d)\}\s*&\s*\$\\epsilon=\\frac\{?(\d)\}?\{(\d+)\}\$"
+    row = re.compile(f"^{cells}", re.MULTILINE)
+    table = {f"{model}, {a}/{b}, {o}": int(value) for node, edge, model, a, b in row.findall(text)
+             for o, value in (("node", node), ("edge", edge))}  # fmt: skip
+    groups = published.read()
+    assert len(table) == 18 and groups["table-1"].numbers == table
+    for name in ("data-sets", "cora-records", "cora-questions", "cora-recall", "cora-within"):
+        for number in groups[name].numbers.values():
+            shapes = {f"{number}", f"{number:,}", "17,64,381" if number == 1764381 else "-"}
+            assert any(re.search(rf"(?<![\d,.]){re.escape(shape)}(?![\d])", text) for shape in shapes), (name, number)
+
+
+def test_the_listed_sizes_hold_the_announced_records_in_the_announced_clusters():
+    announced = published.read()["data-sets"].numbers
+    sizes = published.cluster_sizes()
+    assert sizes == [200] * 2 + [100] * 4 + [50] * 8 + [30] * 2 + [20] * 2
+    first = published.cluster_sizes(announced=True)
+    assert first == [200] * 2 + [100] * 4 + [50] * 8  # the first three entries: 400 + 400 + 400 records
+    assert (len(first), sum(first)) == (announced["clusters"], announced["records"])
+
+
+def test_a_column_of_the_printed_table_is_spelled_as_the_package_spells_it():
+    """Dist-1 is cr.dist1: the hyphen and the capital are the paper's."""
+    group = published.read()["table-1"]
+    coded = group.frame(as_code="model")
+    assert coded["model"].tolist() == ["dist1"] * 6 + ["dist2"] * 3
+    assert coded.drop(columns="model").equals(group.frame().drop(columns="model"))
+    with pytest.raises(KeyError):
+        group.frame(as_code="density")
+
+
+def test_every_group_belongs_to_a_chapter_and_has_a_place():
+    for group in published.read().values():
+        assert (ROOT / "notebooks" / f"{group.chapter}.ipynb").exists(), group.name
+        assert group.place and group.unit and group.numbers
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_no_chapter_types_a_printed_number(path):
+    """Numbers of four digits and more, and the recall. Shorter ones and whole thousands have other business, too."""
+    printed = [n for group in published.read().values() for n in group.numbers.values()]
+    numbers = {n for n in printed if (n > 999 and n % 1000) or 0.9 < n < 1}
+    shapes = {shape for n in numbers for shape in (f"{n}", f"{n:,}", f"{n:_}")}
+    typed = re.compile(rf"(?<![\w.,]){'(?:' + '|'.join(map(re.escape, sorted(shapes))) + ')'}(?![\w]|[.,]\d)")
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        found = typed.findall(source)
+        assert not found, f"{path.stem}, cell {cell['id']}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rule": "roughly"}, "unknown rule 'roughly'"),
+        ({"rule": {"percent": 0}}, "unknown rule"),
+        ({"rule": {"percent": 5, "equal": 1}}, "unknown rule"),
+        ({"differ": {"x": "why"}}, "differ names ['x']"),
+        ({"colour": "red"}, "unknown ['colour']"),
+        ({"colour": "red", 7: 1}, "unknown ['7', 'colour']"),
+        ({"numbers": {"a, b": 1, "a": {"b": 2}}}, "'a, b' appears twice"),
+    ],
+)
+def test_a_group_is_complete(tmp_path, change, said):
+    good = {"chapter": "01-one", "place": "Table", "unit": "questions", "rule": "equal", "numbers": {"a": 1}}
+    path = tmp_path / "published.yml"
+    path.write_text(yaml.safe_dump({"table": good}))
+    assert published.read(path)["table"].numbers == {"a": 1}
+    path.write_text(yaml.safe_dump({"table": good | change}))
+    with pytest.raises(ValueError, match=re.escape(said)):
+        published.read(path)
+
+
+def test_without_the_book_there_are_no_printed_numbers(tmp_path):
+    with pytest.raises(FileNotFoundError, match="work in a clone"):
+        published.read(tmp_path / "published.yml")
+
+
+# --- the rules ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "yes", "no"),
+    [
+        ("equal", [100], [99, 101, 100.5]),
+        ("at least", [100, 101], [99.9]),
+        ("at most", [100, 99], [100.1]),
+        ({"percent": 5}, [95, 105, 100], [94.9, 105.1]),
+        ({"percent": 0.5}, [99.5, 100.5], [99.4, 100.6]),
+    ],
+)
+def test_a_rule_says_yes_up_to_its_limit_and_no_beyond(rule, yes, no):
+    assert all(published.agrees(rule, 100, value) for value in yes)
+    assert not any(published.agrees(rule, 100, value) for value in no)
+
+
+def test_deviations_are_as_rare_as_those_of_a_normal_number():
+    """Of printed numbers that are one more run, a share 2 * (1 - Φ(2)) = 4.55 % is refused at 2, for few runs too."""
+    rng = np.random.default_rng(7)
+    for runs in (3, 12):
+        draws = rng.normal(size=(20_000, runs + 1))
+        refused = np.mean([
+            not published.agrees({"deviations": 2}, row[-1], row[:-1].mean(), sd=row[:-1].std(ddof=1), runs=runs)
+            for row in draws
+        ])  # fmt: skip
+        assert abs(refused - 0.0455) < 4 * np.sqrt(0.0455 * 0.9545 / len(draws))
+
+
+def test_without_spread_only_the_mean_agrees():
+    rule = {"deviations": 4}
+    assert published.agrees(rule, 1277, 1277.0, sd=0.0, runs=9)
+    assert not published.agrees(rule, 1277, 1278.0, sd=0.0, runs=9)
+    with pytest.raises(ValueError, match="number of runs"):
+        published.agrees(rule, 1, 1, sd=1.0)
+
+
+def test_a_number_that_is_missing_or_unknown_is_refused():
+    with pytest.raises(ValueError, match="figure-1: names"):
+        published.compare("figure-1", {"good order": 4})
+    with pytest.raises(ValueError, match="figure-1: names"):
+        published.compare("figure-1", {"good order": 4, "bad order": 9, "worst": 10})
+    with pytest.raises(ValueError, match="no printed numbers '"):
+        published.compare("figure-9", {})
+
+
+# --- the build ----------------------------------------------------------------------------------------------------
+
+GROUPS = """
+counts: {chapter: 01-one, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
+         differ: {b: a slip}}
+"""
+COMPARES = "from book.companion import published\npublished.compare('counts', {'a': size, 'b': 60});"
+
+
+@pytest.fixture
+def book(tmp_path):
+    book = TinyBook(tmp_path / "project")
+    shutil.copy(ROOT / "book" / "companion" / "published.py", book.root / "book" / "companion")
+    (book.root / "book" / "data" / "published.yml").write_text(GROUPS)
+    (book.root / "notebooks" / "02-two.ipynb").unlink()
+    (book.root / "_toc.yml").write_text(
+        "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
+        "- chapters:\n  - file: book/pages/bibliography\n"
+    )
+    book.profiles("quick: {}")
+    book.write("01-one", "# One\n\nAs printed.\n\n```{printed}\n```", "#p\nsize = 104", COMPARES)
+    return book
+
+
+def test_the_build_shows_printed_beside_regenerated(book):
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"counts, a\s+100\s+104\s+agrees\n", done.stdout)
+    assert re.search(r"counts, b\s+50\s+60\s+differs\n", done.stdout)
+    assert "printed numbers: 1 agrees; 1 differs, as noted" in done.stdout
+    page = re.sub("<[^>]*>|\\s+", " ", book.page("notebooks/01-one"))
+    assert "differs: a slip" in page and "within 5 %" in page
+    lines = (book.out / "results" / "full" / "printed.csv").read_text().splitlines()
+    assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
+
+
+def test_an_agreement_that_is_lost_fails_by_name_and_leaves_the_good_pages(book):
+    assert book.build().returncode == 0
+    book.write("01-one", "# One\n\nAs printed.", "#p\nsize = 106", COMPARES)
+    done = book.build()
+    assert done.returncode == 1
+    assert "01-one: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)" in done.stderr
+    assert "counts, b" not in done.stderr
+    assert "As printed" in book.page("notebooks/01-one")
+    # Parameters of a reader's own may well give other numbers.
+    done = book.build("--only", "01", "-p", "size=110")
+    assert done.returncode == 0 and "no longer agrees" in done.stderr
+
+
+def test_a_number_that_nobody_regenerates_fails(book):
+    book.write("01-one", "# One", "#p\nsize = 104", "size")
+    done = book.build()
+    assert done.returncode == 1 and "the printed numbers of counts were not regenerated" in done.stderr
+
+
+def test_what_agrees_now_is_said_and_fails_nothing(book):
+    book.write("01-one", "# One", "#p\nsize = 104", COMPARES.replace("60", "50"))
+    done = book.build()
+    assert done.returncode == 0 and re.search(r"counts, b\s+50\s+50\s+agrees now\n", done.stdout)
+
+
+def test_a_group_has_one_chapter(book):
+    (book.root / "book" / "data" / "published.yml").write_text(GROUPS.replace("01-one", "09-none"))
+    done = book.build()
+    assert done.returncode == 1 and "book/data/published.yml: counts: there is no chapter 09-none" in done.stderr
+
+
+def test_the_words_of_the_build():
+    number = {"agrees": True, "differ": None}
+    assert printed.agreement(number) == "agrees"
+    assert printed.agreement(number | {"differ": "why"}) == "agrees now"
+    assert printed.agreement({"agrees": False, "differ": "why"}) == "differs"
+    assert printed.agreement({"agrees": False, "differ": None}) == "disagrees"

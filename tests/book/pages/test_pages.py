@@ -1,0 +1,190 @@
+"""The rendered book as a reader meets it: in a browser, from a folder, on a phone, without a network.
+
+The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a folder of pages that is there already.
+"""
+
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from barriers import barriers
+
+from book.claims import load
+from book.reports.ledger import by_weight
+
+ROOT = Path(__file__).resolve().parents[3]
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
+REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
+OTHERS = [f"book/pages/{name}" for name in REFERENCE]
+PAGES = ["book/pages/index", *CHAPTERS, *OTHERS]
+
+# The article's text without code, where braces and colons are at home.
+PROSE = """article => {
+    const copy = article.cloneNode(true);
+    copy.querySelectorAll('pre, code').forEach(code => code.remove());
+    return copy.innerText;
+}"""
+
+
+# --- what the files say -------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Links, targets, images and outside resources of one page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.targets: set[str] = set()
+        self.images: list[dict] = []
+        self.outside: list[str] = []
+        self.language = None
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        has = dict(attributes)
+        self.targets |= {has[key] for key in ("id", "name") if has.get(key)}
+        if tag == "html":
+            self.language = has.get("lang")
+        if tag == "a" and has.get("href"):
+            self.links.append(has["href"])
+        if tag == "img":
+            self.images.append(has)
+        resource = has.get("src") or (has.get("href") if tag == "link" else None)
+        if resource and not resource.startswith("data:"):
+            (self.outside if urlsplit(resource).netloc else self.links).append(resource)
+
+
+@pytest.fixture(scope="session")
+def pages(html):
+    return {path.relative_to(html).as_posix(): Page(path) for path in sorted(html.rglob("*.html"))}
+
+
+def test_every_chapter_has_its_page(html):
+    # A pipeline that publishes an empty folder stays green unless somebody looks.
+    for name in PAGES:
+        assert (html / f"{name}.html").stat().st_size > 5_000, name
+    listed = [c["file"] for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"] for c in part["chapters"]]
+    assert ["book/pages/index", *listed] == PAGES
+
+
+def test_no_link_is_dead(html, pages):
+    dead = []
+    for name, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (html / name).parent / unquote(parts.path) if parts.path else html / name
+            target = Path(os.path.normpath(target))
+            if not target.is_file():
+                dead.append(f"{name}: {link}")
+            elif parts.fragment and target.suffix == ".html":
+                known = pages[target.relative_to(html).as_posix()].targets
+                if unquote(parts.fragment) not in known:
+                    dead.append(f"{name}: {link} (no such place on the page)")
+    assert dead == []
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    assert {name: page.outside for name, page in pages.items() if page.outside} == {}
+
+
+def test_the_table_of_errata_lists_each_once_what_weighs_most_first(html):
+    page = (html / "notebooks" / "11-errata.html").read_text(encoding="utf-8")
+    (table,) = re.findall(r'<table class="[^"]*\berrata\b.*?</table>', page, re.DOTALL)
+    listed = re.findall(r'href="#claim-(e\d+)"', table)
+    errata = [claim for claim in load().values() if claim.id.startswith("E")]
+    expected = by_weight([{"id": claim.id.lower(), "kind": claim.kind, "basis": claim.basis} for claim in errata])
+    assert listed == [entry["id"] for entry in expected]
+    assert all(word in table for word in ("Results", "Conditions", "Wording", "Misprints"))
+
+
+def test_every_image_says_what_it_shows(pages):
+    for name, page in pages.items():
+        for image in page.images:
+            assert image.get("alt", "").strip(), f"{name}: {image.get('src')}"
+
+
+def test_pages_name_their_language(pages):
+    for name in PAGES:
+        assert pages[f"{name}.html"].language == "en"
+
+
+# --- what a browser makes of them ---------------------------------------------------------------------------------
+
+
+# A page takes seconds to open, its formulas set: all that one opening can show is looked at together.
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_from_its_folder_without_complaint(visit, name):
+    page, trouble = visit(name)
+    assert trouble == []
+    assert page.locator("article h1").count() == 1
+    formulas = page.locator("span.math, div.math").count()
+    assert page.locator("mjx-container").count() >= formulas
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    # Markup that nobody turned into anything reads like this.
+    text = page.locator("article").evaluate(PROSE)
+    for remnant in ("{numref}", "{cite", "{ref}", "{prf:ref}", "{eq}", "{claim}", ":::", "$$"):
+        assert remnant not in text
+    page.set_viewport_size({"width": 390, "height": 844})  # a phone
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert barriers(page) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_legible_in_the_dark(visit, name):
+    page, _ = visit(name, scheme="dark")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    figures = page.locator("img.drawn")
+    assert figures.count() == page.locator("article figure img").count() == page.locator("article img").count()
+    styles = figures.evaluate_all(
+        "all => all.map(e => [getComputedStyle(e).filter, getComputedStyle(e).backgroundColor, e.naturalWidth])"
+    )
+    for style, ground, width in styles:
+        assert "invert(1)" in style and ground == "rgba(0, 0, 0, 0)" and width > 0
+    assert barriers(page, contrast_only=True) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "hit"),
+    [("certain matches", "Node ordering > (Certain matches)"), ("transitive inference", "Transitive inference")],
+)
+def test_search_finds_a_statement_by_its_name(visit, html, words, hit):
+    page, trouble = visit("search")
+    page.goto(f"{(html / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    page.wait_for_selector("#search-results li")
+    page.wait_for_function("document.querySelector('#search-results p').textContent.includes('finished')")
+    found = page.locator("#search-results li").all_inner_texts()
+    assert any(hit in text for text in found), found
+    assert not any("\\(" in text for text in found)
+    assert trouble == []  # opened from a folder, too, it asks for nothing that it may not have
+    page.locator("#search-results li a", has_text=hit).first.click()
+    page.wait_for_load_state()
+    assert page.locator(":target").count() == 1
+
+
+def test_pages_and_site_are_light(html, pages):
+    """No page over 2 MB, its pictures included; the whole site under 30 MB."""
+    for name, page in pages.items():
+        pictures = {unquote(urlsplit(image["src"]).path) for image in page.images}
+        weight = (html / name).stat().st_size
+        weight += sum(((html / name).parent / picture).resolve().stat().st_size for picture in pictures)
+        assert weight < 2_000_000, f"{name}: {weight:,} bytes"
+    site = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
+    assert site < 30_000_000, f"{site:,} bytes"
+
+
+def test_the_first_page_is_usable_within_a_second(visit, html):
+    """From disk, as the browser itself counts it: the best of three, since the machine is shared."""
+    times = []
+    for _ in range(3):
+        page, _ = visit("book/pages/index")
+        times.append(page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive"))
+    assert min(times) < 1000

@@ -1,0 +1,126 @@
+"""Chapter 15 as a tool: the commands as the page writes them, on a file it was not written for, to the end."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+import crowder as cr
+from crowder.practice.planner.people import people
+
+ROOT = Path(__file__).resolve().parents[3]
+NOTEBOOK = ROOT / "notebooks/15-your-data.ipynb"
+
+
+def commands():
+    """The command lines of the chapter."""
+    text = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, 4).cells if cell.cell_type == "markdown")
+    return [line.replace("\\\n", " ") for line in re.findall(r"```bash\n(.*?)\n```", text, flags=re.DOTALL)]
+
+
+def run(line, where, **environment):
+    """A command of the page, in a folder that stands for the clone; its failure's last words."""
+    words = shlex.split(line)
+    assert words[0] == ".venv/bin/papermill"
+    done = subprocess.run(
+        [sys.executable, "-m", "papermill", *words[1:], "--no-progress-bar"], cwd=where, capture_output=True, text=True,
+        env=os.environ | environment,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def clone(tmp_path):
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
+    return tmp_path
+
+
+def said(path):
+    """What the sentences and tables of an executed notebook say."""
+    outputs = [o for c in nbformat.read(path, 4).cells if c.cell_type == "code" for o in c.outputs]
+    assert not [o for o in outputs if o.get("name") == "stderr"]
+    return "\n".join(o["data"].get("text/plain", "") for o in outputs if "data" in o)
+
+
+def test_the_example_is_what_the_generator_makes():
+    made = people([4] * 8 + [3] * 12 + [2] * 20 + [1] * 42, rng=2017)
+    assert made.to_csv(index=False, lineterminator="\n") == (ROOT / "book/data/people.csv").read_text()
+    read = cr.read_records(ROOT / "book/data/people.csv")
+    assert read.equals(made[["id", "label", "name", "street", "city", "birth"]])
+
+
+def test_from_a_file_to_its_clusters_by_the_commands_of_the_page(clone):
+    first, again = commands()
+    records = people([3, 2, 1], mistakes=1.5, rng=6).rename(columns={"street": "a | <b> $x$"})
+    truth = dict(zip(records["id"], records["label"], strict=True))
+    records.drop(columns="label").to_csv(clone / "my.csv", index=False)
+    # The second command is right from the start, too: then no file matches its pattern.
+    code, errors = run(again, clone, CROWDER_RESULTS=str(clone / "results"))
+    assert code == 0, errors
+    assert "No answer has been given yet" in said(clone / "my-plan.ipynb")
+    assert {"tab-plan.csv", "tab-plan-questions.csv", "fig-plan-merges.svg", "fig-plan-recall.csv"} <= set(
+        os.listdir(clone / "results")
+    )
+    rounds, asked = 0, []
+    while "Nothing is left to ask" not in said(clone / "my-plan.ipynb"):
+        rounds += 1
+        path = clone / f"my-questions-{rounds}.csv"
+        sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+        assert (sheet["same"] == "").all() and 1 <= len(sheet) <= 40 and {"name_a", "city_b"} <= set(sheet)
+        pairs = list(zip(sheet["id_a"], sheet["id_b"], strict=True))
+        sheet["same"] = ["yes" if truth[a] == truth[b] else "no" for a, b in pairs]
+        sheet.to_csv(path, index=False)
+        asked += map(frozenset, pairs)
+        code, errors = run(again + " -p batch 40", clone)
+        assert code == 0, errors
+        assert rounds < 12
+    found = pd.read_csv(clone / "my-clusters.csv", dtype=str)
+    assert len(set(map(tuple, np.c_[found["cluster"], found["id"].map(truth)]))) == found["cluster"].nunique() == 3
+    values = cr.similarity.compute(records, "jaccard-qgrams", fields=["name", "city"])
+    plain = cr.EdgeOrdering(values, rng=2017).run(cr.Truth(np.unique(records["label"], return_inverse=True)[1]))
+    one_by_one = {frozenset(records["id"].iloc[list(pair)]) for pair in plain.queries.tolist()}
+    assert set(asked) == one_by_one and len(asked) == len(one_by_one)
+    assert first in again
+
+
+def test_labels_are_compared_and_odd_text_is_shown_as_it_is(clone):
+    records = people([2, 2, 1, 1], rng=3).rename(columns={"label": "person", "id": "key"})
+    odd = ["<script>alert(1)</script> | `x` $y$", "\"><img src=x onerror=alert(2)>", "{claim}`C15` ]]> <!--",
+           "=cmd|' /C calc'!A0"]  # fmt: skip
+    records.loc[[0, 1, 2, 3], "name"] = odd
+    records.to_csv(clone / "odd `<b>names`.csv", index=False, sep=";")
+    line = (
+        ".venv/bin/papermill notebooks/15-your-data.ipynb out.ipynb -p records 'odd `<b>names`.csv' -p id_column key "
+        "-p label_column person -p separator ';' -p votes 3 -p price 0.1 -p strategy node -p similarity levenshtein"
+    )
+    code, errors = run(line, clone)
+    assert code == 0, errors
+    text = said(clone / "out.ipynb")
+    assert "&#60;script&#62;" in text and "&#60;img" in text and "&#123;claim&#125;" in text
+    # All that reaches the page is by number; the only elements are those that the chapter itself writes.
+    assert set(re.findall(r"</?\w+", text)) <= {"<code", "</code"}
+    assert not re.search(r"onerror=alert|\{claim\}`C15`|\]\]>|\$y", text)
+    assert "actual" in text and "3 answers a question at 0.1" in json.dumps(nbformat.read(clone / "out.ipynb", 4))
+    sheet = (clone / "odd `<b>names`-questions-1.csv").read_text()
+    assert "'=cmd|" in sheet and not re.search(r'(^|[;"])=cmd', sheet, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("content", "answers", "message"), [
+    ("id,name,city\na,Ann,X\nb,Bo\n", None, "my.csv: row 3 has 2 cells, but the header has 3: column 'city'"),
+    ("id,name,city\na,Ann,X\nb,Bo,Y\n", "id_a,id_b,same\na,b,perhaps\n",
+     "my-questions-1.csv: row 2, column 'same': the answer must"),
+])  # fmt: skip
+def test_a_bad_file_stops_the_command_and_names_row_and_column(clone, content, answers, message):
+    (clone / "my.csv").write_text(content)
+    if answers:
+        (clone / "my-questions-1.csv").write_text(answers)
+    code, errors = run(commands()[1], clone)
+    assert code != 0 and message in errors

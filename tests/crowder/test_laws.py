@@ -1,0 +1,257 @@
+"""Laws that every ordering obeys, whatever similarities, ties and answers. `test_input_forms.py` has those of input.
+
+`make test` tries some two thousand instances, `make nightly` more than 150,000; it is printed at the end how many.
+`instances.py` makes them, `laws.py` judges.
+"""
+
+import copy
+import functools
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import laws
+import numpy as np
+import pytest
+import reference
+from hypothesis import strategies as st
+from instances import (
+    SEEDS,
+    TRIED,
+    asked,
+    by_hand,
+    complete,
+    cut,
+    digests,
+    edge,
+    falling,
+    how_many,
+    instances,
+    law,
+    node,
+    stream,
+)
+from laws import obeys
+from nightly import NIGHTLY
+
+import crowder as cr
+
+ROOT = Path(__file__).resolve().parents[2]
+how_many = pytest.fixture(scope="module", autouse=True)(how_many)
+
+
+# --- the judge -----------------------------------------------------------------------------------------------------
+
+
+@law(instances(most=9), usual=100, night=5_000)
+def test_the_closure_that_judges_is_what_a_search_through_the_answers_finds(instance):
+    n, answers, closure = instance.n, {}, reference.Closure(instance.n)
+    i, j, _ = falling(instance)
+    for pair in zip(i.tolist(), j.tolist(), strict=True):
+        if not closure.knows(*pair):
+            answers[pair] = instance.crowd(*pair)
+            closure.learn(*pair, answers[pair])
+    for a in range(n):
+        for b in range(n):
+            implied = reference.implied(n, answers, a, b)
+            assert closure.knows(a, b) == (implied is not None)
+            assert bool(closure.same[a] >> b & 1) == (implied is True)
+
+
+# --- what is asked -------------------------------------------------------------------------------------------------
+
+
+@law(instances(), SEEDS, usual=1_000, night=100_000)
+def test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds(instance, seed):
+    """Edge and node ordering in the compiled loop, against both at their plainest, and with ties at random.
+
+    What is asked is enough, with nothing needless; what comes out is the truth as far as candidates lead. Of a complete
+    similarity that is all of it, for n - k + C(k, 2) questions at least.
+    """
+    n, truth, labels = instance.n, cr.Truth(instance.labels), instance.labels
+    arrivals, least = instance.arrivals, laws.fewest(instance)
+    components = laws.true_components(instance)
+    k = len(set(labels.tolist()))
+    tossed = node(instance, rng=seed, order=("expected-size", "random")[seed % 2])
+    runs = [
+        (edge(instance).run(truth), None),
+        (edge(instance, rng=seed).run(truth), None),
+        (node(instance).run(truth), arrivals),
+        (tossed.run(truth), tossed._walk.arrivals),
+    ]
+    assert asked(runs[0][0]) == list(laws.edge_by_hand(instance, truth).items())
+    assert asked(runs[2][0]) == list(laws.node_by_hand(instance, truth).items())
+    for run, order in runs:
+        assert obeys(run, instance, order).same == components
+        assert all(same == truth(i, j) for (i, j), same in asked(run))
+        assert run.n_matches == n - len(set(components))
+        assert least <= run.n_queries <= len(instance.pairs)
+        if order is not None:
+            assert run.n_queries <= laws.most_by_record(instance, order)
+        if instance.keep.all():
+            assert least == n - k + math.comb(k, 2) == cr.ideal_queries(np.unique(labels, return_counts=True)[1])
+            assert np.array_equal(run.clusters[:, None] == run.clusters, labels[:, None] == labels)
+            assert order is None or run.n_queries <= n * k - k * (k + 1) // 2
+
+
+@law(instances(most=9), usual=60, night=5_000)
+def test_both_heuristics_ask_what_the_reference_asks_of_a_crowd_that_errs(instance):
+    """The plainest program of all: what is implied is searched for anew, pair by pair."""
+    crowd, (w, rank, candidate) = instance.crowd, instance.squares
+    found = reference.edge_questions(w, rank, crowd, candidate)
+    assert asked(edge(instance).run(crowd)) == list(found.items())
+    found = reference.node_questions(w, rank, crowd, instance.arrivals.tolist(), candidate)
+    assert asked(node(instance).run(crowd)) == list(found.items())
+
+
+@law(instances(), SEEDS, usual=100, night=5_000)
+def test_a_crowd_that_errs_is_neither_asked_in_vain_nor_contradicted(instance, seed):
+    """Whatever it answers, transitivity is kept, and the run ends."""
+    tossed = node(instance, rng=seed)
+    runs = [edge(instance).run(instance.crowd), node(instance).run(instance.crowd), tossed.run(instance.crowd)]
+    assert asked(runs[0]) == list(laws.edge_by_hand(instance, instance.crowd).items())
+    assert asked(runs[1]) == list(laws.node_by_hand(instance, instance.crowd).items())
+    for run, order in zip(runs, (None, instance.arrivals, tossed._walk.arrivals), strict=True):
+        obeys(run, instance, order)
+        assert run.n_queries <= len(instance.pairs)
+
+
+@law(instances(whole=True), SEEDS, usual=60, night=2_500)
+def test_evidence_ordering_and_stopping_that_never_stops_ask_enough_and_nothing_needless(instance, seed):
+    """δ = 0 and a budget for every pair stop nothing, so the ordering inside asks as it would alone."""
+    model = (cr.uniform(), cr.dist1(0.3), cr.dist2(0.2), None)[seed % 4]
+    form = ("auto", "pairs", "records")[seed % 3]
+    same = instance._replace(values=np.zeros_like(instance.values))  # the order of evidence is no law of `obeys`
+    for crowd, true in ((cr.Truth(instance.labels), True), (instance.crowd, False)):
+        run = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed).run(crowd)
+        closure = obeys(run, same)
+        evidence = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        assert asked(by_hand(evidence, crowd)) == asked(run)
+        evidence = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        assert asked(cr.Stopping(evidence, model, pair_delta=0).run(crowd)) == asked(run)
+        if true:
+            assert laws.fewest(instance) <= run.n_queries <= len(instance.pairs)
+            assert closure.same == laws.true_components(instance)
+        for ordering, arrivals in ((edge, None), (node, instance.arrivals)):
+            alone = ordering(instance).run(crowd)
+            for rule in ({"pair_delta": 0}, {"run_delta": 0}, {"budget": len(instance.pairs)}):
+                inside = cr.Stopping(ordering(instance), model, **rule).run(crowd)
+                assert asked(inside) == asked(alone)
+                assert len(inside.declared) == 0 and inside.reason == "settled"
+                obeys(inside, instance, arrivals)
+
+
+@law(instances(), SEEDS, st.lists(st.integers(0, 60), max_size=5), usual=100, night=5_000)
+def test_a_stream_cut_anywhere_asks_what_edge_ordering_asks(instance, seed, cuts):
+    """With ties shuffled, and as they come; with pairs that come again the other way round; from buffers used again."""
+    truth, lies = cr.Truth(instance.labels), instance.crowd
+    expected = asked(edge(instance).run(truth))
+    assert asked(stream(instance, cuts).run(truth)) == asked(by_hand(stream(instance, cuts), truth)) == expected
+    assert asked(stream(instance, cuts).run(lies)) == asked(edge(instance).run(lies))
+    tossed = edge(instance, rng=seed).run(truth)
+    i, j, w = falling(instance)
+    turned = [np.repeat(column, 2) for column in (i, j, w)]
+    turned[0][::2], turned[1][::2] = j, i
+    shuffled = np.lexsort((np.random.default_rng(seed).random(2 * len(w)), -turned[2]))
+
+    def used_again(chunks):
+        for chunk in chunks:
+            buffers = [column.copy() for column in chunk]
+            yield buffers
+            for buffer in buffers:
+                buffer[:] = -1
+
+    for columns in ((i, j, w), [column[shuffled] for column in turned]):
+        run = cr.StreamOrdering(used_again(cut(columns, cuts)), instance.n, rng=seed).run(truth)
+        assert asked(run) == asked(tossed) and run.clusters.tolist() == tossed.clusters.tolist()
+
+
+# --- however it is asked -------------------------------------------------------------------------------------------
+
+
+@law(instances(), SEEDS, usual=100, night=5_000)
+def test_asked_one_by_one_run_at_once_or_begun_so_and_ended_so_it_is_the_same_run(instance, seed):
+    """The first q questions are the first q of the whole run; recall rises along it to 1, as a plain recount has it."""
+    truth, labels = cr.Truth(instance.labels), instance.labels
+    matching = [sum(1 << u for u in range(instance.n) if labels[u] == labels[v]) for v in range(instance.n)]
+    for make in (edge, node, stream, functools.partial(edge, rng=seed), functools.partial(node, rng=seed)):
+        whole = make(instance).run(truth)
+        assert asked(by_hand(make(instance), truth)) == asked(make(instance).run(truth.__call__)) == asked(whole)
+        half, stop = make(instance), seed % (whole.n_queries + 1)
+        part = by_hand(half, truth, stop)
+        assert asked(part) == asked(whole)[:stop]
+        pair = half.ask()
+        assert half.ask() == pair and half.n_queries == stop  # to ask again is not to ask more
+        twin = copy.deepcopy(half)
+        assert asked(half.run(truth)) == asked(by_hand(twin, truth)) == asked(whole)
+        assert asked(part) == asked(whole)[:stop]  # what was read at one time does not change later
+        recall, closure = whole.recall(labels), reference.Closure(instance.n)
+        total, found = sum(m.bit_count() - 1 for m in matching), [0]
+        for pair, answer in asked(whole):
+            closure.learn(*pair, answer)
+            found.append(sum((s & m).bit_count() - 1 for s, m in zip(closure.same, matching, strict=True)))
+        assert recall.tolist() == pytest.approx([f / total if total else 1.0 for f in found], abs=1e-12)
+        assert all(a <= b for a, b in pairwise(recall.tolist())) and 0 <= recall[0] and recall[-1] <= 1
+        assert not instance.keep.all() or recall[-1] == 1
+        assert part.recall(labels).tolist() == recall[: stop + 1].tolist()
+        assert (whole.precision(labels) == 1).all()
+    if instance.keep.all():
+        budget = cr.Stopping(edge(instance), budget=stop).run(truth)
+        assert asked(budget) == asked(edge(instance).run(truth))[:stop]
+
+
+@law(instances(most=9), SEEDS, usual=8, night=150)
+def test_a_journal_that_is_closed_and_opened_again_makes_no_other_run(instance, seed):
+    """Broken off again and again, by an error of the crowd, and resumed by a new ordering and a new journal."""
+    paid, every = [], 2 + seed % 3
+
+    def crowd(i, j):
+        paid.append((i, j))
+        if len(paid) % every == 0:
+            raise KeyboardInterrupt
+        return instance.crowd(i, j)
+
+    for make in (edge, node, functools.partial(node, rng=seed)):
+        whole = make(instance).run(instance.crowd)
+        paid.clear()
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(whole.n_queries + 1):
+                with cr.Journal(crowd, Path(folder) / "answers.db") as journal:
+                    try:
+                        run = make(instance).run(journal)
+                        break
+                    except KeyboardInterrupt:
+                        continue
+        assert asked(run) == asked(whole) and run.clusters.tolist() == whole.clusters.tolist()
+        assert len(paid) - len(paid) // every == whole.n_queries  # answers; none was asked for twice
+
+
+def test_the_compiled_loop_and_plain_python_ask_the_same():
+    """NUMBA_DISABLE_JIT=1 in a process of its own, with every warning an error: no sum may overflow there."""
+    count = 2_000 if NIGHTLY else 60
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "tests" / "support" / "instances.py"), str(count), "7"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=1800,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    compiled, plain = list(digests(count, 7)), done.stdout.split()
+    assert len(set(plain)) > count / 2  # the instances differ
+    assert plain == compiled
+    TRIED["test_the_compiled_loop_and_plain_python_ask_the_same"] += count
+
+
+@law(instances(most=60, large=True), SEEDS, usual=8, night=500)
+def test_the_laws_hold_where_tables_grow_and_rows_are_long(instance, seed):
+    """More than 32 pairs a record are sorted in another way, and more than 512 non-matches do not fit at first.
+
+    Of many small clusters there are so many, and they merge while the tables grow: four in five records open one.
+    """
+    scattered = complete(instance)._replace(labels=instance.arrivals * 4 // 5)
+    test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds.hypothesis.inner_test(scattered, seed)
+    test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds.hypothesis.inner_test(instance, seed)
+    test_a_crowd_that_errs_is_neither_asked_in_vain_nor_contradicted.hypothesis.inner_test(instance, seed)
+    test_a_stream_cut_anywhere_asks_what_edge_ordering_asks.hypothesis.inner_test(instance, seed, [seed % 700, 40])

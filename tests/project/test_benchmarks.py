@@ -1,0 +1,132 @@
+"""The benchmarks run, write what they promise, and what the book shows of them is complete."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from book.companion import measured
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDERINGS = ["sweep", "contestant", "n", "k", "pairs", "questions", "rounds", "first", "seconds", "ratio", "low",
+             "high", "versions"]  # fmt: skip
+CLUSTER = ["kind", "backend", "workers", "n", "tasks", "rounds", "seconds", "low", "high", "peak_mb", "least",
+           "speedup", "hub", "work", "result", "each", "after", "overhead", "batch", "again", "bytes",
+           "versions"]  # fmt: skip
+
+
+def decades(values):
+    return np.log10(max(values) / min(values))
+
+
+def run(*command):
+    # pytest-benchmark measures nothing where it believes itself a worker of pytest-xdist.
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, env=alone)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+PEERS = all(importlib.util.find_spec(name) for name in ("pytest_benchmark", "skquery"))
+
+
+@pytest.mark.skipif(not PEERS, reason="needs the extra `bench`")
+def test_the_orderings_are_timed(tmp_path):
+    said = run("-m", "pytest", "-c", "benchmarks/pytest.ini", "benchmarks", "--quick", "--results", str(tmp_path),
+               "-k", "plainest or peer or pairs")  # fmt: skip
+    table = pd.read_csv(tmp_path / "orderings.csv")
+    assert list(table) == ORDERINGS
+    assert set(table["sweep"]) == {"plainest", "peer", "pairs"} and "FFQS" in said
+    assert (table.loc[table["contestant"] == "argsort", "ratio"] == 1).all()
+    counts = table[table["sweep"] == "plainest"].pivot(index="n", columns="contestant", values="questions")
+    assert counts["edge"].equals(counts["edge, plainest"]) and counts["node"].equals(counts["node, plainest"])
+
+
+def test_processes_are_timed_and_find_the_same(tmp_path):
+    pytest.importorskip("distributed")
+    run("benchmarks/cluster.py", "--quick", "--results", str(tmp_path))
+    table = pd.read_csv(tmp_path / "cluster.csv")
+    assert list(table) == CLUSTER
+    for kind in ("scaling", "sweep"):
+        assert table.loc[table["kind"] == kind, "result"].nunique() == 1
+    assert (table.loc[table["kind"] != "empty", "seconds"] > 0).all()
+
+
+def test_the_committed_orderings_are_complete():
+    table = measured.read("orderings")
+    assert list(table) == ORDERINGS
+    assert table.notna().all(axis=None) and (table[["seconds", "ratio", "low", "high"]] > 0).all(axis=None)
+    assert (table["low"] <= table["ratio"]).all() and (table["ratio"] <= table["high"]).all()
+    by = dict(tuple(table.groupby("sweep")))
+    assert set(by) == {"cora", "plainest", "peer", "records", "clusters", "pairs"}
+    assert min(decades(by[name]["pairs"]) for name in ("records", "pairs")) >= 3 and decades(by["clusters"]["k"]) >= 3
+    # Every contestant at every size, and the two that are the same algorithm ask the same.
+    for part in by.values():
+        assert len(part) == part["contestant"].nunique() * len(part[["n", "k"]].drop_duplicates())
+    counts = by["plainest"].pivot(index="n", columns="contestant", values="questions")
+    assert counts["edge"].equals(counts["edge, plainest"]) and counts["node"].equals(counts["node, plainest"])
+    assert (by["cora"]["n"] == 1879).all()
+
+
+def test_the_committed_cluster_times_are_complete():
+    table = measured.read("cluster")
+    assert list(table) == CLUSTER
+    by = dict(tuple(table.groupby("kind")))
+    assert set(by) == {"configuration", "scaling", "empty", "sweep"}
+    everyone = {("sequential", 1), ("loky", 2), ("dask", 1), ("dask", 2)}
+    for kind in ("scaling", "empty"):
+        assert set(zip(by[kind]["backend"], by[kind]["workers"], strict=True)) == everyone
+        assert by[kind][["seconds", "least", "speedup", "hub", "result"]].notna().all(axis=None)
+        assert by[kind]["result"].nunique() == 1
+    assert by["sweep"][["seconds", "each", "after", "overhead", "batch", "bytes", "again"]].gt(0).all(axis=None)
+    assert (by["sweep"]["tasks"] == 200).all() and by["sweep"]["result"].nunique() == 1
+    assert by["configuration"]["peak_mb"].is_monotonic_increasing and len(by["configuration"]) >= 5
+
+
+def test_the_committed_scale_is_complete():
+    table = measured.read("scale")
+    numbers = ["records", "pairs", "questions", "seconds", "argsort_seconds", "ratio", "peak_mb", "wall_seconds"]
+    assert list(table) == ["kind", "ordering", *numbers, "versions"]
+    assert np.isfinite(table[numbers]).all(axis=None) and (table[numbers] > 0).all(axis=None)
+    for _, part in table.groupby(["kind", "ordering"]):
+        assert decades(part["records"]) >= 3 and part["records"].is_unique
+
+
+def test_no_machine_is_named():
+    for path in measured.FOLDER.glob("*.csv"):
+        text = path.read_text()
+        assert os.sep + "home" not in text and "tmp" not in text and os.uname().nodename not in text
+
+
+def test_make_bench_runs_them_all():
+    recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
+    assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
+    for script in ("cluster", "scale", "chapters"):
+        assert f"benchmarks/{script}.py $(ARGS)" in recipe
+
+
+def test_the_chapters_times_are_those_of_the_last_complete_build(tmp_path):
+    slugs = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    manifest = tmp_path / "build" / "executed" / "full" / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    command = ["benchmarks/chapters.py", "--book", str(tmp_path / "build"), "--results", str(tmp_path)]
+    ran = {slug: {"seconds": 10.04 + i} for i, slug in enumerate(slugs)}
+    manifest.write_text(json.dumps({"chapters": {slug: ran[slug] for slug in slugs[1:]}}))
+    assert f"lacks {slugs[0]}" in run(*command) and not (tmp_path / "chapters.csv").exists()
+    manifest.write_text(json.dumps({"chapters": ran}))
+    run(*command)
+    table = pd.read_csv(tmp_path / "chapters.csv")
+    assert table["chapter"].tolist() == slugs
+    assert np.allclose(table["seconds"], 10 + np.arange(len(slugs)), atol=1e-9)  # to the tenth
+
+
+def test_every_chapter_has_a_committed_time():
+    table = measured.read("chapters")
+    assert table["chapter"].tolist() == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1

@@ -1,0 +1,399 @@
+"""Readers given what nobody would write: any bytes, and good files damaged at random.
+
+Whatever comes in, a reader has two ways out: an error of the class that it documents, or a result that another reading,
+by other means, confirms. A bare KeyError, struct.error or UnicodeDecodeError is neither, nor is a reader that hangs.
+How long this was run, and what it found, is in tests/project/fuzz.md.
+"""
+
+import csv
+import io
+import json
+import signal
+import sqlite3
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from nightly import examples
+
+import crowder as cr
+from book.companion import published
+from crowder.cora import shipped
+from crowder.cora.records import cora_records
+from crowder.practice import answer_file as answerfile
+from crowder.practice.planner.sheets import ANSWERS, read_answers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Seconds for one example; a usual one takes milliseconds.
+PATIENCE = 20
+
+
+@contextmanager
+def in_time():
+    """Fail what hangs."""
+
+    def late(*_):
+        raise AssertionError(f"still reading after {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(reader, *allowed):
+    """What a reader gives, or None if it refuses with one of the `allowed` errors, and these alone."""
+    with in_time():
+        try:
+            return reader()
+        except allowed as error:
+            # ValueError is documented; UnicodeDecodeError and JSONDecodeError are ValueErrors that say nothing of it.
+            assert type(error) in allowed or isinstance(error, OSError), repr(error)
+            assert str(error).strip(), repr(error)
+            return None
+
+
+@st.composite
+def damaged(draw, content: bytes, lines: bool = False):
+    """A good file after a few accidents: bits flipped, bytes lost, put in or doubled, the end cut off, lines moved."""
+    data = bytearray(content)
+    kinds = ["flip", "cut", "drop", "insert", "double", "zero", *(["line", "swap"] if lines else [])]
+    for _ in range(draw(st.integers(1, 4))):
+        kind = draw(st.sampled_from(kinds))
+        at = draw(st.integers(0, max(0, len(data) - 1)))
+        size = draw(st.integers(1, 24))
+        if kind == "flip" and data:
+            data[at] ^= 1 << draw(st.integers(0, 7))
+        elif kind == "cut":
+            del data[at:]
+        elif kind == "drop":
+            del data[at : at + size]
+        elif kind == "insert":
+            data[at:at] = draw(st.binary(min_size=1, max_size=size))
+        elif kind == "double":
+            data[at:at] = data[at : at + size]
+        elif kind == "zero":
+            data[at : at + size] = bytes(len(data[at : at + size]))
+        elif kind in ("line", "swap"):
+            rows = bytes(data).split(b"\n")
+            here, there = (draw(st.integers(0, len(rows) - 1)) for _ in range(2))
+            if kind == "line":
+                rows[here:here] = [rows[there]]
+            else:
+                rows[here], rows[there] = rows[there], rows[here]
+            data = bytearray(b"\n".join(rows))
+    return bytes(data)
+
+
+def either(good: bytes, lines: bool = False):
+    """Any bytes, or the good file damaged, or whole."""
+    return st.one_of(st.binary(max_size=300), damaged(good, lines), st.just(good))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("fuzz")
+
+
+def put(folder, name, content):
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+# --- CSV ------------------------------------------------------------------------------------------------------------
+
+PEOPLE = (
+    'id,label,name,city\r\nr1,a,"Smith, ""Jo""",Orléans\r\nr2,a,Jo Smith,\r\n\r\nr3,b,"two\nlines",Köln\r\n'.encode()
+)
+#: What CSV is made of, so that cells, quotes and rows come up far more often than in any bytes.
+CSV_TEXT = st.lists(
+    st.sampled_from([*'",;\r\n\t\0 abü=<$', "id", "label", "yes", "\ufeff", "\u2028"]), max_size=60
+).map("".join)
+
+
+def rows_of(content: bytes, sep: str = ","):
+    """The rows of a CSV file by the standard library alone, blank lines left out."""
+    text = content.decode("utf-8-sig")
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True) if row]
+    finally:
+        csv.field_size_limit(limit)
+
+
+@given(content=st.one_of(either(PEOPLE, lines=True), CSV_TEXT.map(str.encode)), sep=st.sampled_from(",;\t"))
+@examples(150, night=25_000)
+def test_records_are_read_as_the_csv_module_reads_them_or_refused(folder, content, sep):
+    path = put(folder, "records.csv", content)
+    got = outcome(lambda: cr.read_records(path, sep=sep), ValueError)
+    if got is None:
+        return
+    header, *rows = rows_of(content, sep)
+    names = [name.strip() for name in header]
+    assert len(got) == len(rows) > 0
+    assert not got["id"].duplicated().any() and got["id"].str.strip().ne("").all()
+    for name in got.columns:
+        if name in names:
+            column = [row[names.index(name)] for row in rows]
+            assert got[name].tolist() == ([cell.strip() for cell in column] if name in ("id", "label") else column)
+
+
+SHEET = (
+    'id_a,id_b,name_a,name_b,similarity,same\nx,y,Ann,Anne,0.75,yes\ny,z,Anne,"B, o",0.5,no\nz,w,é,f,0.1,\n'.encode()
+)
+IDS = ["w", "x", "y", "z"]
+ANSWER_TEXT = st.lists(
+    st.tuples(*[st.sampled_from([*IDS, " x", "q", ""])] * 2, st.sampled_from(["yes", "NO", " 1", "0", "", "maybe"])),
+    max_size=8,
+).map(lambda rows: "\n".join(["id_a,id_b,same", *map(",".join, rows)]).encode())
+
+
+@given(content=st.one_of(either(SHEET, lines=True), ANSWER_TEXT, CSV_TEXT.map(str.encode)))
+@examples(150, night=25_000)
+def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, content):
+    told = outcome(lambda: read_answers(put(folder, "sheet.csv", content), IDS), ValueError)
+    if told is None:
+        return
+    header, *rows = rows_of(content)
+    a, b, same = ([name.strip() for name in header].index(name) for name in ("id_a", "id_b", "same"))
+    said = {}
+    for row in rows:
+        if len(row) > same and row[same].strip():
+            pair = tuple(sorted(IDS.index(row[side].strip()) for side in (a, b)))
+            assert pair not in said
+            said[pair] = ANSWERS[row[same].strip().lower()]
+    assert dict(zip(told.pairs, told.same, strict=True)) == said
+    # No answer contradicts the others: whoever is joined by matches is not told apart.
+    home = list(range(len(IDS)))
+    for (i, j), match in said.items():
+        if match:
+            home = [home[i] if at == home[j] else at for at in home]
+    assert all(match or home[i] != home[j] for (i, j), match in said.items())
+
+
+@given(content=either(b"id,label,author,title\n1,a,Knuth,On Trees\n"))
+@examples(30, night=5_000)
+def test_no_file_but_the_right_one_is_read_as_cora(folder, content):
+    assert outcome(lambda: cora_records(put(folder, "cora.csv", content)), ValueError) is None
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def packed(folder) -> bytes:
+    shipped.pack(folder / "good.npz", np.array([0, 0, 1]), np.array([2, 3, 2]), np.array([1, 0, 2]))
+    return (folder / "good.npz").read_bytes()
+
+
+@given(data=st.data())
+@examples(100, night=20_000)
+def test_packed_values_are_those_in_the_archive_or_refused(folder, data):
+    good = packed(folder)
+    content = data.draw(either(good))
+    path = put(folder, "values.npz", content)
+    if content != good:  # as they are read in earnest, with their checksum
+        assert outcome(lambda: shipped.read(path, shipped.sha256_of("levenshtein")), ValueError) is None
+    arrays = outcome(lambda: shipped.read(path, None), ValueError)
+    if arrays is None:
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                member = np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
+                assert np.array_equal(member, arrays[name[: -len(".npy")]])
+    values = outcome(lambda: shipped.values(arrays, "jaro-winkler"), ValueError)
+    if values is not None:
+        n = len(arrays["labels"])
+        assert values.shape == (n * (n - 1) // 2,)
+
+
+def pairs_file(folder) -> bytes:
+    cr.write_candidates(folder / "good.parquet", [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
+    return (folder / "good.parquet").read_bytes()
+
+
+@given(data=st.data())
+@examples(15, night=4_000)
+def test_chunks_of_a_damaged_file_are_pairs_or_refused(folder, data):
+    pytest.importorskip("duckdb")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    content = data.draw(either(pairs_file(folder)))
+    path = put(folder, "pairs.parquet", content)
+    chunks = outcome(lambda: list(cr.chunks_from_parquet(path, chunk=4, threads=1)), ValueError, OSError)
+    if chunks is None or not chunks:
+        return
+    i, j, w = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    assert ((0 <= i) & (i < j)).all() and ((w >= 0) & (w <= 1)).all() and (np.diff(w) <= 0).all()
+    try:
+        table = parquet.read_table(path).to_pydict()
+    except Exception:  # Arrow looks at statistics and pages that DuckDB does not need
+        return
+    rows = sorted(
+        (min(a, b), max(a, b), s) for a, b, s in zip(table["i"], table["j"], table["similarity"], strict=True)
+    )
+    assert rows == sorted(zip(i.tolist(), j.tolist(), w.tolist(), strict=True))
+
+
+# --- the journal ------------------------------------------------------------------------------------------------------
+
+
+def kept(folder) -> bytes:
+    path = folder / "good.db"
+    if not path.exists():
+        with cr.Journal(cr.Truth([0, 0, 1, 1, 2]), path) as journal:
+            cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7)
+    return path.read_bytes()
+
+
+FOREIGN = st.lists(
+    st.sampled_from([
+        "CREATE TABLE answers (turn, i, j, vote, same)", "CREATE TABLE answers (i, j)",
+        "CREATE TABLE run (what, value)",
+        "INSERT INTO answers VALUES (1, 0, 1, 0, 1)",
+        "INSERT INTO answers VALUES ('x', 'a', X'00', NULL, 'yes')",
+        "INSERT INTO answers VALUES (1, 0, 1, 0, 2)", "INSERT INTO answers VALUES (1.5, 0, 1, 0, 1)",
+        "INSERT INTO answers VALUES (1, 1, 0, 0, 1)", "CREATE VIEW answers AS SELECT 1", "PRAGMA user_version = 1",
+        f"PRAGMA application_id = {answerfile.APPLICATION}",
+    ]),
+    max_size=5,
+)  # fmt: skip
+
+
+def foreign(folder, statements) -> bytes:
+    path = folder / "foreign.db"
+    path.unlink(missing_ok=True)
+    database = sqlite3.connect(path)
+    for statement in statements:
+        try:
+            database.execute(statement)
+        except sqlite3.Error:
+            pass
+    database.commit()
+    database.close()
+    return path.read_bytes()
+
+
+def by_sqlite(path):
+    """The answers, by SQLite alone."""
+    database = sqlite3.connect(path)
+    try:
+        return sorted(database.execute("SELECT i, j, vote, same, coalesce(turn, 0) FROM answers").fetchall())
+    finally:
+        database.close()
+
+
+@given(data=st.data())
+@examples(25, night=6_000)
+def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
+    good = kept(folder)
+    content = data.draw(st.one_of(either(good), FOREIGN.map(lambda statements: foreign(folder, statements))))
+    for leftover in folder.glob("answers.db*"):
+        leftover.unlink()
+    path = put(folder, "answers.db", content)
+    table = outcome(lambda: cr.journal.read(path), ValueError)
+    if table is not None:
+        got = table[["i", "j", "vote", "same", "turn"]].astype(int).values.tolist()
+        assert sorted(map(tuple, got)) == by_sqlite(path)
+        assert ((0 <= table["i"]) & (table["i"] < table["j"]) & (table["vote"] >= 0)).all()
+
+    def resume():
+        """A run on from such a file: what the crowd is asked, and what the file says, is all that it hears."""
+        with cr.Journal(lambda i, j: truth(i, j), path) as journal:
+            return cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7), journal.answers()
+
+    truth = cr.Truth([0, 0, 1, 1, 2])
+    done = outcome(resume, ValueError, OSError)
+    if done is not None:
+        run, table = done
+        known = {(i, j): same for i, j, same in table[["i", "j", "same"]].itertuples(index=False)}
+        for (i, j), same in zip(run.queries.tolist(), run.answers.tolist(), strict=True):
+            assert known[min(i, j), max(i, j)] == same
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+PRINTED = (ROOT / "book" / "data" / "published.yml").read_bytes()
+YAML_SIGNS = [*"-:[]{}&*!|>#%@`,\"'\n \tab1", "numbers: ", "!!python/name:os.system "]
+YAML_TEXT = st.lists(st.sampled_from(YAML_SIGNS), max_size=80).map("".join)
+
+
+@given(content=st.one_of(either(PRINTED, lines=True), YAML_TEXT.map(str.encode)))
+@examples(60, night=15_000)
+def test_printed_numbers_are_those_in_the_file_or_refused(folder, content):
+    published._read.cache_clear()
+    groups = outcome(lambda: published.read(put(folder, "printed.yml", content)), ValueError)
+    if groups is None:
+        return
+    plain = yaml.safe_load(content)
+    assert groups.keys() == plain.keys()
+
+    def leaves(numbers):
+        return sum(leaves(value) if isinstance(value, dict) else 1 for value in numbers.values())
+
+    for name, group in groups.items():
+        assert group.rule == plain[name]["rule"] and len(group.numbers) == leaves(plain[name]["numbers"])
+        json.dumps(group.numbers, allow_nan=False)  # every one is a finite number
+
+
+TOC = b"format: jb-book\nroot: book/pages/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
+PROFILES = b"quick:\n  01-one: {size: 1, name: y}\nrough: {01-one: {sizes: [1, 2]}}\n"
+CLAIM = b"""B111:
+  place: beyond the paper
+  statement: >-
+    At every setting both counts lie between the least possible and $nk$.
+  verdict: exact
+  source: [crowder.theory.L, crowder.resolution.ideal_queries]
+  test: tests/book/companion/test_explorer.py::test_each_number_is_the_one_it_is_called
+"""
+CELL = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
+        "source": "size = 3\nname = 'x'\nsizes = [1]"}  # fmt: skip
+NOTEBOOK = json.dumps({"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@given(data=st.data())
+@examples(60, night=20_000)
+def test_a_book_with_a_damaged_file_is_read_or_refused_by_name(folder, data):
+    from book.build.chapters import BuildError, overrides, read_chapters, read_profiles
+    from book.reports import ledger
+
+    root = folder / "clone"
+    which = data.draw(
+        st.sampled_from(["_toc.yml", "book/data/profiles.yml", "book/claims/01-one.yml", "notebooks/01-one.ipynb"])
+    )
+    files = {
+        "_toc.yml": TOC,
+        "book/data/profiles.yml": PROFILES,
+        "book/claims/01-one.yml": b"",
+        "notebooks/01-one.ipynb": NOTEBOOK,
+    }
+    good = CLAIM if "claims" in which else files[which]
+    files[which] = data.draw(st.one_of(either(good, lines=True), YAML_TEXT.map(str.encode)))
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+
+    def read():
+        chapters = read_chapters(root)
+        profiles = read_profiles(root, chapters)
+        ledger.read_catalogue(root, chapters)
+        return [overrides(chapters, profile, {"size": "7"} if chapters else {}) for profile in profiles.values()]
+
+    with in_time():
+        try:
+            found = read()
+        except BuildError as error:
+            assert str(error)
+            return
+    for chosen in found:
+        for values in chosen.values():
+            json.dumps(values)  # what a worker is told

@@ -1,0 +1,356 @@
+"""The repository: clean notebooks, complete locks, files that agree with each other, the direction of imports."""
+
+import ast
+import graphlib
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
+NOTEBOOKS = CHAPTERS + APPENDIX
+LOCKS = ["requirements.lock", "requirements-test.lock", "requirements-bench.lock"]
+
+
+def locked(name):
+    """Package -> the versions that a lock allows (more than one where they differ by Python)."""
+    found = {}
+    for package, version in re.findall(r"^([a-z0-9][a-z0-9.-]*)==(\S+)", (ROOT / name).read_text(), re.MULTILINE):
+        found.setdefault(package, set()).add(version)
+    return found
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def direct(*extras):
+    """Names that pyproject.toml asks for."""
+    optional, wanted, waiting = project()["optional-dependencies"], project()["dependencies"], list(extras)
+    while waiting:
+        for dependency in optional[waiting.pop()]:
+            if inner := re.match(r"crowder\[(.*)\]", dependency):  # an extra that takes others in
+                waiting += inner[1].split(",")
+            else:
+                wanted = [*wanted, dependency]
+    return {re.match(r"[\w.-]+", dependency).group().lower() for dependency in wanted}
+
+
+def tracked():
+    """The project's own files: what git has, or what it would take."""
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True
+    )
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in done.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+# --- notebooks ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_is_committed_clean(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) >= (4, 5)
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert "widgets" not in notebook["metadata"] and "papermill" not in notebook["metadata"]
+    identifiers = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(identifiers)) == len(identifiers)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for cell in code:
+        assert cell["outputs"] == [] and cell["execution_count"] is None, cell["id"]
+    # The first code cell is the one that a reader changes.
+    assert [("parameters" in cell["metadata"].get("tags", [])) for cell in code] == [True] + [False] * (len(code) - 1)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_compiles_without_a_word(path):
+    """From Python 3.12 on a stray backslash in a text is a warning on the page, which the build refuses."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            ast.parse("".join(cell["source"]), cell["id"])  # warnings are errors in these tests
+
+
+def test_every_notebook_is_a_chapter():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    listed = [c["file"] for part in toc["parts"] for c in part["chapters"] if c["file"].startswith("notebooks/")]
+    assert listed == [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
+
+
+def test_an_appendix_belongs_to_a_chapter():
+    """By its number, 05a to 05-edge-ordering, and the chapter sends its reader there."""
+    for path in APPENDIX:
+        number = path.stem[:2]
+        (chapter,) = (chapter for chapter in CHAPTERS if chapter.stem.startswith(number))
+        label = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0].strip("()=\n")
+        assert re.search(rf"{{ref}}`[^`]*\b{label}>?`", chapter.read_text(encoding="utf-8")), (path.stem, label)
+
+
+# --- layers -------------------------------------------------------------------------------------------------------
+
+
+def modules(*folders):
+    """Every module of these folders, by its dotted name; a package goes by its own."""
+    found = {}
+    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+OURS = modules("crowder", "book")
+
+
+def imported(source):
+    """The modules of ours that a source imports, wherever in it; what is read by checkers of types alone aside."""
+    tree, found = ast.parse(source), set()
+    branches = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    for_types = [part for node in branches if ast.unparse(node.test) == "TYPE_CHECKING" for part in node.body]
+    aside = {id(inner) for part in for_types for inner in ast.walk(part)}
+    for node in ast.walk(tree):
+        if id(node) in aside:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "from where a relative import comes is seen too late"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            # From a package one imports modules; if only names, then the package itself.
+            found |= (inner & OURS.keys()) | ({node.module} if inner - OURS.keys() else set())
+    return {name for name in found if name.partition(".")[0] in ("crowder", "book")}
+
+
+def within(name, *packages):
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def test_what_is_imported_is_seen_wherever_it_stands():
+    source = """
+import crowder.beyond.stopping
+from crowder import models, L
+from book.companion.claims import record
+if TYPE_CHECKING:
+    from crowder.practice.planner.planner import Plan
+def later():
+    from crowder.practice import journal
+    import numpy
+"""
+    assert imported(source) == {
+        "crowder.beyond.stopping", "crowder.models", "crowder", "book.companion.claims", "crowder.practice.journal"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "crowder")])
+def test_what_computes_knows_nothing_of_the_book_and_its_core_nothing_of_what_goes_beyond(name):
+    source = OURS[name].read_text(encoding="utf-8")
+    found = imported(source)
+    assert not [other for other in found if within(other, "book")]
+    texts = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    assert not [text for text in texts if isinstance(text, str) and re.search(r"\bbook/|^book$", text)]
+    if not within(name, "crowder.practice"):
+        assert not [other for other in found if within(other, "crowder.practice")]
+        if not within(name, "crowder.beyond"):
+            assert not [other for other in found if within(other, "crowder.beyond")]
+
+
+def test_imports_within_the_package_go_in_no_circle():
+    inside = {name for name in OURS if within(name, "crowder")}
+    graph = {name: imported(OURS[name].read_text(encoding="utf-8")) & inside for name in inside}
+    order = list(graphlib.TopologicalSorter(graph).static_order())  # or a CycleError, which names the circle
+    assert order.index("crowder.validation") < order.index("crowder.orderings") < order.index("crowder")
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "book.companion", "book.claims")])
+def test_what_notebooks_import_needs_no_build(name):
+    found = [other for other in imported(OURS[name].read_text(encoding="utf-8")) if within(other, "book")]
+    assert not [other for other in found if not within(other, "book.companion", "book.claims", "book.strict_yaml")]
+    if within(name, "book.companion"):
+        assert not [other for other in found if within(other, "book.claims")]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_build(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
+    assert found and not [name for name in found if not within(name, "crowder", "book.companion", "book.claims")]
+
+
+def test_the_map_of_the_project_names_every_module():
+    """Folders end with a slash; modules stand below theirs, two places to the right, several in a line."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = re.search(r"## Where things live\n.*?```text\n(.*?)```", text, re.DOTALL)[1]
+    named, above = [], []
+    for line in tree.splitlines():
+        indent, names, said = re.fullmatch(r"( *)(\S+(?:, \S+)*)  +(\S.*)", line).groups()
+        assert len(line) <= 120 and said
+        above = above[: len(indent) // 2]
+        if names.endswith("/"):
+            above.append(names.rstrip("/"))
+            assert ROOT.joinpath(*above).is_dir(), line
+        else:
+            named += [".".join([*above, name]) for name in names.split(", ")]
+    wanted = [name for name in OURS if OURS[name].stem != "__init__" and not within(name, "book.claims")]
+    assert sorted(named) == sorted(wanted)  # nothing is missing, nothing listed twice, nothing gone
+    # The claims have a module a chapter, named as it is, so the map need not.
+    known = {path.stem.partition("-")[2].replace("-", "_") for path in NOTEBOOKS}
+    claims = {name.rpartition(".")[2] for name in OURS if name.startswith("book.claims.")}
+    assert {name for name in claims if not name.startswith(("test_", "conftest"))} <= known
+
+
+# --- packages -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_has_hashes_and_names_no_host(name):
+    text = (ROOT / name).read_text()
+    assert "://" not in text and "--index" not in text and "--find-links" not in text and "@" not in text
+    entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(entries) > 50
+    for entry in entries:
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+def test_locks_hold_what_the_project_asks_for_and_agree():
+    book, test, bench = (locked(name) for name in LOCKS)
+    assert direct("book") <= book.keys()
+    assert direct("book", "scale", "test") <= test.keys()
+    assert direct("book", "scale", "test", "bench") <= bench.keys()
+    assert {name: test.get(name) for name in book} == book
+    assert {name: bench.get(name) for name in test} == test
+    # The book's own set stays light: nothing that only tests need.
+    assert not (direct("test") - direct("book")) & book.keys()
+
+
+def test_the_conda_environment_has_the_versions_of_the_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment["name"] == "crowder"
+    pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert "-e ." in pip
+    entries = [entry for entry in environment["dependencies"] if isinstance(entry, str)] + pip
+    pins = {}
+    for entry in entries:
+        name, equals, version = entry.replace("==", "=").partition("=")
+        if equals:
+            pins[name] = version
+    assert pins.pop("python") in ("3.11", "3.12", "3.13")
+    lock = locked(LOCKS[0])
+    assert pins == {name: ", ".join(lock[name]) for name in direct("book")}
+
+
+def test_installed_packages_meet_the_declared_ranges():
+    from importlib.metadata import version
+
+    from packaging.requirements import Requirement
+
+    for dependency in project()["dependencies"]:
+        wanted = Requirement(dependency)
+        assert wanted.specifier.contains(version(wanted.name)), dependency
+
+
+# --- files for people and machines --------------------------------------------------------------------------------
+
+
+def test_no_file_is_large():
+    large = [p.relative_to(ROOT).as_posix() for p in tracked() if p.stat().st_size > 1_500_000]
+    assert large == []
+
+
+def test_no_file_names_a_machine_or_a_package_host():
+    # Put together here so that this file does not hold them itself.
+    forbidden = re.compile("|".join(["py" + r"pi\.org", "python" + r"hosted\.org", "/" + r"work/main", "/" + r"root/"]))
+    named = []
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if forbidden.search(text):
+            named.append(path.relative_to(ROOT).as_posix())
+    assert named == []
+
+
+def test_no_record_of_cora_is_in_the_project():
+    shared = ROOT.parent / "shared" / "data" / "cora.csv"
+    if not shared.exists():
+        pytest.skip("the records are not here to compare with")
+    # Long citations are telling: none of them may stand in any file of ours.
+    lines = [line for line in shared.read_text(encoding="utf-8").splitlines()[1:] if len(line) > 60]
+    pieces = {line[20:60] for line in lines[::50]}
+    for path in tracked():
+        content = path.read_bytes()
+        assert not any(piece.encode() in content for piece in pieces), path
+
+
+def test_the_citation_file_is_complete():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "license"} <= citation.keys()
+    assert citation["version"] == project()["version"]
+    assert citation["license"] == project()["license"] == "MIT"
+    assert "First Heuristics of Crowdsourced Entity Resolution" in citation["references"][0]["title"]
+    assert "MIT License" in (ROOT / "LICENSE").read_text()
+
+
+def test_the_repository_is_named_alike_everywhere():
+    url = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["repository-code"] == url
+
+
+def test_the_workflow_tests_builds_and_publishes():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text())
+    # YAML reads the key `on` as the truth value.
+    triggers = workflow[True]
+    assert set(triggers["workflow_dispatch"]["inputs"]) == {"profile", "only", "parameters"}
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    commands = "\n".join(step.get("run", "") for step in steps)
+    assert "${{" not in commands, "an input inside a command would be run"
+    assert "make test" in commands and ".venv/bin/python -m book.build " in commands
+    assert any(step.get("uses", "").startswith("actions/deploy-pages") for step in steps)
+
+
+def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
+    """A pipeline that publishes an empty folder stays green unless somebody looks."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text())
+    (check,) = [step["run"] for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "All pages exist"]
+    toc = (ROOT / "_toc.yml").read_text()
+    (tmp_path / "_toc.yml").write_text(toc)
+    pages = ["index", "book/pages/index", *re.findall(r"- file: (\S+)", toc)]
+    assert len(pages) > 10
+    for page in pages:
+        path = tmp_path / "_build" / "html" / f"{page}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<html></html>")
+    assert subprocess.run(["bash", "-ec", check], cwd=tmp_path).returncode == 0
+    path.unlink()
+    done = subprocess.run(["bash", "-ec", check], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and f"missing: {page}" in done.stdout
+
+
+def test_ci_runs_the_two_commands_of_the_readme():
+    script = (ROOT / ".ci/run").read_text()
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    assert re.search(r"^make book\b", script, re.MULTILINE) and re.search(r"^make test\b", script, re.MULTILINE)
+    assert subprocess.run(["bash", "-n", str(ROOT / ".ci/run")]).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "book/pages/index.md"])
+def test_commands_and_files_that_a_text_names_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for target in re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE):
+        assert target in targets, f"make {target}"
+    if name != "book/pages/index.md":  # there Sphinx checks them
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / link).exists(), link
+    usage = (ROOT / "book/build/__main__.py").read_text()
+    for command in re.findall(r"-m book\.build( [^\n`]*)", text):
+        for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
+            assert f'"{option}"' in usage, option

@@ -1,0 +1,98 @@
+"""The wheel, alone with what it declares to need: nothing that stands beside it in this clone."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+
+EXAMPLES = """
+import sys
+sys.path.insert(0, {site!r})
+{body}
+print("all of it ran")
+"""
+
+LOADED = """
+import crowder
+heavy = {"altair", "duckdb", "joblib", "matplotlib", "pandas", "rapidfuzz", "seaborn", "sqlite3", "sympy"}
+assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
+"""
+
+
+def needed(name, extra="", seen=None):
+    """The distributions that one needs, and theirs, as this environment has them."""
+    seen = {} if seen is None else seen
+    for line in distribution(name).requires or []:
+        requirement = Requirement(line)
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        if requirement.name not in seen:
+            seen[requirement.name] = distribution(requirement.name)
+            needed(requirement.name, seen=seen)
+    return seen
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = "import sys; from flit_core import buildapi; buildapi.build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """An environment with the wheel and what its core needs, linked from this one so that nothing is fetched."""
+    folder = tmp_path_factory.mktemp("site")
+    zipfile.ZipFile(wheel).extractall(folder)
+    for package in needed("crowder").values():
+        for top in {path.parts[0] for path in package.files if path.parts[0] not in ("..", "__pycache__")}:
+            if not (folder / top).exists():
+                (folder / top).symlink_to(package.locate_file(top))
+    return folder
+
+
+def run(site, body, tmp_path):
+    # Without site-packages, user folders or PYTHONPATH; the cache of compiled code goes to a folder of its own.
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", EXAMPLES.format(site=str(site), body=body)], cwd=tmp_path, capture_output=True,
+        text=True, env={"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PATH": "", "LC_ALL": "C.UTF-8"},
+    )  # fmt: skip
+    assert done.returncode == 0 and "all of it ran" in done.stdout, done.stderr
+
+
+def test_its_core_needs_four_packages(wheel):
+    metadata = zipfile.ZipFile(wheel).read(next(n for n in zipfile.ZipFile(wheel).namelist() if n.endswith("METADATA")))
+    core = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata.decode(), re.MULTILINE)
+    assert core == ["numpy", "scipy", "numba", "pandas"]
+
+
+def test_it_carries_its_types_and_the_values_of_cora_and_no_book(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "crowder/py.typed" in names and "crowder/cora/values/SHA256SUMS" in names
+    assert all(name.startswith(("crowder/", "crowder-")) for name in names)
+
+
+def test_importing_it_loads_no_table_plot_or_formula(site, tmp_path):
+    run(site, LOADED, tmp_path)
+
+
+def test_the_examples_of_the_readme_and_cora_run(site, tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Use the module")[2].partition("\n## ")[0]
+    first, asked, careful = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    crowd = "crowd = lambda i, j: bool(data.labels[i] == data.labels[j])"
+    cora = "assert cr.datasets.cora().n == 1879 and len(cr.datasets.cora('jaro-winkler').sizes) == 191"
+    run(site, "\n".join([first, crowd, asked, careful, cora]), tmp_path)
+
+
+def test_what_is_left_out_is_named_when_it_is_missed(site, tmp_path):
+    body = ["import crowder as cr", "try:", "    cr.L_symbolic('dist1')"]
+    body += ["except ImportError as error:", "    assert 'sympy' in str(error)"]
+    run(site, "\n".join(body), tmp_path)

@@ -1,0 +1,34 @@
+"""What several test modules use: random models, and programs run with and without compilation."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+from hypothesis import strategies as st
+
+import crowder as cr
+
+
+@st.composite
+def step_models(draw, most=6):
+    """A random model, with empty steps allowed."""
+    m = draw(st.integers(1, most))
+    cuts = draw(st.lists(st.integers(1, 99), min_size=m - 1, max_size=m - 1, unique=True))
+    edges = [0.0, *sorted(cut / 100 for cut in cuts), 1.0]
+    weights = st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any)
+    masses = [np.array(draw(weights), dtype=float) for _ in range(2)]
+    green, red = (mass / mass.sum() / np.diff(edges) for mass in masses)
+    return cr.SimilarityModel.from_steps(edges, green, red)
+
+
+def without_compilation(program):
+    """What a program prints (as JSON), the same when its functions are compiled and when they are not."""
+    compiled, plain = (
+        subprocess.run([sys.executable, "-c", program], env={**os.environ, "NUMBA_DISABLE_JIT": disable},
+                       capture_output=True, text=True, check=True, timeout=300).stdout
+        for disable in ("0", "1")
+    )  # fmt: skip
+    assert compiled == plain
+    return json.loads(plain)
