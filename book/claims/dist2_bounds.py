@@ -27,12 +27,12 @@ claim, check = of_chapter(__name__)
 @claim(
     "B24",
     place="beyond the paper",
-    statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the paper's chain.",
+    statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the chain in the paper.",
     basis="proved",
     code=cr.L,
     test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
 )
-def a_tighter_bound_for_dist2():
+def tighter_bound_for_dist2():
     derived = derive()
     yield as_powers(derived)
     yield tangent()
@@ -43,13 +43,13 @@ def a_tighter_bound_for_dist2():
 @claim(
     "B26",
     place="beyond the paper",
-    statement=r"""For Dist-2, $L_{g,r}(s) \le e^{-\epsilon s}/(s+1)$, with equality at $s = 0$ only, where the proof for
-              node ordering writes an equality.""",
+    statement=r"""For Dist-2, $L_{g,r}(s) \le e^{-\epsilon s}/(s+1)$, with equality only at $s = 0$; the proof for node
+              ordering has an equality.""",
     basis="proved",
     code=cr.L,
     test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
 )
-def an_inequality_for_node_ordering(used=None):
+def inequality_for_node_ordering(used=None):
     derived = derive()
     yield identity(
         r"equal at $s = 0$, and $\frac29$ at $\epsilon = \frac14$, $s = 1$",
@@ -60,14 +60,14 @@ def an_inequality_for_node_ordering(used=None):
     yield as_powers(derived)
     yield tangent()
     yield argument(
-        r"less at $s \ge 1$: this one is $e^\epsilon \ge 1 + \epsilon > 1$ times the one in the paper's appendix",
+        r"strict at $s \ge 1$: $e^\epsilon \ge 1 + \epsilon > 1$ times the bound in the appendix of the paper",
         (1 + e) - 1 > 0,
     )
     rate = sp.series(-sp.log(1 - H2), e, 0, 3).removeO()
-    yield identity("the rate of the fall", rate - (e + sp.Rational(3, 2) * e**2))
+    yield identity("the rate of decrease", rate - (e + sp.Rational(3, 2) * e**2))
     yield also(counted("dist2"))
     if used is None:
         s = np.array([0, 1, 2, 5, 10])
         used = pd.DataFrame({"exact": cr.L(TOP, s), "written": np.exp(-s / 3) / (s + 1)})
     equal, less = used["exact"][0] == used["written"][0], (used["exact"] < used["written"])[1:]
-    yield also(argument("in the table", equal, *less))
+    yield also(argument("the values in the table", equal, *less))

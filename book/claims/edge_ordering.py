@@ -367,16 +367,16 @@ def _repaired_in_numbers():
         \sum_{\ell=s}^{|V_i|} \ell\, L_{g,r}(\binom\ell2)\bigr]$ questions.""",
     corrected=r"""With a union-bound factor for the choice of the unconnected records: at most $n - k + \min_{s \ge 1}
         \bigl[\binom k2 s^2 + \sum_i m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$, $m_i = |V_i|$.""",
-    affects="""general densities, if a few matches are more similar than all non-matches and most are less
-        similar. No violation was found for Dist-1 and Dist-2 at the sizes tried, nor for any model with $F_g \\le F_r$
-        that was tried; so the experiments are not affected.""",
+    affects="""general densities, if a few matches are more similar than all non-matches and most are less similar. No
+        violation was found for Dist-1 and Dist-2 at the sizes tried, nor for any model with $F_g \\le F_r$ that was
+        tried; so the experiments are not affected.""",
     code=[cr.edge_bound, cr.L, cr.expected_queries],
     test=[BOUNDS + "test_seventy_five_records_exceed_theorem_2",
           BOUNDS + "test_edge_bound_is_its_formula_in_fractions",
           BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models"],
 )  # fmt: skip
 def theorem_2(runs=None):
-    """`runs`: questions of runs on the counterexample."""
+    """`runs`: questions in runs on the counterexample."""
     sizes, p = COUNTER_SIZES, COUNTER_P
     model, models = gap_model(p), small_models()
     exact, printed = gap_count(sizes, p), printed_bound(model, sizes)[0]

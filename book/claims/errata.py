@@ -181,14 +181,14 @@ def _paths(sizes):
     ones."""
     labels = naive.labels_of(sizes)
     for order in permutations(combinations(range(len(labels)), 2)):
-        parts, told, asked, early = DisjointSet(range(len(labels))), [], 0, 0
+        parts, known, asked, early = DisjointSet(range(len(labels))), [], 0, 0
         for i, j in order:
             if labels[i] == labels[j]:
                 parts.merge(i, j)
             else:
                 early += parts.n_subsets > 2
-                asked += not any({parts[u], parts[v]} == {parts[i], parts[j]} for u, v in told)
-                told.append((i, j))
+                asked += not any({parts[u], parts[v]} == {parts[i], parts[j]} for u, v in known)
+                known.append((i, j))
         yield asked <= 1 + early
 
 

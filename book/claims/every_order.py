@@ -17,14 +17,14 @@ from crowder.theory import EPSILON
 claim, check = of_chapter(__name__)
 
 
-# --- the mean over every order -------------------------------------------------------------------------------------
+# --- the mean over all orders --------------------------------------------------------------------------------------
 
 
 def mean_over_orders(labels, ordering, green=(1,), red=(1,)):
-    """The mean number of questions over every order, each case as likely as the steps of the densities make it.
+    """The expected number of questions by enumeration: over the steps of the pairs, and the orders within steps.
 
-    `green` and `red` are the masses of the steps, from the lowest to the highest. Pairs on a higher step come first,
-    and within a step all orders are equally likely; with one step, all orders are.
+    `green` and `red` are the masses of the steps, from the lowest to the highest. Pairs on a higher step come first;
+    within a step all orders are equally likely.
     """
     if ordering == "node":
         return _node_mean(labels, green, red)
@@ -35,7 +35,7 @@ def mean_over_orders(labels, ordering, green=(1,), red=(1,)):
 
 
 def _within_steps(items, fallen):
-    """All orders of the items that take those on upper steps first."""
+    """All orders of the items in which those on higher steps come first."""
     steps = sorted(set(fallen), reverse=True)
     groups = [[item for item, s in zip(items, fallen, strict=True) if s == step] for step in steps]
     return [sum(parts, ()) for parts in product(*map(permutations, groups))]
@@ -55,30 +55,30 @@ def _edge_mean(labels, green, red):
 
 
 def _node_mean(labels, green, red):
-    """Every order of arrival, every step that a pair may fall on, every order within."""
+    """Over all arrival orders, all steps of the pairs, and all orders within steps."""
     total = 0
     for arrivals in permutations(range(len(labels))):
-        for at, home in enumerate(labels[v] for v in arrivals):
+        for at, own in enumerate(labels[v] for v in arrivals):
             earlier = [labels[u] for u in arrivals[:at]]
             for fallen in product(range(len(green)), repeat=at):
                 chance = prod(
-                    (green if label == home else red)[s] for label, s in zip(earlier, fallen, strict=True)
+                    (green if label == own else red)[s] for label, s in zip(earlier, fallen, strict=True)
                 )  # fmt: skip
-                counts = [_asked_of_newcomer(order, home) for order in _within_steps(earlier, fallen)]
+                counts = [_asked_of_newcomer(order, own) for order in _within_steps(earlier, fallen)]
                 total += chance * sp.Rational(sum(counts), len(counts))
     return total / factorial(len(labels))
 
 
-def _asked_of_newcomer(order, home):
-    """How many clusters until its own, in this order of the earlier records' clusters."""
-    return len(set(order[: order.index(home) + 1] if home in order else order))
+def _asked_of_newcomer(order, own):
+    """The number of clusters up to its own, in this order of the clusters of the earlier records."""
+    return len(set(order[: order.index(own) + 1] if own in order else order))
 
 
 # --- the two formulas ----------------------------------------------------------------------------------------------
 
 
 def _few_orders(most=4):
-    """Formula and mean over all orders, uniform model, for all ways to cut up to so many records."""
+    """Formula and mean over all orders, uniform model, all partitions of at most this many records."""
     ways = [way for n in range(1, most + 1) for way in naive.splits(n)]
     small = pd.DataFrame({"clusters": ways})
     for o in ("edge", "node"):
@@ -99,7 +99,7 @@ def _few_symbolic(ordering):
 
 
 def _random_density(rng):
-    """Three steps at random, in fractions; a height may be zero."""
+    """A random density with three steps, in fractions; a height may be zero."""
     inner = sorted(Fraction(int(x), 20) for x in rng.choice(range(1, 20), 2, replace=False))
     edges = [Fraction(0), *inner, Fraction(1)]
     heights = [Fraction(int(h)) for h in rng.integers(0, 4, 3)]
@@ -109,7 +109,7 @@ def _random_density(rng):
 
 
 def _by_quadrature(ordering, models, seed):
-    """Counts by quadrature and as fractions, for random step densities and sizes."""
+    """Counts by quadrature and in fractions, for random step densities and sizes."""
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])  # the first draws Table 1
     for each, _ in product(("edge", "node"), range(models)):
         model = cr.SimilarityModel(_random_density(rng), _random_density(rng))
@@ -130,7 +130,7 @@ def _formula(ordering, small, symbolic, stable, quadratures, models, seed):
     hard = _few_hard(ordering) if stable is None else stable
     keys = [key for key in formula if key[-1] == ordering]
     hard = hard[hard["ordering"] == ordering]
-    yield agreement("every order of up to five records, uniform model, as fractions",
+    yield agreement("all orders of up to five records, uniform model, in fractions",
                     [sp.Rational(count) for count in small[ordering]], small[f"{ordering}, all orders"])  # fmt: skip
     yield agreement("up to four records, Dist-1 and Dist-2, as functions of $\\epsilon$",
                     [formula[key] for key in keys], [enumerated[key] for key in keys])  # fmt: skip
@@ -157,12 +157,12 @@ _TESTS = [
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""The expected number of questions of edge ordering, exactly, for every piecewise-constant model and
-        all cluster sizes: an integral over the level, of pairs of components.""",
+    statement="""The exact expected number of questions of edge ordering, for every piecewise-constant model and all
+        cluster sizes, as an integral over the level that sums over pairs of components.""",
     code=_CODE,
     test=_TESTS,
 )
-def edge_exactly(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
+def exact_count_of_edge_ordering(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
     yield from _formula("edge", small, symbolic, stable, quadratures, models, seed)
 
 
@@ -171,10 +171,10 @@ def edge_exactly(small=None, symbolic=None, stable=None, quadratures=(24, 48), m
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""The expected number of questions of node ordering, records in random order, exactly, for every
-        piecewise-constant model and all cluster sizes: an integral over level and time of arrival.""",
+    statement="""The exact expected number of questions of node ordering with random arrival, for every
+        piecewise-constant model and all cluster sizes, as an integral over level and arrival time.""",
     code=_CODE,
     test=_TESTS,
 )
-def node_exactly(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
+def exact_count_of_node_ordering(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
     yield from _formula("node", small, symbolic, stable, quadratures, models, seed)

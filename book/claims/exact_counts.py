@@ -35,7 +35,7 @@ claim, check = of_chapter(__name__)
 
 
 def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
-    """Simulated means of both models on small clusters, beside the exact ones."""
+    """Simulated and exact means of both models on small clusters."""
     found = []
     for model in (cr.dist1(0.25), cr.dist2(0.05)):
         asked = []
@@ -79,7 +79,7 @@ def _component_sizes(m, edges):
 
 
 def _every_graph(m):
-    """How many graphs on m vertices have so many edges, once for each component of so many vertices."""
+    """The number of pairs of a graph on m vertices and a component, by component size and number of edges."""
     pairs, seen = list(combinations(range(m), 2)), Counter()
     for present in product((0, 1), repeat=len(pairs)):
         edges = [pair for pair, there in zip(pairs, present, strict=True) if there]
@@ -92,8 +92,8 @@ def _every_graph(m):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""The probability that a random graph is connected, by a recursion without subtraction, and from it
-        the expected number of components of each size.""",
+    statement="""The probability that a random graph is connected, by a recursion without subtraction, and the expected
+        number of components of each size.""",
     code=[connected, component_numbers, connected_polynomials],
     test=[
         "test_random_graphs.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
@@ -101,7 +101,7 @@ def _every_graph(m):
         "test_random_graphs.py::test_component_sizes_add_up_to_all_vertices",
     ],
 )
-def components(vertices=4, sizes=(50,)):
+def connectivity_and_components(vertices=4, sizes=(50,)):
     q, recursion, drawn, floats = sp.Symbol("q"), [], [], []
     for m in range(1, vertices + 1):
         C = connected_polynomials(m, q)
@@ -112,7 +112,7 @@ def components(vertices=4, sizes=(50,)):
             recursion.append(sp.expand(comb(m, a) * C[a - 1] * q ** (a * (m - a))))
             floats += [(component_numbers(m, p)[a - 1], N.subs(q, 1 - p)) for p in (0.03, 0.4, 0.9)]
     whole = [component_numbers(m, c / m) @ np.arange(1, m + 1) / m for m in sizes for c in (0.5, 1, 1.5, 10)]
-    yield agreement("$N(a)$ by the recursion and over every graph on up to five vertices, as polynomials in $q$",
+    yield agreement("$N(a)$ by the recursion and over all graphs on up to five vertices, as polynomials in $q$",
                     recursion, drawn)  # fmt: skip
     yield agreement("the same in floating point", *zip(*floats, strict=True), tolerance=1e-12, relative=True)
     yield also(agreement("$\\sum_a a\\,N(a) / m = 1$, sparse to dense, up to $m = 2000$", whole, [1] * len(whole),
@@ -134,12 +134,12 @@ def masses(edges, heights):
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement="""Edge ordering asks at most $n - k + 2n(k-1)$ questions when $f_g$ and $f_r$ are in the reversed
-        hazard rate order, and for Dist-2 at most $n - k + 2k(k-1)/H^2$.""",
+    statement="""Edge ordering asks in expectation at most $n - k + 2n(k-1)$ questions if $f_g$ and $f_r$ are in the
+        reversed hazard rate order, and for Dist-2 at most $n - k + 2k(k-1)/H^2$.""",
     code=[linear_bound],
     test="test_asymptotics.py::test_the_bound_without_logarithm",
 )
-def totals(tried=([20] * 10, [30, 4, 4, 7])):
+def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
     """`tried`: lists of cluster sizes."""
     sums, counts, rounded = [], [], []
     for k in range(2, 7):
@@ -161,13 +161,13 @@ def totals(tried=([20] * 10, [30, 4, 4, 7])):
     yield also(bounded("exact counts, up to a million records, against the sum of {eq}`eq-counts-nolog`",
                        *zip(*counts, strict=True)))  # fmt: skip
     yield also(bounded("that sum against the corollary", *zip(*rounded, strict=True)))
-    yield also(agreement("equal for equal clusters, if for Dist-2 they are large", *zip(*equal, strict=True),
+    yield also(agreement("equality for equal clusters, which are large for Dist-2", *zip(*equal, strict=True),
                          tolerance=1e-6))  # fmt: skip
 
 
 # --- large clusters ------------------------------------------------------------------------------------------------
 
-#: λ = f_r/f_g at the top of the scale, of the models that grow.
+#: λ = f_r/f_g at the largest similarities, for the models with growing clusters.
 RATIO = {"no information": 1.0, "ε = 0.1": (1 - 0.1) / (1 + 0.1), "ε = ½": (1 - 0.5) / (1 + 0.5)}
 
 
@@ -187,9 +187,9 @@ def _curve(growth, name, ordering):
     return part["m"].to_numpy(), part["per record"].to_numpy()
 
 
-def _tends(growth, ordering):
-    """What the counts per record tend to. What is missing is of order m^(-2/3), or 1/m for node ordering: two sizes
-    take it out."""
+def _limits(growth, ordering):
+    """The limits of the counts per record, extrapolated from two sizes: the error is of order m^(-2/3), or 1/m for node
+    ordering."""
     found = []
     for name in RATIO:
         sizes, values = _curve(growth, name, ordering)
@@ -200,7 +200,7 @@ def _tends(growth, ordering):
 
 @cache
 def _by_iteration(ratio, points=4000, rounds=4000):
-    """K(λ) in another way: both equations solved by iterating them, the integral by the trapezium rule."""
+    """K(λ) independently: both equations solved by iteration, the integral by the trapezoidal rule."""
     c = 1 + np.linspace(0, 6, points) ** 2
     theta, gamma = np.ones(points), np.zeros(points)
     for _ in range(rounds):
@@ -226,21 +226,21 @@ def _decades(growth):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""Edge ordering's questions across two clusters of $m$ records tend to $K(\lambda)\,m$, an integral;
-        without information $1.4286\,m$.""",
+    statement=r"""The expected questions of edge ordering across two clusters of $m$ records tend to $K(\lambda)\,m$,
+        where $K$ is an integral; without information to $1.4286\,m$.""",
     code=[edge_limit],
     test=[
         "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
         "test_asymptotics.py::test_the_limit_is_the_series",
     ],
 )
-def edge_per_record(growth=None, points=1000):
+def limit_of_edge_ordering(growth=None, points=1000):
     growth = _little_growth() if growth is None else growth
     c = np.linspace(1, 60, 25 * points + 1)
     first_term = 1 + np.trapezoid([(1 - giant_share(value)) ** 2 for value in c], c)
-    yield agreement("exact counts of three models, extrapolated, against $K(\\lambda)$", _tends(growth, "edge"),
+    yield agreement("exact counts of three models, extrapolated, against $K(\\lambda)$", _limits(growth, "edge"),
                     _constants(points), tolerance=2e-3, relative=True)  # fmt: skip
-    yield agreement("`edge_limit` and $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
+    yield agreement("`edge_limit` against $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
                     _constants(points), tolerance=1e-4, relative=True)  # fmt: skip
     yield also(agreement("the first term is $\\pi^2/3 - 2$", first_term, pi**2 / 3 - 2, tolerance=1e-5))
     yield from map(also, _decades(growth))
@@ -251,21 +251,21 @@ def edge_per_record(growth=None, points=1000):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""Node ordering's questions across two clusters of $m$ records tend to
-        $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 that is $(1-\epsilon)\,m$.""",
+    statement=r"""The expected questions of node ordering across two clusters of $m$ records tend to
+        $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 this is $(1-\epsilon)\,m$.""",
     code=[node_limit],
     test="test_asymptotics.py::test_exact_counts_tend_to_the_limit",
 )
-def node_per_record(growth=None):
+def limit_of_node_ordering(growth=None):
     growth = _little_growth() if growth is None else growth
     closed = [2 * r / (1 + r) for r in RATIO.values()]
     x, u, ratio = sp.symbols("x u lambda", positive=True)
     inner = sp.simplify(sp.integrate(x * sp.exp(-x * (1 + ratio) * u), (u, 0, sp.oo)))
     double = sp.integrate(inner, (x, 0, 1))
-    yield agreement("exact counts of three models, extrapolated", _tends(growth, "node"), closed, tolerance=1e-4,
+    yield agreement("exact counts of three models, extrapolated", _limits(growth, "node"), closed, tolerance=1e-4,
                     relative=True)  # fmt: skip
     yield also(identity("the double integral", 2 * ratio * double - 2 * ratio / (1 + ratio)))
-    yield also(agreement("`node_limit` is the same", [node_limit(r) for r in RATIO.values()], closed, tolerance=1e-14))
+    yield also(agreement("`node_limit`", [node_limit(r) for r in RATIO.values()], closed, tolerance=1e-14))
 
 
 @claim(
@@ -275,17 +275,17 @@ def node_per_record(growth=None):
     basis="exact",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
     corrected=r"""As equal clusters grow in size and in number, the ratio tends to a constant,
-        $K(\lambda)(1+\lambda)/(2\lambda)$ with $\lambda = (1-\epsilon)/(1+\epsilon)$: between 1.43 as
-        $\epsilon \to 0$ and 1.09 at $\epsilon = \frac12$.""",
-    affects=r"""the remark that explains Table 1 by this factor, and the comparison of the two upper bounds for
-        Dist-1; that edge ordering asks more than node ordering without much information stands""",
+        $K(\lambda)(1+\lambda)/(2\lambda)$ with $\lambda = (1-\epsilon)/(1+\epsilon)$: between 1.43 as $\epsilon \to 0$
+        and 1.09 at $\epsilon = \frac12$.""",
+    affects=r"""the remark that explains Table 1 by this factor, and the comparison of the two upper bounds for Dist-1;
+        it remains true that edge ordering asks more than node ordering if there is little information""",
     code=[cr.expected_queries, edge_limit, node_limit],
     test=[
         "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
         "test_asymptotics.py::test_edge_over_node_tends_to_a_constant",
     ],
 )
-def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
+def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=1000):
     """`k` clusters of `m` records each, for each m of `growth`; `low` and `high` are two of them."""
     growth = _little_growth() if growth is None else growth
     wide = growth.pivot(index=["model", "m"], columns="ordering", values="per record").reset_index()
@@ -295,14 +295,15 @@ def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
     closed = [K * (1 + r) / (2 * r) for K, r in zip(_constants(points), RATIO.values(), strict=True)]
     least = [(ratio, value) for name, ratio in RATIO.items() for value in _curve(growth, name, "node")[1]]
     yield counterexample(
-        f"edge over node, Dist-1 with ε = 0.1, {k:,} clusters: the factor by which the ratio grows from $n/k = {low}$ "
-        f"to ${high}$, where the logarithm grows threefold", value=tenth[high] / tenth[low], relation="at least",
+        f"edge over node ordering, Dist-1 with ε = 0.1, {k:,} clusters: growth of the ratio from $n/k = {low}$ to "
+        f"${high}$, where the logarithm grows by a factor of three",
+        value=tenth[high] / tenth[low], relation="at least",
         printed=log(high) / log(low), margin=0.5)  # fmt: skip
-    yield corrected(agreement("edge over node, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
-                              np.divide(_tends(growth, "edge"), _tends(growth, "node")), closed, tolerance=2e-3,
+    yield corrected(agreement("edge over node ordering, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
+                              np.divide(_limits(growth, "edge"), _limits(growth, "node")), closed, tolerance=2e-3,
                               relative=True))  # fmt: skip
     yield corrected(
-        bounded(f"edge over node, {k:,} clusters of 1 to {wide['m'].max():,}, against $\\frac32$", times, 1.5)
+        bounded(f"edge over node ordering, {k:,} clusters of 1 to {wide['m'].max():,}, against $\\frac32$", times, 1.5)
     )
     yield from (corrected(also(piece)) for piece in _decades(growth))
     yield corrected(also(bounded("node ordering asks at least $\\lambda m$", *zip(*least, strict=True))))
@@ -314,7 +315,7 @@ def edge_over_node(growth=None, k=1000, low=10, high=1000, points=1000):
 
 
 def _by_series(start, terms):
-    """Edge ordering's limit again, in c, with the sizes of the small components one by one (Borel's law)."""
+    """The limit of edge ordering as an integral over c, with the Borel distribution of the small components."""
     a, c = np.arange(1, terms), start + np.linspace(0, 30, terms + 1)
     theta = np.array([giant_share(value) for value in c])[:, None]
     law = np.exp(-np.outer(c, a) + (a - 1) * np.log(np.outer(c, a)) - np.cumsum(np.log(a)))
@@ -341,21 +342,21 @@ def _towards(ordering, halving):
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement="""For Dist-2 with $mH^2 = c_0$, the questions across two clusters, in units of $1/H^2$, tend to a
-        function of $c_0$ alone: for edge ordering a hump of height 0.59 near $c_0 = 0.9$, for node ordering
-        $1 - e^{-c_0}$.""",
+    statement="""For Dist-2 with $mH^2 = c_0$ fixed, the expected questions across two clusters, in units of $1/H^2$,
+        tend to a function of $c_0$: for edge ordering one with a maximum of 0.59 near $c_0 = 0.9$, for node ordering $1
+        - e^{-c_0}$.""",
     code=[edge_limit, node_limit],
     test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
 )
-def dist2_worst_size(halving=(0.008, 0.004), terms=1000):
+def limit_for_dist2(halving=(0.008, 0.004), terms=1000):
     for ordering in ("edge", "node"):
         yield agreement(
             f"{ordering} ordering: exact counts at ε = {halving[0]} and {halving[1]}, extrapolated, over the limit, "
             "$c_0$ = ½, 1, 2", list(_towards(ordering, halving)), [1] * 3, tolerance=0.01)  # fmt: skip
     starts = (1.2, 2, 4)
-    yield agreement("the integral with the small components one by one, $c_0$ = 1.2, 2, 4",
+    yield agreement("the integral with the distribution of small components, $c_0$ = 1.2, 2, 4",
                     [edge_limit(1, c) for c in starts], [_by_series(c, terms) for c in starts], tolerance=1e-3,
                     relative=True)  # fmt: skip
     fine = np.linspace(0.02, 8, 400)
-    yield agreement("`node_limit` and $1 - e^{-c_0}$", [c * node_limit(1, c) for c in fine], 1 - np.exp(-fine),
+    yield agreement("`node_limit` against $1 - e^{-c_0}$", [c * node_limit(1, c) for c in fine], 1 - np.exp(-fine),
                     tolerance=1e-12)  # fmt: skip

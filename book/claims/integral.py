@@ -295,7 +295,7 @@ def same_distances_different_integrals(models=(BOTTOM, TOP), runs=None):
         [0.5] * 4,
     )
     yield agreement(
-        "both integrals, counted in fractions",
+        "both integrals, in fractions",
         [by_counting(m, length) for m in models for length in lengths],
         [*(Fraction(1, length + 1) - x for length, x in zip(lengths, half, strict=True)), *half],
     )
@@ -321,7 +321,7 @@ def same_distances_different_integrals(models=(BOTTOM, TOP), runs=None):
     )
 
 
-# --- what the chapter uses, too ---------------------------------------------------------------------------------------
+# --- also used in the chapter -----------------------------------------------------------------------------------------
 
 
 def random_steps(rng, steps=4):
@@ -405,7 +405,7 @@ def _in_symbols(derived, epsilons):
 
 
 def by_counting(model, t):
-    """The chance that R is at least the largest G, by the steps that they fall in; exact for fractions.
+    """The probability that R is at least the largest of t values G, by the steps that they fall in; exact.
 
     If R falls on a step with j of the G, and the others fall below, R is the largest with probability 1/(j + 1).
     """
@@ -471,7 +471,7 @@ def tangent():
 
 
 def chain():
-    """The bases in their order, and the integral under the power of each, the tightest first."""
+    """The bases in increasing order, and the integral against the power of each, the tightest first."""
     dial, lengths = np.linspace(0.001, 0.499, 499), np.arange(1, 41)
     bases = np.array([sp.lambdify(e, base)(dial) for base in BASES.values()])
     values = np.array([cr.L(cr.dist2(x), lengths) for x in dial])

@@ -20,14 +20,14 @@ claim, check = of_chapter(__name__)
 
 
 def _six_models():
-    """The paper's models and a tilted one, with p, the share of matches above all non-matches."""
-    tilted = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
-    models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.5), cr.dist2(0.2), cr.dist2(0.03), tilted]
+    """The models of the paper and another one, each with p, the share of matches above all non-matches."""
+    other = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
+    models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.5), cr.dist2(0.2), cr.dist2(0.03), other]
     return list(zip(models, [0, 0, 0, 0.2 / 0.8, 0.03 / 0.97, 0.4], strict=True))
 
 
 def two_clusters(tried):
-    """Exact counts across two clusters and what they are held against: six models, every two of these sizes."""
+    """Exact counts across two clusters, and their bounds: six models, every two of these sizes."""
     rows = []
     for (model, above), (m, other) in product(_six_models(), combinations_with_replacement(tried, 2)):
         row = {"model": model.name, "1/p": 1 / above if above else np.inf, "m": m, "m'": other}
@@ -38,12 +38,12 @@ def two_clusters(tried):
     return across.assign(least=across[["m", "m'", "1/p"]].min(axis=1))
 
 
-#: All non-matches above all matches: a model to which the theorem does not apply.
+#: All non-matches are above all matches: a model to which the theorem does not apply.
 UPSIDE_DOWN = cr.SimilarityModel.from_steps([0, 0.5, 1], [2, 0], [0, 2])
 
 
 def _splits_obey(largest):
-    """Is R ≤ 3m/m' G, in whole numbers, for every way to split a cluster of up to so many records?"""
+    """Whether R ≤ 3m/m' G, in whole numbers, for every partition of a cluster of at most this many records."""
     for total in range(1, largest + 1):
         for parts in naive.splits(total):
             inside = Fraction(total**2 - sum(b**2 for b in parts), 2)
@@ -52,12 +52,12 @@ def _splits_obey(largest):
 
 
 def _ordered():
-    """Is f_g F_r ≥ f_r F_g on every step of the paper's models, for every ε below ½?"""
+    """Whether f_g F_r ≥ f_r F_g on every step of the models of the paper, for every ε below ½."""
     z = sp.Symbol("z", positive=True)
     for name in cr.models.MODEL_NAMES:
         edges, green, red = cr.models.steps(name, EPSILON)
         for s, (g, r) in enumerate(zip(green, red, strict=True)):
-            # The difference is the same on a whole step: what it is where the step begins.
+            # The difference is constant on a step, so its value at the start is enough.
             F_g, F_r = sum(masses(edges, green)[:s]), sum(masses(edges, red)[:s])
             gap = sp.sympify(g * F_r - r * F_g).subs(EPSILON, 1 / (2 + z))
             yield bool(sp.factor(sp.simplify(gap)).is_nonnegative)
@@ -68,9 +68,9 @@ def _ordered():
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""No logarithm: when $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks on
-        average at most $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, $p$
-        the share of matches above all non-matches.""",
+    statement=r"""If $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks in expectation at most
+        $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, where $p$ is the share of matches
+        above all non-matches: no logarithm.""",
     code=[linear_bound, matches_above, reversed_hazard_rate_ordered],
     test=[
         "test_asymptotics.py::test_the_bound_without_logarithm",
@@ -88,19 +88,26 @@ def no_logarithm(largest_split=9, across=None):
         for m in (1, 5, 50, 400) for share in (0.001, 0.02, 0.1, 0.5)
     ]  # fmt: skip
     models, above = zip(*_six_models(), strict=True)
-    yield argument(f"$R \\le \\frac{{3m}}{{m'}}\\,G$ for every split of a cluster of up to {largest_split}",
+    yield argument(f"$R \\le \\frac{{3m}}{{m'}}\\,G$ for every partition of a cluster of up to {largest_split}",
                    *_splits_obey(largest_split))  # fmt: skip
     yield identity("its two cases for all sizes, and the geometric sum", *cases, *geometric)
-    yield argument("the paper's three models are in the reversed hazard rate order, for every ε below ½", *_ordered())
+    yield argument(
+        "the three models of the paper are in the reversed hazard rate order, for every ε below ½", *_ordered()
+    )
     largest = across["m'"].max()
     yield also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
                        across["edge"], 4 * across["least"]))  # fmt: skip
     yield also(bounded("$E[\\kappa]$ against $\\min(m, 1/p)$", *zip(*expected, strict=True)))
-    yield also(agreement("`linear_bound` is the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
-    yield also(agreement("`matches_above` is $p$", [matches_above(model) for model in models], above, tolerance=1e-12))
-    ordered = [reversed_hazard_rate_ordered(model) for model in models]
+    yield also(agreement("`linear_bound`, against the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
     yield also(
-        argument("`reversed_hazard_rate_ordered` says so", *ordered, not reversed_hazard_rate_ordered(UPSIDE_DOWN))
+        agreement("`matches_above`, against $p$", [matches_above(model) for model in models], above, tolerance=1e-12)
+    )
+    yield also(
+        argument(
+            "`reversed_hazard_rate_ordered` for these models and for one that is not ordered",
+            not reversed_hazard_rate_ordered(UPSIDE_DOWN),
+            *(reversed_hazard_rate_ordered(model) for model in models),
+        )
     )
 
 
@@ -109,19 +116,19 @@ def no_logarithm(largest_split=9, across=None):
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement=r"""Without information node ordering asks exactly $2mm'/(m+m')$ questions across two clusters on
-        average, with $F_g \le F_r$ no more, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
+    statement=r"""Without information node ordering asks in expectation exactly $2mm'/(m+m')$ questions across two
+        clusters, with $F_g \le F_r$ at most that many, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
     code=[cr.expected_queries, cr.expected_queries_exact],
     test=[
         "test_expected_counts.py::test_node_ordering_without_information_is_in_closed_form",
         "test_expected_counts.py::test_node_ordering_stays_under_its_bounds",
     ],
 )
-def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):
+def node_ordering_across_two_clusters(across=None, sizes=(1, 2, 3, 7)):
     across = two_clusters((1, 3, 10)) if across is None else across
     x, y, p, a, N = sp.symbols("x y p a N", positive=True)
     inner = (1 - (1 - x) ** N) / N
-    integrals = [  # an antiderivative's derivative, or its value between the ends, less what it should be
+    integrals = [  # the derivative of an antiderivative, or its value between the ends, less the expected one
         sp.diff(-((1 - x * y) ** N) / N, y) - x * (1 - x * y) ** (N - 1),
         sp.diff((x + (1 - x) ** (N + 1) / (N + 1)) / N, x) - inner,
         (1 - 1 / (N + 1)) / N - 1 / (N + 1),
@@ -135,7 +142,7 @@ def node_in_closed_form(across=None, sizes=(1, 2, 3, 7)):
     without = 2 * across["m"] * across["m'"] / (across["m"] + across["m'"])
     capped = np.minimum(across["m"], across["1/p"]) + np.minimum(across["m'"], across["1/p"])
     yield identity("the integrals of the proof", *integrals)
-    yield also(agreement("{eq}`eq-counts-harmonic` and {eq}`eq-counts-node`, as fractions",
+    yield also(agreement("{eq}`eq-counts-harmonic` against {eq}`eq-counts-node`, in fractions",
                          *zip(*harmonic, strict=True)))  # fmt: skip
     yield also(bounded(f"six models with $F_g \\le F_r$, clusters of 1 to {across['m'].max()}: against "
                        "{eq}`eq-counts-harmonic`", across["node"], without))  # fmt: skip

@@ -85,7 +85,7 @@ def sharp(model: cr.SimilarityModel, sizes: Sequence[int]) -> float:
 
 
 def _theorem_3(model: cr.SimilarityModel, sizes: Sequence[int], *, printed: bool) -> Fraction:
-    """The bound in fractions, term by term: as printed, or from 0 and with k - 1."""
+    """The bound in fractions, term by term: as printed, or with s from 0 and k - 1."""
     L = partial(by_hand.integral, model)
     return by_hand.theorem_3(sizes, L) if printed else len(sizes) + by_hand.theorem_3(sizes, L, corrected=True)
 
