@@ -1,4 +1,4 @@
-"""Claims of the chapter *Two similarity models*, and independent computations of its numbers."""
+"""Claims of the chapter *Two similarity models*."""
 
 from fractions import Fraction
 from functools import cache
@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pandas as pd
 import sympy as sp
-from scipy import integrate, stats
+from scipy import stats
 
 import crowder as cr
 from book.companion.claims import (
@@ -19,11 +19,13 @@ from book.companion.claims import (
     counterexample,
     identity,
     of_chapter,
-    simulation,
 )
-from crowder.densities import StepDensity, hellinger2, total_variation
+from crowder.densities import hellinger2, total_variation
 
-__all__ = ["CLOSED", "FROM_UNIFORM", "MOMENTS", "SHORT", "THUMB", "check", "many_tv", "random_model", "three_roads"]
+__all__ = [
+    "CLOSED", "EPSILONS", "FROM_UNIFORM", "LAWS", "MOMENTS", "SHORT", "THUMB",
+    "as_defined", "check", "densities", "derive", "e", "inside", "many_tv",
+]  # fmt: skip
 
 claim, check = of_chapter(__name__)
 
@@ -80,10 +82,10 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
     ],
 )
 def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
-    derived = derived or _derived()
+    derived = derived or derive()
     yield identity(
         "the printed $H^2$",
-        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
         shows=" and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB),
     )
     yield identity(r"mass one, for every $\epsilon$", *(_moment(*key, 0) - 1 for key in MOMENTS))
@@ -91,7 +93,7 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
         r"the approximations, in the limit $\epsilon \to 0$",
         *(sp.limit(derived["H2", name] / THUMB[name], e, 0, "+") - 1 for name in THUMB),
     )
-    yield also(_as_defined(epsilons, points))
+    yield also(as_defined(epsilons, points))
     yield also(
         identity(
             r"at $\epsilon = 0$, mean and variance of the uniform density",
@@ -115,7 +117,7 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     test="test_models.py::test_closed_forms_of_the_paper",
 )
 def distance_from_uniform(derived=None, epsilons=EPSILONS):
-    derived = derived or _derived()
+    derived = derived or derive()
     quarter = Fraction(1, 4)
     # Two halves, with |f - 1| on each.
     by_hand = sum(Fraction(1, 2) * abs(height - 1) for height in (1 - quarter, 1 + quarter)) / 2
@@ -140,7 +142,7 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
         )
     )
     yield corrected(argument(r"so $\epsilon$ is an upper bound", e / 2 < e))
-    yield corrected(also(_as_defined(epsilons)))
+    yield corrected(also(as_defined(epsilons)))
     yield corrected(also(_from_uniform(epsilons)))
 
 
@@ -153,25 +155,25 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
     test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
 def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
-    derived = derived or _derived()
+    derived = derived or derive()
     gap = FROM_UNIFORM["H2", "dist2"] - FROM_UNIFORM["H2", "dist1"]
     yield identity(
         "the distances in the proof",
         *_off_uniform("H2", derived),
-        _inside(gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2),
-        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        inside(gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2),
+        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
         sp.simplify(CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2))),
         shows=r"$f_g$, $f_r$ and the pair, every $0 < \epsilon < \frac12$",
     )
     root = sp.Symbol("s", positive=True)  # √(1 - ε²)
     yield argument(
         "the signs",
-        _inside((1 + e) - (1 - e)) > 0,
+        inside((1 + e) - (1 - e)) > 0,
         sp.factor(e**2 - e**2 / (1 + root)) > 0,
-        _inside(e - e**2) > 0,
-        _inside(CLOSED["H2", "dist2"] - e) > 0,
+        inside(e - e**2) > 0,
+        inside(CLOSED["H2", "dist2"] - e) > 0,
     )
-    yield from map(also, (_as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
+    yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
 @claim(
@@ -183,63 +185,14 @@ def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     test="test_models.py::test_what_the_rules_of_thumb_miss",
 )
 def errors_of_the_approximations(derived=None):
-    derived = derived or _derived()
+    derived = derived or derive()
     yield identity(
         "the relative errors",
-        *(_inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
         *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
         shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
     )
     yield also(_in_numbers())
-
-
-@claim(
-    "B12",
-    place="beyond the paper",
-    statement=r"""$H^2 \le \mathrm{TV} \le H\sqrt{2 - H^2}$, with equality on the left for Dist-2 and on the right for
-              Dist-1.""",
-    basis="proved",
-    code=[hellinger2, total_variation],
-    test=[
-        "test_models.py::test_distances_by_quadrature_and_their_inequalities",
-        "test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
-    ],
-)
-def total_variation_between_hellinger_bounds(models=None, derived=None):
-    derived = derived or _derived()
-    f, h = sp.symbols("f h", positive=True)  # two densities at a point
-    rise, fall = sp.sqrt(f) + sp.sqrt(h), sp.sqrt(f) - sp.sqrt(h)
-    w, a, b = (sp.symbols(f"{letter}1:4", positive=True) for letter in "wab")  # three steps: widths, two factors
-    sums = [sum(map(sp.prod, zip(w, *pair, strict=True))) for pair in ((a, a), (b, b), (a, b))]
-    lagrange = sum(w[i] * w[j] * (a[i] * b[j] - a[j] * b[i]) ** 2 for i in range(3) for j in range(3)) / 2
-    H2 = sp.Symbol("H2", positive=True)
-    yield identity(
-        "the factors, and the Cauchy-Schwarz inequality with its remainder (a sum of squares)",
-        sp.expand(rise * fall - (f - h)),
-        sp.expand(rise**2 - fall**2 - 4 * sp.sqrt(f * h)),
-        sp.expand(sums[0] * sums[1] - sums[2] ** 2 - lagrange),
-        sp.expand(2 * H2 * (4 - 2 * H2) / 4 - H2 * (2 - H2)),
-    )
-    yield identity(
-        "equality for Dist-1, and for Dist-2",
-        _inside(derived["TV", "dist1"] ** 2 - derived["H2", "dist1"] * (2 - derived["H2", "dist1"])),
-        _inside(derived["TV", "dist2"] - derived["H2", "dist2"]),
-    )
-    rng = np.random.default_rng(1)
-    models = models or [random_model(rng) for _ in range(40)]
-    h2, tv = np.array([(model.hellinger2, model.total_variation) for model in models]).T
-    green, red = (np.array([getattr(model, law).heights for model in models]) for law in ("green", "red"))
-    by_hand = [((np.sqrt(green) - np.sqrt(red)) ** 2).mean(1) / 2, abs(green - red).mean(1) / 2]
-    yield also(
-        agreement(
-            f"both distances of {len(models)} random models, from their definitions",
-            np.ravel([h2, tv]),
-            np.ravel(by_hand),
-            tolerance=1e-12,
-        )
-    )
-    yield also(bounded(r"$H^2 \le \mathrm{TV}$ on them", h2, tv))
-    yield also(bounded(r"$\mathrm{TV} \le H\sqrt{2 - H^2}$ on them", tv, np.sqrt(h2 * (2 - h2))))
 
 
 @claim(
@@ -252,23 +205,23 @@ def total_variation_between_hellinger_bounds(models=None, derived=None):
     test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
 )
 def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
-    derived = derived or _derived()
+    derived = derived or derive()
     gap = FROM_UNIFORM["TV", "dist2"] - FROM_UNIFORM["TV", "dist1"]
     yield identity(
         "total variation",
         *_off_uniform("TV", derived),
-        _inside(gap - e / 2),
-        _inside(derived["TV", "dist2"] / derived["TV", "dist1"] - 1 / (1 - e)),
+        inside(gap - e / 2),
+        inside(derived["TV", "dist2"] / derived["TV", "dist1"] - 1 / (1 - e)),
         shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
     )
     yield argument(
         r"positive, a factor of at most 2, and unbounded in $H^2$",
-        _inside(gap) > 0,
-        _inside(1 / (1 - e) - 1) > 0,
-        _inside(2 - 1 / (1 - e)) > 0,
+        inside(gap) > 0,
+        inside(1 / (1 - e) - 1) > 0,
+        inside(2 - 1 / (1 - e)) > 0,
         sp.limit(CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"], e, 0, "+") is sp.oo,
     )
-    yield from map(also, (_as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
+    yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
 @claim(
@@ -278,20 +231,19 @@ def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
               \epsilon$ and $\epsilon/(1 - \epsilon)$, $\mathrm{KL} = \epsilon \ln\frac{1+\epsilon}{1-\epsilon}$ and
               $\infty$.""",
     basis="proved",
-    code=[cr.models.steps, StepDensity.sample],
+    code=cr.models.steps,
     test=[
         "test_models.py::test_closed_forms_of_the_paper",
         "test_models.py::test_mass_moments_and_cdf_by_quadrature",
-        "test_models.py::test_samples_follow_the_cdf",
     ],
 )
-def moments_and_other_distances(derived=None, moments=None, ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
-    derived = derived or _derived()
+def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
+    derived = derived or derive()
     ours = [key for key in CLOSED if key[0] in ("TV", "KL") and CLOSED[key] is not sp.oo]
     first, second = (f"${sp.latex(CLOSED['TV', name], order='rev-lex')}$" for name in THUMB)
     yield identity(
         "total variation and Kullback–Leibler divergence",
-        *(_inside(sp.logcombine(derived[key] - CLOSED[key], force=True)) for key in ours),
+        *(inside(sp.logcombine(derived[key] - CLOSED[key], force=True)) for key in ours),
         shows=f"total variation {first} and {second}",
     )
     yield argument("the Kullback–Leibler divergence of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo)
@@ -305,19 +257,7 @@ def moments_and_other_distances(derived=None, moments=None, ways=None, draws=400
             for found, closed in zip(moments[key], MOMENTS[key], strict=True)
         ),
     )
-    yield also(_as_defined(epsilons))
-    ways = three_roads(epsilons, draws, np.random.default_rng(1), alarm) if ways is None else ways
-    yield also(agreement("quadrature", ways["quadrature"], ways["closed form"], tolerance=1e-12))
-    yield also(
-        simulation(
-            "means and distances from draws",
-            ways["mean"],
-            ways["error"],
-            ways["closed form"],
-            size=draws,
-            limit=float(np.round(_z(epsilons, alarm), 1)),
-        )
-    )
+    yield also(as_defined(epsilons))
 
 
 @claim(
@@ -339,7 +279,7 @@ def hellinger_distance_of_many_similarities(looks=None, epsilons=EPSILONS):
         np.ravel(patterns),
         tolerance=1e-12,
     )
-    yield also(_as_defined(epsilons))
+    yield also(as_defined(epsilons))
     yield also(_in_numbers())
     if looks is None:
         looks = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*case) for case in cases]})
@@ -349,105 +289,7 @@ def hellinger_distance_of_many_similarities(looks=None, epsilons=EPSILONS):
     )
 
 
-@claim(
-    "B16",
-    place="beyond the paper",
-    statement="Similarities of a synthetic data set follow the two densities of its model.",
-    basis="simulated",
-    code=cr.datasets.synthetic,
-    test=[
-        "test_datasets.py::test_synthetic_draws_matches_from_green_and_others_from_red",
-        "test_models.py::test_samples_follow_the_cdf",
-    ],
-)
-def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
-    rng = np.random.default_rng(1)
-    samples = samples or {name: cr.datasets.synthetic([12, 9, 6, 3], _model(name, epsilon), rng=rng) for name in THUMB}
-    bins, rows = np.linspace(0, 1, 11), []
-    for name, data in samples.items():
-        for law, density, chosen in zip(LAWS, _densities(name, epsilon), (data.matching, ~data.matching), strict=True):
-            seen, expected = np.histogram(data.condensed[chosen], bins)[0], chosen.sum() * np.diff(density.cdf(bins))
-            possible = expected > 1e-9
-            fit = stats.chisquare(seen[possible], seen.sum() * expected[possible] / expected[possible].sum()).pvalue
-            mean, variance = (float(formula.subs(e, epsilon)) for formula in MOMENTS[name, law])
-            rows.append(
-                (
-                    data.condensed[chosen].mean(),
-                    np.sqrt(variance / chosen.sum()),
-                    mean,
-                    seen[~possible].sum() == 0,
-                    bool(fit > 1e-6),
-                )
-            )
-    seen, error, mean, empty, fits = zip(*rows, strict=True)
-    yield simulation(
-        "mean similarity of matches and non-matches, Dist-1 and Dist-2",
-        seen,
-        error,
-        mean,
-        size=int(samples["dist1"].matching.sum()),
-        limit=5,
-    )
-    yield argument("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits)
-    yield also(_as_defined(epsilons))
-
-
 # --- also used in the chapter -----------------------------------------------------------------------------------------
-
-
-def three_roads(epsilons, draws, rng, alarm):
-    """Means and distances of Dist-1 and Dist-2: closed forms, quadrature, and averages over draws with intervals.
-
-    For correct code all intervals hold together, except with probability `alarm`.
-    """
-    by_definition = {  # the integrand, from the similarity x and both densities there
-        "mean of f_g": lambda x, g, r: x * g,
-        "mean of f_r": lambda x, g, r: x * r,
-        "H2": lambda x, g, r: (np.sqrt(g) - np.sqrt(r)) ** 2 / 2,
-        "TV": lambda x, g, r: abs(g - r) / 2,
-        "KL": lambda x, g, r: g * np.log(g / r),
-    }
-    by_draws = {  # what to average over draws G from f_g and R from f_r
-        "mean of f_g": lambda g, r, G, R: G,
-        "mean of f_r": lambda g, r, G, R: R,
-        "H2": lambda g, r, G, R: 1 - np.sqrt(g(R) / r(R)),
-        "TV": lambda g, r, G, R: 1.0 * (g(G) > r(G)) - (g(R) > r(R)),
-        "KL": lambda g, r, G, R: np.log(g(G) / r(G)),
-    }
-    closed = {(f"mean of {law}", name): mean for (name, law), (mean, _) in MOMENTS.items()} | CLOSED
-    rows = []
-    for name, epsilon in product(THUMB, epsilons):
-        green, red = _densities(name, epsilon)
-        G, R = (density.sample(draws, rng=rng) for density in (green, red))
-        for what, integrand in by_definition.items():
-            if (what, name) == ("KL", "dist2"):  # infinite
-                continue
-            quadrature = sum(
-                integrate.quad(lambda x, f=integrand, g=green, r=red: f(x, g.pdf(x), r.pdf(x)), *step)[0]
-                for step in pairwise(green.edges)
-            )
-            values = by_draws[what](green.pdf, red.pdf, G, R)
-            rows.append(
-                (
-                    name,
-                    epsilon,
-                    what,
-                    float(closed[what, name].subs(e, epsilon)),
-                    quadrature,
-                    values.mean(),
-                    values.std(ddof=1) / np.sqrt(draws),
-                )
-            )
-    ways = pd.DataFrame(rows, columns=["model", "epsilon", "quantity", "closed form", "quadrature", "mean", "error"])
-    z = _z(epsilons, alarm)
-    return ways.assign(low=ways["mean"] - z * ways["error"], high=ways["mean"] + z * ways["error"])
-
-
-def random_model(rng):
-    """Four steps of equal width with random heights, some of them empty."""
-    heights = rng.exponential(size=(2, 4)) * (rng.random((2, 4)) > 0.15) + 1e-12
-    heights *= 4 / heights.sum(axis=1, keepdims=True)
-    return cr.SimilarityModel.from_steps([0, 1 / 4, 1 / 2, 3 / 4, 1], *heights)
 
 
 def many_tv(name, epsilon, m):
@@ -466,16 +308,11 @@ def many_tv(name, epsilon, m):
 # --- shared by several claims -----------------------------------------------------------------------------------------
 
 
-def _z(epsilons, alarm):
-    """A simultaneous limit for normal scores of five quantities, two models and each ε."""
-    return stats.norm.isf(alarm / (2 * len(epsilons) * 5) / 2)
-
-
 def _model(name, epsilon):
     return cr.uniform() if name == "uniform" else getattr(cr, name)(epsilon)
 
 
-def _densities(name, epsilon):
+def densities(name, epsilon):
     model = _model(name, epsilon)
     return model.green, model.red
 
@@ -503,7 +340,7 @@ def _variance(name, law):
 
 
 @cache
-def _derived():
+def derive():
     """Distances between f_g and f_r, and of each from uniform, summed over the steps."""
     at_a_point = {
         "H2": lambda g, r: (sp.sqrt(g) - sp.sqrt(r)) ** 2 / 2,
@@ -520,16 +357,16 @@ def _derived():
 
 def _off_uniform(which, derived):
     """Differences of the distances from uniform and their closed forms."""
-    return [_inside(derived[*key, law] - FROM_UNIFORM[key]) for key in FROM_UNIFORM if key[0] == which for law in LAWS]
+    return [inside(derived[*key, law] - FROM_UNIFORM[key]) for key in FROM_UNIFORM if key[0] == which for law in LAWS]
 
 
-def _inside(expression):
+def inside(expression):
     """Simplified for all 0 < ε < 1/2: d / (1 + 2d) with d > 0 takes exactly these values, and signs become known."""
     d = sp.Symbol("d", positive=True)
     return sp.simplify(sp.sympify(expression).subs(e, d / (1 + 2 * d)))
 
 
-def _as_defined(epsilons, points=None):
+def as_defined(epsilons, points=None):
     """The densities of `crowder` against the definition."""
     points = np.random.default_rng(1).random(1000) if points is None else points
     defined = {
@@ -539,7 +376,7 @@ def _as_defined(epsilons, points=None):
     kinds = list(product(THUMB, epsilons, (0, 1)))
     return agreement(
         f"the steps against the definition, at {len(points):,} points",
-        np.ravel([_densities(name, epsilon)[law].pdf(points) for name, epsilon, law in kinds]),
+        np.ravel([densities(name, epsilon)[law].pdf(points) for name, epsilon, law in kinds]),
         np.ravel([defined[name][law](points, epsilon) for name, epsilon, law in kinds]),
         tolerance=1e-13,
     )
@@ -556,7 +393,7 @@ def _in_numbers():
 
 
 def _from_flat(which, name, law, epsilon):
-    density = _densities(name, epsilon)[LAWS.index(law)]
+    density = densities(name, epsilon)[LAWS.index(law)]
     return {"TV": total_variation, "H2": hellinger2}[which](density, cr.uniform().green)
 
 

@@ -1,6 +1,5 @@
 """Figures of the chapter *Two similarity models*."""
 
-import crowder as cr
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
@@ -44,30 +43,6 @@ def thumb(frame):
     return fig
 
 
-def extremes(frame):
-    """Total variation against squared Hellinger distance, and the bounds between them."""
-    fig, ax = plt.subplots(figsize=(5.6, 4.4))
-    others = frame[frame["model"] == "random"]
-    ax.plot(others["H2"], others["TV"], ".", ms=3.5, color=GREY, alpha=0.7)
-    h = np.linspace(0, 1, 201)
-    ax.plot(h, np.sqrt(2 * h), color=INK, lw=1, ls=":")
-    ax.plot(h, np.sqrt(h * (2 - h)), color=INK, lw=0.8, ls="-")
-    ax.plot(h, h, color=INK, lw=0.8, ls="-")
-    places = {"dist1": ("o", "right", (-9, 4)), "dist2": ("s", "left", (9, -10))}
-    for name, (marker, side, shift) in places.items():
-        for _, row in frame[frame["model"] == NAMES[name]].iterrows():
-            at = row["H2"], row["TV"]
-            ax.plot(*at, marker, ms=7, color=LINES[name]["color"])
-            label = f"{NAMES[name]}, {row['epsilon']:g}"
-            ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
-    ax.text(0.8, 0.77, r"$H^2$", va="top")
-    ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
-    ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")
-    ax.set(xlabel=r"$H^2(f_g, f_r)$", xlim=(-0.22, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.set(ylabel=r"$\mathrm{TV}(f_g, f_r)$", ylim=(0, 1.1))
-    return fig
-
-
 def looks(frame, epsilons):
     """How often the best guess is right, by the number of similarities, for two values of ε."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.5), sharey=True)
@@ -84,21 +59,4 @@ def looks(frame, epsilons):
     right.set(xlabel="$m\\,H^2$", xlim=(0.01, 5))
     right.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
     fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    return fig
-
-
-def sample(frame, epsilon):
-    """Histograms of the similarities of one data set a model, and the densities they come from."""
-    fig, axes = plt.subplots(2, 2, figsize=(6.2, 4.4), sharex=True)
-    panels = frame.groupby(["model", "density_of"], sort=False)
-    for ax, ((name, law), part) in zip(axes.flat, panels, strict=True):
-        ax.bar(part["from"], part["pairs"], width=0.1, align="edge", **LAWS[law][0].fill)
-        density, pairs = getattr(getattr(cr, name)(epsilon), law), part["pairs"].sum()
-        height = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
-        across = np.repeat(density.edges, 2).astype(float)
-        ax.plot(across, height * pairs * 0.1, color=INK, lw=1.4)
-        ax.set_title(f"{NAMES[name]}, {pairs} {'matches' if law == 'green' else 'non-matches'}")
-        ax.set_ylim(0, 1.15 * max(part["pairs"].max(), part["expected"].max()))
-    fig.supxlabel("similarity", fontsize=10.5)
-    fig.supylabel("pairs", fontsize=10.5)
     return fig

@@ -66,4 +66,4 @@ def test_many_settings(clone):
 
 def test_with_its_page(clone):
     assert "the page is at" in run(BLOCKS[3], clone)
-    assert (clone / "_build" / "preview" / "notebooks" / "02-models.html").exists()
+    assert (clone / "_build" / "preview" / "notebooks" / "03-integral.html").exists()
