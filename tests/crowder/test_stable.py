@@ -112,7 +112,7 @@ def test_what_keeping_means(before, after, holds):
 
 
 def test_one_version_is_stated_everywhere():
-    project = importlib.import_module("tomllib").loads((LIST.parents[1] / "pyproject.toml").read_text())["project"]
+    project = importlib.import_module("tomllib").loads((LIST.parents[2] / "pyproject.toml").read_text())["project"]
     assert cr.__version__ == project["version"]
 
 

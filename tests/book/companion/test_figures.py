@@ -110,7 +110,7 @@ def test_the_svg_is_transparent_dateless_and_the_same_in_another_process(results
         "import sys; sys.path[:0] = [{tests!r}]\n"
         "import os; os.environ['CROWDER_RESULTS'] = {out!r}\n"
         "from test_figures import show; show()"
-    ).format(tests=str(__import__("pathlib").Path(__file__).parents[2] / "support"), out=str(results.parent / "again"))
+    ).format(tests=str(__import__("pathlib").Path(__file__).parent), out=str(results.parent / "again"))
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     for suffix in ("svg", "png", "csv", "json"):
         again = results.parent / "again" / f"fig-line.{suffix}"
