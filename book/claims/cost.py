@@ -163,7 +163,7 @@ def _up(a: int, b: int) -> int:
 
 
 def _event_by_event(n: int, s, o, batch: int, workers: int):
-    """When the last batch is done, if whoever is free takes the next one."""
+    """The time at which the last batch ends, if each free worker takes the next batch."""
     free = [0] * workers
     for start in range(0, n, batch):
         heapq.heappush(free, heapq.heappop(free) + min(batch, n - start) * s + o)

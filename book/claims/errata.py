@@ -286,13 +286,13 @@ def _by_expected_size(model, sizes, runs, rng):
     test=["test_errata.py::test_three_records_sorted_by_expected_size",
           "test_bounds.py::test_the_corrected_node_bound_needs_an_order_independent_of_the_similarities"],
 )  # fmt: skip
-def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
-    mean, error, limit = lured or _by_expected_size(
+def order_of_arrival(misleading_runs=None, runs=3, own_models=None, tried=None, most=4):
+    mean, error, limit = misleading_runs or _by_expected_size(
         misleading_model(), [430, 400], runs, np.random.default_rng(2017))  # fmt: skip
-    if sortings is None:
+    if own_models is None:
         rng = np.random.default_rng(2017)
         own = (cr.uniform(), cr.dist1(0.1), cr.dist2(0.3))
-        sortings = [_by_expected_size(model, [5, 3, 1], runs, rng) for model in own]
+        own_models = [_by_expected_size(model, [5, 3, 1], runs, rng) for model in own]
     cases, exact, bounds = _node_cases(tried, most)
     yield counterexample(
         f"clusters of 430 and 400, by expected size: mean questions of {runs} data sets, against the corrected bound",
@@ -308,7 +308,7 @@ def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
         bounded(f"exact counts against the corrected bound, random order, {len(cases)} models and sizes", exact, bounds)
     )
     yield also_corrected(bounded(f"models of the paper, by expected size, {runs} data sets each",
-                                 [mean for mean, *_ in sortings], [limit for *_, limit in sortings]))  # fmt: skip
+                                 [mean for mean, *_ in own_models], [limit for *_, limit in own_models]))  # fmt: skip
     yield also_corrected(agreement("$L_{g,r}(1)$", L(DIST1, 1), float(by_hand.integral(DIST1, 1)), tolerance=1e-14))
     yield also_corrected(_node_counts()[1])
 
@@ -326,20 +326,20 @@ def order_of_arrival(lured=None, runs=3, sortings=None, tried=None, most=4):
           "test_errata.py::test_what_the_answers_alone_must_settle",
           "test_lower_bounds.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from"],
 )  # fmt: skip
-def corollary_1(vague=None, rarely=None, records=(4, 10, 100), clusters=(3, 5, 30)):
+def corollary_1(printed_weak=None, expected=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     h2, large = 1 - sqrt(1 - 0.01**2), [30, 30]
-    vague = 2**2 / h2 if vague is None else vague
+    printed_weak = 2**2 / h2 if printed_weak is None else printed_weak
     # Each cluster is connected by determined matches, and at least one non-match between them is determined.
     determined = by_hand.connected(30, HALF)[30] ** 2 * (1 - HALF**900)
-    rarely = comb(60, 2) * (1 - determined) if rarely is None else rarely
+    expected = comb(60, 2) * (1 - determined) if expected is None else expected
     yield counterexample(
         r"three records, $k = 2$, Dist-1 with $\epsilon = \frac1{100}$: all pairs, against $k^2/H^2$; as "
         r"$\epsilon \to 0$, against any multiple of it",
-        value=comb(3, 2), relation="at least", printed=vague)  # fmt: skip
+        value=comb(3, 2), relation="at least", printed=printed_weak)  # fmt: skip
     yield counterexample(
         r"two clusters of 30, Dist-2 with $\epsilon = \frac13$: expected questions of a strategy that is never "
         r"wrong, against $n + k^2/\epsilon$",
-        value=rarely, relation="at least", printed=sum(large) + 2**2 * 3)  # fmt: skip
+        value=expected, relation="at least", printed=sum(large) + 2**2 * 3)  # fmt: skip
     yield also(
         agreement(
             "$H^2$ of that Dist-1, and the share of determined pairs under that Dist-2",
@@ -395,19 +395,19 @@ def corollary_1(vague=None, rarely=None, records=(4, 10, 100), clusters=(3, 5, 3
           "test_lower_bounds.py::test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
           "test_lower_bounds.py::test_the_distance_against_all_outcomes"],
 )  # fmt: skip
-def theorem_1(mistaken=None, records=(4, 10, 100), clusters=(3, 5, 30)):
-    if mistaken is None:  # H² = 1/10, n = 200, k = 2, no question
-        mistaken = sum(comb(200, j) * F(9, 10) ** (j * (200 - j)) for j in range(1, 200)) / 2
+def theorem_1(error=None, records=(4, 10, 100), clusters=(3, 5, 30)):
+    if error is None:  # H² = 1/10, n = 200, k = 2, no question
+        error = sum(comb(200, j) * F(9, 10) ** (j * (200 - j)) for j in range(1, 200)) / 2
     apart = cr.SimilarityModel.from_steps([0, HALF, 1], [0, 2], [2, 0])
     yield counterexample(r"nine records, $k = 9$ given: questions, against any multiple of $\min\{k^2/H^2, nk\}$",
                          value=0, relation="at least", printed=9 * 9)  # fmt: skip
     yield counterexample(
         "$n = 200$, $k = 2$, $H^2 = 1/10$: questions of a strategy that is wrong with probability "
-        f"{float(mistaken):.8f}", value=0, relation="at least", printed=_at_most(0.1, 200, 2))  # fmt: skip
+        f"{float(error):.8f}", value=0, relation="at least", printed=_at_most(0.1, 200, 2))  # fmt: skip
     yield counterexample("disjoint supports, $H^2 = 1$, $n = 9$, $k = 3$", value=0, relation="at least",
                          printed=_at_most(apart.hellinger2, 9, 3))  # fmt: skip
     yield also(argument("the most likely clustering: an error probability below one in a million",
-                        mistaken < F(1, 10**6)))  # fmt: skip
+                        error < F(1, 10**6)))  # fmt: skip
     for piece in constants():
         yield corrected(piece)
     weak = [*map(cr.dist1, np.linspace(0.02, 0.48, 24)), *map(cr.dist2, np.linspace(0.01, 0.11, 11))]
@@ -443,18 +443,18 @@ def theorem_1(mistaken=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     test=["test_errata.py::test_the_factor_for_dist1_vanishes_and_the_questions_do_not",
           "test_theory.py::test_simplifications_for_dist1_err_downwards"],
 )  # fmt: skip
-def proposition_3(value=None, vanishing=None):
+def proposition_3(asked=None, limit=None):
     near = F(49, 100)
-    value = expected_queries_exact(cr.dist1(near), [2, 2]) if value is None else value
-    vanishing = 4 * 2 * float(1 - 2 * near) * log(2) if vanishing is None else vanishing
+    asked = expected_queries_exact(cr.dist1(near), [2, 2]) if asked is None else asked
+    limit = 4 * 2 * float(1 - 2 * near) * log(2) if limit is None else limit
     yield counterexample(
         r"two clusters of two, $\epsilon = \frac{49}{100}$: expected questions, against "
         r"$nk(1-2\epsilon)\ln\frac nk$; as $\epsilon \to \frac12$, against any multiple of it",
-        value=value,
+        value=asked,
         relation="at most",
-        printed=vanishing,
+        printed=limit,
     )
-    yield also(bounded("the three questions of every strategy, against these", 3, float(value)))
+    yield also(bounded("the three questions of every strategy, against these", 3, float(asked)))
     x, q = sp.symbols("x q", positive=True)  # x = ((1 - ε)/2)^(t - 1), at most 1 for t ≥ 1
     closed = (1 - e) / ((1 + e) * (t + 1)) * (1 + e * x)
     yield corrected(identity(
@@ -664,15 +664,15 @@ def expected_size_is_informative():
     test=["test_errata.py::test_hellinger_distance_does_not_decide",
           "test_theory.py::test_only_the_top_of_the_scale_counts"],
 )  # fmt: skip
-def distance_for_the_heuristics(low=None, twins=None):
+def distance_for_the_heuristics(low=None, counts=None):
     low = cr.SimilarityModel.from_steps([0, QUARTER, HALF, 1], green=[0, 2, 1], red=[2, 0, 1]) if low is None else low
-    twins = [expected_queries(m, [20] * 10) for m in (low, DIST2)] if twins is None else twins
+    counts = [expected_queries(m, [20] * 10) for m in (low, DIST2)] if counts is None else counts
     both = (low, DIST2)
     yield counterexample("two models with the same $H^2$ and total variation: $L_{g,r}(1)$",
                          value=by_hand.integral(low, 1), relation="equal",
                          printed=by_hand.integral(DIST2, 1))  # fmt: skip
     yield counterexample("ten clusters of 20: expected questions of edge ordering, which should not differ",
-                         value=twins[0], relation="equal", printed=twins[1], margin=10)  # fmt: skip
+                         value=counts[0], relation="equal", printed=counts[1], margin=10)  # fmt: skip
     yield also(agreement("both distances of both models", [v for m in both for v in (m.hellinger2, m.total_variation)],
                          [0.5] * 4, tolerance=1e-12))  # fmt: skip
     yield also(
@@ -700,12 +700,12 @@ def distance_for_the_heuristics(low=None, twins=None):
     code=[expected_queries, cr.datasets.synthetic],
     test="test_errata.py::test_all_the_evidence_asks_far_less_than_nk",
 )  # fmt: skip
-def optimum(weighed=None, clusters=10, m=100, epsilon=0.5):
-    if weighed is None:
+def optimum(counts=None, clusters=10, m=100, epsilon=0.5):
+    if counts is None:
         rng = np.random.default_rng(2017)
         data = cr.datasets.synthetic([m] * clusters, cr.dist1(epsilon), rng=rng)
-        weighed = [by_hand.questions_by_evidence(data.similarity, data.labels, rng.permutation(m * clusters))]
-    records, mean = m * clusters, float(np.mean(weighed))
+        counts = [by_hand.questions_by_evidence(data.similarity, data.labels, rng.permutation(m * clusters))]
+    records, mean = m * clusters, float(np.mean(counts))
     yield counterexample(
         rf"ten clusters of {m}, Dist-1 with $\epsilon = \frac12$: mean questions by summed evidence, against $nk$",
         value=mean, relation="at least", printed=records * clusters)  # fmt: skip
@@ -714,7 +714,7 @@ def optimum(weighed=None, clusters=10, m=100, epsilon=0.5):
     yield corrected(identity(r"$nk - k^2/\epsilon^2 = k(n - k/\epsilon^2)$, positive for $n > k/\epsilon^2$",
                              n * k - k**2 / e**2 - k * (n - k / e**2)))  # fmt: skip
     yield also_corrected(bounded(
-        rf"each of {len(weighed)} data sets: questions by summed evidence, against $n + k^2 \ln n/\epsilon^2$", weighed,
+        rf"each of {len(counts)} data sets: questions by summed evidence, against $n + k^2 \ln n/\epsilon^2$", counts,
         records + clusters**2 * log(records) / epsilon**2))  # fmt: skip
 
 
@@ -728,19 +728,21 @@ def optimum(weighed=None, clusters=10, m=100, epsilon=0.5):
     affects="a condition, by a logarithm. The counts do decrease, as the paper says.",
     code=expected_queries, test="test_errata.py::test_fewer_clusters_than_records_by_order_is_not_few_enough",
 )  # fmt: skip
-def number_of_clusters_for_a_reduction(along=None, tens=None):
-    tens = [expected_queries(model, [10] * 20) for model in (cr.dist1(0.2), cr.dist2(0.2))] if tens is None else tens
-    if along is None:
-        along = {m: 1 / c + c * log(m) * 5 / m for m in (10**3, 10**9) for c in [m / sqrt(log(m))]}
+def number_of_clusters_for_a_reduction(ratios=None, counts=None):
+    counts = (
+        [expected_queries(model, [10] * 20) for model in (cr.dist1(0.2), cr.dist2(0.2))] if counts is None else counts
+    )
+    if ratios is None:
+        ratios = {m: 1 / c + c * log(m) * 5 / m for m in (10**3, 10**9) for c in [m / sqrt(log(m))]}
     yield counterexample(
         r"$k = n/\sqrt{\ln n}$, $\epsilon = \frac15$: the ratio of the bounds at $n = 10^9$, against that at "
-        r"$10^3$, which should be larger", value=along[10**9], relation="at most", printed=along[10**3])  # fmt: skip
+        r"$10^3$, which should be larger", value=ratios[10**9], relation="at most", printed=ratios[10**3])  # fmt: skip
     yield corrected(identity(
         r"the ratio; and its limit along $k = n/\ln^2 n$",
         (n + k**2 * sp.log(n) / e) / (n * k) - (1 / k + k * sp.log(n) / (e * n)),
         sp.limit(sp.log(n) ** 2 / n + sp.log(n) / (e * sp.log(n) ** 2), n, sp.oo)))  # fmt: skip
     yield also_corrected(bounded(r"clusters of ten, $\epsilon = 0.2$: questions of edge ordering under Dist-2, "
-                                 "against Dist-1", tens[1], tens[0]))  # fmt: skip
+                                 "against Dist-1", counts[1], counts[0]))  # fmt: skip
 
 
 @claim(

@@ -338,12 +338,12 @@ def _few_paid(p, runs=20):
         "test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
     ],
 )
-def cost_of_a_vote_that_stops_early(paid=None, priced=0.2, size=20, points=6):
-    paid = paid or _few_paid(priced)
+def cost_of_a_vote_that_stops_early(paid=None, error=0.2, size=20, points=6):
+    paid = paid or _few_paid(error)
     halves = [(r, x) for r in (1, 3, 5, 9, 21, 101, 1001) for x in np.linspace(0.001, 0.499, points)]
     short = np.array([expected_answers(r, float(x)) for r, x in halves])
     middle = np.array([(r + 1) / 2 for r, _ in halves])
-    laws = [_early_stopping_moments(votes, priced) for votes, *_ in paid]
+    laws = [_early_stopping_moments(votes, error) for votes, *_ in paid]
     off = [
         (answers, np.sqrt(put * variance), put * mean)
         for (_, put, answers), (mean, variance) in zip(paid, laws, strict=True)
@@ -367,7 +367,7 @@ def cost_of_a_vote_that_stops_early(paid=None, priced=0.2, size=20, points=6):
     )
     yield also(
         simulation(
-            f"all answers of {len(paid)} kinds of run, both orderings, $p = {priced:g}$",
+            f"all answers of {len(paid)} kinds of run, both orderings, $p = {error:g}$",
             *zip(*off, strict=True),
             size=size,
             limit=LIMIT,
@@ -649,13 +649,13 @@ def _placed_correctly(votes, p, known, each, rng):
         "test_member_votes.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
     ],
 )
-def prob_of_correct_placement(home=None, p=0.2, known=3, size=200):
-    if home is None:
+def prob_of_correct_placement(placed=None, p=0.2, known=3, size=200):
+    if placed is None:
         rng = np.random.default_rng(1)
-        home = {votes: np.mean([_placed_correctly(votes, p, known, 3, rng) for _ in range(size)]) for votes in (1, 3)}
-    e, most = sp.Symbol("e", positive=True), max(home)
-    should = np.array([prob_placed_correctly(majority_error(votes, p), known) for votes in home])
-    listed = ", ".join(map(str, list(home)[:-1]))
+        placed = {votes: np.mean([_placed_correctly(votes, p, known, 3, rng) for _ in range(size)]) for votes in (1, 3)}
+    e, most = sp.Symbol("e", positive=True), max(placed)
+    should = np.array([prob_placed_correctly(majority_error(votes, p), known) for votes in placed])
+    listed = ", ".join(map(str, list(placed)[:-1]))
     yield agreement(
         "the formula against every pattern of votes, one to six clusters, in fractions",
         [prob_placed_correctly(x, k) for x in RATES for k in range(1, 7)],
@@ -671,7 +671,7 @@ def prob_of_correct_placement(home=None, p=0.2, known=3, size=200):
     yield also(
         simulation(
             f"`MemberVote` with {listed} and {most} members, {known} clusters, $p = {p:g}$",
-            list(home.values()),
+            list(placed.values()),
             np.sqrt(should * (1 - should) / size),
             should,
             size=size,

@@ -269,7 +269,7 @@ def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     code=hellinger2,
     test="test_models.py::test_hellinger_of_many_looks_multiplies",
 )
-def hellinger_distance_of_many_similarities(looks=None, epsilons=EPSILONS):
+def hellinger_distance_of_many_similarities(distances=None, epsilons=EPSILONS):
     cases = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
     hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in cases]
     patterns = np.transpose([_by_patterns(*case) for case in cases])
@@ -281,11 +281,17 @@ def hellinger_distance_of_many_similarities(looks=None, epsilons=EPSILONS):
     )
     yield also(as_defined(epsilons))
     yield also(_in_numbers())
-    if looks is None:
-        looks = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*case) for case in cases]})
-    yield also(bounded(f"$H_m^2 \\le \\mathrm{{TV}}$, {len(looks)} values of $m$", looks["H2"], looks["TV"] + 1e-9))
+    if distances is None:
+        distances = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*case) for case in cases]})
     yield also(
-        bounded(r"$\mathrm{TV} \le H_m\sqrt{2 - H_m^2}$", looks["TV"], np.sqrt(looks["H2"] * (2 - looks["H2"])) + 1e-9)
+        bounded(f"$H_m^2 \\le \\mathrm{{TV}}$, {len(distances)} values of $m$", distances["H2"], distances["TV"] + 1e-9)
+    )
+    yield also(
+        bounded(
+            r"$\mathrm{TV} \le H_m\sqrt{2 - H_m^2}$",
+            distances["TV"],
+            np.sqrt(distances["H2"] * (2 - distances["H2"])) + 1e-9,
+        )
     )
 
 

@@ -185,19 +185,19 @@ def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
     code=NodeOrdering,
     test="test_orderings.py::test_node_ordering_at_its_worst",
 )
-def least_and_most_questions(sizes=None, easy=None, trapped=None):
+def least_and_most_questions(sizes=None, easy=None, worst=None):
     sizes = sizes_of(range(1, 6)) if sizes is None else sizes
     if easy is None:
         labels = [np.repeat(np.arange(len(s)), s) for s in sizes]
         easy = [_asked(np.equal.outer(one, one) * 1.0, cr.Truth(one)) for one in labels]
-        trapped = [_asked(*_worst_instance(s)) for s in sizes]
+        worst = [_asked(*_worst_instance(s)) for s in sizes]
     yield identity(
         "the maximum: all necessary and all possible unnecessary questions", LEAST + (n - k) * (k - 1) - MOST
     )
     yield also(agreement(
         f"least and most for all cluster sizes of up to {max(map(sum, sizes))} records, record by record",
         [_extremes(s) for s in sizes], [(_least(s), _most(s)) for s in sizes]))  # fmt: skip
-    yield also(agreement("runs on the worst-case instance", trapped, [_most(s) for s in sizes]))
+    yield also(agreement("runs on the worst-case instance", worst, [_most(s) for s in sizes]))
     yield also(agreement("runs with similarities 0 and 1", easy, [ideal_queries(s) for s in sizes]))
     yield also(_ideal_checked(sizes))
 
@@ -499,10 +499,10 @@ def any_order() -> tuple[Evidence, Evidence]:
         "test_bounds.py::test_mean_independence_number_is_within_its_bound",
     ],
 )
-def certain_matches_any_order(hostile=None, records=4):
-    if hostile is None:
+def certain_matches_any_order(adversarial=None, records=4):
+    if adversarial is None:
         rng = np.random.default_rng(7)
-        hostile = [adversarial_run(rng) for _ in range(5)]
+        adversarial = [adversarial_run(rng) for _ in range(5)]
     chances = (0.02, 0.1, 0.25, 0.5, 0.9)
     alphas = [(_mean_alpha(a, c), np.e + 2 / c * np.log(a)) for c in chances for a in range(1, records + 1)]
     unions = [(_union_alpha(a, c), np.e + 2 / c * np.log(a))
@@ -510,8 +510,8 @@ def certain_matches_any_order(hostile=None, records=4):
     yield from any_order()
     yield also(bounded(f"$E[\\alpha]$ over all graphs of up to {records} records", *zip(*alphas, strict=True)))
     yield also(bounded("the sum of {eq}`eq-node-independent`, up to 30,000 records", *zip(*unions, strict=True)))
-    yield also(bounded(f"{len(hostile)} runs under three arrival orders, one of them adversarial, run by run",
-                       [asked for asked, _ in hostile], [[limit] * 3 for _, limit in hostile]))  # fmt: skip
+    yield also(bounded(f"{len(adversarial)} runs under three arrival orders, one of them adversarial, run by run",
+                       [asked for asked, _ in adversarial], [[limit] * 3 for _, limit in adversarial]))  # fmt: skip
 
 
 # --- the arrival order ---------------------------------------------------------------------------------------------
@@ -672,20 +672,25 @@ def _misleading_runs(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.
         "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
     ],
 )
-def arbitrary_arrival_order(table=None, models=None, sizes=None, fixed=None, lure=None, lured_sizes=None, lured=None):
+def arbitrary_arrival_order(
+    table=None, models=None, sizes=None, fixed=None, misleading=None, misleading_sizes=None, misleading_runs=None
+):
     rows = _Rows(table, models, sizes)
     if fixed is None:
         labels = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         fixed = np.array([[expected_queries_in_order(one, order) for order in (labels, labels[::-1])]
                           for one in rows.models])  # fmt: skip
     fixed = np.asarray(fixed)
-    if lured is None:
-        lure, lured_sizes, lured = _misleading_runs()
+    if misleading_runs is None:
+        misleading, misleading_sizes, misleading_runs = _misleading_runs()
     bound = np.array([node_bound(model, rows.sizes, printed=False) for model in rows.models])
     exact = [expected_queries(model, rows.sizes, "node") for model in rows.models]
-    allowed, expected = node_bound(lure, lured_sizes, printed=False), expected_queries(lure, lured_sizes, "node")
-    mean, error = lured.mean(axis=0), lured.std(axis=0, ddof=1) / np.sqrt(len(lured))
-    doubt = float(round(stats.t.isf(1e-6 if len(lured) > 15 else 1e-3, len(lured) - 1), 1))
+    allowed, expected = (
+        node_bound(misleading, misleading_sizes, printed=False),
+        expected_queries(misleading, misleading_sizes, "node"),
+    )
+    mean, error = misleading_runs.mean(axis=0), misleading_runs.std(axis=0, ddof=1) / np.sqrt(len(misleading_runs))
+    t_limit = float(round(stats.t.isf(1e-6 if len(misleading_runs) > 15 else 1e-3, len(misleading_runs) - 1), 1))
     highest, _, _, sharp = _every_order()
     one = rows.mean[rows.dist1]
     yield readings(
@@ -702,8 +707,8 @@ def arbitrary_arrival_order(table=None, models=None, sizes=None, fixed=None, lur
         f"the {rows.dist1.sum()} Dist-1 rows of Table 1: questions in random order less those by expected size",
         pooled.mean(), pooled.sem(), size=rows.repetitions, limit=rows.surely))  # fmt: skip
     yield also(exceeds(
-        f"clusters of {' and '.join(map(str, lured_sizes))}, four levels: mean by expected size, above the "
-        "corrected Theorem 3", mean[0], error[0], allowed, size=len(lured), limit=doubt))  # fmt: skip
+        f"clusters of {' and '.join(map(str, misleading_sizes))}, four levels: mean by expected size, above the "
+        "corrected Theorem 3", mean[0], error[0], allowed, size=len(misleading_runs), limit=t_limit))  # fmt: skip
     yield also(bounded("orders independent of the similarities, rows of Table 1: exact count against corrected bound",
                        fixed,
                        bound[:, None]))  # fmt: skip
@@ -712,6 +717,6 @@ def arbitrary_arrival_order(table=None, models=None, sizes=None, fixed=None, lur
     yield also(simulation("random order, rows of Table 1, against the exact count", rows.mean["random"],
                           rows.error["random"], exact, size=rows.repetitions, limit=rows.surely))  # fmt: skip
     yield also(bounded("by expected size, rows of Table 1, against the corrected bound", rows.mean["sorted"], bound))
-    yield also(agreement("random order, four levels", mean[1], expected, tolerance=float(doubt * error[1])))
+    yield also(agreement("random order, four levels", mean[1], expected, tolerance=float(t_limit * error[1])))
     yield also(bound_checked())
     yield also(count_checked())
