@@ -1,4 +1,4 @@
-"""A replayed run, compared with a naive version of the two rules and with the clusterings that remain possible."""
+"""A replayed run, compared with a search through the answers and with the clusterings that remain possible."""
 
 from itertools import combinations
 
