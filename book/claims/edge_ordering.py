@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from scipy.special import gammaln
 
 import crowder as cr
-from book.companion import by_hand, published
+from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
     also,
@@ -102,7 +102,7 @@ def _connected_graphs(m):
     """The numbers of connected graphs on m vertices with 0, 1, 2, ... edges."""
     tally = [0] * (comb(m, 2) + 1)
     for edges in _graphs(m):
-        tally[len(edges)] += _components(range(m), edges) == 1
+        tally[len(edges)] += len(naive.components(range(m), edges)) == 1
     return tally
 
 
@@ -135,15 +135,6 @@ def small_models():
 # --- all orders, all graphs --------------------------------------------------------------------------------------
 
 
-def _components(records, pairs):
-    """The number of connected components of the records with these pairs as edges."""
-    parts = DisjointSet(records)
-    for i, j in pairs:
-        if i in parts and j in parts:
-            parts.merge(i, j)
-    return parts.n_subsets
-
-
 def _orders(labels):
     """Every order of all pairs of the records."""
     return permutations(combinations(range(len(labels)), 2))
@@ -168,7 +159,7 @@ def _bound_holds(order, labels):
     for one, other in combinations(sorted(set(labels)), 2):
         across = [t for t, (i, j) in enumerate(order) if {labels[i], labels[j]} == {one, other}]
         a, b = ([v for v, label in enumerate(labels) if label == name] for name in (one, other))
-        met = [(_components(a, order[:t]), _components(b, order[:t])) for t in across]
+        met = [[len(naive.components(own, order[:t])) for own in (a, b)] for t in across]
         count = sum({labels[i], labels[j]} == {one, other} for i, j in questions)
         for s, t in product(range(1, len(a) + 1), range(1, len(b) + 1)):
             if count > s * t + sum(c > s or d > t for c, d in met):
@@ -209,7 +200,7 @@ def _union_bound():
 
     return argument(
         "components and independent sets, in every graph on up to 5 vertices",
-        *(independent(m, edges, s) >= (_components(range(m), edges) > s)
+        *(independent(m, edges, s) >= (len(naive.components(range(m), edges)) > s)
           for m in (2, 3, 4, 5) for edges in _graphs(m) for s in range(1, m)),
         shows="more than $s$ components imply an independent set of $s + 1$",
     )  # fmt: skip

@@ -8,9 +8,9 @@ from math import comb, log, pi
 import numpy as np
 import pandas as pd
 import sympy as sp
-from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
+from book.companion import naive
 from book.companion.claims import (
     agreement,
     also,
@@ -71,19 +71,12 @@ def table_1(table=None, runs=60, limit=5):
 # --- components of a random graph ----------------------------------------------------------------------------------
 
 
-def _component_sizes(m, edges):
-    parts = DisjointSet(range(m))
-    for i, j in edges:
-        parts.merge(i, j)
-    return map(len, parts.subsets())
-
-
 def _every_graph(m):
     """The number of pairs of a graph on m vertices and a component, by component size and number of edges."""
     pairs, seen = list(combinations(range(m), 2)), Counter()
     for present in product((0, 1), repeat=len(pairs)):
         edges = [pair for pair, there in zip(pairs, present, strict=True) if there]
-        seen.update((size, len(edges)) for size in _component_sizes(m, edges))
+        seen.update((len(part), len(edges)) for part in naive.components(range(m), edges))
     return seen, len(pairs)
 
 

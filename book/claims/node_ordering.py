@@ -668,7 +668,7 @@ def _misleading_runs(runs: int = 10) -> tuple[cr.SimilarityModel, list[int], np.
     code=[NodeOrdering, expected_queries_in_order, node_bound],
     test=[
         "test_orderings.py::test_the_order_of_arrival_matters",
-        "test_bounds.py::test_the_corrected_node_bound_needs_an_order_that_does_not_look",
+        "test_bounds.py::test_the_corrected_node_bound_needs_an_order_independent_of_the_similarities",
         "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
     ],
 )

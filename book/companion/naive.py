@@ -6,13 +6,15 @@ They share no code with `crowder`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import combinations
 from math import comb
 from operator import and_, or_
 
-__all__ = ["clusterings", "labels_of", "matches", "orders_by_ruling_out", "splits", "undecided"]
+from scipy.cluster.hierarchy import DisjointSet
+
+__all__ = ["clusterings", "components", "labels_of", "matches", "orders_by_ruling_out", "splits", "undecided"]
 
 
 def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -53,6 +55,21 @@ def clusterings(n: int, labels: tuple[int, ...] = ()) -> Iterator[tuple[int, ...
     else:
         for label in range(max(labels, default=-1) + 2):
             yield from clusterings(n, (*labels, label))
+
+
+def components(records: Iterable[int], pairs: Iterable[Sequence[int]]) -> list[set[int]]:
+    """The connected components that the pairs make of the records; a pair that is not of two of them is left out.
+
+    Examples
+    --------
+    >>> components([1, 2, 3], [(1, 3), (3, 4)])
+    [{1, 3}, {2}]
+    """
+    parts = DisjointSet(records)
+    for i, j in pairs:
+        if i in parts and j in parts:
+            parts.merge(i, j)
+    return parts.subsets()
 
 
 def matches(labels: Sequence) -> int:

@@ -63,7 +63,7 @@ def message(error: Exception) -> str:
     """The message of an error, without the folder of temporary files."""
     text = re.sub(re.escape(str(PLACE["folder"])) + r"/(?:bad-\w+/?)?", "", str(error))
     text = re.sub(r" at 0x[0-9A-Fa-f]+", "", text)  # addresses in memory
-    text = re.sub(r"\s+", " ", text.replace(f"{HERE.parent}/", ""))
+    text = re.sub(r"\s+", " ", text.replace(f"{HERE.parents[1]}/", ""))
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -2,20 +2,14 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
 
 import numpy as np
 import pytest
 
+from book.companion import by_hand
+from book.companion.naive import components
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.random_graphs import component_numbers, connected, log_connected
-
-
-def component_sizes(m, edges):
-    part = list(range(m))
-    for i, j in edges:
-        part = [part[i] if name == part[j] else name for name in part]
-    return [part.count(name) for name in set(part)]
 
 
 def numbers_by_enumeration(m, p):
@@ -25,17 +19,9 @@ def numbers_by_enumeration(m, p):
     for present in product((False, True), repeat=len(pairs)):
         edges = [pair for pair, there in zip(pairs, present, strict=True) if there]
         weight = p ** len(edges) * (1 - p) ** (len(pairs) - len(edges))
-        for size in component_sizes(m, edges):
-            numbers[size - 1] += weight
+        for part in components(range(m), edges):
+            numbers[len(part) - 1] += weight
     return numbers
-
-
-def connected_by_subtraction(m, p):
-    """The usual recursion, 1 minus the chance that the first vertex is in a smaller component; exact in fractions."""
-    chance = {}
-    for n in range(1, m + 1):
-        chance[n] = 1 - sum(comb(n - 1, a - 1) * chance[a] * (1 - p) ** (a * (n - a)) for a in range(1, n))
-    return [chance[n] for n in range(1, m + 1)]
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(9, 10), Fraction(1, 50)])
@@ -50,16 +36,16 @@ def test_numbers_are_those_of_all_graphs_on_up_to_five_vertices(p):
 
 @pytest.mark.parametrize("p", [Fraction(1, 7), Fraction(1, 1000), Fraction(2, 3)])
 def test_the_recursion_of_positive_terms_is_the_one_that_subtracts(p):
-    exact = connected_by_subtraction(40, p)
+    exact = by_hand.connected(40, p)[1:]
     assert connected_polynomials(40, 1 - p) == exact
     assert np.allclose(connected(40, float(p)), np.array(exact, dtype=float), rtol=1e-12)
 
 
 def test_subtraction_would_lose_what_the_positive_terms_keep():
     """At p = 1/1000 forty vertices are connected with probability 2e-60: far below what 1 minus something can tell."""
-    exact = float(connected_by_subtraction(40, Fraction(1, 1000))[-1])
+    exact = float(by_hand.connected(40, Fraction(1, 1000))[-1])
     assert exact < 1e-55 and connected(40, 0.001)[-1] == pytest.approx(exact, rel=1e-12)
-    assert abs(connected_by_subtraction(40, 0.001)[-1]) > 1e-20  # in floats: noise
+    assert abs(by_hand.connected(40, 0.001)[-1]) > 1e-20  # in floats: noise
 
 
 @pytest.mark.parametrize("m", [2, 50, 500, 2000])

@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from instances import by_hand
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
@@ -268,12 +269,6 @@ def test_a_question_out_of_turn_is_refused_whatever_an_ordering_tells_of_itself(
         with pytest.raises(ValueError, match="another run: its question 1"):
             Terse(SIMILARITY, rng=6).run(journal)
         assert len(crowd.asked) == asked
-
-
-def by_hand(ordering, journal):
-    while (pair := ordering.ask()) is not None:
-        ordering.tell(pair, journal(*pair))
-    return ordering.resolution
 
 
 def test_the_next_question_is_in_turn_and_the_one_after_it_is_not(tmp_path):
