@@ -262,9 +262,7 @@ def broadcast(what: str, *values: np.ndarray) -> list[np.ndarray]:
     try:
         found = np.broadcast_arrays(*values)
     except ValueError:
-        raise ValueError(
-            f"{what}: shapes {', '.join(str(v.shape) for v in values)} cannot be broadcast together"
-        ) from None
+        raise ValueError(f"{what}: shapes {', '.join(str(v.shape) for v in values)} do not match") from None
     check_nonempty(found[0].ravel(), what)
     return found
 

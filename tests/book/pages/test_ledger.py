@@ -438,6 +438,12 @@ def test_names_are_found_where_they_are_defined():
         assert find_test(ROOT, text) is None  # a file; no test; no file's name; no file
 
 
+def test_the_code_and_the_tests_that_claims_name_exist():
+    for claim in book.claims.load().values():
+        assert [name for name in claim.code if find_code(ROOT, name) is None] == [], claim.id
+        assert [name for name in claim.test if find_test(ROOT, name) is None] == [], claim.id
+
+
 # --- judging ------------------------------------------------------------------------------------------------------
 
 PIECE = {"kind": "exact", "what": "w", "holds": True, "figure": "fine", "also": False, "corrected": False}
