@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import njit
 from scipy.spatial.distance import squareform
 
 from crowder import validation
@@ -172,11 +173,10 @@ def synthetic(
     labels = np.repeat(np.arange(len(sizes)), sizes)
     if validation.flag(shuffle, "shuffle"):
         labels = generator.permutation(labels)
-    same = _matching(labels)
-    condensed = np.empty(len(same))
-    matches = int(np.count_nonzero(same))
-    condensed[same] = model.green.sample(matches, rng=generator)
-    condensed[~same] = model.red.sample(len(same) - matches, rng=generator)
+    matches = sum(size * (size - 1) // 2 for size in sizes)
+    others = len(labels) * (len(labels) - 1) // 2 - matches
+    green, red = model.green.sample(matches, rng=generator), model.red.sample(others, rng=generator)
+    condensed = _mixed(labels, green, red)
     if discretize is not None:
         condensed = functions.discretize(condensed, discretize, levels)
     seed = None if isinstance(rng, np.random.Generator) else rng
@@ -311,6 +311,23 @@ def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, 
 
 def _facts(member: Member) -> dict[str, Any]:
     return {"similarity": member.similarity, "fields": None if member.fields is None else list(member.fields)}
+
+
+@njit(cache=True)
+def _mixed(labels: np.ndarray, green: np.ndarray, red: np.ndarray) -> np.ndarray:
+    """The similarities of all pairs in condensed order: the next of `green` for a match, of `red` for another pair."""
+    condensed = np.empty(len(green) + len(red))
+    p = g = r = 0
+    for i in range(len(labels)):
+        for j in range(i + 1, len(labels)):
+            if labels[i] == labels[j]:
+                condensed[p] = green[g]
+                g += 1
+            else:
+                condensed[p] = red[r]
+                r += 1
+            p += 1
+    return condensed
 
 
 def _matching(labels: np.ndarray) -> np.ndarray:

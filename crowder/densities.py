@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
@@ -94,12 +95,12 @@ class StepDensity:
         q = validation.numbers(q, "q")
         if not ((q >= 0) & (q <= 1)).all():
             raise ValueError(f"q must be probabilities in [0, 1], not {q}")
-        has_mass = self._heights > 0
-        left, height = self._edges[:-1][has_mass], self._heights[has_mass]
-        below = self._cumulative[:-1][has_mass]
-        step = np.searchsorted(below, q, side="right") - 1
-        right = self._edges[1:][has_mass]
-        return np.minimum(left[step] + (q - below[step]) / height[step], right[step])
+        return self._quantiles(q.ravel()).reshape(q.shape)
+
+    def _quantiles(self, q: np.ndarray) -> np.ndarray:
+        mass = self._heights > 0
+        columns = (self._edges[:-1], self._edges[1:], self._heights, self._cumulative[:-1])
+        return _quantiles(q, *(column[mass] for column in columns))
 
     def sample(self, size: int | tuple[int, ...], *, rng: Seed) -> np.ndarray:
         """Independent draws of the given shape, by the inverse of the cdf.
@@ -111,7 +112,8 @@ class StepDensity:
         """
         for length in size if isinstance(size, tuple) else (size,):
             validation.whole(length, "size")
-        return self.ppf(validation.generator(rng, "draws").random(size))
+        q = validation.generator(rng, "draws").random(size)
+        return self._quantiles(q.ravel()).reshape(q.shape)
 
     def moment(self, order: int) -> Any:
         """The moment E[x^order], in the arithmetic of the edges and heights."""
@@ -147,6 +149,18 @@ class StepDensity:
             for s, (a, b, h) in enumerate(zip(self.edges, self.edges[1:], self.heights, strict=False))
         ]
         return sp.Piecewise(*pieces, (0, True))
+
+
+@njit(cache=True)
+def _quantiles(q: np.ndarray, left: np.ndarray, right: np.ndarray, height: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The quantiles of probabilities (m,), each in the last step that starts at or below it."""
+    found = np.empty(len(q))
+    for p in range(len(q)):
+        step = len(below) - 1
+        while step > 0 and below[step] > q[p]:
+            step -= 1
+        found[p] = min(left[step] + (q[p] - below[step]) / height[step], right[step])
+    return found
 
 
 def hellinger2(p: StepDensity, q: StepDensity) -> float:

@@ -18,8 +18,7 @@ from scipy import stats
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
-from crowder.oracles import Truth
-from crowder.orderings import edge_ordering, node_ordering
+from crowder.perfect_crowd import edge_questions, node_questions
 from crowder.validation import Seed
 
 __all__ = ["count_questions", "mean_interval", "repeat", "summarise", "sweep"]
@@ -249,8 +248,7 @@ def count_questions(
     """
     rng = validation.generator(rng, "similarities and ties")
     data = synthetic(sizes, model, rng=rng, discretize=discretize)
-    truth = Truth(data.labels)
     return {
-        "node": node_ordering(data.similarity, truth, rng=rng).n_queries,
-        "edge": edge_ordering(data.similarity, truth, rng=rng).n_queries,
+        "node": node_questions(data.condensed, data.labels, rng=rng),
+        "edge": edge_questions(data.condensed, data.labels, rng=rng),
     }

@@ -391,7 +391,7 @@ class NodeOrdering(Ordering):
         super().__init__(similarity)
         random_ties = _random_ties(ties)
         generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
-        arrivals = self._arrivals(order, generator, random_ties)
+        arrivals = arrival_order(self._candidates, order, generator, random_ties)
         first, square, partner, value, position = self._earlier_pairs(arrivals, not isinstance(ties, str))
         if generator is not None and random_ties:
             priority = generator.random(first[-1])
@@ -401,21 +401,6 @@ class NodeOrdering(Ordering):
             listed = self.n * (self.n - 1) // 2 if self._candidates.complete else len(value)
             priority = _priorities(ties, listed)[position() if self._candidates.complete else position]
         self._walk = node_walk(arrivals, first, square, partner, value, priority)
-
-    def _arrivals(self, order: Any, generator: Any, random_ties: bool) -> np.ndarray:
-        if isinstance(order, str) and order == "random":
-            return generator.permutation(self.n)
-        if isinstance(order, str) and order == "expected-size":
-            sizes = np.round(expected_sizes(self._candidates), SIZE_DECIMALS)
-            ties = generator.permutation(self.n) if random_ties else np.arange(self.n)
-            return np.lexsort((ties, -sizes))
-        if isinstance(order, str):
-            raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-        arrivals = np.asarray(order)
-        whole = arrivals.dtype.kind in "iu" or not arrivals.size
-        if not whole or arrivals.shape != (self.n,) or not np.array_equal(np.sort(arrivals), np.arange(self.n)):
-            raise ValueError(f"order must list each of the {self.n} records, 0 to {self.n - 1}, once")
-        return arrivals.astype(np.int64)
 
     def _earlier_pairs(self, arrivals: np.ndarray, listed: bool) -> Any:
         """For each arrival, its pairs with earlier ones: where they start, the pairs, their positions in the list
@@ -484,6 +469,30 @@ def node_ordering(
     1
     """
     return NodeOrdering(similarity, rng=rng, ties=ties, order=order).run(oracle)
+
+
+def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bool) -> np.ndarray:
+    """The records in the order in which node ordering places them (n,); `order` is as for `NodeOrdering`.
+
+    Examples
+    --------
+    >>> arrival_order(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]), "expected-size", None, False)
+    array([0, 1, 2])
+    """
+    n = pairs.n
+    if isinstance(order, str) and order == "random":
+        return generator.permutation(n)
+    if isinstance(order, str) and order == "expected-size":
+        sizes = np.round(expected_sizes(pairs), SIZE_DECIMALS)
+        ties = generator.permutation(n) if random_ties else np.arange(n)
+        return np.lexsort((ties, -sizes))
+    if isinstance(order, str):
+        raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
+    arrivals = np.asarray(order)
+    whole = arrivals.dtype.kind in "iu" or not arrivals.size
+    if not whole or arrivals.shape != (n,) or not np.array_equal(np.sort(arrivals), np.arange(n)):
+        raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
+    return arrivals.astype(np.int64)
 
 
 def expected_sizes(pairs: Candidates) -> np.ndarray:

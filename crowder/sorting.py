@@ -213,9 +213,11 @@ def square_sums(square):
     n = len(square)
     whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for i in range(n):
-        for j in range(n):
-            if i != j:
-                upper = int(square[i, j] * HALF)
-                whole[i] += upper
-                rest[i] += int((square[i, j] * HALF - upper) * HALF)
+        for j in range(i + 1, n):
+            upper = int(square[i, j] * HALF)
+            lower = int((square[i, j] * HALF - upper) * HALF)
+            whole[i] += upper
+            whole[j] += upper
+            rest[i] += lower
+            rest[j] += lower
     return whole / HALF + rest / HALF / HALF

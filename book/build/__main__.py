@@ -144,7 +144,7 @@ def build(args: argparse.Namespace) -> int:
                 "parameters": chosen[chapter.slug], "timeout": args.timeout,
             })  # fmt: skip
 
-        def publish(job: dict[str, Any], seconds: float) -> None:
+        def publish(job: dict[str, Any], took: dict[str, Any]) -> None:
             """Move one chapter's execution into place: results, notebook, and last its entry in the manifest."""
             copy, parameters = copies[job["slug"]], job["parameters"]
             notebook = Path(job["output"])
@@ -154,7 +154,7 @@ def build(args: argparse.Namespace) -> int:
             manifest.forget(copy.slug)
             folders.swap(Path(job["results"]), results / copy.slug)
             notebook.replace(executed / f"{copy.slug}.ipynb")
-            manifest.record(copy, parameters, seconds, executed / f"{copy.slug}.ipynb")
+            manifest.record(copy, parameters, took, executed / f"{copy.slug}.ipynb")
 
         print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
         try:

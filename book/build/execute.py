@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -56,6 +57,11 @@ def _strip(notebook: Any) -> None:
         cell.metadata.pop("execution", None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
+
+
+def _seconds(cell: Any) -> float:
+    """How long papermill took to execute a cell; 0 for text."""
+    return round(cell.metadata.get("papermill", {}).get("duration") or 0.0, 2)
 
 
 def _size(message: dict[str, Any]) -> int:
@@ -135,13 +141,16 @@ def _execute(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
     except Exception as error:  # any other error is reported for this chapter, too
         _send(error=f"{type(error).__name__}: {error}", cell=at)
         return
+    took = {"cells": [_seconds(cell) for cell in notebook.cells]}
     _strip(notebook)
     try:
         nbformat.write(notebook, job["output"])
     except OSError as error:
         _send(failed=f"its execution could not be written: {os_error_message(error)}")
         return
-    _send(seconds=round(time.monotonic() - started, 2))
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    took["processor"] = round(sum(u.ru_utime + u.ru_stime for u in used), 2)
+    _send(seconds=round(time.monotonic() - started, 2), **took)
 
 
 # --- the parent --------------------------------------------------------------------------------------------------
@@ -164,8 +173,8 @@ def _describe(job: dict[str, Any], message: dict[str, Any]) -> str:
     return f"{job['slug']}: cell {number} failed: {message['error']}" + (f"\n{shown}" if shown else "")
 
 
-def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, alive: list) -> float:
-    """Run one chapter; return the seconds it took."""
+def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, alive: list) -> dict[str, Any]:
+    """Run one chapter; return its seconds, those of each cell, and its processor time."""
     log.parent.mkdir(parents=True, exist_ok=True)
     last: dict[str, Any] = {}
     with log.open("w", encoding="utf-8") as errors:
@@ -193,7 +202,7 @@ def _run(job: dict[str, Any], env: dict[str, str], log: Path, report: Callable, 
             alive.remove(worker)
             processes.end("CROWDER_RESULTS", job["results"])
     if "seconds" in last:
-        return last["seconds"]
+        return {name: last[name] for name in ("seconds", "processor", "cells")}
     if "error" in last:
         if last.get("traceback"):
             with log.open("a", encoding="utf-8") as errors:
@@ -254,7 +263,7 @@ class Progress:
 
 
 def run_all(
-    jobs: list[dict[str, Any]], parallel: int, env: dict[str, str], logs: Path, publish: Callable[[dict, float], None]
+    jobs: list[dict[str, Any]], parallel: int, env: dict[str, str], logs: Path, publish: Callable[[dict, dict], None]
 ) -> list[str]:
     """Run the jobs, `parallel` at a time; call `publish` after each success; return the failures' messages."""
     progress = Progress([job["slug"] for job in jobs])
@@ -265,15 +274,14 @@ def run_all(
     def one(job: dict[str, Any]) -> None:
         seconds = None
         try:
-            seconds = _run(job, env, logs / f"{job['slug']}.log", progress.at, alive)
+            took = _run(job, env, logs / f"{job['slug']}.log", progress.at, alive)
             with guard:
-                publish(job, seconds)
+                publish(job, took)
+            seconds = took["seconds"]
         except BuildError as error:
             failures[job["slug"]] = str(error)
-            seconds = None
         except OSError as error:
             failures[job["slug"]] = f"{job['slug']}: {os_error_message(error)}"
-            seconds = None
         finally:
             progress.end(job["slug"], seconds)
 

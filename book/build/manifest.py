@@ -43,11 +43,11 @@ class Manifest:
         if self.data["chapters"].pop(slug, None) is not None:
             self._write()
 
-    def record(self, chapter: Chapter, parameters: dict[str, Any], seconds: float, notebook: Path) -> None:
+    def record(self, chapter: Chapter, parameters: dict[str, Any], took: dict[str, Any], notebook: Path) -> None:
         self.data["chapters"][chapter.slug] = {
             "fingerprint": fingerprint(chapter, parameters),
             "parameters": chapter.defaults() | parameters,
-            "seconds": seconds,
+            **took,  # seconds, processor time, and the seconds of each cell
             "commit": self.commit,
             "versions": versions(),
             "sha256": sha256(notebook),

@@ -272,7 +272,7 @@ FITS = "first clusters, as drawn, ties none, arrival expected size"
 def _few_scores(rows=(7, 8), runs=2):
     """Scores of three readings, from a few data sets of two rows."""
     printed, sizes = _table_1(), published.cluster_sizes(announced=True)
-    only, found = {"ties": "random", "arrival": "expected size"}, []
+    only, found = table1_readings.select(ties="random", arrival="expected size"), []
     for row, rng in zip(rows, np.random.default_rng(2).spawn(len(rows)), strict=True):
         for child in rng.spawn(runs):
             counted = table1_readings.count_readings(sizes, _model(printed.iloc[row]), rng=child, only=only)
@@ -323,7 +323,7 @@ def _moved(seed):
 
 def _few_cells(sizes=(9, 6, 5, 4), runs=60):
     """Mean and standard deviation of the questions for rounded similarities, random ties, and the exact mean."""
-    only, found = {"ties": "random", "arrival": "random"}, []
+    only, found = table1_readings.select(ties="random", arrival="random"), []
     for model in (cr.dist1(0.25), cr.dist2(0.05)):
         for child in np.random.default_rng(4).spawn(runs):
             counted = table1_readings.count_readings(list(sizes), model, rng=child, only=only)

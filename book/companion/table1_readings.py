@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.spatial.distance import squareform
 
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
-from crowder.oracles import Truth
-from crowder.orderings import edge_ordering, node_ordering
+from crowder.perfect_crowd import edge_questions, node_questions
 from crowder.resolution import cluster_sizes
 from crowder.similarity.functions import discretize
 
@@ -26,9 +26,11 @@ __all__ = [
     "ARRIVALS",
     "ROUNDINGS",
     "TIES",
+    "chance_together",
     "count_readings",
     "joint_score",
     "one_more_run",
+    "select",
     "size_readings",
     "spread",
 ]
@@ -85,12 +87,38 @@ def size_readings(listed: Sequence[int], records: int, clusters: int, rest: int 
     }
 
 
+def select(**values: str) -> list[tuple[str, str, str]]:
+    """The readings (rounding, ties, arrival) with the given values; similarities as drawn have no ties ("none").
+
+    Examples
+    --------
+    >>> len(select()), select(rounding="as drawn")
+    (14, [('as drawn', 'none', 'expected size'), ('as drawn', 'none', 'random')])
+    """
+    known = {"rounding": ROUNDINGS, "ties": TIES, "arrival": ARRIVALS}
+    for key, value in values.items():
+        if key not in known or value not in known[key]:
+            raise ValueError(
+                f"no reading has {key} = {value!r}; there are { ({k: list(v) for k, v in known.items()}) }"
+            )
+    every = [
+        (rounding, ties, arrival)
+        for rounding, rule in ROUNDINGS.items()
+        for ties in (("none",) if rule is None else TIES)
+        for arrival in ARRIVALS
+    ]
+    return [
+        reading for reading in every
+        if all(value in ("none", values.get(key, value)) for key, value in zip(known, reading, strict=True))
+    ]  # fmt: skip
+
+
 def count_readings(
     sizes: Sequence[int],
     model: SimilarityModel,
     *,
     rng,
-    only: Mapping[str, str] | None = None,
+    only: Sequence[tuple[str, str, str]] | None = None,
 ) -> list[dict]:
     """Draw one data set and count the questions of both heuristics under every reading.
 
@@ -101,70 +129,53 @@ def count_readings(
     model : SimilarityModel
     rng : int or numpy.random.Generator, keyword only
         For similarities, the order of the records, ties and arrivals.
-    only : mapping, keyword only
-        Use only the readings with these values, such as ``{"rounding": "as drawn", "arrival": "expected size"}``.
+    only : sequence of tuple, keyword only
+        The readings to count, from `select`; by default all.
 
     Returns
     -------
     list of dict
-        ``rounding``, ``ties`` (None if no two values are equal), ``arrival`` (None for edge ordering),
+        ``rounding``, ``ties`` ("none" if no two values are equal), ``arrival`` ("none" for edge ordering),
         ``ordering`` and ``questions``.
 
     Notes
     -----
-    7 runs of edge ordering and 14 of node ordering, O(n² log n) each for n records.
+    At most 7 runs of edge ordering and 14 of node ordering. Each has a generator of its own, so its count does not
+    depend on which others are made.
 
     Examples
     --------
     >>> from crowder.models import dist1
     >>> runs = count_readings([3, 2], dist1(0.3), rng=7)
-    >>> len(runs), min(run["questions"] for run in runs)  # n - k + C(k, 2) = 4 is the least
-    (21, 4)
+    >>> len(runs), min(run["questions"] for run in runs) >= 4  # n - k + C(k, 2) = 4 is the least
+    (21, True)
     """
     rng = validation.generator(rng, "similarities and ties")
     data = synthetic(sizes, model, rng=rng)
-    order = rng.permutation(data.n)
-    wanted, found = dict(only or {}), []
-    known = {"rounding": ROUNDINGS, "ties": TIES, "arrival": ARRIVALS}
-    for key, value in wanted.items():
-        if key not in known or value not in known[key]:
-            raise ValueError(
-                f"no reading has {key} = {value!r}; there are { ({k: list(v) for k, v in known.items()}) }"
-            )
-
-    def run(similarity, labels, rounding, ties):
-        by_index = ties in ("index", "index, listed")
-        for arrival in (*ARRIVALS, None):
-            reading = {"rounding": rounding, "ties": ties, "arrival": arrival}
-            if any(reading[key] != value for key, value in wanted.items() if reading[key] is not None):
-                continue
-            rule = {"rng": rng, "ties": "index" if by_index else "random"}
-            if arrival is None:
-                done = edge_ordering(similarity, labels, **rule)
-            else:
-                done = node_ordering(similarity, labels, order=ARRIVALS[arrival], **rule)
-            found.append(
-                {
-                    **reading,
-                    "ordering": "node" if arrival else "edge",
-                    "questions": done.n_queries,
-                }
-            )
-
-    for rounding, rule in ROUNDINGS.items():
-        if wanted.get("rounding", rounding) != rounding:
+    shuffled = rng.permutation(data.n)
+    wanted, found = set(select() if only is None else only), []
+    generators = iter(rng.spawn(3 * len(select())))
+    for rounding, ties in dict.fromkeys(reading[:2] for reading in select()):
+        own = {arrival: next(generators) for arrival in (*ARRIVALS, "none")}
+        arrivals = [arrival for arrival in ARRIVALS if (rounding, ties, arrival) in wanted]
+        if not arrivals:
             continue
-        square = data.similarity if rule is None else discretize(data.similarity, rule)
-        for ties in (None,) if rule is None else TIES:
-            if ties == "index":
-                run(
-                    square[np.ix_(order, order)],
-                    Truth(data.labels[order]),
-                    rounding,
-                    ties,
-                )
+        values, labels = data.condensed, data.labels
+        if ties == "index":
+            values = squareform(data.similarity[np.ix_(shuffled, shuffled)], checks=False)
+            labels = labels[shuffled]
+        if ROUNDINGS[rounding] is not None:
+            values = discretize(values, ROUNDINGS[rounding])
+        rule = "random" if ties == "random" else "index"  # as drawn, no two values are equal
+        for arrival in (*arrivals, "none"):
+            settings = {"rng": own[arrival], "ties": rule}
+            if arrival == "none":
+                questions = edge_questions(values, labels, **settings)
             else:
-                run(square, Truth(data.labels), rounding, ties)
+                questions = node_questions(values, labels, order=ARRIVALS[arrival], **settings)
+            ordering = "edge" if arrival == "none" else "node"
+            names = {"rounding": rounding, "ties": ties, "arrival": arrival, "ordering": ordering}
+            found.append({**names, "questions": questions})
     return found
 
 
@@ -227,6 +238,26 @@ def one_more_run(printed, mean, sd, runs: int, *, least: float = 1.0) -> np.ndar
         raise ValueError(f"runs must be at least 2, not {runs}")
     away = np.asarray(printed, float) - np.asarray(mean, float)
     return away / (np.maximum(np.asarray(sd, float), least) * np.sqrt(1 + 1 / runs))
+
+
+def chance_together(z, runs: int) -> float:
+    """The probability that independent single runs are together so far off: Fisher's combination of their
+    probabilities.
+
+    Parameters
+    ----------
+    z : array_like
+        From `one_more_run`; of the true reading they follow Student's t with runs - 1 degrees of freedom.
+    runs : int
+        Runs behind each.
+
+    Examples
+    --------
+    >>> round(chance_together([2.0], 50), 4), round(chance_together([2.0] * 9, 50), 7)  # a single one; nine of them
+    (0.0511, 2.16e-05)
+    """
+    logs = np.log(2) + stats.t.logsf(np.abs(np.asarray(z, float)), runs - 1)
+    return float(stats.chi2.sf(-2 * logs.sum(), 2 * len(logs)))
 
 
 def joint_score(z, runs: int) -> pd.Series:

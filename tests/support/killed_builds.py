@@ -36,7 +36,7 @@ class World:
         execute._run, render.render = self.executed, self.rendered
         environment.find_fonts = lambda env: None
 
-    def executed(self, job, env, log, report, alive) -> float:
+    def executed(self, job, env, log, report, alive) -> dict:
         notebook = json.loads(Path(job["input"]).read_text())
         notebook["cells"][-1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": self.state}]
         Path(job["output"]).write_text(json.dumps(notebook))
@@ -45,7 +45,7 @@ class World:
             (Path(job["results"]) / f"tab-{job['slug']}-{name}.json").write_text('{"parameters": {}}')
         if self.state == "new":
             (Path(job["results"]) / "only-new.csv").write_text("new")
-        return 1.0
+        return {"seconds": 1.0}
 
     def rendered(self, src, work, log, env, *, strict=True) -> Path:
         html = work / "_build" / "html"

@@ -160,7 +160,7 @@ def executed(tmp_path):
     (tmp_path / "executed" / "01-one.ipynb").write_text("ran")
     (tmp_path / "results" / "01-one" / "tab.csv").write_text("1")
     again = lambda: manifests.Manifest(tmp_path / "executed" / "manifest.json", "full", tmp_path / "results")  # noqa: E731
-    again().record(chapter, {}, 1.5, tmp_path / "executed" / "01-one.ipynb")
+    again().record(chapter, {}, {"seconds": 1.5}, tmp_path / "executed" / "01-one.ipynb")
     assert again().is_current(chapter, {})
     return tmp_path, chapter, again
 
@@ -191,7 +191,7 @@ def test_a_manifest_that_is_none_vouches_for_nothing(executed, text):
     (root / "executed" / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     found = again()
     assert not found.is_current(chapter, {}) and found.longest_first([chapter]) == [chapter]
-    found.record(chapter, {}, 1.5, root / "executed" / "01-one.ipynb")
+    found.record(chapter, {}, {"seconds": 1.5}, root / "executed" / "01-one.ipynb")
     assert again().is_current(chapter, {})
 
 

@@ -30,7 +30,7 @@ def project(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1\n")
     (tmp_path / "notebooks" / "01-one.ipynb").write_text(json.dumps(notebook("# One", "#p\nsize = 3", IMPORTS, "size")))
-    manifest(tmp_path).record(chapter(tmp_path), {"size": 4}, 1.0, tmp_path / "out" / "01-one.ipynb")
+    manifest(tmp_path).record(chapter(tmp_path), {"size": 4}, {"seconds": 1.0}, tmp_path / "out" / "01-one.ipynb")
     return tmp_path
 
 

@@ -37,17 +37,17 @@ def test_every_reading_is_counted_once():
     seen = [(run["rounding"], run["ties"], run["arrival"]) for run in runs]
     wanted = [
         (rounding, ties, arrival)
-        for rounding in ROUNDINGS for ties in ((None,) if rounding == "as drawn" else TIES)
-        for arrival in (*ARRIVALS, None)
+        for rounding in ROUNDINGS for ties in (("none",) if rounding == "as drawn" else TIES)
+        for arrival in (*ARRIVALS, "none")
     ]  # fmt: skip
     assert seen == wanted and len(seen) == 21
-    assert all((run["ordering"] == "edge") == (run["arrival"] is None) for run in runs)
+    assert all((run["ordering"] == "edge") == (run["arrival"] == "none") for run in runs)
 
 
 def test_only_keeps_what_is_asked_for_and_edge_ordering_has_no_arrival():
-    only = {"rounding": "nearest", "ties": "index", "arrival": "random"}
+    only = readings.select(rounding="nearest", ties="index", arrival="random")
     runs = count_readings([5, 3, 2], MODELS["dist1"], rng=1, only=only)
-    assert [(run["ordering"], run["arrival"]) for run in runs] == [("node", "random"), ("edge", None)]
+    assert [(run["ordering"], run["arrival"]) for run in runs] == [("node", "random"), ("edge", "none")]
     assert {(run["rounding"], run["ties"]) for run in runs} == {("nearest", "index")}
 
 
@@ -72,7 +72,7 @@ def test_ties_by_index_in_listed_order_are_those_of_the_orderings(model):
 def test_similarities_as_drawn_are_the_plain_experiment():
     """Continuous draws have no ties, so edge ordering asks exactly what it asks directly."""
     data = cr.datasets.synthetic([30, 20, 10], MODELS["dist1"], rng=np.random.default_rng(5))
-    runs = count_readings([30, 20, 10], MODELS["dist1"], rng=5, only={"rounding": "as drawn"})
+    runs = count_readings([30, 20, 10], MODELS["dist1"], rng=5, only=readings.select(rounding="as drawn"))
     direct = cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=0).n_queries
     assert [run["questions"] for run in runs if run["ordering"] == "edge"] == [direct]
 
@@ -82,7 +82,7 @@ def test_records_listed_by_cluster_profit_from_ties_by_index():
     model = cr.SimilarityModel.from_steps([0, 0.04, 1], [25, 0], [25, 0])  # all values round to 0
     sizes, means = [8] * 4, {}
     for ties in ("index", "index, listed"):
-        only = {"rounding": "nearest", "ties": ties}
+        only = readings.select(rounding="nearest", ties=ties)
         runs = [run for rng in range(20) for run in count_readings(sizes, model, rng=rng, only=only)]
         means[ties] = np.mean([run["questions"] for run in runs if run["ordering"] == "edge"])
     # The first record is asked about everyone: 7 matches, one non-match for each later record; and so on by cluster.
@@ -90,7 +90,7 @@ def test_records_listed_by_cluster_profit_from_ties_by_index():
     assert means["index"] == means["index, listed"]  # edge ordering by index goes record by record, in any order
     # Node ordering meets each earlier record's cluster by index: the first cluster first, whoever comes.
     node = [run["questions"] for rng in range(20) for run in count_readings(
-        sizes, model, rng=rng, only={"rounding": "nearest", "ties": "index, listed", "arrival": "expected size"})
+        sizes, model, rng=rng, only=readings.select(rounding="nearest", ties="index, listed", arrival="expected size"))
         if run["ordering"] == "node"]  # fmt: skip
     # Record r of cluster c asks c non-matches and, unless it is the first, one match.
     assert set(node) == {sum(8 * c + 7 for c in range(4))}
@@ -101,7 +101,7 @@ def test_records_listed_by_cluster_profit_from_ties_by_index():
 def test_a_spread_atom_asks_what_random_ties_ask(rounding, model):
     """Exact expectation of the spread model against simulated discretised similarities."""
     sizes, runs = [9, 6, 5, 4], 400
-    only = {"rounding": rounding, "ties": "random", "arrival": "random"}
+    only = readings.select(rounding=rounding, ties="random", arrival="random")
     counts = {"node": [], "edge": []}
     for child in np.random.default_rng(11).spawn(runs):
         for run in count_readings(sizes, model, rng=child, only=only):
