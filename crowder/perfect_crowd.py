@@ -1,14 +1,12 @@
 """How many questions the two heuristics ask a perfect crowd, for experiments that only count.
 
-The counts are those of `crowder.orderings` with a `crowder.Truth` and the same ties and arrivals, several times faster.
-Edge ordering sorts the pairs piece by piece, and stops as soon as every answer is implied. Node ordering needs no union
-of components: all earlier records are in their true clusters, so a record asks about the clusters that are more similar
-to it than its own, and about its own.
+The counts are those of `crowder.orderings` with a `crowder.Truth` and the same ties and arrivals, found several times
+faster. Edge ordering sorts only pairs whose answers are not implied, piece by piece, and stops when there is none. Node
+ordering needs no union of components: all earlier records are in their true clusters, so a record asks about the
+clusters that are more similar to it than its own, and about its own.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
@@ -26,7 +24,7 @@ __all__ = ["edge_questions", "node_questions"]
 BINS = 1 << 12
 
 #: The first piece has this share of the pairs; each of the others is twice as large as the one before.
-FIRST_PIECE = 1 / 16
+FIRST_PIECE = 1 / 32
 
 
 def edge_questions(similarity: ArrayLike, labels: ArrayLike, *, rng: Seed | None = None, ties: str = "random") -> int:
@@ -54,8 +52,8 @@ def edge_questions(similarity: ArrayLike, labels: ArrayLike, *, rng: Seed | None
 
     Notes
     -----
-    O(n²) time and memory, and O(n² log n) time if the last answer is implied only by the last pairs. Section "The two
-    heuristic algorithms".
+    O(n²) memory, and O(n² log n) time at most. Random ties give each pair a random priority, drawn in condensed order.
+    Section "The two heuristic algorithms".
 
     Examples
     --------
@@ -64,14 +62,18 @@ def edge_questions(similarity: ArrayLike, labels: ArrayLike, *, rng: Seed | None
     """
     pairs, true = _complete(similarity, labels)
     values, codes = pairs.listed()
-    draws = validation.generator(rng, "random ties").random(len(values)) if _random(ties) else NONE
+    priority = validation.generator(rng, "random ties").random(len(values)) if _random(ties) else NONE
+    binned = (values * BINS).astype(np.int16)  # up to BINS itself, for similarity 1
+    above = np.cumsum(np.bincount(binned, minlength=BINS + 1)[::-1])  # pairs in the highest 1, 2, ... bins
     component, differ = np.arange(pairs.n), np.zeros((pairs.n, pairs.n), np.bool_)
-    asked, open_pairs = 0, pairs.n * (pairs.n - 1) // 2
-    for piece in _pieces(values, codes, draws):
-        more, open_pairs = _edge_questions(piece, true, component, differ, open_pairs)
-        asked += more
-        if not open_pairs:
-            break
+    asked, open_pairs, bins, size = 0, pairs.n * (pairs.n - 1) // 2, 0, FIRST_PIECE * len(values)
+    while open_pairs:
+        high = BINS - bins
+        bins = min(int(np.searchsorted(above, (above[bins - 1] if bins else 0) + size)), BINS) + 1
+        chosen = _unsettled(codes, binned, BINS - bins, high, component, differ)
+        falling = edge_walk(values[chosen], codes[chosen], NONE, priority[chosen] if len(priority) else NONE)
+        more, open_pairs = _edge_questions(falling.codes, true, component, differ, open_pairs)
+        asked, size = asked + more, 2 * size
     return asked
 
 
@@ -137,17 +139,20 @@ def _random(ties: str) -> bool:
     return ties == "random"
 
 
-def _pieces(values: np.ndarray, codes: np.ndarray, draws: np.ndarray) -> Iterator[np.ndarray]:
-    """The pairs by decreasing similarity, as in `crowder.sorting.edge_walk`, in pieces of increasing size."""
-    binned = (values * BINS).astype(np.int16)  # up to BINS itself, for similarity 1
-    above = np.cumsum(np.bincount(binned, minlength=BINS + 1)[::-1])  # pairs in the highest 1, 2, ... bins
-    taken, start, size = 0, 0, FIRST_PIECE * len(values)
-    while start < len(values):
-        last = int(np.searchsorted(above, start + size))
-        stop = min(last + 1, BINS + 1)
-        chosen = np.flatnonzero((binned <= BINS - taken) & (binned > BINS - stop))
-        yield edge_walk(values[chosen], codes[chosen], draws[start : start + len(chosen)], NONE).codes
-        taken, start, size = stop, start + len(chosen), 2 * size
+@njit(cache=True)
+def _unsettled(
+    codes: np.ndarray, binned: np.ndarray, low: int, high: int, component: np.ndarray, differ: np.ndarray
+) -> np.ndarray:
+    """The pairs in the bins from `low`, exclusive, to `high` whose answers are not implied."""
+    chosen = np.empty(len(codes), np.int64)
+    many = 0
+    for p in range(len(codes)):
+        if low < binned[p] <= high:
+            a, b = component[codes[p] >> 32], component[codes[p] & 0xFFFFFFFF]
+            if a != b and not differ[a, b]:
+                chosen[many] = p
+                many += 1
+    return chosen[:many]
 
 
 @njit(cache=True)

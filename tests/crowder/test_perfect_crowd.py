@@ -15,7 +15,8 @@ def test_counts_are_those_of_complete_runs(instance, seed):
     values, labels = complete(instance).values, instance.labels
     crowd = cr.Truth(labels)
     for ties in ("random", "index"):
-        run = cr.edge_ordering(values, crowd, rng=seed, ties=ties)
+        priority = np.random.default_rng(seed).random(len(values)) if ties == "random" else ties
+        run = cr.edge_ordering(values, crowd, ties=priority)
         assert edge_questions(values, labels, rng=seed, ties=ties) == run.n_queries
         for order in ("random", "expected-size", instance.arrivals):
             run = cr.node_ordering(values, crowd, rng=seed, ties=ties, order=order)
@@ -28,7 +29,8 @@ def test_counts_of_a_few_hundred_records(model, discretize):
     """Many pieces of the pairs: informative similarities end in the first, noise in the last."""
     data = cr.datasets.synthetic([80, 40, 40, 20, 20, 1], model, rng=3, discretize=discretize, shuffle=True)
     crowd = cr.Truth(data.labels)
-    edge = cr.edge_ordering(data.similarity, crowd, rng=4).n_queries
+    priority = np.random.default_rng(4).random(len(data.condensed))
+    edge = cr.edge_ordering(data.similarity, crowd, ties=priority).n_queries
     node = cr.node_ordering(data.similarity, crowd, rng=4).n_queries
     assert edge_questions(data.similarity, data.labels, rng=4) == edge
     assert node_questions(data.similarity, data.labels, rng=4) == node
