@@ -61,7 +61,6 @@ class Knowledge(NamedTuple):
     count: np.ndarray  # type: ignore[assignment]  # a field of this name hides a method of tuples
 
 
-@njit(cache=True)
 def no_knowledge(n):
     """What is known of n records before any answer."""
     return Knowledge(
@@ -114,18 +113,24 @@ def _cramped(count, asked, link, table):
 
 
 @njit(cache=True)
+def _doubled(column):
+    twice = np.empty(2 * len(column), column.dtype)
+    for e in range(len(column)):  # an assignment of slices takes seconds to compile
+        twice[e] = column[e]
+    return twice
+
+
+@njit(cache=True)
 def _grown(knowledge):
     """The same knowledge in arrays of twice the size, so that copying costs a constant for each answer."""
     component, link, other, table = knowledge.component, knowledge.link, knowledge.other, knowledge.table
     asked, answer, count = knowledge.asked, knowledge.answer, knowledge.count
     if count[ASKED] == len(asked):
-        asked = np.concatenate((asked, np.empty_like(asked)))
-        answer = np.concatenate((answer, np.empty_like(answer)))
+        asked, answer = _doubled(asked), _doubled(answer)
     if count[ENTRIES] + 2 > len(link):
         if len(link) > 1 << 30:
             raise ValueError("there are more known non-matches than 32 bits can count")
-        link = np.concatenate((link, np.empty_like(link)))
-        other = np.concatenate((other, np.empty_like(other)))
+        link, other = _doubled(link), _doubled(other)
     if 8 * (count[KEYS] + 1) > 5 * len(table):
         table = np.full(2 * len(table), -1, np.int64)
         count[KEYS] = 0
@@ -296,7 +301,6 @@ class NodeWalk(NamedTuple):
     at: np.ndarray
 
 
-@njit(cache=True)
 def node_walk(arrivals, first, square, partner, value, priority):
     n = len(arrivals)
     return NodeWalk(

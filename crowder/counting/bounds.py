@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.counting.random_graphs import log_connected
+from crowder.counting.random_graphs import log_connected_at
 from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
@@ -166,8 +166,8 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     edges, _, heights = common_steps(model.green, model.red)
     above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the probability that a match lies above each edge
 
-    def apart(chance: float) -> np.ndarray:
-        return -np.expm1(log_connected(largest, chance)[sizes - 1])
+    def apart(chances: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(-np.expm1(log_connected_at(largest, chances)[:, sizes - 1]))
 
     total = np.zeros(len(sizes))
     for (lower, upper), width, red in zip(pairwise(above), np.diff(edges), heights, strict=True):
@@ -175,14 +175,13 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
         if red == 0.0:
             continue
         if rise <= 0.0:
-            total += red * width * apart(float(upper))
+            total += red * width * apart(np.array([upper]))[0]
             continue
         doublings = max(0, int(np.ceil(np.log2(rise * largest))))
         ends = upper + rise * np.concatenate([[0.0], 0.5 ** np.arange(doublings, -1, -1)])
         for low, high in pairwise(ends):
             chances = np.minimum(1.0, low + (high - low) * (NODES + 1) / 2)
-            values = np.array([apart(float(chance)) for chance in chances])
-            total += red * width / rise * (high - low) / 2 * (WEIGHTS @ values)
+            total += red * width / rise * (high - low) / 2 * (WEIGHTS @ apart(chances))
     return total
 
 

@@ -8,6 +8,7 @@ derived in the chapter "How many questions, exactly". `crowder.counting.exact_co
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.counting.random_graphs import component_numbers
+from crowder.counting.random_graphs import component_numbers, numbers_at
 from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
@@ -143,9 +144,12 @@ def _steps(model: SimilarityModel) -> Iterator[_Step]:
         seen_green, seen_red = min(1.0, seen_green + g * w), min(1.0, seen_red + r * w)
 
 
+_gauss = cache(np.polynomial.legendre.leggauss)
+
+
 def _panels(width: float, finest: float, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Nodes and weights on [0, width], on panels that halve towards 0 until one is no wider than `finest`."""
-    x, weight = np.polynomial.legendre.leggauss(nodes)
+    x, weight = _gauss(nodes)
     halvings = max(0, int(np.ceil(np.log2(width / finest))))
     ends = np.concatenate([[0.0], width * 0.5 ** np.arange(halvings, -1, -1)])
     for low, high in pairwise(ends):
@@ -170,18 +174,20 @@ def _edge_red(step: _Step, different: np.ndarray, many: np.ndarray, nodes: int) 
         finest = min(finest, 1 / (step.red * largest**2))
     total = 0.0
     for depths, weights in _panels(step.width, finest, nodes):
-        for depth, weight in zip(depths, weights, strict=True):
-            numbers = component_numbers(largest, min(1.0, step.seen_green + step.green * depth), sizes=different)
+        chances = np.minimum(1.0, step.seen_green + step.green * depths)
+        for depth, weight, numbers in zip(depths, weights, numbers_at(chances, different, largest), strict=True):
             log_red = _log(1 - step.seen_red - step.red * depth)
             total += weight * step.red * _over_clusters(numbers, different, many, log_red, 0)
     return total
 
 
-def _over_clusters(numbers: np.ndarray, different: np.ndarray, many: np.ndarray, log_red: float, whole: int) -> float:
+@njit(cache=True)
+def _over_clusters(numbers, different, many, log_red, whole):
     """`_over_components`, summed over all pairs of clusters: each size with itself and with all smaller ones."""
     total, smaller = 0.0, np.zeros(0)
-    for size, count, row in zip(different, many, numbers, strict=True):
-        own = row[:size]
+    for s in range(len(different)):
+        size, count = different[s], many[s]
+        own = numbers[s, :size]
         if count > 1:
             total += count * (count - 1) / 2 * _over_components(own, own, log_red, whole)
         total += count * _over_components(own, smaller, log_red, whole)

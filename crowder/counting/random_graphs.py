@@ -7,6 +7,7 @@ components.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -76,11 +77,19 @@ def log_connected(m: int, p: float) -> np.ndarray:
     True
     """
     m, p = _checked(m, p)
-    if p in (0.0, 1.0):
-        result = np.full(m, -np.inf if p == 0 else 0.0)
-        result[0] = 0.0
-        return result
-    return _log_connected(m, np.log1p(-p), _log_factorials(m))
+    return log_connected_at(m, np.array([p]))[0]
+
+
+def log_connected_at(m: int, p: np.ndarray) -> np.ndarray:
+    """`log_connected` for several probabilities (r,) at once: an array of shape (r, m).
+
+    Examples
+    --------
+    >>> log_connected_at(2, np.array([0.0, 1.0]))
+    array([[  0., -inf],
+           [  0.,   0.]])
+    """
+    return _log_connected_each(np.full(len(p), m), _log_q(p), _log_factorials(m), m)
 
 
 def component_numbers(m: int, p: float, *, sizes: ArrayLike | None = None) -> np.ndarray:
@@ -120,21 +129,46 @@ def component_numbers(m: int, p: float, *, sizes: ArrayLike | None = None) -> np
     many = np.array([m]) if sizes is None else cluster_sizes(sizes)
     if (many > m).any() or (many < 1).any():
         raise ValueError(f"graph sizes must be between 1 and m = {m}, not {many.tolist()}")
-    log_q = np.log1p(-p) if p < 1 else -np.inf
-    result = np.zeros((len(many), m))
-    # Disconnected with probability at most the sum of C(m, a) q^(a (m - a)) over a <= m/2, hence of (m q^(m/2))^a.
-    whole = (np.log(many) + many / 2 * log_q < np.log(NEVER)) | (many == 1)
-    result[whole, many[whole] - 1] = 1.0
-    if not whole.all():
-        rows, largest = many[~whole], int(many[~whole].max())
-        a = np.arange(1, largest + 1)
-        rest = rows[:, None] - a
-        fits = rest >= 0
-        rest = np.where(fits, rest, 0)
-        chance, log_factorial = log_connected(largest, p), _log_factorials(largest)
-        log_choose = log_factorial[rows][:, None] - log_factorial[a] - log_factorial[rest]
-        result[~whole, :largest] = np.exp(np.where(fits, log_choose + chance + a * rest * log_q, -np.inf))
+    result = numbers_at(np.array([p]), many, m)[0]
     return result[0] if sizes is None else result
+
+
+def numbers_at(p: np.ndarray, sizes: np.ndarray, m: int) -> np.ndarray:
+    """`component_numbers` for several probabilities (r,) at once, which saves most of the time of small graphs.
+
+    Returns an array of shape (r, len(sizes), m).
+
+    Examples
+    --------
+    >>> numbers_at(np.array([0.5, 1.0]), np.array([2, 3]), 3)[1]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    result = np.zeros((len(p), len(sizes), m))
+    log_factorial, log_q = _log_factorials(m), _log_q(p)
+    # Disconnected with probability at most the sum of C(m, a) q^(a (m - a)) over a <= m/2, hence of (m q^(m/2))^a.
+    whole = (np.log(sizes) + sizes / 2 * log_q[:, None] < np.log(NEVER)) | (sizes == 1)
+    largest = np.where(whole, 1, sizes).max(axis=1)
+    chance = _log_connected_each(largest, log_q, log_factorial, m)
+    for s, size in enumerate(sizes):
+        result[whole[:, s], s, size - 1] = 1.0
+        some = ~whole[:, s]
+        a = np.arange(1, size + 1)
+        log_choose = log_factorial[size] - log_factorial[a] - log_factorial[size - a]
+        result[some, s, :size] = np.exp(log_choose + chance[some, :size] + a * (size - a) * log_q[some, None])
+    return result
+
+
+@njit(cache=True)
+def _log_connected_each(largest, log_q, log_factorial, m):
+    """The rows ln C_1, ..., ln C_m for each q, filled up to `largest`."""
+    result = np.zeros((len(log_q), m))
+    for r in range(len(log_q)):
+        if log_q[r] == 0:
+            result[r, 1:] = -np.inf  # no edges at all
+        elif largest[r] > 1 and log_q[r] > -np.inf:
+            result[r, : largest[r]] = _log_connected(largest[r], log_q[r], log_factorial)
+    return result
 
 
 @njit(cache=True)
@@ -150,13 +184,22 @@ def _log_connected(m, log_q, log_factorial):
         for k in range(1, n // 2 + 1):
             j = n - k
             both = some[j] if j == k else some[j] + power[j - k] * some[k]
-            total += np.exp(share[k] + share[j] + (k - 1) * j * log_q - first) * both
+            term = np.exp(share[k] + share[j] + (k - 1) * j * log_q - first) * both
+            total += term
+            if term < 1e-18 * total:
+                break  # the terms fall towards the middle; from here on none changes the sum
         result[n - 1] = log_factorial[n - 2] + first + np.log(total)
         if n < m:
             share[n] = result[n - 1] - log_factorial[n - 1]
     return result
 
 
+def _log_q(p: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):  # q may be 0
+        return np.log1p(-p)
+
+
+@cache
 def _log_factorials(m: int) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
 

@@ -41,6 +41,20 @@ def test_the_recursion_of_positive_terms_is_the_one_that_subtracts(p):
     assert np.allclose(connected(40, float(p)), np.array(exact, dtype=float), rtol=1e-12)
 
 
+@pytest.mark.parametrize("p", [1e-6, 0.002, 0.01, 0.03, 0.1, 0.5, 0.999])
+def test_no_term_is_left_out_that_would_change_the_sum(p):
+    """The recursion once more, with all its terms and in logarithms; it may end early only where nothing changes."""
+    m, log_q = 300, np.log1p(-p)
+    logs, log_factorial = [0.0], np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
+    for n in range(2, m + 1):
+        k = np.arange(1, n)
+        log_choose = log_factorial[n - 2] - log_factorial[k - 1] - log_factorial[n - 1 - k]
+        terms = log_choose + np.log(-np.expm1(k * log_q)) + k * (n - 1 - k) * log_q
+        terms += np.array(logs)[k - 1] + np.array(logs)[n - k - 1]
+        logs.append(float(np.logaddexp.reduce(terms)))
+    assert np.allclose(log_connected(m, p), logs, rtol=1e-12, atol=1e-12)
+
+
 def test_subtraction_would_lose_what_the_positive_terms_keep():
     """At p = 1/1000 forty vertices are connected with probability 2e-60: far below what 1 minus something can tell."""
     exact = float(by_hand.connected(40, Fraction(1, 1000))[-1])
