@@ -1,8 +1,9 @@
 """Fixtures: the records of cora, where they are at hand; the rendered book, and a browser to open it in.
 
-The book is built once, with the quick profile, however many workers the tests have. CROWDER_BOOK may name a folder of
-pages that is there already. The records are looked for in CROWDER_CORA and beside the project. Absent, the tests that
-need them are skipped; but not where CROWDER_REQUIRE says "cora" (as CI does): there they fail.
+The pages of the last build are used if their sources have not changed since; otherwise the book is built once, with the
+quick profile, however many workers the tests have. CROWDER_BOOK may name a folder of other pages. The records are
+looked for in CROWDER_CORA and beside the project. Absent, the tests that need them are skipped; but not where
+CROWDER_REQUIRE says "cora" (as CI does): there they fail.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hypothesis import settings
 from needing import chromium, missing
 from nightly import NIGHTLY
 
+from book.build import folders
 from crowder.cora.records import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +68,9 @@ def html(tmp_path_factory):
     """The folder of pages."""
     if given := os.environ.get("CROWDER_BOOK"):
         return Path(given).resolve()
+    stamp = ROOT / "_build" / "html" / folders.DIGEST
+    if stamp.is_file() and stamp.read_text().strip() == folders.digest(ROOT):
+        return stamp.parent
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent

@@ -127,6 +127,7 @@ def build(args: argparse.Namespace) -> int:
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=out))
     try:
         src = folders.copy_sources(ROOT, work, out / "src")
+        (work / folders.DIGEST).write_text(folders.digest(src) + "\n", encoding="utf-8")
         # Fingerprints are taken from the copy, so edits during the build do not count as executed.
         copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
         code = compiled_cache.folder(src, out / "cache")
@@ -134,8 +135,8 @@ def build(args: argparse.Namespace) -> int:
         env["NUMBA_CACHE_DIR"] = str(code)
         environment.find_fonts(env)
         manifest = Manifest(executed / "manifest.json", args.profile, results)
-        jobs = []
-        for chapter in manifest.longest_first(selected):
+        jobs, expected = [], manifest.expected(src / "book" / "data" / "measured" / "chapters.csv")
+        for chapter in sorted(selected, key=lambda c: -expected.get(c.slug, float("inf"))):  # the longest first
             folder = work / "results" / chapter.slug
             folder.mkdir(parents=True)
             jobs.append({
@@ -158,7 +159,7 @@ def build(args: argparse.Namespace) -> int:
 
         print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
         try:
-            failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish)
+            failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish, expected)
         finally:
             compiled_cache.seal(code)
         if failures:
@@ -224,6 +225,7 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     render.offer_executed(html, shown, executed)
     licences.copy_texts(ROOT, html)
     sources.write(html, ROOT, src, entries, shown, executed, manifest.commit)
+    shutil.copy(work / folders.DIGEST, html)
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):
             files.write(results / name, (src / "results" / name).read_bytes())

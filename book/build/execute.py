@@ -223,9 +223,13 @@ def _last_line(log: Path) -> str:
 
 
 class Progress:
-    """A progress bar for each chapter on a terminal, plain lines elsewhere."""
+    """A progress bar for each chapter on a terminal, plain lines elsewhere; and how long it will take."""
 
-    def __init__(self, slugs: list[str]) -> None:
+    def __init__(self, slugs: list[str], expected: dict[str, float], parallel: int) -> None:
+        self.left = {slug: expected.get(slug) for slug in slugs}
+        self.parallel = parallel
+        if left := self.time_left():
+            print(f"by the last build{left}", file=sys.stderr, flush=True)
         self.tty = sys.stderr.isatty()
         self.reported: dict[str, float] = {}
         self.bars: dict[str, Any] = {}
@@ -236,6 +240,14 @@ class Progress:
             form = "{desc} {bar:24} {n_fmt:>3}/{total_fmt} cells {elapsed}"
             for i, slug in enumerate(slugs):
                 self.bars[slug] = tqdm(total=1, desc=slug.ljust(width), position=i, bar_format=form, leave=True)
+
+    def time_left(self) -> str:
+        """The time that the unfinished chapters took in the last build, shared by those that run at a time."""
+        known = [seconds for seconds in self.left.values() if seconds is not None]
+        if not known or len(known) < len(self.left):
+            return ""
+        seconds = max(sum(known) / self.parallel, *known)
+        return f", about {seconds / 60:.0f} min left" if seconds > 90 else f", about {seconds:.0f} s left"
 
     def at(self, slug: str, cell: int, total: int) -> None:
         if self.tty:
@@ -249,13 +261,14 @@ class Progress:
             print(f"  {slug}: cell {cell + 1} of {total}", file=sys.stderr, flush=True)
 
     def end(self, slug: str, seconds: float | None) -> None:
+        del self.left[slug]
         if self.tty:
             if seconds is not None:
                 self.bars[slug].n = self.bars[slug].total
             self.bars[slug].refresh()
         else:
             result = "failed" if seconds is None else f"done in {seconds:.1f} s"
-            print(f"  {slug}: {result}", file=sys.stderr, flush=True)
+            print(f"  {slug}: {result}{self.time_left()}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         for bar in self.bars.values():
@@ -263,10 +276,15 @@ class Progress:
 
 
 def run_all(
-    jobs: list[dict[str, Any]], parallel: int, env: dict[str, str], logs: Path, publish: Callable[[dict, dict], None]
+    jobs: list[dict[str, Any]],
+    parallel: int,
+    env: dict[str, str],
+    logs: Path,
+    publish: Callable[[dict, dict], None],
+    expected: dict[str, float],
 ) -> list[str]:
     """Run the jobs, `parallel` at a time; call `publish` after each success; return the failures' messages."""
-    progress = Progress([job["slug"] for job in jobs])
+    progress = Progress([job["slug"] for job in jobs], expected, parallel)
     alive: list[subprocess.Popen] = []
     failures: dict[str, str] = {}
     guard = threading.Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import hashlib
 import json
 import os
 import shutil
@@ -21,6 +22,9 @@ from book.build.environment import ROOT, WORK
 #: Folders that a build replaces as a whole.
 _REPLACED = ("html", "preview", "changed", "src", "results", "executed")
 _SOURCES = ("crowder", "notebooks", "book")
+
+#: The file among the pages with the `digest` of the sources that they were made from.
+DIGEST = "sources.sha256"
 
 
 @contextlib.contextmanager
@@ -105,6 +109,16 @@ def copy_sources(root: Path, work: Path, target: Path) -> Path:
         shutil.copy2(root / name, copy / name)
     swap(copy, target)
     return target
+
+
+def digest(root: Path) -> str:
+    """A hash of all sources of the book: pages that carry it were made from exactly these."""
+    names = [path for name in _SOURCES for path in sorted((root / name).rglob("*")) if path.is_file()]
+    found = hashlib.sha256()
+    for path in [*names, root / "_config.yml", root / "_toc.yml"]:
+        if not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts):
+            found.update(f"{path.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def complete_records(folder: Path, chapter: Chapter, profile: str, parameters: dict[str, Any]) -> None:

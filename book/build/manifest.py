@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from pathlib import Path
@@ -24,9 +25,11 @@ class Manifest:
         self.commit = commit()  # now, when the sources are copied: a chapter may run for minutes
         self.data = {"profile": profile, "chapters": _read(path)}
 
-    def longest_first(self, chapters: list[Chapter]) -> list[Chapter]:
-        took = {slug: entry["seconds"] for slug, entry in self.data["chapters"].items()}
-        return sorted(chapters, key=lambda c: -took.get(c.slug, float("inf")))
+    def expected(self, measured: Path) -> dict[str, float]:
+        """The seconds of each chapter in the last build; for the full book, else those of the committed table."""
+        rows = measured_times(measured) if self.data["profile"] == "full" else []
+        known = {row["chapter"]: float(row["seconds"]) for row in rows}
+        return known | {slug: entry["seconds"] for slug, entry in self.data["chapters"].items()}
 
     def is_current(self, chapter: Chapter, parameters: dict[str, Any]) -> bool:
         entry = self.data["chapters"].get(chapter.slug)
@@ -57,6 +60,14 @@ class Manifest:
 
     def _write(self) -> None:
         files.write(self.path, (json.dumps(self.data, indent=2, sort_keys=True) + "\n").encode())
+
+
+def measured_times(path: Path) -> list[dict[str, str]]:
+    """The rows of the committed table of run times; none if there is no such file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

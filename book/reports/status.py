@@ -6,13 +6,12 @@ be identical to the last.
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 from book.build.chapters import Chapter
-from book.build.manifest import Manifest
+from book.build.manifest import Manifest, measured_times
 
 
 def facts(
@@ -20,7 +19,9 @@ def facts(
 ) -> dict[str, Any]:
     """Everything that the page *What ran* shows about these chapters, which have been executed."""
     rows, versions = [], {}
-    times, machine = _measured(measured)
+    measured_rows = measured_times(measured)
+    times = {row["chapter"]: float(row["seconds"]) for row in measured_rows}
+    machine = measured_rows[0]["versions"] if measured_rows else ""
     for chapter in chapters:
         entry = manifest.data["chapters"][chapter.slug]
         versions |= entry["versions"]
@@ -33,15 +34,6 @@ def facts(
     # The order must not depend on which chapters ran now: Python first, then the packages.
     versions = {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))}
     return {"profile": profile_name, "machine": machine, "chapters": rows, "versions": versions}
-
-
-def _measured(path: Path) -> tuple[dict[str, float], str]:
-    """The seconds of each chapter in the full book, and the versions with which they were measured."""
-    if not path.is_file():
-        return {}, ""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {row["chapter"]: float(row["seconds"]) for row in rows}, rows[0]["versions"] if rows else ""
 
 
 def as_markdown(status: dict[str, Any]) -> list[str]:

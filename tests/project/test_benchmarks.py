@@ -112,11 +112,11 @@ def test_make_bench_runs_them_all():
 
 
 def test_the_chapters_times_are_those_of_the_last_complete_build(tmp_path):
-    slugs = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     manifest = tmp_path / "build" / "executed" / "full" / "manifest.json"
     manifest.parent.mkdir(parents=True)
     command = ["benchmarks/chapters.py", "--book", str(tmp_path / "build"), "--results", str(tmp_path)]
-    ran = {slug: {"seconds": 10.04 + i} for i, slug in enumerate(slugs)}
+    slugs = chapters()
+    ran = {slug: {"seconds": 10.04 + i, "processor": 5.5, "cells": [0.5, i]} for i, slug in enumerate(slugs)}
     manifest.write_text(json.dumps({"chapters": {slug: ran[slug] for slug in slugs[1:]}}))
     assert f"lacks {slugs[0]}" in run(*command) and not (tmp_path / "chapters.csv").exists()
     manifest.write_text(json.dumps({"chapters": ran}))
@@ -124,9 +124,15 @@ def test_the_chapters_times_are_those_of_the_last_complete_build(tmp_path):
     table = pd.read_csv(tmp_path / "chapters.csv")
     assert table["chapter"].tolist() == slugs
     assert np.allclose(table["seconds"], 10 + np.arange(len(slugs)), atol=1e-9)  # to the tenth
+    cells = pd.read_csv(tmp_path / "cells.csv")
+    assert cells.to_numpy().tolist() == [[slug, 2, i] for i, slug in reversed(list(enumerate(slugs))) if i >= 1]
+
+
+def chapters():
+    return [path.stem for part in ("", "appendix/") for path in sorted((ROOT / "notebooks").glob(f"{part}*.ipynb"))]
 
 
 def test_every_chapter_has_a_committed_time():
     table = measured.read("chapters")
-    assert table["chapter"].tolist() == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-    assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1
+    assert table["chapter"].tolist() == chapters()
+    assert (table[["seconds", "processor"]] > 0).all() and table["versions"].nunique() == 1
