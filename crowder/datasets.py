@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
-from scipy.spatial.distance import squareform
 
 from crowder import validation
 from crowder.cora import shipped
@@ -109,6 +108,8 @@ class Dataset:
         """The symmetric (n, n) array, made once from `condensed`; the diagonal is 1 and is not used."""
         if self.n == 0:
             return np.empty((0, 0))  # squareform takes an empty vector for one record
+        from scipy.spatial.distance import squareform  # half of the time of `import crowder`
+
         square = squareform(self.condensed, checks=False)
         np.fill_diagonal(square, 1.0)
         return square

@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.core import event
+
+from crowder.compiling import Notice
 
 __all__ = [
     "ASKED",
@@ -29,6 +32,8 @@ __all__ = [
     "node_walk",
     "settled",
 ]
+
+event.register("numba:compile", Notice())
 
 #: A pair is packed as ``i << 32 | j``; this mask gives j back.
 LOW = (1 << 32) - 1

@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.spatial.distance import squareform
 
 from crowder.sorting import by_record
 
@@ -57,7 +56,11 @@ class Candidates:
         """The (n, n) array of a complete similarity; its diagonal is meaningless."""
         if not self.complete:
             raise ValueError("similarity must be complete to have a square form")
-        return squareform(self._values, checks=False) if self._square is None else self._square
+        if self._square is not None:
+            return self._square
+        from scipy.spatial.distance import squareform  # half of the time of `import crowder`
+
+        return squareform(self._values, checks=False)
 
 
 def candidates(similarity: ArrayLike) -> Candidates:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, logsumexp
 
 from crowder import validation
 
@@ -99,6 +98,8 @@ def log_majority_error(votes: int, error: float) -> float:
     if error in (0.0, 1.0):
         return 0.0 if error else -np.inf
     wrong = np.arange(votes // 2 + 1, votes + 1)
+    from scipy.special import gammaln, logsumexp  # a tenth of the time of `import crowder`
+
     ways = gammaln(votes + 1) - gammaln(wrong + 1) - gammaln(votes - wrong + 1)
     return min(0.0, float(logsumexp(ways + wrong * log(error) + (votes - wrong) * np.log1p(-error))))
 
@@ -145,6 +146,8 @@ def expected_answers(votes: int, error: ArrayLike) -> Any:
         if error in (0.0, 1.0):
             return float(half)
         split = np.arange(half)
+        from scipy.special import gammaln
+
         ways = gammaln(half + split) - gammaln(half) - gammaln(split + 1)
         p, q = log(error), log1p(-error)
         chance = np.exp(ways + half * q + split * p) + np.exp(ways + half * p + split * q)

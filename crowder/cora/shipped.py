@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.distance import cdist, squareform
 
 from crowder.similarity.counted import COUNTED, from_counts
 from crowder.similarity.texts import expand
@@ -91,6 +90,8 @@ def pack(path: str | os.PathLike, labels: np.ndarray, diagonal: np.ndarray, whol
     and every row is stored as its difference from the row above: small numbers, which compress well. The compression is
     bzip2, because its output has stayed the same for decades, while those of zlib and xz differ between versions.
     """
+    from scipy.spatial.distance import squareform
+
     square = squareform(whole, checks=False)
     np.fill_diagonal(square, diagonal)
     first, group = _groups(square)
@@ -210,6 +211,8 @@ def _groups(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _chain(square: np.ndarray) -> np.ndarray:
     """From the first row, always to the nearest row not yet visited (whole distances, so no rounding and no
     randomness)."""
+    from scipy.spatial.distance import cdist
+
     apart = cdist(square, square, "cityblock")
     order = np.zeros(len(square), dtype=np.intp)
     for step in range(1, len(square)):
