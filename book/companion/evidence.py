@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-import sympy as sp
-from sympy.logic.boolalg import Boolean
 
 from book.companion.printing import exactly, number
 from crowder import validation
+from crowder.validation import is_symbolic
 
 __all__ = [
     "Evidence", "agreement", "argument", "bounded", "broadcast", "check_finite", "check_nonempty", "counterexample",
@@ -64,10 +63,13 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
 
     Examples
     --------
+    >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1).holds
     True
     """
+    import sympy as sp  # here: a build that only reads results need not wait for it
+
     check_nonempty(differences, what)
     differences = [validation.expression(difference, f"{what}: a difference") for difference in differences]
     left = [difference for difference in map(sp.simplify, differences) if difference != 0]
@@ -89,12 +91,14 @@ def argument(what: str, *steps, shows: str = "") -> Evidence:
 
     Examples
     --------
+    >>> import sympy as sp
     >>> argument("an inequality", sp.Rational(1, 3) < sp.Rational(1, 2)).figure
     '1 step'
     """
     check_nonempty(steps, what)
     for step in steps:
-        validation.kind(step, (bool, np.bool_, Boolean), f"{what}: a step must be True, False or a sympy relation")
+        if not (isinstance(step, (bool, np.bool_)) or _is_of(step, "relation")):
+            raise TypeError(f"{what}: a step must be True, False or a sympy relation, not {step!r}")
     wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
     size = plural(len(steps), "step", "steps")
     figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
@@ -200,7 +204,7 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
 
     Examples
     --------
-    >>> counterexample("two records", value=3, relation="at most", printed=sp.Rational(5, 2)).figure
+    >>> counterexample("two records", value=3, relation="at most", printed=Fraction(5, 2)).figure
     'printed: at most 2.5; it is 3'
     """
     check_finite(margin, what, "margin")
@@ -247,13 +251,27 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     return Evidence("readings", what, bool(holds), f"{figure} ({unit})")
 
 
+def _is_of(value, name: str) -> bool:
+    """Whether a value is of this class of sympy, which is not imported for it."""
+    if not is_symbolic(value):
+        return False
+    import sympy as sp
+
+    return isinstance(value, {"relation": sp.logic.boolalg.Boolean, "expression": sp.Expr}[name])
+
+
 def _is_true(step) -> bool:
-    return bool(step) if isinstance(step, (bool, np.bool_)) else step == sp.true
+    if not is_symbolic(step):
+        return bool(step)
+    import sympy as sp
+
+    return step == sp.true
 
 
 def _number(value, what: str) -> None:
     """Check that a value is a real number or an expression for one."""
-    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_, Fraction, sp.Expr)):
+    numbers = (int, float, np.integer, np.floating, np.bool_, Fraction)
+    if not (isinstance(value, numbers) or _is_of(value, "expression")):
         raise TypeError(f"{what} must be numbers, not {value!r}")
 
 
@@ -275,7 +293,8 @@ def check_nonempty(values: Sequence, what: str) -> None:
 
 def check_finite(limit: float, what: str, name: str) -> None:
     """Check that a limit is a finite, nonnegative number; any value would satisfy an infinite one."""
-    if not (isinstance(limit, (int, float, np.number, sp.Number, Fraction)) and 0 <= limit < float("inf")):
+    numbers = isinstance(limit, (int, float, np.number, Fraction)) or (is_symbolic(limit) and limit.is_number)
+    if not (numbers and 0 <= limit < float("inf")):
         raise ValueError(f"{what}: {name} must be finite and not negative, not {limit!r}")
 
 
@@ -297,7 +316,7 @@ def _with(shows: str, size: str) -> str:
 def _gap(a, b):
     """The difference of two values; 0 for equal infinities."""
     gap = 0 if a == b else a - b
-    return sp.simplify(gap) if isinstance(gap, sp.Basic) else gap
+    return gap.simplify() if is_symbolic(gap) else gap
 
 
 def _float(value) -> float:

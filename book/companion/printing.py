@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import sympy as sp
+
+from crowder.validation import is_symbolic
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["exactly", "markdown_table", "number"]
 
@@ -32,12 +35,15 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
 
     Examples
     --------
+    >>> import pandas as pd
     >>> print(markdown_table(pd.DataFrame({"n": [1879, 2], "share": [0.123456, None]}), {}))
     |     n |   share |
     |------:|--------:|
     | 1,879 |  0.1235 |
     |     2 |       – |
     """
+    import pandas as pd
+
     align = ["right" if pd.api.types.is_numeric_dtype(frame[column]) else "left" for column in frame]
     columns = [[_text(value, formats.get(column)) for value in frame[column]] for column in frame]
     # A vertical bar or a line break would end the cell.
@@ -49,6 +55,8 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
 
 
 def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
+    import pandas as pd
+
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "–"
     if callable(rule):
@@ -70,7 +78,8 @@ def number(value) -> str:
     >>> number(19833), number(Fraction(2, 3)), number(1_234_567.8)
     ('19,833', '0.6667', '1,234,568')
     """
-    if isinstance(value, (int, np.integer)) or (isinstance(value, (Fraction, sp.Integer)) and value == int(value)):
+    whole = isinstance(value, (int, np.integer)) or (isinstance(value, Fraction) and value.denominator == 1)
+    if whole or (is_symbolic(value) and value.is_Integer):
         return f"{int(value):,}"
     value = float(value)
     return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # four digits would give 1e+04
@@ -81,13 +90,17 @@ def exactly(value) -> str:
 
     Examples
     --------
+    >>> import sympy as sp
     >>> exactly(19833), exactly(Fraction(2, 3)), exactly(sp.Symbol("t") + 1)
     ('19,833', '2/3', '$t + 1$')
     """
-    if isinstance(value, sp.Basic) and not value.is_Rational:
+    if is_symbolic(value) and not value.is_Rational:
+        import sympy as sp
+
         return f"${sp.latex(value)}$"
     if isinstance(value, (float, np.floating)):
         return f"{value:.12g}"
-    if isinstance(value, (int, np.integer, sp.Integer)) and not isinstance(value, bool):
+    whole = isinstance(value, (int, np.integer)) or (is_symbolic(value) and value.is_Integer)
+    if whole and not isinstance(value, bool):
         return f"{int(value):,}"
     return str(value)

@@ -92,9 +92,9 @@ TABLE = {
         Row(lambda: readings.size_readings([3, 2], 1, 1, rest=0), ValueError, "not [3, 2], 1, 1, 0"),
         Row(lambda: readings.joint_score([], 50), ValueError, "at least one distance and 2 runs are needed, not"),
         Row(lambda: readings.joint_score([1], 1), ValueError, "at least one distance and 2 runs are needed, not"),
-        Row(lambda: readings.count_readings([2, 1], M, rng=7, only={"rounding": "nonsense"}),
+        Row(lambda: readings.select(rounding="nonsense"),
             ValueError, "no reading has rounding = 'nonsense'; there are {'rounding': ['as"),
-        Row(lambda: readings.count_readings([2, 1], M, rng=7, only={"colour": "x"}),
+        Row(lambda: readings.select(colour="x"),
             ValueError, "no reading has colour = 'x'; there are {'rounding': ['as drawn',"),
     ],
     "Figures and tables": [
