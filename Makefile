@@ -44,6 +44,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/cluster.py $(ARGS)
 	$(PY) benchmarks/scale.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
+	$(PY) benchmarks/pages.py $(ARGS)
 
 clean:
 	rm -rf _build

@@ -43,7 +43,7 @@ def main() -> None:
     timed = [(slug, cell + 1, seconds) for slug in slugs for cell, seconds in enumerate(ran[slug]["cells"])]
     cells = pd.DataFrame(timed, columns=["chapter", "cell", "seconds"])
     cells = cells[cells["seconds"] >= 1].sort_values("seconds", ascending=False, kind="stable")
-    folder = arguments.results or ROOT / ("_build" if arguments.quick else "book") / "measured"
+    folder = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in (("chapters", chapters), ("cells", cells)):
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")

@@ -107,7 +107,7 @@ def test_no_machine_is_named():
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
-    for script in ("cluster", "scale", "chapters"):
+    for script in ("cluster", "scale", "chapters", "pages"):
         assert f"benchmarks/{script}.py $(ARGS)" in recipe
 
 

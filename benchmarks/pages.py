@@ -1,0 +1,71 @@
+"""How long a reader waits for each page, opened from a folder in Chromium: the median of five openings.
+
+    python benchmarks/pages.py [--quick] [--results FOLDER]     or, with the benchmarks, `make bench`
+
+pages.csv: page; kilobytes (of the HTML file); interactive (milliseconds until the page can be read and scrolled); maths
+(until all its formulas are set); shift (the browser's cumulative layout shift, 0 if nothing moves); versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from statistics import median
+
+import pandas as pd
+from conftest import ROOT, versions
+from playwright.sync_api import sync_playwright
+
+SHIFT = """
+window.shift = 0;
+new PerformanceObserver(list => { for (const e of list.getEntries()) window.shift += e.value; })
+    .observe({type: 'layout-shift', buffered: true});
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="three pages, into _build/measured")
+    parser.add_argument("--results", type=Path, help="folder of the CSV file (default: book/data/measured)")
+    parser.add_argument("--book", type=Path, default=ROOT / "_build" / "html", help="the pages (default: _build/html)")
+    arguments = parser.parse_args()
+    files = sorted(path for path in arguments.book.glob("notebooks/**/*.html"))
+    if not files:
+        print(f"no times of the pages: there are none in {arguments.book}; run `make book` first")
+        return
+    rows = []
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for path in files[:3] if arguments.quick else files:
+            found = [opened(browser, path) for _ in range(1 if arguments.quick else 5)]
+            interactive, maths, shift = (median(column) for column in zip(*found, strict=True))
+            rows.append({
+                "page": path.stem, "kilobytes": round(path.stat().st_size / 1000), "interactive": round(interactive),
+                "maths": round(maths), "shift": round(shift, 4),
+            })  # fmt: skip
+        browser.close()
+    table = pd.DataFrame(rows).assign(versions=versions("playwright"))
+    folder = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
+    folder.mkdir(parents=True, exist_ok=True)
+    table.to_csv(folder / "pages.csv", index=False, lineterminator="\n")
+    print(table.drop(columns="versions").to_string(index=False))
+
+
+def opened(browser, path: Path) -> tuple[float, float, float]:
+    """Open a page once: milliseconds until it is interactive, until its formulas are set, and its layout shift."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(SHIFT)
+    page.goto(path.as_uri(), wait_until="domcontentloaded")
+    page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
+    maths = page.evaluate("performance.now()")
+    interactive = page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive")
+    shift = page.evaluate("window.shift")
+    context.close()
+    return interactive, maths, shift
+
+
+if __name__ == "__main__":
+    main()
