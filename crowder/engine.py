@@ -197,6 +197,14 @@ def learn(knowledge, i, j, same):
     return k
 
 
+@njit(cache=True)
+def learn_all(knowledge, codes, answers):
+    """Record the answers to questions, packed, none of which was settled when it was asked."""
+    for q in range(len(codes)):
+        knowledge = learn(knowledge, codes[q] >> 32, codes[q] & LOW, answers[q])
+    return knowledge
+
+
 # --- Edge ordering -------------------------------------------------------------------------------------------------
 
 
