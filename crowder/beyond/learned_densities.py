@@ -29,9 +29,10 @@ def known_pairs(summed, steps, number, settled):
     """The numbers of known matches and of known non-matches on each step: two arrays (number,), float64."""
     name = summed.name
     matches, others = np.zeros(number), np.zeros(number)
-    for i in range(len(name)):
+    asked = np.flatnonzero(summed.asked)  # nothing is known of the other records
+    for s, i in enumerate(asked):
         a, row, line = name[i], summed.total[name[i]], steps[i]
-        for j in range(i):
+        for j in asked[:s]:
             if name[j] == a:
                 matches[line[j]] += 1
             elif row[name[j]] == settled:
@@ -50,9 +51,10 @@ def dependence(summed, steps, ratio, settled):
     n = len(name)
     sums = np.zeros((n, n))
     pairs, mean, square = 0, 0.0, 0.0
-    for i in range(n):
+    asked = np.flatnonzero(summed.asked)  # no component is known to differ from the other records
+    for s, i in enumerate(asked):
         a, row, line = name[i], total[name[i]], steps[i]
-        for j in range(i):
+        for j in asked[:s]:
             b = name[j]
             if row[b] == settled and a != b:
                 x = ratio[line[j]]

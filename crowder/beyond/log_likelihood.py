@@ -67,7 +67,8 @@ class SummedEvidence(NamedTuple):
     ``total[a, b]`` is the summed evidence, or SETTLED; ``best[a]`` the index of the first maximum of row a and
     ``most[a]`` that maximum in nats; or STALE and a bound from above, until a question depends on it. `size` is the
     number of a component's records, 0 once it has been merged away; `name` the component of each record, and
-    ``alive[:at[ALIVE]]`` all components in increasing order. `opened` marks the clusters, with which newcomers are
+    ``alive[:at[ALIVE]]`` all components in increasing order. `asked` marks the records that were asked about: of the
+    others nothing is known, and each is a component. `opened` marks the clusters, with which newcomers are
     compared. `dependence` holds ρ: a sum of m terms is divided by its design effect 1 + ρ(m - 1).
     """
 
@@ -77,6 +78,7 @@ class SummedEvidence(NamedTuple):
     size: np.ndarray
     name: np.ndarray
     alive: np.ndarray
+    asked: np.ndarray
     opened: np.ndarray
     dependence: np.ndarray
     at: np.ndarray
@@ -110,6 +112,7 @@ def sum_evidence(evidence):
         np.ones(n, np.int64),
         np.arange(n),
         np.arange(n),
+        np.zeros(n, np.bool_),
         np.zeros(n, np.bool_),
         np.zeros(1),
         np.array([-1, n, n]),
@@ -158,6 +161,7 @@ def absorb(summed, i, j, same):
     """Update the sums with an answer about records i and j, of components not yet settled."""
     total, best, most, size, name = summed.total, summed.best, summed.most, summed.size, summed.name
     rho, alive = summed.dependence[0], summed.alive[: summed.at[ALIVE]]
+    summed.asked[i] = summed.asked[j] = True
     a, b = name[i], name[j]
     if not same:
         total[a, b] = total[b, a] = SETTLED
@@ -324,8 +328,7 @@ def reweigh(summed, steps, ratio):
             for j in range(len(name)):
                 row[name[j]] += ratio[line[j]]
             p += 1
-        total = summed.total[a]
         for b in alive:
-            if total[b] != SETTLED:
-                total[b] = row[b]
+            if summed.total[a, b] != SETTLED:
+                summed.total[a, b] = row[b]
         _search(summed, a)
