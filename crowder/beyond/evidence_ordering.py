@@ -84,8 +84,8 @@ class EvidenceOrdering(Ordering):
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Cost:* usually O(n) per question; a row that loses its maximum is searched again. Placing a record costs O(nk) for
-    k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
+    *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
+    Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
 
     Examples
     --------
@@ -180,8 +180,8 @@ class EvidenceOrdering(Ordering):
 
     def _run(self, labels: np.ndarray) -> None:
         self._take_in()
-        asked = None
-        while asked is None or asked == len(codes):  # in the compiled loop, from one update to the next
+        codes, asked = np.empty(0, np.int64), 0
+        while asked == len(codes):  # in the compiled loop, from one update to the next
             codes = np.empty(self._update_at - self._taken, np.int64)
             answers = np.empty(len(codes), np.bool_)
             asked = ask_all(self._summed, *self._rule(), labels[self._arrivals], codes, answers)

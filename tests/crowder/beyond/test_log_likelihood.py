@@ -11,10 +11,12 @@ from shared import without_compilation
 from crowder.beyond.log_likelihood import (
     ALPHA,
     FAR,
+    FEW,
     GRAIN,
     SETTLED,
     STALE,
     UNIT,
+    _sort,
     absorb,
     log_ratios,
     question,
@@ -221,6 +223,14 @@ for form in ("auto", "pairs", "records"):
 print(json.dumps(out))
 """
     assert len(without_compilation(program)["auto-False"]) >= 24
+
+
+@pytest.mark.parametrize("size", [0, 1, FEW, FEW + 1, 200])
+def test_few_numbers_and_many_are_sorted(size):
+    values = np.random.default_rng(size).integers(9, size=size) / 8
+    expected = np.sort(values)
+    _sort(values)
+    assert np.array_equal(values, expected)
 
 
 def test_nothing_to_ask():
