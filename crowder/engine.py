@@ -207,6 +207,14 @@ def learn(knowledge, i, j, same):
     return k
 
 
+@njit(cache=True)
+def learn_all(knowledge, codes, answers):
+    """Record the answers to questions, packed, none of which was settled when it was asked."""
+    for q in range(len(codes)):
+        knowledge = learn(knowledge, codes[q] >> 32, codes[q] & LOW, answers[q])
+    return knowledge
+
+
 # --- Edge ordering -------------------------------------------------------------------------------------------------
 
 
@@ -390,6 +398,25 @@ def _sift(heap, best_value, best_priority, top, size):
 def node_ask(walk, knowledge):
     """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1."""
     return _node_questions(walk, knowledge, np.empty(0, np.int64))
+
+
+@njit(cache=True)
+def node_omit(walk, knowledge, summed, least, settled, unit):
+    """Answer no to questions between components with evidence of at most `least`, up to the first with more.
+
+    Takes a `crowder.beyond.log_likelihood.SummedEvidence` and constants of that file.
+    """
+    total, size, name, rho = summed.total, summed.size, summed.name, summed.dependence[0]
+    code = _node_questions(walk, knowledge, np.empty(0, np.int64))
+    while code != -1:
+        i, j = code >> 32, code & LOW
+        a, b = name[i], name[j]
+        evidence = total[a, b] / unit / (1 + rho * (size[a] * size[b] - 1))
+        if total[a, b] != settled and evidence > least:
+            break
+        knowledge = learn(knowledge, i, j, False)
+        code = _node_questions(walk, knowledge, np.empty(0, np.int64))
+    return knowledge
 
 
 @njit(cache=True)

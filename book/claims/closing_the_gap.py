@@ -15,7 +15,7 @@ import crowder as cr
 from book.companion.claims import agreement, also, bounded, exceeds, identity, of_chapter, simulation, trend
 from book.companion.empirical import mean_and_error
 from crowder.beyond import learned_densities
-from crowder.beyond.log_likelihood import SummedEvidence, absorb, log_ratios, question
+from crowder.beyond.log_likelihood import absorb, log_ratios, question, sum_evidence
 from crowder.counting.lower_bounds import product_tv
 
 claim, check = of_chapter(__name__)
@@ -350,7 +350,8 @@ def _measured(data, model, steps):
     n, (i, j) = data.n, np.triu_indices(data.n, 1)
     name = np.unique(data.labels, return_index=True)[1][data.labels]  # of each record's cluster
     size = np.bincount(name, minlength=n)
-    state = SummedEvidence(np.ones((n, n), np.int64), name, size, name, name > 0, np.zeros(1), name)
+    state = sum_evidence(np.zeros((n, n), np.int64))._replace(total=np.ones((n, n), np.int64), name=name, size=size)
+    state.asked[:] = True
     square = np.zeros((n, n), np.uint8)
     square[i, j] = square[j, i] = _step(data.condensed, steps)
     ratio = _evidence(model, (steps[1:] + steps[:-1]) / 2)

@@ -12,10 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
-from crowder.beyond.log_likelihood import SETTLED, TAU, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
+from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
+from crowder.beyond.log_likelihood import (
+    SETTLED,
+    TAU,
+    UNIT,
+    absorb,
+    ask_all,
+    log_ratios,
+    question,
+    rank,
+    reweigh,
+    sum_evidence,
+)
 from crowder.densities import common_steps
-from crowder.engine import ASKED, LOW, learn
+from crowder.engine import ASKED, LOW, learn_all
 from crowder.models import SimilarityModel
 from crowder.oracles import Oracle
 from crowder.orderings import Ordering
@@ -73,8 +84,8 @@ class EvidenceOrdering(Ordering):
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Cost:* usually O(n) per question; a row that loses its maximum is searched again. Placing a record costs O(nk) for
-    k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
+    *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
+    Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
 
     Examples
     --------
@@ -104,18 +115,18 @@ class EvidenceOrdering(Ordering):
             raise ValueError("similarity must have every pair, dense or condensed, for evidence ordering")
         self.form = form
         self._arrivals = generator.permutation(self.n)
-        square = self._candidates.square()[np.ix_(self._arrivals, self._arrivals)]
+        square = self._candidates.square()
         self._learns, self._update_at = model is None, FIRST_UPDATE
         if model is None:
-            self._edges, self._steps, self._mass = into_steps(square, self._candidates.listed()[0])
+            self._edges, steps, self._mass = into_steps(square, self._candidates.listed()[0])
             self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
         else:
             edges, green, red = common_steps(model.green, model.red)
             self._edges, self._ratio = edges[1:-1], log_ratios(green, red)
-            self._steps = np.searchsorted(self._edges, square, side="right").astype(np.uint16)
-        evidence = self._ratio[self._steps]
-        self._identity = np.frombuffer(blake2b(np.ascontiguousarray(evidence).tobytes()).digest(), np.uint8)
-        self._summed = sum_evidence(evidence)
+            steps = step_of(self._edges, square)
+        self._steps = steps[self._arrivals][:, self._arrivals]
+        self._first_ratio = self._ratio
+        self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals)
         self._taken = 0
 
@@ -132,17 +143,23 @@ class EvidenceOrdering(Ordering):
         return self._ratio[np.searchsorted(self._edges, w.astype(np.float64), side="right")] / UNIT
 
     def next_question(self) -> tuple[int, int] | None:
+        self._take_in()
+        code = question(self._summed, *self._rule())
+        return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
+
+    def _take_in(self) -> None:
+        """Update the sums with the answers since the last time."""
         while self._taken < self._knowledge.count[ASKED]:
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
             self._taken += 1
             if self._taken == self._update_at:
                 self._update()
+
+    def _rule(self) -> tuple[float, bool]:
+        """The least evidence at which pairs are asked about first, and whether records are placed by arrival."""
         least, by_arrival = FORMS[self.form]
-        if self.form == "auto" and self.dependence > DEPENDENT:
-            least = -np.inf
-        code = question(self._summed, least, by_arrival)
-        return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
+        return (-np.inf if self.form == "auto" and self.dependence > DEPENDENT else least), by_arrival
 
     def _update(self) -> None:
         self._update_at = int(self._update_at * UPDATE_FACTOR)
@@ -151,15 +168,28 @@ class EvidenceOrdering(Ordering):
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
         before = self.dependence
         self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
-        if self._learns or self.dependence != before:
+        if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
+        elif self.dependence != before:
+            rank(self._summed)  # the sums themselves stay
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, self._identity)
+        evidence = self._first_ratio[self._steps]
+        identity = np.frombuffer(blake2b(evidence.tobytes()).digest(), np.uint8)
+        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, identity)
 
     def _run(self, labels: np.ndarray) -> None:
-        while (pair := self.next_question()) is not None:
-            self._knowledge = learn(self._knowledge, *pair, labels[pair[0]] == labels[pair[1]])
+        self._take_in()
+        codes, asked = np.empty(0, np.int64), 0
+        while asked == len(codes):  # in the compiled loop, from one update to the next
+            codes = np.empty(self._update_at - self._taken, np.int64)
+            answers = np.empty(len(codes), np.bool_)
+            asked = ask_all(self._summed, *self._rule(), labels[self._arrivals], codes, answers)
+            pairs = self._arrivals[codes[:asked] >> 32] << 32 | self._arrivals[codes[:asked] & LOW]
+            self._knowledge = learn_all(self._knowledge, pairs, answers)
+            self._taken += asked
+            if self._taken == self._update_at:
+                self._update()
 
 
 def evidence_ordering(

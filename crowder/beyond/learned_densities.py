@@ -12,10 +12,13 @@ import numpy as np
 from numba import njit
 from scipy.optimize import isotonic_regression
 
-__all__ = ["dependence", "into_steps", "known_pairs", "learned_densities"]
+__all__ = ["dependence", "into_steps", "known_pairs", "learned_densities", "step_of"]
 
 #: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
 STEPS = 50
+
+#: A value's step is looked up by its bin, one of this many; a power of two, so that no product is rounded.
+BINS = 1 << 10
 
 #: The prior counts as this many pairs, with a ratio f_g/f_r that increases from (1 - TILT)/(1 + TILT) to its inverse.
 PRIOR_PAIRS, TILT = 1000.0, 0.1
@@ -24,14 +27,16 @@ PRIOR_PAIRS, TILT = 1000.0, 0.1
 @njit(cache=True)
 def known_pairs(summed, steps, number, settled):
     """The numbers of known matches and of known non-matches on each step: two arrays (number,), float64."""
-    name, total = summed.name, summed.total
+    name = summed.name
     matches, others = np.zeros(number), np.zeros(number)
-    for i in range(len(name)):
-        for j in range(i):
-            if name[i] == name[j]:
-                matches[steps[i, j]] += 1
-            elif total[name[i], name[j]] == settled:
-                others[steps[i, j]] += 1
+    asked = np.flatnonzero(summed.asked)  # nothing is known of the other records
+    for s, i in enumerate(asked):
+        a, row, line = name[i], summed.total[name[i]], steps[i]
+        for j in asked[:s]:
+            if name[j] == a:
+                matches[line[j]] += 1
+            elif row[name[j]] == settled:
+                others[line[j]] += 1
     return matches, others
 
 
@@ -46,20 +51,23 @@ def dependence(summed, steps, ratio, settled):
     n = len(name)
     sums = np.zeros((n, n))
     pairs, mean, square = 0, 0.0, 0.0
-    for i in range(n):
-        for j in range(i):
-            a, b = min(name[i], name[j]), max(name[i], name[j])
-            if a != b and total[a, b] == settled:
-                x = ratio[steps[i, j]]
-                sums[a, b] += x
+    asked = np.flatnonzero(summed.asked)  # no component is known to differ from the other records
+    for s, i in enumerate(asked):
+        a, row, line = name[i], total[name[i]], steps[i]
+        for j in asked[:s]:
+            b = name[j]
+            if row[b] == settled and a != b:
+                x = ratio[line[j]]
+                sums[min(a, b), max(a, b)] += x
                 pairs, mean, square = pairs + 1, mean + x, square + x * x
     if pairs == 0:
         return 0.0
     mean /= pairs
     variance = square / pairs - mean * mean
     spread, cells, terms = 0.0, 0, 0
-    for a in range(n):
-        for b in range(a + 1, n):
+    alive = np.flatnonzero(size)
+    for s, a in enumerate(alive):
+        for b in alive[s + 1 :]:
             m = size[a] * size[b]
             if m > 1 and total[a, b] == settled:
                 spread += (sums[a, b] - m * mean) ** 2 / m
@@ -111,7 +119,32 @@ def into_steps(square: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.n
     if len(values) == 0:
         return even[:0], np.zeros(square.shape, np.uint8), np.ones(1)
     edges = np.unique(np.concatenate([even, np.quantile(values, even)]))
-    used = np.flatnonzero(np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1))
+    count = np.bincount(step_of(edges, values), minlength=len(edges) + 1)
+    used = np.flatnonzero(count)
     edges = edges[used[1:] - 1]  # an empty step is merged with the one below it
-    mass = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1) / len(values)
-    return edges, np.searchsorted(edges, square, side="right").astype(np.uint8), mass
+    return edges, step_of(edges, square).astype(np.uint8), count[used] / len(values)
+
+
+def step_of(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The step of each value in [0, 1], uint16: ``np.searchsorted(edges, values, side="right")``, several times faster.
+
+    Examples
+    --------
+    >>> step_of(np.array([0.25, 0.5]), np.array([[0.1, 0.25], [0.5, 1.0]]))
+    array([[0, 1],
+           [2, 2]], dtype=uint16)
+    """
+    first = np.searchsorted(edges, np.arange(BINS + 1) / BINS, side="right")
+    return _step_of(edges, first, np.ascontiguousarray(values).reshape(-1)).reshape(values.shape)
+
+
+@njit(cache=True)
+def _step_of(edges, first, values):
+    """Count on from `first`, the number of edges up to the left end of a value's bin."""
+    step = np.empty(len(values), np.uint16)
+    for p, x in enumerate(values):
+        s = first[int(x * BINS)]
+        while s < len(edges) and edges[s] <= x:
+            s += 1
+        step[p] = s
+    return step

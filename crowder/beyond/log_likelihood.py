@@ -21,8 +21,10 @@ __all__ = [
     "UNIT",
     "SummedEvidence",
     "absorb",
+    "ask_all",
     "log_ratios",
     "question",
+    "rank",
     "reweigh",
     "sum_evidence",
 ]
@@ -48,23 +50,35 @@ FAR = 15.0
 #: Expected numbers of unnecessary questions are rounded to multiples of 1/GRAIN.
 GRAIN = 1000.0
 
-# The index of each counter of a SummedEvidence in its `at`: the newcomer (or -1), records not yet in a cluster.
-NEWCOMER, LOOSE = 0, 1
+# The index of each counter of a SummedEvidence in its `at`: the newcomer (or -1), records not yet in a cluster,
+# components.
+NEWCOMER, LOOSE, ALIVE = 0, 1, 2
+
+#: In place of the best of a row that has lost it.
+STALE = -1
+
+#: So many numbers are sorted by insertion, several times faster than by NumPy's sort if they are few.
+FEW = 64
 
 
 class SummedEvidence(NamedTuple):
     """The evidence between components, each named by one of its records.
 
-    ``total[a, b]`` is the summed evidence, or SETTLED; ``best[a]`` the index of the first maximum of row a; `size` the
-    number of a component's records, 0 once it has been merged away; `name` the component of each record. `opened` marks
-    the clusters, with which newcomers are compared. `dependence` holds ρ: a sum of m terms is divided by its design
-    effect 1 + ρ(m - 1).
+    ``total[a, b]`` is the summed evidence, or SETTLED; ``best[a]`` the index of the first maximum of row a and
+    ``most[a]`` that maximum in nats; or STALE and a bound from above, until a question depends on it. `size` is the
+    number of a component's records, 0 once it has been merged away; `name` the component of each record, and
+    ``alive[:at[ALIVE]]`` all components in increasing order. `asked` marks the records that were asked about: of the
+    others nothing is known, and each is a component. `opened` marks the clusters, with which newcomers are
+    compared. `dependence` holds ρ: a sum of m terms is divided by its design effect 1 + ρ(m - 1).
     """
 
     total: np.ndarray
     best: np.ndarray
+    most: np.ndarray
     size: np.ndarray
     name: np.ndarray
+    alive: np.ndarray
+    asked: np.ndarray
     opened: np.ndarray
     dependence: np.ndarray
     at: np.ndarray
@@ -94,14 +108,16 @@ def sum_evidence(evidence):
     summed = SummedEvidence(
         evidence,
         np.zeros(n, np.int64),
+        np.zeros(n),
         np.ones(n, np.int64),
         np.arange(n),
+        np.arange(n),
+        np.zeros(n, np.bool_),
         np.zeros(n, np.bool_),
         np.zeros(1),
-        np.array([-1, n]),
+        np.array([-1, n, n]),
     )
-    for a in range(n):
-        summed.best[a] = _best(summed.total, summed.size, summed.dependence[0], a)
+    rank(summed)
     return summed
 
 
@@ -115,15 +131,22 @@ def _weight(total, size, rho, a, b):
 
 
 @njit(cache=True)
-def _best(total, size, rho, a):
-    """The index of the first maximum of row a; a itself if every entry is settled."""
+def _search(summed, a):
+    """Find the first maximum of row a; if every entry is settled, it is -inf at a itself."""
+    total, size, rho = summed.total, summed.size, summed.dependence[0]
     most, place = -np.inf, a
-    for b in range(len(total)):
-        if total[a, b] != SETTLED:
-            weight = _weight(total, size, rho, a, b)
-            if weight > most:
-                most, place = weight, b
-    return place
+    for b in summed.alive[: summed.at[ALIVE]]:
+        weight = _weight(total, size, rho, a, b)
+        if weight > most:
+            most, place = weight, b
+    summed.best[a], summed.most[a] = place, most
+
+
+@njit(cache=True)
+def rank(summed):
+    """Find the best of every row anew, as after a change of the sums or of ρ."""
+    for a in summed.alive[: summed.at[ALIVE]]:
+        _search(summed, a)
 
 
 @njit(cache=True)
@@ -136,13 +159,16 @@ def _open(summed, a):
 @njit(cache=True)
 def absorb(summed, i, j, same):
     """Update the sums with an answer about records i and j, of components not yet settled."""
-    total, best, size, name = summed.total, summed.best, summed.size, summed.name
-    rho, n = summed.dependence[0], len(summed.total)
+    total, best, most, size, name = summed.total, summed.best, summed.most, summed.size, summed.name
+    rho, alive = summed.dependence[0], summed.alive[: summed.at[ALIVE]]
+    summed.asked[i] = summed.asked[j] = True
     a, b = name[i], name[j]
     if not same:
         total[a, b] = total[b, a] = SETTLED
-        best[a] = _best(total, size, rho, a)
-        best[b] = _best(total, size, rho, b)
+        if best[a] == b:
+            best[a] = STALE
+        if best[b] == a:
+            best[b] = STALE
         return
     if size[a] < size[b] or (size[a] == size[b] and b < a):
         a, b = b, a  # the larger component keeps its name; of equals, the one with the smaller name
@@ -150,25 +176,31 @@ def absorb(summed, i, j, same):
     _open(summed, b)
     size[a] += size[b]
     size[b] = 0
-    for c in range(n):
+    for c in range(len(name)):
         if name[c] == b:
             name[c] = a
-        if c != a and size[c] > 0:
+    left = 0
+    for c in alive:
+        if c != b:
+            alive[left] = c  # the list closes up
+            left += 1
+    summed.at[ALIVE] = left
+    best[a], most[a] = a, -np.inf
+    for c in alive[:left]:
+        if c != a:
             if total[a, c] == SETTLED or total[b, c] == SETTLED:
                 total[a, c] = SETTLED
             else:
                 total[a, c] += total[b, c]
             total[c, a] = total[a, c]
+            new = _weight(total, size, rho, a, c)
+            if new > most[a]:
+                best[a], most[a] = c, new
+            if new > most[c] or (new == most[c] and a < best[c]):
+                best[c], most[c] = a, new
+            elif best[c] == b or (best[c] == a and new < most[c]):
+                best[c] = STALE
         total[b, c] = total[c, b] = SETTLED
-    best[a] = _best(total, size, rho, a)
-    for c in range(n):
-        if c != a and size[c] > 0:
-            if best[c] == a or best[c] == b:
-                best[c] = _best(total, size, rho, c)
-            else:
-                top, new = _weight(total, size, rho, c, best[c]), _weight(total, size, rho, c, a)
-                if new > top or (new == top and a < best[c]):
-                    best[c] = a
 
 
 @njit(cache=True)
@@ -179,24 +211,23 @@ def question(summed, tau, by_arrival):
     likely cluster of the newcomer; one that differs from all clusters opens a new one, and another is chosen.
     """
     total, best, size, opened, at = summed.total, summed.best, summed.size, summed.opened, summed.at
-    rho, n = summed.dependence[0], len(summed.total)
-    a, top = -1, -np.inf
-    for c in range(n):
-        if size[c] > 0:
-            weight = _weight(total, size, rho, c, best[c])
-            if weight > top:
-                a, top = c, weight
+    rho, alive = summed.dependence[0], summed.alive[: at[ALIVE]]
+    a = _first(summed, alive)
+    while a >= 0 and best[a] == STALE:
+        _search(summed, a)
+        a = _first(summed, alive)
     if a < 0:
         return -1
+    top = summed.most[a]
     while at[LOOSE] > 0 and top < tau:
-        if at[LOOSE] == n:
+        if at[LOOSE] == len(summed.name):
             _open(summed, 0 if by_arrival else a)
         v = at[NEWCOMER]
         if v < 0 or opened[v] or size[v] == 0:
             v = at[NEWCOMER] = _newcomer(summed, by_arrival)
         cluster, most = -1, -np.inf
-        for c in range(n):
-            if opened[c] and size[c] > 0 and total[v, c] != SETTLED:
+        for c in alive:
+            if opened[c] and total[v, c] != SETTLED:
                 weight = _weight(total, size, rho, v, c) + (0.0 if by_arrival else 0.5 * np.log(size[c]))
                 if weight > most:
                     cluster, most = c, weight
@@ -207,39 +238,49 @@ def question(summed, tau, by_arrival):
 
 
 @njit(cache=True)
+def _first(summed, alive):
+    """The first component with the largest maximum, or bound on it; -1 when all are settled."""
+    most, a, top = summed.most, -1, -np.inf
+    for c in alive:
+        if most[c] > top:
+            a, top = c, most[c]
+    return a
+
+
+@njit(cache=True)
 def _newcomer(summed, by_arrival):
     """The record to place next: the first, or the one with the fewest expected unnecessary questions."""
-    total, size, opened = summed.total, summed.size, summed.opened
-    rho, n = summed.dependence[0], len(total)
-    clusters = np.flatnonzero(opened & (size > 0))
-    prior = 0.5 * np.log(size[clusters])
+    total, size, rho = summed.total, summed.size, summed.dependence[0]
+    alive = summed.alive[: summed.at[ALIVE]]
+    opened = summed.opened[alive]
+    loose, clusters = alive[~opened], alive[opened]
+    if by_arrival:
+        return loose[0]
+    weight = np.empty((len(loose), len(clusters)))
+    for s, c in enumerate(clusters):  # row by row of the sums, which are symmetric: neighbours in memory
+        prior = 0.5 * np.log(size[c])
+        for r, v in enumerate(loose):
+            weight[r, s] = _weight(total, size, rho, c, v) + prior
     chance = np.empty(len(clusters))
     chosen, least, surest = -1, np.inf, 0.0
-    for v in range(n):
-        if opened[v] or size[v] == 0:
-            continue
-        if by_arrival:
-            return v
-        most, m = np.log(ALPHA), 0
-        for s, c in enumerate(clusters):
-            if total[v, c] != SETTLED:
-                chance[m] = _weight(total, size, rho, v, c) + prior[s]
-                most = max(most, chance[m])
-                m += 1
+    for r, v in enumerate(loose):
+        most = np.log(ALPHA)
+        for x in weight[r]:
+            most = max(most, x)
         near = 0
-        for s in range(m):
-            if chance[s] > most - FAR:
-                chance[near] = np.exp(chance[s] - most)
+        for x in weight[r]:
+            if x > most - FAR:
+                chance[near] = np.exp(x - most)
                 near += 1
-        chance[:near].sort()
+        _sort(chance[:near])
         whole = np.exp(np.log(ALPHA) - most)
-        for r in range(near):
-            whole += chance[near - 1 - r]
-        # Clusters are tried by decreasing probability, so the r-th costs r unnecessary questions (from r = 0). For a
+        for q in range(near):
+            whole += chance[near - 1 - q]
+        # Clusters are tried by decreasing probability, so the q-th costs q unnecessary questions (from q = 0). For a
         # record that opens a new cluster, no question is unnecessary.
         wasted = 0.0
-        for r in range(1, near):
-            wasted += r * chance[near - 1 - r] / whole
+        for q in range(1, near):
+            wasted += q * chance[near - 1 - q] / whole
         wasted = np.rint(wasted * GRAIN)
         sure = chance[near - 1] / whole if near > 0 else 0.0
         if wasted < least or (wasted == least and sure > surest):
@@ -248,18 +289,46 @@ def _newcomer(summed, by_arrival):
 
 
 @njit(cache=True)
+def _sort(values):
+    """Put values in increasing order."""
+    if len(values) > FEW:
+        values.sort()
+        return
+    for p in range(1, len(values)):
+        x, q = values[p], p
+        while q > 0 and values[q - 1] > x:
+            values[q] = values[q - 1]
+            q -= 1
+        values[q] = x
+
+
+@njit(cache=True)
+def ask_all(summed, tau, by_arrival, labels, codes, answers):
+    """Ask as many questions as there is room for, answered from the labels; returns how many there were."""
+    for q in range(len(codes)):
+        code = question(summed, tau, by_arrival)
+        if code == -1:
+            return q
+        i, j = code >> 32, code & 0xFFFFFFFF
+        codes[q], answers[q] = code, labels[i] == labels[j]
+        absorb(summed, i, j, answers[q])
+    return len(codes)
+
+
+@njit(cache=True)
 def reweigh(summed, steps, ratio):
     """Recompute the sums; the evidence of a pair of records on step s is now ``ratio[s]``."""
-    total, best, size, name = summed.total, summed.best, summed.size, summed.name
-    rho, n = summed.dependence[0], len(name)
-    for a in range(n):
-        for b in range(n):
-            if total[a, b] != SETTLED:
-                total[a, b] = 0
-    for i in range(n):
-        for j in range(n):
-            if total[name[i], name[j]] != SETTLED:
-                total[name[i], name[j]] += ratio[steps[i, j]]
-    for a in range(n):
-        if size[a] > 0:
-            best[a] = _best(total, size, rho, a)
+    name, alive = summed.name, summed.alive[: summed.at[ALIVE]]
+    member = np.argsort(name, kind="mergesort")  # component by component
+    row, p = np.zeros(len(name), summed.total.dtype), 0
+    for a in alive:
+        row[:] = 0
+        while p < len(name) and name[member[p]] == a:
+            line = steps[member[p]]
+            for j in range(len(name)):
+                row[name[j]] += ratio[line[j]]
+            p += 1
+        for b in alive:
+            if summed.total[a, b] != SETTLED:
+                summed.total[a, b] = row[b]
+        _search(summed, a)

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.evidence_ordering import FIRST_UPDATE, UPDATE_FACTOR
-from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities
+from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
 from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
 from crowder.beyond.posterior import doubtful, left_open
 from crowder.densities import common_steps
-from crowder.engine import LOW
+from crowder.engine import LOW, learn, node_omit
 from crowder.models import SimilarityModel
-from crowder.orderings import EdgeOrdering, Ordering, unpacked
+from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, unpacked
 from crowder.resolution import Resolution
 
 __all__ = ["Stopped", "Stopping"]
@@ -194,7 +194,7 @@ class Stopping(Ordering):
             self._ratio = log_ratios(*learned_densities(0 * self._mass, 0 * self._mass, self._mass))
         else:
             edges, green, red = common_steps(model.green, model.red)
-            self._steps = np.searchsorted(edges[1:-1], square, side="right").astype(np.uint16)
+            self._steps = step_of(edges[1:-1], square)
             self._ratio = log_ratios(green, red)
         self._summed = sum_evidence(self._ratio[self._steps])
         self._update_at = FIRST_UPDATE
@@ -221,7 +221,19 @@ class Stopping(Ordering):
         super().tell(pair, same)
         if self.ordering._pending is not None:
             self.ordering.tell(pair, same)
-        absorb(self._summed, *pair, bool(same))
+        self._take_in(pair, bool(same))
+
+    def _run(self, labels: np.ndarray) -> None:
+        inner = self.ordering
+        while (pair := self.ask()) is not None:  # as with `tell`, but without checks of the answer
+            same = bool(labels[pair[0]] == labels[pair[1]])
+            self._knowledge, self._pending = learn(self._knowledge, *pair, same), None
+            if inner._pending is not None:
+                inner._knowledge, inner._pending = learn(inner._knowledge, *pair, same), None
+            self._take_in(pair, same)
+
+    def _take_in(self, pair: tuple[int, int], same: bool) -> None:
+        absorb(self._summed, *pair, same)
         if same:
             self._queue.clear()
         if self.n_queries == self._update_at:
@@ -249,8 +261,11 @@ class Stopping(Ordering):
         """The next question of the wrapped ordering that is not omitted."""
         while not self._second:
             if isinstance(self.ordering, EdgeOrdering) and self.ordering._pending is None:
-                walk = self.ordering._walk  # many pairs at once
-                walk.at[0] = doubtful(walk.codes, walk.at[0], self._summed, self._least, SETTLED, UNIT)
+                edges = self.ordering._walk  # many pairs at once
+                edges.at[0] = doubtful(edges.codes, edges.at[0], self._summed, self._least, SETTLED, UNIT)
+            elif isinstance(self.ordering, NodeOrdering) and self.ordering._pending is None:
+                walk, known = self.ordering._walk, self.ordering._knowledge
+                self.ordering._knowledge = node_omit(walk, known, self._summed, self._least, SETTLED, UNIT)
             pair = self.ordering.ask()
             if pair is None:
                 self._second = True

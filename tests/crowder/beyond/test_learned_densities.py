@@ -17,6 +17,7 @@ from crowder.beyond.learned_densities import (
     into_steps,
     known_pairs,
     learned_densities,
+    step_of,
 )
 from crowder.beyond.log_likelihood import SETTLED, absorb, sum_evidence
 
@@ -93,6 +94,12 @@ def test_steps_hold_every_pair(n, levels, data):
     cell = [int((np.union1d(even, np.quantile(values, even)) <= value).sum()) for value in values]
     assert upper.tolist() == np.unique(cell, return_inverse=True)[1].tolist()
     assert np.array_equal(steps, steps.T)
+
+
+@given(st.lists(st.floats(0, 1), max_size=9), st.lists(st.floats(0, 1), max_size=30))
+def test_a_step_is_found_as_by_bisection(edges, values):
+    edges, values = np.unique(edges), np.array(values + edges)  # an edge itself belongs to the step above it
+    assert np.array_equal(step_of(edges, values), np.searchsorted(edges, values, side="right"))
 
 
 def test_steps_without_pairs():

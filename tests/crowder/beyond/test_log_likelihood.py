@@ -11,9 +11,12 @@ from shared import without_compilation
 from crowder.beyond.log_likelihood import (
     ALPHA,
     FAR,
+    FEW,
     GRAIN,
     SETTLED,
+    STALE,
     UNIT,
+    _sort,
     absorb,
     log_ratios,
     question,
@@ -140,7 +143,10 @@ def test_rows_that_were_added_are_sums_over_records(n, data):
                     across = np.ix_(summed.name == a, summed.name == b)
                     assert summed.total[a, b] == ratio[steps][across].sum()
             if (summed.total[a] != SETTLED).any():
-                assert summed.best[a] == np.argmax(summed.total[a])
+                most = summed.total[a].max() / UNIT
+                assert summed.most[a] >= most  # a bound, or the maximum itself
+                if summed.best[a] != STALE:
+                    assert summed.best[a] == np.argmax(summed.total[a]) and summed.most[a] == most
     assert np.array_equal(summed.size, np.bincount(summed.name, minlength=n))
 
 
@@ -217,6 +223,14 @@ for form in ("auto", "pairs", "records"):
 print(json.dumps(out))
 """
     assert len(without_compilation(program)["auto-False"]) >= 24
+
+
+@pytest.mark.parametrize("size", [0, 1, FEW, FEW + 1, 200])
+def test_few_numbers_and_many_are_sorted(size):
+    values = np.random.default_rng(size).integers(9, size=size) / 8
+    expected = np.sort(values)
+    _sort(values)
+    assert np.array_equal(values, expected)
 
 
 def test_nothing_to_ask():

@@ -14,6 +14,8 @@ from scipy import sparse
 import crowder as cr
 from book.companion.naive import clusterings
 from crowder.beyond.log_likelihood import SETTLED, reweigh
+from crowder.engine import edge_ask, node_ask
+from crowder.orderings import unpacked
 from crowder.practice.journal import identity
 
 MODELS = {
@@ -267,6 +269,35 @@ def test_the_first_pass_is_that_of_the_naive_version():
             cr.Truth(data.labels))  # fmt: skip
         naive = naive_first_pass(data.similarity, data.labels, order, -3)
         assert run.queries[: len(naive)].tolist() == naive
+
+
+class Plain(cr.Ordering):
+    """The order of another ordering, of which nothing else is known: each question is weighed by itself."""
+
+    def __init__(self, other, ask):
+        super().__init__(other.pairs()[2])
+        self.walk, self.compiled = other._walk, ask
+
+    def next_question(self):
+        return unpacked(self.compiled(self.walk, self._knowledge))
+
+
+@pytest.mark.parametrize(("way", "ask"), [("edge", edge_ask), ("node", node_ask)])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("dependence", [False, True])
+def test_omitting_many_questions_at_once_is_omitting_each_by_itself(way, ask, model, dependence):
+    rng = np.random.default_rng(11)
+    for trial in range(4):
+        labels, w = draw(40, 1.0, MODELS[model], rng)
+        how = {"pair_delta": 0.02} if trial % 2 else {"run_delta": 0.1}
+        first, crowd = WAYS[way](w, None), cr.Truth(labels)
+        fast = cr.Stopping(first, MODELS[model], dependence=dependence, **how).run(crowd)
+        plain = cr.Stopping(Plain(WAYS[way](w, None), ask), MODELS[model], dependence=dependence, **how)
+        while (pair := plain.ask()) is not None:
+            plain.tell(pair, crowd(*pair))
+        assert np.array_equal(fast.queries, plain.resolution.queries)
+        assert np.array_equal(fast.chance, plain.resolution.chance)
+        assert fast.n_queries < WAYS[way](w, None).run(crowd).n_queries or fast.reason == "settled"
 
 
 def test_the_last_part_asks_what_was_passed_over_too_early():
