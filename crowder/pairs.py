@@ -45,6 +45,9 @@ class Candidates:
     _values: np.ndarray | None = None
     _codes: np.ndarray | None = None
 
+    def __deepcopy__(self, memo: dict) -> Candidates:
+        return self  # nothing of it changes
+
     def listed(self) -> tuple[np.ndarray, np.ndarray]:
         """All candidate pairs: similarities (m,), and pairs packed as ``i << 32 | j``, i < j, ascending (m,)."""
         if self._square is not None:

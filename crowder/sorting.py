@@ -23,6 +23,9 @@ class EdgeWalk(NamedTuple):
     codes: np.ndarray
     at: np.ndarray
 
+    def __deepcopy__(self, memo: dict) -> EdgeWalk:
+        return self._replace(at=self.at.copy())  # the pairs do not change
+
 
 #: The largest number of bins of the counting sort. Few pairs use fewer, because scanning empty bins dominated small
 #: runs.
