@@ -2,8 +2,8 @@
 
 Plain functions over arrays, compiled by numba. `crowder.orderings` calls `*_ask` and `learned` one question at a time;
 `*_run` calls the very same functions in one compiled loop. What Python calls for each question takes plain tuples and
-returns a number: numba needs microseconds more for a named tuple, and to return arrays. With ``NUMBA_DISABLE_JIT=1`` everything runs as plain
-Python, with the same questions in the same order.
+returns a number: numba needs microseconds more for a named tuple, and to return arrays. With ``NUMBA_DISABLE_JIT=1``
+everything runs as plain Python, with the same questions in the same order.
 
 Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Functions that
 call each other are therefore kept in one file.

@@ -35,7 +35,7 @@ from crowder.engine import (
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
-from crowder.sorting import by_arrival, edge_walk, square_sums, sums
+from crowder.sorting import EdgeWalk, by_arrival, edge_walk, shuffle_ties
 from crowder.validation import Seed
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
@@ -336,6 +336,11 @@ class EdgeOrdering(Ordering):
 
     def __init__(self, similarity: ArrayLike, *, rng: Seed | None = None, ties: str | ArrayLike = "random") -> None:
         super().__init__(similarity)
+        if _random_ties(ties) and isinstance(similarity, Candidates):  # sorted once for all who share it
+            falling, codes = similarity.sorted
+            self._walk = EdgeWalk(codes.copy(), np.zeros(1, np.int64))
+            shuffle_ties(falling, self._walk.codes, _generator(rng).random(len(codes)))
+            return
         values, codes = self._candidates.listed()
         draws, priority = NONE, NONE
         if _random_ties(ties):
@@ -527,7 +532,7 @@ def expected_sizes(pairs: Candidates) -> np.ndarray:
     >>> expected_sizes(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]))
     array([0.75, 0.5 , 0.25])
     """
-    return square_sums(pairs.square()) if pairs.complete else sums(*pairs.listed(), pairs.n)
+    return pairs.sums
 
 
 def _random_ties(ties: Any) -> bool:

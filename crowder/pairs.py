@@ -8,6 +8,7 @@ a seed breaks ties in the same way in all three.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from crowder.sorting import by_record
+from crowder.sorting import by_record, edge_sort, square_sums, sums
 
 __all__ = ["Candidates", "candidates"]
 
@@ -60,7 +61,21 @@ class Candidates:
         """The (n, n) array of a complete similarity; its diagonal is meaningless."""
         if not self.complete:
             raise ValueError("similarity must be complete to have a square form")
-        return squareform(self._values, checks=False) if self._square is None else self._square
+        return self._made_square if self._square is None else self._square
+
+    @cached_property
+    def _made_square(self) -> np.ndarray:
+        return squareform(self._values, checks=False)
+
+    @cached_property
+    def sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `crowder.sorting.edge_sort`, kept for all runs with these pairs; ties by index."""
+        return edge_sort(*self.listed(), np.empty(0))
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Each record's sum of similarities (n,), kept for all runs with these pairs."""
+        return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
 
 def candidates(similarity: ArrayLike) -> Candidates:
@@ -68,9 +83,10 @@ def candidates(similarity: ArrayLike) -> Candidates:
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or Candidates
         Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
-        ignored; a stored zero is a candidate.
+        ignored; a stored zero is a candidate. Candidates are returned as they are: the orderings take them too, and
+        many runs with the same similarities need to check and sort them only once.
 
     Returns
     -------
@@ -92,6 +108,8 @@ def candidates(similarity: ArrayLike) -> Candidates:
     >>> values, [divmod(int(code), 2**32) for code in codes]
     (array([0.5]), [(0, 1)])
     """
+    if isinstance(similarity, Candidates):
+        return similarity
     if sparse.issparse(similarity):
         return _from_sparse(similarity)
     if np.ma.is_masked(similarity):
