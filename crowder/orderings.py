@@ -338,7 +338,7 @@ class EdgeOrdering(Ordering):
         super().__init__(similarity)
         if _random_ties(ties) and isinstance(similarity, Candidates):  # sorted once for all who share it
             falling, codes = similarity.sorted
-            self._walk = EdgeWalk(codes.copy(), np.zeros(1, np.int64))
+            self._walk: EdgeWalk = EdgeWalk(codes.copy(), np.zeros(1, np.int64))
             shuffle_ties(falling, self._walk.codes, _generator(rng).random(len(codes)))
             return
         values, codes = self._candidates.listed()

@@ -152,7 +152,7 @@ class Resolution:
 
 
 @njit(cache=True)
-def _newly_joined(queries, answers, labels):
+def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Before any question and with each: matching pairs that come into a component, and all such pairs."""
     n = len(labels)
     right, joined = np.zeros(len(queries) + 1), np.zeros(len(queries) + 1)
