@@ -159,7 +159,7 @@ def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) 
     component, ring, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
     count = {np.int64(0): np.int64(0)}  # component and label, in one number: how many records
     for v in range(n):
-        count[v * n + labels[v]] = 1
+        count[v * n + labels[v]] = np.int64(1)
     for q in np.flatnonzero(answers):
         a, b = component[queries[q, 0]], component[queries[q, 1]]
         if a == b:
@@ -171,7 +171,7 @@ def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) 
             for _ in range(size[b]):
                 key = a * n + labels[member]
                 if again:
-                    count[key] = count.get(key, 0) + 1
+                    count[key] = count.get(key, np.int64(0)) + np.int64(1)
                     component[member] = a
                 else:
                     right[q + 1] += count.get(key, 0)
