@@ -83,8 +83,7 @@ class StepDensity:
     def pdf(self, x: ArrayLike) -> np.ndarray:
         """The density at x (any shape); zero outside [0, 1]."""
         x = validation.numbers(x, "x")
-        step = np.clip(np.searchsorted(self._edges, x, side="right") - 1, 0, len(self._heights) - 1)
-        return np.where((x >= 0) & (x <= 1), self._heights[step], np.where(np.isnan(x), np.nan, 0.0))
+        return _pdf(x.ravel(), self._edges, self._heights).reshape(x.shape)
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
         """The probability of a value at most x (any shape)."""
@@ -149,6 +148,25 @@ class StepDensity:
             for s, (a, b, h) in enumerate(zip(self.edges, self.edges[1:], self.heights, strict=False))
         ]
         return sp.Piecewise(*pieces, (0, True))
+
+
+@njit(cache=True)
+def _pdf(x: np.ndarray, edges: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """The density at each x: the height of the last step that starts at or below it."""
+    found = np.zeros(len(x))
+    for p in range(len(x)):
+        if 0.0 <= x[p] <= 1.0:
+            low, high = 0, len(heights)
+            while high - low > 1:
+                middle = (low + high) // 2
+                if edges[middle] <= x[p]:
+                    low = middle
+                else:
+                    high = middle
+            found[p] = heights[low]
+        elif np.isnan(x[p]):
+            found[p] = np.nan
+    return found
 
 
 @njit(cache=True)

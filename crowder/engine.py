@@ -1,8 +1,9 @@
 """The inner loop of both heuristics: what the answers imply, what to ask next, and complete runs.
 
-Plain functions over arrays, compiled by numba. `crowder.orderings` calls `*_ask` and `learn` one question at a time;
-`*_run` calls the very same functions in one compiled loop. With ``NUMBA_DISABLE_JIT=1`` everything runs as plain
-Python, with the same questions in the same order.
+Plain functions over arrays, compiled by numba. `crowder.orderings` calls `*_ask` and `learned` one question at a time;
+`*_run` calls the very same functions in one compiled loop. What Python calls for each question takes plain tuples and
+returns a number: numba needs microseconds more for a named tuple, and to return arrays. With ``NUMBA_DISABLE_JIT=1``
+everything runs as plain Python, with the same questions in the same order.
 
 Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Functions that
 call each other are therefore kept in one file.
@@ -26,6 +27,7 @@ __all__ = [
     "edge_ask",
     "edge_run",
     "learn",
+    "learned",
     "no_knowledge",
     "node_ask",
     "node_run",
@@ -215,18 +217,29 @@ def learn_all(knowledge, codes, answers):
     return knowledge
 
 
+@njit(cache=True)
+def learned(knowledge, i, j, same):
+    """`learn` in place, with the knowledge as a plain tuple; False, and nothing learned, if there may be no room."""
+    k = Knowledge(*knowledge)
+    most = min(k.weight[k.component[i]], k.weight[k.component[j]]) if same else 1  # at least 1, and the new non-matches
+    full = k.count[ASKED] == len(k.asked) or k.count[ENTRIES] + 2 * most > len(k.link)
+    if full or 8 * (k.count[KEYS] + most) > 5 * len(k.table):
+        return False
+    learn(k, i, j, same)
+    return True
+
+
 # --- Edge ordering -------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
-def edge_ask(walk, knowledge):
+def edge_ask(codes, position, component, table):
     """The next pair that transitivity does not settle, packed, or -1."""
-    codes, component, table = walk.codes, knowledge.component, knowledge.table
-    for at in range(walk.at[0], len(codes)):
+    for at in range(position[0], len(codes)):
         if not settled(component, table, codes[at] >> 32, codes[at] & LOW):
-            walk.at[0] = at
+            position[0] = at
             return codes[at]
-    walk.at[0] = len(codes)
+    position[0] = len(codes)
     return -1
 
 
@@ -313,6 +326,9 @@ class NodeWalk(NamedTuple):
     best_record: np.ndarray
     at: np.ndarray
 
+    def __deepcopy__(self, memo: dict) -> NodeWalk:
+        return NodeWalk(*self[:6], *(array.copy() for array in self[6:]))  # only those after `priority` change
+
 
 def node_walk(arrivals, first, square, partner, value, priority):
     n = len(arrivals)
@@ -396,8 +412,11 @@ def _sift(heap, best_value, best_priority, top, size):
 
 @njit(cache=True)
 def node_ask(walk, knowledge):
-    """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1."""
-    return _node_questions(walk, knowledge, np.empty(0, np.int64))
+    """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1.
+
+    Takes plain tuples.
+    """
+    return _node_questions(NodeWalk(*walk), Knowledge(*knowledge), np.empty(0, np.int64))
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ every vote.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -78,7 +78,7 @@ class Truth:
         if not (0 <= i < n and 0 <= j < n):  # a negative index would count from the end
             record = j if 0 <= i < n else i
             raise IndexError(f"record {record} does not exist: there are labels for {n}, 0 to {n - 1}")
-        return bool(self.labels[i] == self.labels[j])
+        return self.labels.item(i) == self.labels.item(j)
 
 
 class Faulty:
@@ -132,11 +132,20 @@ class Faulty:
 
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person asked about i and j; repeated calls return the same answer."""
+        number = validation.whole(number, "number")
+        return next(self._votes(i, j, range(number, number + 1)))
+
+    def _votes(self, i: int, j: int, numbers: range) -> Iterator[bool]:
+        """`vote` for each of these numbers in turn, with what the answers have in common computed once."""
         low, high = sorted((record_number(i), record_number(j)))
-        asking = 0 if self.persistent else validation.whole(number, "number")
-        draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
-        wrong = int.from_bytes(draw, "little") < self.error * 2**64
-        return answer(self._oracle, i, j, number) != wrong
+        pair, threshold = blake2b(b"%d %d " % (low, high), key=self._key, digest_size=8), self.error * 2**64
+        fixed = answer(self._oracle, i, j, 0) if type(self._oracle) is Truth else None
+        for number in numbers:
+            asking = 0 if self.persistent else number
+            draw = pair.copy()
+            draw.update(b"%d" % asking)
+            wrong = int.from_bytes(draw.digest(), "little") < threshold
+            yield (answer(self._oracle, i, j, number) if fixed is None else fixed) != wrong
 
     def __call__(self, i: int, j: int) -> bool:
         low, high = sorted((record_number(i), record_number(j)))
@@ -197,10 +206,10 @@ class MajorityVote:
 
     def __call__(self, i: int, j: int) -> bool:
         count = [0, 0]
-        for number in range(self.votes):
-            count[answer(self._oracle, i, j, number)] += 1
+        for said in answers(self._oracle, i, j, range(self.votes)):
+            count[said] += 1
             self.asked += 1
-            if self.early and max(count) > self.votes // 2:
+            if self.early and count[said] > self.votes // 2:
                 break
         return count[True] > count[False]
 
@@ -269,5 +278,19 @@ def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
     >>> answer(lambda i, j: True, 0, 1, 0)
     True
     """
-    vote = getattr(callable_oracle(oracle), "vote", None)
-    return validation.flag(oracle(i, j) if vote is None else vote(i, j, number), f"the answer to {(i, j)}")
+    vote = getattr(oracle, "vote", None)
+    said = callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
+    return said if type(said) is bool else validation.flag(said, f"the answer to {(i, j)}")
+
+
+def answers(oracle: Oracle, i: int, j: int, numbers: range) -> Iterator[bool]:
+    """`answer` for each of these numbers, obtained when it is needed.
+
+    Examples
+    --------
+    >>> list(answers(lambda i, j: True, 0, 1, range(3)))
+    [True, True, True]
+    """
+    if type(oracle) is Faulty:  # the same, faster
+        return oracle._votes(i, j, numbers)
+    return (answer(oracle, i, j, number) for number in numbers)

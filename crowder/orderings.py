@@ -19,11 +19,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.engine import ASKED, LOW, edge_ask, edge_run, learn, no_knowledge, node_ask, node_run, node_walk, settled
+from crowder.engine import (
+    ASKED,
+    LOW,
+    edge_ask,
+    edge_run,
+    learn,
+    learned,
+    no_knowledge,
+    node_ask,
+    node_run,
+    node_walk,
+    settled,
+)
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
-from crowder.sorting import by_arrival, edge_walk, square_sums, sums
+from crowder.sorting import EdgeWalk, by_arrival, edge_walk, shuffle_ties
 from crowder.validation import Seed
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
@@ -157,6 +169,10 @@ class Ordering(ABC):
         i, j = self._two(pair)
         same = validation.flag(same, "same")
         if not self._settled(i, j):
+            self._learn(i, j, same)
+
+    def _learn(self, i: int, j: int, same: bool) -> None:
+        if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
@@ -196,7 +212,7 @@ class Ordering(ABC):
         """
         if self._pending is None:
             pair = self.next_question()
-            if pair is not None:
+            if pair is not None and type(self).next_question not in COMPILED:
                 pair = self._two(pair)
                 if self._settled(*pair):
                     raise ValueError(f"{type(self).__name__}.next_question returned {pair}, which is already implied")
@@ -220,18 +236,21 @@ class Ordering(ABC):
         TypeError
             If `same` is not a boolean; nothing is recorded.
         """
-        try:
-            i, j = pair
-            asked = self._pending is not None and {i, j} == set(self._pending)
-        except (TypeError, ValueError):  # not two values, or not record numbers
-            asked = False
-        if not asked:
+        if self._pending is None or (pair is not self._pending and not self._is_open(pair)):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
-        same = validation.flag(same, f"the answer to {self._pending}")
-        i, j = self._pending  # type: ignore[misc]  # `asked` implies that it is not None
-        self._knowledge = learn(self._knowledge, i, j, same)
+        if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
+            validation.flag(same, f"the answer to {self._pending}")
+        self._learn(*self._pending, bool(same))
         self._pending = None
+
+    def _is_open(self, pair: Any) -> bool:
+        """Whether this is the open question, in either order."""
+        try:
+            i, j = pair
+            return {i, j} == set(self._pending or ())
+        except (TypeError, ValueError):  # not two values, or not record numbers
+            return False
 
     def run(self, oracle: Oracle) -> Resolution:
         """Ask `oracle` every remaining question and return the resolution.
@@ -317,6 +336,11 @@ class EdgeOrdering(Ordering):
 
     def __init__(self, similarity: ArrayLike, *, rng: Seed | None = None, ties: str | ArrayLike = "random") -> None:
         super().__init__(similarity)
+        if _random_ties(ties) and isinstance(similarity, Candidates):  # sorted once for all who share it
+            falling, codes = similarity.sorted
+            self._walk: EdgeWalk = EdgeWalk(codes.copy(), np.zeros(1, np.int64))
+            shuffle_ties(falling, self._walk.codes, _generator(rng).random(len(codes)))
+            return
         values, codes = self._candidates.listed()
         draws, priority = NONE, NONE
         if _random_ties(ties):
@@ -326,7 +350,8 @@ class EdgeOrdering(Ordering):
         self._walk = edge_walk(values, codes, draws, priority)
 
     def next_question(self) -> tuple[int, int] | None:
-        return unpacked(edge_ask(self._walk, self._knowledge))
+        codes, at = self._walk
+        return unpacked(edge_ask(codes, at, self._knowledge.component, self._knowledge.table))
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         return (self._walk.codes,)
@@ -420,7 +445,7 @@ class NodeOrdering(Ordering):
         return first, np.empty((0, 0)), partner, value, position
 
     def next_question(self) -> tuple[int, int] | None:
-        return unpacked(node_ask(self._walk, self._knowledge))
+        return unpacked(node_ask(tuple(self._walk), tuple(self._knowledge)))
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         return (self._walk.arrivals, self._walk.priority)
@@ -438,6 +463,10 @@ def unpacked(code: int) -> tuple[int, int] | None:
     ((3, 5), None)
     """
     return None if code == -1 else (int(code >> 32), int(code & LOW))
+
+
+#: These never return a pair that is settled, so `Ordering.ask` need not check.
+COMPILED = {EdgeOrdering.next_question, NodeOrdering.next_question}
 
 
 def edge_ordering(
@@ -503,7 +532,7 @@ def expected_sizes(pairs: Candidates) -> np.ndarray:
     >>> expected_sizes(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]))
     array([0.75, 0.5 , 0.25])
     """
-    return square_sums(pairs.square()) if pairs.complete else sums(*pairs.listed(), pairs.n)
+    return pairs.sums
 
 
 def _random_ties(ties: Any) -> bool:

@@ -8,6 +8,7 @@ a seed breaks ties in the same way in all three.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from crowder.sorting import by_record
+from crowder.sorting import by_record, edge_sort, square_sums, sums
 
 __all__ = ["Candidates", "candidates"]
 
@@ -44,6 +45,9 @@ class Candidates:
     _values: np.ndarray | None = None
     _codes: np.ndarray | None = None
 
+    def __deepcopy__(self, memo: dict) -> Candidates:
+        return self  # nothing of it changes
+
     def listed(self) -> tuple[np.ndarray, np.ndarray]:
         """All candidate pairs: similarities (m,), and pairs packed as ``i << 32 | j``, i < j, ascending (m,)."""
         if self._square is not None:
@@ -56,11 +60,23 @@ class Candidates:
         """The (n, n) array of a complete similarity; its diagonal is meaningless."""
         if not self.complete:
             raise ValueError("similarity must be complete to have a square form")
-        if self._square is not None:
-            return self._square
+        return self._made_square if self._square is None else self._square
+
+    @cached_property
+    def _made_square(self) -> np.ndarray:
         from scipy.spatial.distance import squareform  # half of the time of `import crowder`
 
         return squareform(self._values, checks=False)
+
+    @cached_property
+    def sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `crowder.sorting.edge_sort`, kept for all runs with these pairs; ties by index."""
+        return edge_sort(*self.listed(), np.empty(0))
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Each record's sum of similarities (n,), kept for all runs with these pairs."""
+        return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
 
 def candidates(similarity: ArrayLike) -> Candidates:
@@ -68,9 +84,10 @@ def candidates(similarity: ArrayLike) -> Candidates:
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or Candidates
         Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
-        ignored; a stored zero is a candidate.
+        ignored; a stored zero is a candidate. Candidates are returned as they are: the orderings take them too, and
+        many runs with the same similarities need to check and sort them only once.
 
     Returns
     -------
@@ -92,6 +109,8 @@ def candidates(similarity: ArrayLike) -> Candidates:
     >>> values, [divmod(int(code), 2**32) for code in codes]
     (array([0.5]), [(0, 1)])
     """
+    if isinstance(similarity, Candidates):
+        return similarity
     if sparse.issparse(similarity):
         return _from_sparse(similarity)
     if np.ma.is_masked(similarity):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
@@ -146,24 +147,39 @@ class Resolution:
         codes = validation.labels(labels, len(self.clusters))
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
-        right, joined = np.zeros(self.n_queries + 1), np.zeros(self.n_queries + 1)
-        # Each component counts its records by true label; a merge adds the products of the counts of equal labels.
-        counts = [{code: 1} for code in codes.tolist()]
-        component, members = list(range(len(codes))), [[record] for record in range(len(codes))]
-        for q in np.flatnonzero(self.answers):
-            a, b = (component[record] for record in self.queries[q].tolist())
-            if a == b:
-                continue
-            if len(members[a]) < len(members[b]):
-                a, b = b, a
-            for code, count in counts[b].items():
-                right[q + 1] += count * counts[a].get(code, 0)
-                counts[a][code] = counts[a].get(code, 0) + count
-            joined[q + 1] = len(members[a]) * len(members[b])
-            for record in members[b]:
-                component[record] = a
-            members[a] += members[b]
+        right, joined = _newly_joined(np.ascontiguousarray(self.queries), np.ascontiguousarray(self.answers), codes)
         return np.cumsum(right), np.cumsum(joined), total
+
+
+@njit(cache=True)
+def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Before any question and with each: matching pairs that come into a component, and all such pairs."""
+    n = len(labels)
+    right, joined = np.zeros(len(queries) + 1), np.zeros(len(queries) + 1)
+    component, ring, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    count = {np.int64(0): np.int64(0)}  # component and label, in one number: how many records
+    for v in range(n):
+        count[v * n + labels[v]] = np.int64(1)
+    for q in np.flatnonzero(answers):
+        a, b = component[queries[q, 0]], component[queries[q, 1]]
+        if a == b:
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        for again in (False, True):  # count all the pairs before the components are joined
+            member = b
+            for _ in range(size[b]):
+                key = a * n + labels[member]
+                if again:
+                    count[key] = count.get(key, np.int64(0)) + np.int64(1)
+                    component[member] = a
+                else:
+                    right[q + 1] += count.get(key, 0)
+                member = ring[member]
+        joined[q + 1] = size[a] * size[b]
+        size[a] += size[b]
+        ring[a], ring[b] = ring[b], ring[a]
+    return right, joined
 
 
 def cluster_sizes(sizes: ArrayLike) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_walk", "shuffle_ties", "square_sums", "sums"]
+__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_sort", "edge_walk", "shuffle_ties", "square_sums", "sums"]
 
 
 class EdgeWalk(NamedTuple):
@@ -22,6 +22,9 @@ class EdgeWalk(NamedTuple):
 
     codes: np.ndarray
     at: np.ndarray
+
+    def __deepcopy__(self, memo: dict) -> EdgeWalk:
+        return self._replace(at=self.at.copy())  # the pairs do not change
 
 
 #: The largest number of bins of the counting sort. Few pairs use fewer, because scanning empty bins dominated small
@@ -33,6 +36,16 @@ MOST_BINS = 1 << 16
 def edge_walk(values, codes, draws, priority):
     """Sort pairs by decreasing similarity, ties by increasing `priority`; without priorities, shuffle ties with
     `draws`.
+    """
+    falling, code = edge_sort(values, codes, priority)
+    if len(draws) > 0:
+        shuffle_ties(falling, code, draws)
+    return EdgeWalk(code, np.zeros(1, np.int64))
+
+
+@njit(cache=True)
+def edge_sort(values, codes, priority):
+    """The similarities, negated, and pairs in that order, ties by increasing `priority` or else as listed.
 
     The counting sort is by the leading bits of the similarity, 16 at most.
     """
@@ -59,8 +72,6 @@ def edge_walk(values, codes, draws, priority):
             rank[q] = priority[p]
     for b in range(bins + 1):
         _sort(falling, code, rank, start[b], start[b + 1])
-    if len(draws) > 0:
-        shuffle_ties(falling, code, draws)
     low = start[0]  # 0, but not a literal, for which numba would compile `_sort` again
     while low < len(rank):
         high = low + 1
@@ -68,7 +79,7 @@ def edge_walk(values, codes, draws, priority):
             high += 1
         _sort(rank, code, rank[:0], low, high)
         low = high
-    return EdgeWalk(code, np.zeros(1, np.int64))
+    return falling, code
 
 
 @njit(cache=True)

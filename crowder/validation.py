@@ -42,6 +42,8 @@ def whole(value: Any, what: str, *, least: int = 0) -> int:
     ...
     TypeError: the number of votes must be a whole number, not 2.5
     """
+    if type(value) is int and value >= least:  # the common case, checked fast
+        return value
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError

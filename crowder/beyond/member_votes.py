@@ -76,7 +76,7 @@ class MemberVote:
         self.early = validation.flag(early, "early")
         self.asked = 0
         self._oracle = callable_oracle(oracle)
-        self._ordering = None
+        self._ordering: Any = None
         self._answers: dict[tuple[int, int], bool] = {}
 
     def begin(self, ordering: Any) -> None:
@@ -87,13 +87,13 @@ class MemberVote:
     def __call__(self, i: int, j: int) -> bool:
         if self._ordering is None:
             raise ValueError("begin must be called with an ordering before the first question, as Ordering.run does")
-        clusters = self._ordering.resolution.clusters
+        clusters = self._ordering._knowledge.component
         i, j = record_number(i), record_number(j)
         if not (0 <= min(i, j) and max(i, j) < len(clusters) and i != j):
             raise ValueError(f"{(i, j)} must be two different records out of {len(clusters)}, 0 to {len(clusters) - 1}")
-        here, there = ([int(u) for u in np.flatnonzero(clusters == clusters[record])] for record in (i, j))
-        here.sort(key=lambda u: u != i)  # the pair itself is asked first
-        there.sort(key=lambda v: v != j)
+        here, there = (np.flatnonzero(clusters == clusters[record]).tolist() for record in (i, j))
+        here.sort(key=i.__ne__)  # the pair itself is asked first
+        there.sort(key=j.__ne__)
         return self._vote(here, there)
 
     def reconsider(self, clusters: ArrayLike, *, rng: Seed) -> np.ndarray:
@@ -123,7 +123,7 @@ class MemberVote:
         clusters = validation.labels(clusters)
         fresh = len(clusters)
         for v in range(len(clusters)):
-            mates = [int(u) for u in rng.permutation(np.flatnonzero(clusters == clusters[v])) if u != v]
+            mates = [u for u in rng.permutation(np.flatnonzero(clusters == clusters[v])).tolist() if u != v]
             if mates and not self._vote([v], mates):
                 clusters[v] = fresh
                 fresh += 1
@@ -149,20 +149,21 @@ class MemberVote:
         for distance in range(len(here) + len(there) - 1):
             for a in range(max(0, distance - len(there) + 1), min(distance + 1, len(here))):
                 u, v = here[a], there[distance - a]
-                (known if (min(u, v), max(u, v)) in self._answers else fresh).append((u, v))
+                (known if ((u, v) if u < v else (v, u)) in self._answers else fresh).append((u, v))
             if len(fresh) >= self.votes:
                 break
         pairs = (fresh + known)[: self.votes]
         size = len(pairs) if len(pairs) % 2 else len(pairs) - 1
         count = [0, 0]
         for u, v in pairs[:size]:
-            count[self._once(u, v)] += 1
-            if self.early and max(count) > size // 2:
+            said = self._once(u, v)
+            count[said] += 1
+            if self.early and count[said] > size // 2:
                 break
         return count[True] > count[False]
 
     def _once(self, u: int, v: int) -> bool:
-        pair = (min(u, v), max(u, v))
+        pair = (u, v) if u < v else (v, u)
         if pair not in self._answers:
             self._answers[pair] = answer(self._oracle, u, v, 0)
             self.asked += 1

@@ -101,9 +101,10 @@ class StreamOrdering(Ordering):
 
     def next_question(self) -> tuple[int, int] | None:
         self._start()
-        code = edge_ask(self._walk, self._knowledge)
+        known = self._knowledge
+        code = edge_ask(*self._walk, known.component, known.table)
         while code == -1 and self._advance():
-            code = edge_ask(self._walk, self._knowledge)
+            code = edge_ask(*self._walk, known.component, known.table)
         return unpacked(code)
 
     def _run(self, labels: np.ndarray) -> None:

@@ -1,5 +1,7 @@
 """The two heuristics: against a naive reference, in every form of input, asked one by one or run at once."""
 
+import copy
+
 import numpy as np
 import pytest
 import reference
@@ -126,6 +128,36 @@ def test_ask_tell_and_run_are_the_same(ordering, instance, seed):
         half.tell(pair, truth(*pair))
         half.ask()
     assert asked(half.run(truth)) == asked(whole)
+
+
+@pytest.mark.parametrize("ordering", [cr.EdgeOrdering, cr.NodeOrdering])
+@given(instance=instances(most=12), seed=st.integers(0, 2**32), part=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_runs_that_share_candidates_ask_the_same(ordering, instance, seed, part):
+    values, labels, priority = instance
+    n, truth = len(labels), cr.Truth(labels)
+    stored = sparse.coo_matrix((values[::2], [index[::2] for index in np.triu_indices(n, 1)]), shape=(n, n))
+    similarity = stored if part else values
+    shared = candidates(similarity)
+    for rule in ("random", "random", "index", priority[::2] if part else priority):  # the first leaves all as it was
+        plain = ordering(similarity, rng=seed, ties=rule).run(truth)
+        assert asked(ordering(shared, rng=seed, ties=rule).run(truth)) == asked(plain)
+
+
+@pytest.mark.parametrize("ordering", [cr.EdgeOrdering, cr.NodeOrdering])
+@given(instance=instances(most=12), stop=st.integers(0, 20), part=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_copy_and_its_original_do_not_affect_each_other(ordering, instance, stop, part):
+    values, labels, _ = instance
+    n, truth = len(labels), cr.Truth(labels)
+    stored = sparse.coo_matrix((values[::2], [index[::2] for index in np.triu_indices(n, 1)]), shape=(n, n))
+    original = ordering(stored if part else values, rng=1)
+    whole = ordering(stored if part else values, rng=1).run(truth)
+    while original.n_queries < stop and (pair := original.ask()) is not None:
+        original.tell(pair, truth(*pair))
+    other = copy.deepcopy(original)
+    other.run(lambda i, j: not truth(i, j))
+    assert asked(copy.deepcopy(original).run(truth)) == asked(original.run(truth)) == asked(whole)
 
 
 @given(instances(most=12), st.integers(0, 2**32))
