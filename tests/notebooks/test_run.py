@@ -16,10 +16,10 @@ BLOCKS = re.findall(r"```bash\n(.*?)```", TEXT.partition("## Other parameters")[
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """What the commands need of a clone, with this environment as its .venv."""
+    """What the commands need of a clone, with this environment as its .venv, and its compiled `crowder`."""
     root = tmp_path_factory.mktemp("run") / "clone"
     root.mkdir()
-    for name in ("book", "crowder", "notebooks"):
+    for name in ("book", "notebooks"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, root)
@@ -65,5 +65,6 @@ def test_many_settings(clone):
 
 
 def test_with_its_page(clone):
+    (clone / "crowder").symlink_to(ROOT / "crowder")  # the build copies it
     assert "the page is at" in run(BLOCKS[3], clone)
     assert (clone / "_build" / "preview" / "notebooks" / "03-integral.html").exists()

@@ -1,6 +1,7 @@
 """The repository: clean notebooks, complete locks, files that agree with each other, the direction of imports."""
 
 import ast
+import fnmatch
 import graphlib
 import json
 import re
@@ -332,6 +333,14 @@ def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
     path.unlink()
     done = subprocess.run(["bash", "-ec", check], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and f"missing: {page}" in done.stdout
+
+
+def test_no_folder_of_tests_is_left_out(pytestconfig):
+    """By default pytest passes over folders called "build", "dist" and the like."""
+    left_out = pytestconfig.getini("norecursedirs")
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for folder in path.relative_to(ROOT).parts[:-1]:
+            assert not any(fnmatch.fnmatch(folder, pattern) for pattern in left_out), path
 
 
 def test_ci_runs_the_two_commands_of_the_readme():
