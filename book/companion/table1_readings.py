@@ -18,6 +18,7 @@ from scipy.spatial.distance import squareform
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
+from crowder.pairs import candidates
 from crowder.perfect_crowd import edge_questions, node_questions
 from crowder.resolution import cluster_sizes
 from crowder.similarity.functions import discretize
@@ -166,13 +167,14 @@ def count_readings(
             labels = labels[shuffled]
         if ROUNDINGS[rounding] is not None:
             values = discretize(values, ROUNDINGS[rounding])
+        pairs = candidates(values)  # checked, squared and summed once for all three runs
         rule = "random" if ties == "random" else "index"  # as drawn, no two values are equal
         for arrival in (*arrivals, "none"):
             settings = {"rng": own[arrival], "ties": rule}
             if arrival == "none":
-                questions = edge_questions(values, labels, **settings)
+                questions = edge_questions(pairs, labels, **settings)
             else:
-                questions = node_questions(values, labels, order=ARRIVALS[arrival], **settings)
+                questions = node_questions(pairs, labels, order=ARRIVALS[arrival], **settings)
             ordering = "edge" if arrival == "none" else "node"
             names = {"rounding": rounding, "ties": ties, "arrival": arrival, "ordering": ordering}
             found.append({**names, "questions": questions})
