@@ -139,6 +139,18 @@ def test_the_joint_score_of_honest_numbers_is_about_one():
     assert joint_score([0, -3.5, 2], 50)[["worst", "beyond"]].tolist() == [3.5, 1]
 
 
+def test_a_true_reading_is_excluded_as_rarely_as_the_chance_says():
+    """The z of a true reading follow Student's t; then the combined probability is uniform, in its tail too."""
+    rng = np.random.default_rng(6)
+    chances = np.array([readings.chance_together(rng.standard_t(7, size=9), 8) for _ in range(4000)])
+    for level in (0.5, 0.1, 0.01):
+        assert abs(np.mean(chances < level) - level) < 4 * np.sqrt(level / len(chances))
+    # A single z is its two-sided tail, worked out for one degree of freedom: t = 1 is exceeded half of the time.
+    assert readings.chance_together([1.0], 2) == pytest.approx(0.5)
+    # Many moderate misses exclude where no single one would.
+    assert readings.chance_together([4.0] * 9, 8) < 1e-9 < 1e-3 < readings.chance_together([4.0], 8)
+
+
 def test_the_joint_score_of_a_few_numbers_worked_out():
     z, runs = [0.5, -3.0, 2.0, 3.25], 6
     score = joint_score(z, runs)
