@@ -67,7 +67,7 @@ def edge_questions(similarity: ArrayLike, labels: ArrayLike, *, rng: Seed | None
     above = np.cumsum(np.bincount(binned, minlength=BINS + 1)[::-1])  # pairs in the highest 1, 2, ... bins
     component, differ = np.arange(pairs.n), np.zeros((pairs.n, pairs.n), np.bool_)
     asked, open_pairs, bins, size = 0, pairs.n * (pairs.n - 1) // 2, 0, FIRST_PIECE * len(values)
-    while open_pairs:
+    while open_pairs > 0 and bins <= BINS:
         high = BINS - bins
         bins = min(int(np.searchsorted(above, (above[bins - 1] if bins else 0) + size)), BINS) + 1
         chosen = _unsettled(codes, binned, BINS - bins, high, component, differ)
