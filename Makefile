@@ -45,6 +45,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/scale.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
 	$(PY) benchmarks/pages.py $(ARGS)
+	$(PY) benchmarks/fallen_back.py $(ARGS)
 
 clean:
 	rm -rf _build

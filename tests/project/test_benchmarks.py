@@ -104,10 +104,25 @@ def test_no_machine_is_named():
         assert os.sep + "home" not in text and "tmp" not in text and os.uname().nodename not in text
 
 
+def test_what_falls_back_is_said(tmp_path):
+    """Half as slow again is; a fifth is what the machine does by itself; a new row has nothing to be compared with."""
+    table = measured.read("scale")
+    assert "nothing has fallen back" in run("benchmarks/fallen_back.py", "--results", str(measured.FOLDER))
+    table.loc[0, "ratio"] *= 1.5
+    table.loc[1, "ratio"] *= 1.2
+    table.loc[2, "records"] = 7
+    table.to_csv(tmp_path / "scale.csv", index=False)
+    command = [sys.executable, "benchmarks/fallen_back.py", "--results", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout.count("\n") == 1
+    first = table.iloc[0]
+    assert f"kind {first['kind']}, ordering {first['ordering']}, records {first['records']}: ratio" in done.stdout
+
+
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
-    for script in ("cluster", "scale", "chapters", "pages"):
+    for script in ("cluster", "scale", "chapters", "pages", "fallen_back"):
         assert f"benchmarks/{script}.py $(ARGS)" in recipe
 
 
