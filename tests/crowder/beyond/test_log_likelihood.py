@@ -119,6 +119,24 @@ def test_questions_are_those_of_the_naive_version(n, tau, rho, data):
     assert [[a == b for a in named] for b in named] == [[a == b for a in labels] for b in labels]
 
 
+def test_evidence_is_divided_by_the_design_effect_of_its_pairs():
+    """Two clusters of three have nine pairs: with ρ = 0.3 they count as 9 / (1 + 0.3 · 8) = 2.6, less than three."""
+    evidence = np.full((8, 8), -50 * UNIT)
+    evidence[:3, :3] = evidence[3:6, 3:6] = 100 * UNIT
+    evidence[:3, 3:6] = evidence[3:6, :3] = UNIT
+    evidence[6, 7] = evidence[7, 6] = 3 * UNIT
+    labels = [0, 0, 0, 1, 1, 1, 2, 2]
+    summed = sum_evidence(evidence.copy())
+    summed.dependence[0] = 0.3
+    steps, ratio = np.unique(evidence, return_inverse=True)
+    reweigh(summed, ratio.reshape(8, 8), steps)
+    for _ in range(5):  # two questions join each three, and then:
+        code = question(summed, -np.inf, False)
+        i, j = code >> 32, code & 0xFFFFFFFF
+        absorb(summed, i, j, labels[i] == labels[j])
+    assert {i, j} == {6, 7}
+
+
 @given(st.integers(2, 8), st.data())
 @settings(max_examples=100, deadline=None)
 def test_rows_that_were_added_are_sums_over_records(n, data):
