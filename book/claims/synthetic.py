@@ -24,6 +24,7 @@ from book.companion.claims import (
 )
 from crowder.counting.enumeration import questions_of_order
 from crowder.experiments import count_questions
+from crowder.perfect_crowd import edge_questions, node_questions
 
 claim, check = of_chapter(__name__)
 
@@ -124,13 +125,14 @@ def _distributions(model, epsilon, x):
 def _second_road(seed):
     """Heuristics, distribution functions and draws of the nine rows, each against an independent computation."""
     x, walks, cdfs, drawn = np.linspace(0, 1, 201), [], [], []
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[4])  # the first four are the chapter's
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[4])  # the chapter has the others
     for _, row in _table_1().iterrows():
         model = _model(row)
         small = cr.datasets.synthetic([9, 6, 5, 3, 1], model, rng=rng)
         w, truth = small.similarity, cr.Truth(small.labels)
         asked = [f(w, truth, rng=rng).n_queries for f in (cr.node_ordering, cr.edge_ordering)]
-        walks.append((asked, _walked(w, small.labels.tolist())))
+        counted = [f(w, small.labels, rng=1) for f in (node_questions, edge_questions)]  # what the chapter calls
+        walks += [(way, _walked(w, small.labels.tolist())) for way in (asked, counted)]
         large = cr.datasets.synthetic([60] * 8, model, rng=rng)
         parts = (large.condensed[large.matching], large.condensed[~large.matching])
         written = _distributions(row["model"], float(row["ε"]), x)
