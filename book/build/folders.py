@@ -116,8 +116,9 @@ def digest(root: Path) -> str:
     names = [path for name in _SOURCES for path in sorted((root / name).rglob("*")) if path.is_file()]
     found = hashlib.sha256()
     for path in [*names, root / "_config.yml", root / "_toc.yml"]:
-        if not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts):
-            found.update(f"{path.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        name = path.relative_to(root)
+        if not any(part.startswith((".", "__pycache__")) for part in name.parts):  # caches
+            found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()
 
 

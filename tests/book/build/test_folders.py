@@ -242,3 +242,21 @@ def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, m
     assert environment.commit() == commit
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment.commit() is None
+
+
+def test_pages_are_known_by_their_sources_and_by_no_cache(tmp_path):
+    """The digest in the pages tells `make test` whether they are current; a cache makes no difference."""
+    for name in ("crowder/a.py", "notebooks/01-one.ipynb", "book/pages/index.md", "_config.yml", "_toc.yml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("1")
+    first = folders.digest(tmp_path)
+    for name in ("crowder/__pycache__/a.pyc", "notebooks/.ruff_cache/x", "notebooks/.ipynb_checkpoints/a.ipynb"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("1")
+    assert folders.digest(tmp_path) == first
+    for name in ("crowder/a.py", "book/pages/index.md", "_toc.yml"):
+        (tmp_path / name).write_text("2")
+        assert folders.digest(tmp_path) != first
+        (tmp_path / name).write_text("1")
+    (tmp_path / "crowder" / "a.py").rename(tmp_path / "crowder" / "b.py")
+    assert folders.digest(tmp_path) != first
