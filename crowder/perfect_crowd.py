@@ -1,9 +1,9 @@
 """How many questions the two heuristics ask a perfect crowd, for experiments that only count.
 
-The counts are those of `crowder.orderings` with a `crowder.Truth` and the same ties and arrivals, found several times
-faster. Edge ordering sorts only pairs whose answers are not implied, piece by piece, and stops when there is none. Node
-ordering needs no union of components: all earlier records are in their true clusters, so a record asks about the
-clusters that are more similar to it than its own, and about its own.
+The counts are those of `crowder.orderings` with a `crowder.Truth`, the same priorities of ties and the same arrivals,
+found faster. Edge ordering sorts only pairs whose answers are not implied, piece by piece, and stops when there is
+none. Node ordering needs no union of components: all earlier records are in their true clusters, so a record asks about
+the clusters that are more similar to it than its own, and about its own.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class Progress:
         self.left = {slug: expected.get(slug) for slug in slugs}
         self.parallel = parallel
         if left := self.time_left():
-            print(f"by the last build{left}", file=sys.stderr, flush=True)
+            print(f"as last measured{left}", file=sys.stderr, flush=True)
         self.tty = sys.stderr.isatty()
         self.reported: dict[str, float] = {}
         self.bars: dict[str, Any] = {}
@@ -242,7 +242,7 @@ class Progress:
                 self.bars[slug] = tqdm(total=1, desc=slug.ljust(width), position=i, bar_format=form, leave=True)
 
     def time_left(self) -> str:
-        """The time that the unfinished chapters took in the last build, shared by those that run at a time."""
+        """The time that the unfinished chapters took when last measured, shared by those that run at a time."""
         known = [seconds for seconds in self.left.values() if seconds is not None]
         if not known or len(known) < len(self.left):
             return ""
