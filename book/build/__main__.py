@@ -1,11 +1,13 @@
-"""Execute every chapter, then render the book from exactly what was executed.
+"""Execute the chapters, then render the book from exactly what was executed.
 
     python -m book.build                          the whole book, into _build/html
+    python -m book.build --again                  the same, and execute chapters of which nothing has changed, too
     python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
     python -m book.build --only 08 --preview      one chapter, and its page alone, in _build/preview
 
-All output is written under a temporary name and moved into place once it is complete, so a build that is killed leaves
+A chapter is executed if its notebook, its parameters, the modules it imports, their data or the versions of packages
+have changed since its last execution, or if `--only` names it. All output is written under a temporary name and moved into place once it is complete, so a build that is killed leaves
 the last complete results as they were.
 """
 
@@ -89,6 +91,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", default=[], nargs="+", metavar="NN", help="execute only these chapters"
     )
+    parser.add_argument("--again", action="store_true", help="execute chapters that are up to date, too")
     parser.add_argument("-p", action="append", default=[], metavar="name=value", dest="parameters",
                         help="set a parameter in the selected chapters that have it")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
@@ -131,12 +134,16 @@ def build(args: argparse.Namespace) -> int:
         # Fingerprints are taken from the copy, so edits during the build do not count as executed.
         copies = {c.slug: Chapter(c.slug, c.path, src) for c in chapters}
         code = compiled_cache.folder(src, out / "cache")
-        env = environment.environment(src, out, work, parallel=min(args.jobs, len(selected)))
+        manifest = Manifest(executed / "manifest.json", args.profile, results)
+        due = [
+            chapter for chapter in selected
+            if args.only or args.again or not manifest.is_current(copies[chapter.slug], chosen[chapter.slug])
+        ]  # fmt: skip
+        env = environment.environment(src, out, work, parallel=max(1, min(args.jobs, len(due))))
         env["NUMBA_CACHE_DIR"] = str(code)
         environment.find_fonts(env)
-        manifest = Manifest(executed / "manifest.json", args.profile, results)
         jobs, expected = [], manifest.expected(src / "book" / "data" / "measured" / "chapters.csv")
-        for chapter in sorted(selected, key=lambda c: -expected.get(c.slug, float("inf"))):  # the longest first
+        for chapter in sorted(due, key=lambda c: -expected.get(c.slug, float("inf"))):  # the longest first
             folder = work / "results" / chapter.slug
             folder.mkdir(parents=True)
             jobs.append({
@@ -157,7 +164,8 @@ def build(args: argparse.Namespace) -> int:
             notebook.replace(executed / f"{copy.slug}.ipynb")
             manifest.record(copy, parameters, took, executed / f"{copy.slug}.ipynb")
 
-        print(f"executing {len(jobs)} of {len(chapters)} chapters, profile {args.profile}", file=sys.stderr)
+        others = "; the others are up to date" if len(due) < len(selected) else ""
+        print(f"executing {len(due)} of {len(chapters)} chapters, profile {args.profile}{others}", file=sys.stderr)
         try:
             failures = execute.run_all(jobs, args.jobs, env, out / "logs" / args.profile, publish, expected)
         finally:

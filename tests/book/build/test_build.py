@@ -136,6 +136,22 @@ def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page(tiny):
     assert "github.com/some/where" in page and "crowder-book" not in page
 
 
+def test_a_build_executes_only_what_has_changed(tiny):
+    tiny.write("01-one", "# One", "#p\nsize = 3", "print('one')")
+    assert "executing 2 of 2 chapters" in tiny.build().stderr
+    tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "print('changed')")
+    page = tiny.page("notebooks/01-one")
+    done = tiny.build()
+    assert done.returncode == 0 and "executing 1 of 2 chapters" in done.stderr and "up to date" in done.stderr
+    assert "changed" in tiny.page("notebooks/02-two") and tiny.page("notebooks/01-one") == page
+    # A parameter is a change; results that were tampered with are one; and --again asks for all.
+    assert "executing 1 of 2" in tiny.build("-p", "share=0.25").stderr  # only 02-two has it
+    assert "executing 1 of 2" in tiny.build().stderr
+    (tiny.out / "results" / "full" / "01-one" / "more.csv").write_text("x\n")
+    assert "executing 1 of 2" in tiny.build().stderr
+    assert "executing 2 of 2 chapters, profile full\n" in tiny.build("--again").stderr
+
+
 def test_one_chapter_again_renders_only_if_the_others_are_current(tiny):
     tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "import crowder\nsize + share")
     assert tiny.build().returncode == 0

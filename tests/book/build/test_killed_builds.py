@@ -103,7 +103,7 @@ def alone_soon(out, patience=20.0):
 def kill(book, number, group, after):
     """Start a build and stop it; False if it was faster."""
     build = subprocess.Popen(
-        book.command(), cwd=book.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        book.command("--again"), cwd=book.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         stdin=subprocess.DEVNULL, start_new_session=True,
         env={k: v for k, v in os.environ.items() if not k.startswith("CROWDER_")},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
