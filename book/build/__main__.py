@@ -7,7 +7,9 @@
     python -m book.build --only 08 --preview      one chapter, and its page alone, in _build/preview
 
 A chapter is executed if its notebook, its parameters, the modules it imports, their data or the versions of packages
-have changed since its last execution, or if `--only` names it. All output is written under a temporary name and moved into place once it is complete, so a build that is killed leaves
+have changed since its last execution, or if `--only` names it.
+
+All output is written under a temporary name and moved into place once it is complete, so a build that is killed leaves
 the last complete results as they were.
 """
 

@@ -71,6 +71,7 @@ def _size(message: dict[str, Any]) -> int:
 
 
 def _execute(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
+    sys.modules.setdefault("pyarrow", None)  # type: ignore[arg-type]  # papermill loads it for HDFS alone, in 0.2 s
     import nbformat
     import papermill
     import papermill.engines
