@@ -222,7 +222,7 @@ def split_components(
     >>> round(split.largest_share, 2)
     0.67
     """
-    if ordering not in ORDER:
+    if ordering not in tuple(ORDER):
         raise ValueError(f'ordering must be "edge" or "node", not {ordering!r}')
     validation.whole(parts, "parts", least=1)
     tie_order(seed)  # an invalid seed is noticed here

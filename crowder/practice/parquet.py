@@ -294,7 +294,7 @@ def checked_pairs(database: Any, path: Any, columns: Sequence[str]) -> str:
     [(0.9,)]
     """
     i, j, w = _quoted_columns(columns)
-    source = f"read_parquet({quoted_text(path)})"
+    source = f"read_parquet({quoted_text(validation.path(path))})"
     _check_types(database, source, columns, path)
     # COALESCE makes NULL invalid. NaN needs its own test: DuckDB compares statistics with 1, which omit NaN.
     invalid = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
