@@ -61,7 +61,7 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
     >>> write_candidates(path, [0.5, 0.9, 0.1])
     3
     """
-    arrow, writer_of = _import("pyarrow"), _import("pyarrow.parquet").ParquetWriter
+    arrow, writer_of = import_scale("pyarrow"), import_scale("pyarrow.parquet").ParquetWriter
     schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
     written, partial = 0, f"{_file_name(path, 'path')}.part"
     try:
@@ -140,21 +140,10 @@ def chunks_from_parquet(
     """
     validation.path(path)
     validation.whole(chunk, "chunk, its number of pairs,", least=1)
-    if seed is not None and validation.whole(seed, "seed") >= 2**63:
-        raise ValueError(f"seed must be below 2**63, not {seed}")
-    i, j, w = _quoted_columns(columns)
-    with _database(memory_limit, threads, folder) as database:
-        source = f"read_parquet({_literal(path)})"
-        _check_types(database, source, columns, path)
-        # COALESCE makes NULL invalid. NaN needs its own test: DuckDB compares statistics with 1, which omit NaN.
-        invalid = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
-        invalid += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
-        _check_rows(database, source, invalid, (i, j, w), path)
-        ties = "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
-        reader = database.sql(
-            f"SELECT * FROM (SELECT least({i}, {j})::INTEGER AS i, greatest({i}, {j})::INTEGER AS j, {w}::DOUBLE AS w "
-            f"FROM {source}) ORDER BY w DESC, {ties}"
-        ).to_arrow_reader(chunk)
+    order = f"w DESC, {tie_order(seed)}"
+    with open_database(memory_limit, threads, folder) as database:
+        pairs = checked_pairs(database, path, columns)
+        reader = database.sql(f"SELECT * FROM ({pairs}) ORDER BY {order}").to_arrow_reader(chunk)
         last = 1.0
         for batch in reader:
             i, j, w = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
@@ -217,8 +206,8 @@ def number_records(
     i, j, w = _quoted_columns(columns)
     validation.path(path)
     partial = f"{_file_name(out, 'out')}.part"
-    with _database(memory_limit, threads, folder) as database:
-        source = f"read_parquet({_literal(path)})"
+    with open_database(memory_limit, threads, folder) as database:
+        source = f"read_parquet({quoted_text(path)})"
         _check_types(database, source, columns, path, named=True)
         # The join below would silently drop such a row.
         invalid = f"{i} IS NULL OR {j} IS NULL OR {i} = {j} OR NOT coalesce({w} BETWEEN 0 AND 1, false)"
@@ -233,7 +222,7 @@ def number_records(
                 f"COPY (SELECT a.number::INTEGER AS i, b.number::INTEGER AS j, {w} AS similarity "
                 f"FROM {source} AS pairs "
                 f"JOIN numbers AS a ON a.id = pairs.{i} JOIN numbers AS b ON b.id = pairs.{j}) "
-                f"TO {_literal(partial)} (FORMAT parquet)"
+                f"TO {quoted_text(partial)} (FORMAT parquet)"
             ).fetchone()[0]
             rows = database.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
             if written != rows:  # DuckDB has relied on wrong statistics
@@ -253,7 +242,7 @@ def _file_name(path: Any, what: str) -> str:
     return name
 
 
-def _import(module: str) -> Any:
+def import_scale(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -263,9 +252,9 @@ def _import(module: str) -> Any:
 
 
 @contextmanager
-def _database(memory_limit: str, threads: int | None, folder: Any) -> Any:
+def open_database(memory_limit: str, threads: int | None, folder: Any) -> Any:
     """DuckDB in memory, with a folder for temporary files, and without network access."""
-    duckdb, _ = _import("duckdb"), _import("pyarrow")
+    duckdb, _ = import_scale("duckdb"), import_scale("pyarrow")
     if folder is not None and not os.path.isdir(validation.path(folder, "folder")):
         raise FileNotFoundError(f"folder must exist, but {os.fspath(folder)} does not")
     with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as temporary:
@@ -285,6 +274,51 @@ def _database(memory_limit: str, threads: int | None, folder: Any) -> Any:
         except duckdb.Error as error:
             what = str(error).splitlines()[0]
             raise (OSError if isinstance(error, duckdb.IOException) else ValueError)(what) from None
+
+
+def checked_pairs(database: Any, path: Any, columns: Sequence[str]) -> str:
+    """A query for the pairs of a file, as columns i < j (INTEGER) and w (DOUBLE), after a check of all its rows.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or of another type, or a row is not a pair with a similarity in [0, 1].
+
+    Examples
+    --------
+    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
+    >>> write_candidates(path, [0.5, 0.9, 0.1])
+    3
+    >>> with open_database("1GB", 1, None) as database:
+    ...     database.sql(f"SELECT max(w) FROM ({checked_pairs(database, path, COLUMNS)})").fetchall()
+    [(0.9,)]
+    """
+    i, j, w = _quoted_columns(columns)
+    source = f"read_parquet({quoted_text(validation.path(path))})"
+    _check_types(database, source, columns, path)
+    # COALESCE makes NULL invalid. NaN needs its own test: DuckDB compares statistics with 1, which omit NaN.
+    invalid = f"NOT coalesce({w} BETWEEN 0 AND 1 AND {i} >= 0 AND {j} >= 0 AND {i} <> {j}, false)"
+    invalid += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
+    _check_rows(database, source, invalid, (i, j, w), path)
+    return f"SELECT least({i}, {j})::INTEGER AS i, greatest({i}, {j})::INTEGER AS j, {w}::DOUBLE AS w FROM {source}"
+
+
+def tie_order(seed: int | None) -> str:
+    """The order of equally similar pairs (i, j), INTEGER columns, in SQL: by a hash with the seed, or by (i, j).
+
+    Raises
+    ------
+    ValueError
+        If the seed does not fit into 63 bits.
+
+    Examples
+    --------
+    >>> tie_order(None), tie_order(7)
+    ('i, j', 'hash(i, j, 7::BIGINT), i, j')
+    """
+    if seed is not None and validation.whole(seed, "seed") >= 2**63:
+        raise ValueError(f"seed must be below 2**63, not {seed}")
+    return "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
 
 
 def _quoted_columns(columns: Sequence[str]) -> list[str]:
@@ -341,5 +375,5 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(path: Any) -> str:
+def quoted_text(path: Any) -> str:
     return "'" + os.fspath(path).replace("'", "''") + "'"

@@ -339,7 +339,7 @@ def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path)
 
 def test_duckdb_is_told_to_fetch_nothing(tmp_path):
     pytest.importorskip("duckdb")
-    with parquet_room._database("1GB", 1, tmp_path) as database:
+    with parquet_room.open_database("1GB", 1, tmp_path) as database:
         for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
             assert database.execute(f"SELECT current_setting('{setting}')").fetchone() == (False,)
 
