@@ -30,12 +30,13 @@ from conftest import ROOT, versions
 from scipy import sparse
 
 import crowder as cr
-from crowder.practice.parquet import chunks_from_parquet, write_candidates
+from crowder.orderings import SIZE_DECIMALS
+from crowder.practice.parquet import chunks_by_arrival, chunks_from_parquet, expected_sizes, write_candidates
 
 SEED, PAIRS = 7, 20
 #: Each 25 records form clusters of these sizes.
 SIZES = (1, 2, 3, 4, 5, 10)
-CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
+CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"), ("stream", "node"))
 FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
 PACKAGES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
@@ -50,6 +51,11 @@ def make(folder: Path, records: int) -> None:
 
 
 def ordering_of(kind: str, ordering: str, folder: Path, n: int):
+    if (kind, ordering) == ("stream", "node"):
+        sizes = expected_sizes(folder / "pairs.parquet", n, folder=folder)
+        arrivals = np.argsort(-sizes.round(SIZE_DECIMALS), kind="stable")
+        chunks = chunks_by_arrival(folder / "pairs.parquet", arrivals, folder=folder)
+        return cr.StreamNodeOrdering(chunks, arrivals, rng=SEED)
     if kind == "stream":
         chunks = chunks_from_parquet(folder / "pairs.parquet", seed=SEED, folder=folder)
         return cr.StreamOrdering(chunks, n, ties="stream")

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from crowder.practice import journal
     from crowder.practice.blocking import synthetic_candidates
     from crowder.practice.journal import Journal
+    from crowder.practice.node_stream import StreamNodeOrdering
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.planner.planner import Plan
     from crowder.practice.record_file import read_records
@@ -57,6 +58,7 @@ _LATER = {
     "Plan": "crowder.practice.planner.planner",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
+    "StreamNodeOrdering": "crowder.practice.node_stream",
     "StreamOrdering": "crowder.practice.stream",
     "chunks_from_parquet": "crowder.practice.parquet",
     "evidence_ordering": "crowder.beyond.evidence_ordering",
@@ -85,6 +87,7 @@ __all__ = [
     "SimilarityModel",
     "Stopped",
     "Stopping",
+    "StreamNodeOrdering",
     "StreamOrdering",
     "Truth",
     "chunks_from_parquet",

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.pairs import MOST_RECORDS, candidates
+from crowder.orderings import arrival_order
+from crowder.pairs import MOST_RECORDS, Candidates, candidates
 from crowder.practice.stream import chunk_columns
+from crowder.sorting import HALF
 
-__all__ = ["chunks_from_parquet", "number_records", "write_candidates"]
+__all__ = ["chunks_by_arrival", "chunks_from_parquet", "expected_sizes", "number_records", "write_candidates"]
 
 #: The default names of the columns.
 COLUMNS = ("i", "j", "similarity")
@@ -152,6 +154,126 @@ def chunks_from_parquet(
                 raise ValueError(f"{path} is damaged: its statistics do not agree with its pairs")
             last = w[-1] if len(w) else last
             yield i, j, w
+
+
+def expected_sizes(
+    path: str | os.PathLike[str],
+    n: int,
+    *,
+    columns: Sequence[str] = COLUMNS,
+    memory_limit: str = "1GB",
+    threads: int | None = None,
+    folder: Any = None,
+) -> np.ndarray:
+    r"""The expected cluster size of each record, :math:`\sum_{u \ne v} w_{uv}`, from the candidate pairs of Parquet
+    files.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, or a pattern such as ``pairs/*.parquet``, with each pair once.
+    n : int
+        Number of records.
+    columns, memory_limit, threads, folder
+        As in `chunks_from_parquet`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        To the bit those of `crowder.NodeOrdering`, whatever the order of the pairs.
+
+    Raises
+    ------
+    ModuleNotFoundError, ValueError, OSError
+        As `chunks_from_parquet`; a ValueError also if there are more than n records.
+
+    See Also
+    --------
+    chunks_by_arrival : the pairs by the order that follows.
+
+    Examples
+    --------
+    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
+    >>> write_candidates(path, [0.5, 0.25, 0.0])
+    3
+    >>> expected_sizes(path, 3)
+    array([0.75, 0.5 , 0.25])
+    """
+    validation.whole(n, "n, the number of records,")
+    with open_database(memory_limit, threads, folder) as database:
+        pairs = checked_pairs(database, path, columns)
+        _check_records(database, pairs, n, path)
+        # Whole numbers, as in crowder.sorting.sums: a sum of floats would depend on the order of the pairs.
+        upper = f"floor(w * {HALF})"
+        lower = f"floor((w * {HALF} - {upper}) * {HALF})"
+        rows = database.sql(
+            f"SELECT v, sum({upper}::BIGINT)::BIGINT AS upper, sum({lower}::BIGINT)::BIGINT AS lower "
+            f"FROM (SELECT i AS v, w FROM ({pairs}) UNION ALL SELECT j, w FROM ({pairs})) GROUP BY v"
+        ).fetchnumpy()
+    sizes = np.zeros(n)
+    sizes[rows["v"]] = np.asarray(rows["upper"]) / HALF + np.asarray(rows["lower"]) / HALF / HALF
+    return sizes
+
+
+def chunks_by_arrival(
+    path: str | os.PathLike[str],
+    arrivals: ArrayLike,
+    *,
+    columns: Sequence[str] = COLUMNS,
+    chunk: int = CHUNK,
+    memory_limit: str = "1GB",
+    threads: int | None = None,
+    folder: Any = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The candidate pairs of Parquet files by the arrival of their later record, then of their earlier one, in chunks,
+    for a `StreamNodeOrdering`.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, or a pattern such as ``pairs/*.parquet``, with each pair once.
+    arrivals : array_like, shape (n,)
+        All records, in the order in which they arrive.
+    columns, chunk, memory_limit, threads, folder
+        As in `chunks_from_parquet`.
+
+    Yields
+    ------
+    i, j : ndarray of int32
+        Records; j arrives before i.
+    w : ndarray of float64
+
+    Raises
+    ------
+    ModuleNotFoundError, ValueError, OSError
+        As `chunks_from_parquet`; a ValueError also if a pair has a record that is not among the arrivals.
+
+    See Also
+    --------
+    expected_sizes : for the order of arrival.
+
+    Examples
+    --------
+    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
+    >>> write_candidates(path, [0.5, 0.25, 0.0])
+    3
+    >>> [[column.tolist() for column in chunk] for chunk in chunks_by_arrival(path, [2, 0, 1])]
+    [[[0, 1, 1], [2, 2, 0], [0.25, 0.0, 0.5]]]
+    """
+    validation.whole(chunk, "chunk, its number of pairs,", least=1)
+    arrivals = arrival_order(Candidates(np.size(arrivals), False), arrivals, None, False).astype(np.int32)
+    with open_database(memory_limit, threads, folder) as database:
+        pairs = checked_pairs(database, path, columns)
+        _check_records(database, pairs, len(arrivals), path)
+        turn = np.arange(len(arrivals), dtype=np.int32)
+        database.register("arrived", import_scale("pyarrow").table({"record": arrivals, "turn": turn}))
+        reader = database.sql(
+            "SELECT (greatest(a.turn, b.turn)::BIGINT << 32) | least(a.turn, b.turn) AS key, w "
+            f"FROM ({pairs}) JOIN arrived AS a ON a.record = i JOIN arrived AS b ON b.record = j ORDER BY key"
+        ).to_arrow_reader(chunk)
+        for batch in reader:
+            key, w = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            yield arrivals[key >> 32], arrivals[key & MOST_RECORDS], w
 
 
 def number_records(
@@ -301,6 +423,12 @@ def checked_pairs(database: Any, path: Any, columns: Sequence[str]) -> str:
     invalid += f" OR isnan({w}::DOUBLE) OR greatest({i}, {j}) >= {MOST_RECORDS}"
     _check_rows(database, source, invalid, (i, j, w), path)
     return f"SELECT least({i}, {j})::INTEGER AS i, greatest({i}, {j})::INTEGER AS j, {w}::DOUBLE AS w FROM {source}"
+
+
+def _check_records(database: Any, pairs: str, n: int, path: Any) -> None:
+    """Raise a ValueError if a pair has a record beyond the first n."""
+    if (largest := database.execute(f"SELECT max(j) FROM ({pairs})").fetchall()[0][0] or 0) >= max(n, 1):
+        raise ValueError(f"n, the number of records, must exceed the records of {path}, up to {largest}, not be {n}")
 
 
 def tie_order(seed: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +16,7 @@ from crowder.pairs import MOST_RECORDS, Candidates
 from crowder.sorting import EdgeWalk, shuffle_ties
 from crowder.validation import Seed
 
-__all__ = ["StreamOrdering", "chunk_columns"]
+__all__ = ["StreamOrdering", "Streamed", "chunk_columns"]
 
 #: Number of pairs at the start of a stream by which a journal identifies it.
 HEAD = 1000
@@ -32,7 +33,48 @@ MESSAGES = (
 )
 
 
-class StreamOrdering(Ordering):
+class Streamed(Ordering):
+    """An ordering that reads its candidate pairs in chunks; a subclass checks them (`_checked`) and uses them."""
+
+    def _open(self, chunks: Iterable, n: int) -> None:
+        if validation.whole(n, "n, the number of records,") > MOST_RECORDS:
+            raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
+        if not isinstance(chunks, Iterable) or isinstance(chunks, (str, bytes)):
+            raise TypeError(f"chunks must be an iterable of (i, j, w), not {chunks!r}")
+        self._begin(Candidates(int(n), False))
+        self._chunks, self._number = iter(chunks), 0
+        self._head: tuple[np.ndarray, ...] | None = None
+        self._error: Exception | None = None
+
+    @abstractmethod
+    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The arrays of a chunk, checked; the first is empty if there is nothing in it."""
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Read the pairs by which a journal identifies the stream, unless they have been read."""
+
+    def _similarities(self) -> tuple[np.ndarray, ...]:
+        self._start()
+        return self._head or ()
+
+    def _next_chunk(self) -> tuple[np.ndarray, ...] | None:
+        """The next chunk that is not empty; None at the end."""
+        if self._error is not None:
+            raise self._error  # a broken stream has not ended
+        try:
+            while (chunk := next(self._chunks, None)) is not None:
+                checked = self._checked(*chunk_columns(chunk, self._number))
+                self._number += 1
+                if len(checked[0]):
+                    return checked
+        except Exception as error:
+            self._error = error
+            raise
+        return None
+
+
+class StreamOrdering(Streamed):
     """Edge ordering over a stream of candidate pairs that is sorted by decreasing similarity.
 
     Parameters
@@ -70,8 +112,8 @@ class StreamOrdering(Ordering):
     *Journal:* a stream cannot be read ahead, so a journal identifies it by its first 1,000 pairs, and then checks the
     turn of each question.
 
-    *Node ordering* has no such form: it needs all pairs of a record together, and the order of the records depends on
-    the sums of their similarities. For many records, pass it a sparse matrix.
+    *Node ordering* needs all pairs of a record together, and the records in order of their expected sizes:
+    `StreamNodeOrdering` reads the same file in that order.
 
     Examples
     --------
@@ -87,17 +129,10 @@ class StreamOrdering(Ordering):
             raise ValueError(f'ties must be "random" or "stream", not {ties!r}')
         if ties == "random" and rng is None:
             raise ValueError('pass rng=, a seed or a numpy.random.Generator, or ties="stream"')
-        if validation.whole(n, "n, the number of records,") > MOST_RECORDS:
-            raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
-        if not isinstance(chunks, Iterable) or isinstance(chunks, (str, bytes)):
-            raise TypeError(f"chunks must be an iterable of (i, j, w), not {chunks!r}")
-        self._begin(Candidates(int(n), False))
+        self._open(chunks, n)
         self._generator = validation.generator(rng, "random ties") if ties == "random" else None
-        self._chunks, self._number = iter(chunks), 0
         self._open_ties, self._last = NO_PAIRS, np.inf
         self._walk = EdgeWalk(NO_PAIRS[1], np.zeros(1, np.int64))
-        self._head: tuple[np.ndarray, ...] | None = None
-        self._error: Exception | None = None
 
     def next_question(self) -> tuple[int, int] | None:
         self._start()
@@ -113,12 +148,7 @@ class StreamOrdering(Ordering):
         while self._advance():
             self._knowledge = edge_run(self._walk, self._knowledge, labels)
 
-    def _similarities(self) -> tuple[np.ndarray, ...]:
-        self._start()
-        return self._head or ()
-
     def _start(self) -> None:
-        """Read the pairs by which a journal identifies the stream."""
         if self._head is not None:
             return
         parts, count = [], 0
@@ -158,30 +188,15 @@ class StreamOrdering(Ordering):
         shuffle_ties(values[:kept], codes[:kept], self._generator.random(kept))
         return values[:kept], codes[:kept]
 
-    def _next_chunk(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The next chunk that is not empty, checked, as similarities and packed pairs."""
-        if self._error is not None:
-            raise self._error  # a broken stream has not ended
-        try:
-            while (chunk := next(self._chunks, None)) is not None:
-                values, codes = self._packed(chunk)
-                self._number += 1
-                if len(values):
-                    self._last = values[-1]
-                    return values, codes
-        except Exception as error:
-            self._error = error
-            raise
-        return None
-
-    def _packed(self, chunk: Any) -> tuple[np.ndarray, np.ndarray]:
-        i, j, w = chunk_columns(chunk, self._number)
+    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Similarities and packed pairs."""
         values, codes = np.array(w, dtype=np.float64), np.empty(len(w), np.int64)
         code, row = _pack(i, j, values, codes, self.n, self._last)
         if code:
             before = values[row - 1] if row else self._last
             what = MESSAGES[code].format(w=w[row], before=before, i=i[row], j=j[row], n=self.n, last=self.n - 1)
             raise ValueError(f"chunk {self._number}, row {row}: {what}")
+        self._last = values[-1] if len(values) else self._last
         return values, codes
 
 
