@@ -27,6 +27,15 @@ def tiny(tmp_path):
     return TinyBook(tmp_path)
 
 
+@pytest.fixture
+def again(built, tmp_path):
+    """The book that was built, in a folder of its own: what has not changed is up to date."""
+    book = copy.copy(built)
+    book.root, book.out = tmp_path / "again", tmp_path / "again" / "_build"
+    shutil.copytree(built.root, book.root)
+    return book
+
+
 def refused(book, *options, **env):
     """The message of a build that must fail."""
     done = book.build(*options, **env)
@@ -136,42 +145,43 @@ def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page(tiny):
     assert "github.com/some/where" in page and "crowder-book" not in page
 
 
-def test_a_build_executes_only_what_has_changed(tiny):
-    tiny.write("01-one", "# One", "#p\nsize = 3", "print('one')")
-    assert "executing 2 of 2 chapters" in tiny.build().stderr
-    tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "print('changed')")
-    page = tiny.page("notebooks/01-one")
-    done = tiny.build()
-    assert done.returncode == 0 and "executing 1 of 2 chapters" in done.stderr and "up to date" in done.stderr
-    assert "changed" in tiny.page("notebooks/02-two") and tiny.page("notebooks/01-one") == page
-    # A parameter is a change; results that were tampered with are one; and --again asks for all.
-    assert "executing 1 of 2" in tiny.build("-p", "share=0.25").stderr  # only 02-two has it
-    assert "executing 1 of 2" in tiny.build().stderr
-    (tiny.out / "results" / "full" / "01-one" / "more.csv").write_text("x\n")
-    assert "executing 1 of 2" in tiny.build().stderr
-    assert "executing 2 of 2 chapters, profile full\n" in tiny.build("--again").stderr
+def test_a_build_executes_only_what_has_changed(again):
+    again.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "import crowder\nprint('changed')")
+    page = again.page("notebooks/01-one")
+    done = again.build()
+    assert done.returncode == 0 and "executing 1 of 2 chapters, profile full; the others are up" in done.stderr
+    assert "changed" in again.page("notebooks/02-two") and again.page("notebooks/01-one") == page
+    # A parameter is a change, too, and so is that of a module that a chapter imports, which no cell shows.
+    (again.root / "crowder" / "__init__.py").write_text("changed = True\n")
+    assert "executing 2 of 2 chapters, profile full\n" in again.build("-p", "name='y'").stderr
 
 
-def test_one_chapter_again_renders_only_if_the_others_are_current(tiny):
-    tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "import crowder\nsize + share")
-    assert tiny.build().returncode == 0
-    first = tiny.page("notebooks/01-one")
+def test_one_chapter_again_renders_only_if_the_others_are_current(again):
+    again.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "import crowder\nsize + share")
+    assert "executing 1 of 2" in again.build().stderr
+    first = again.page("notebooks/01-one")
 
-    done = tiny.build("--only", "1", "-p", "size=4")
+    done = again.build("--only", "1", "-p", "size=4")
     assert done.returncode == 0 and "the book is at" in done.stdout
-    assert tiny.record("01-one", "tab-a")["parameters"]["size"] == 4
-    assert "Drawn to 4" in tiny.page("notebooks/01-one") != first
+    assert again.record("01-one", "tab-a")["parameters"]["size"] == 4
+    assert "Drawn to 4" in again.page("notebooks/01-one") != first
 
     # The other way round, 01-one is not current: it ran with a value of its own.
-    done = tiny.build("--only", "02")
+    done = again.build("--only", "02")
     assert done.returncode == 0 and "not rendered" in done.stdout and "01-one" in done.stdout
 
-    # A change in a module that it imports, which no cell shows, makes an earlier execution stale.
-    (tiny.root / "crowder" / "__init__.py").write_text("changed = True\n")
-    done = tiny.build("--only", "01-one", "-p", "size=6")
+    # A change in a module that it imports makes an earlier execution stale.
+    (again.root / "crowder" / "__init__.py").write_text("changed = True\n")
+    done = again.build("--only", "01-one", "-p", "size=6")
     assert done.returncode == 0 and "profile full: 02-two" in done.stdout
-    assert tiny.record("01-one", "tab-a")["parameters"]["size"] == 6
-    assert "Drawn to 4" in tiny.page("notebooks/01-one")
+    assert again.record("01-one", "tab-a")["parameters"]["size"] == 6
+    assert "Drawn to 4" in again.page("notebooks/01-one")
+
+
+def test_again_executes_what_is_up_to_date(tiny):
+    tiny.write("01-one", "# One", "#p\nsize = 3", "size")
+    assert tiny.build("--only", "01", "02").returncode == 0
+    assert "executing 2 of 2 chapters, profile full\n" in tiny.build("--again").stderr
 
 
 def test_a_preview_needs_no_other_chapter(tiny):
@@ -235,18 +245,17 @@ def test_chapters_and_contents_agree(tiny):
 # --- failures -----------------------------------------------------------------------------------------------------
 
 
-def test_a_failing_cell_is_named_and_costs_only_its_own_chapter(tiny):
-    assert tiny.build().returncode == 0
-    before = (tiny.out / "results/full/01-one/fig-a.json").read_bytes()
-    page = tiny.page("notebooks/01-one")
-    tiny.write("01-one", "# One", "#p\nsize = 3", FIGURE, "1 / (size - 4)")
-    tiny.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "print('new')")
-    message = refused(tiny, "-p", "size=4")
+def test_a_failing_cell_is_named_and_costs_only_its_own_chapter(again):
+    before = (again.out / "results/full/01-one/fig-a.json").read_bytes()
+    page = again.page("notebooks/01-one")
+    again.write("01-one", "# One", "#p\nsize = 3", FIGURE, "1 / (size - 4)")
+    again.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "print('new')")
+    message = refused(again, "-p", "size=4")
     assert "01-one: cell 4 of 4 failed: ZeroDivisionError" in message and "1 / (size - 4)" in message
-    assert (tiny.out / "results/full/01-one/fig-a.json").read_bytes() == before
-    assert tiny.page("notebooks/01-one") == page
-    assert "new" in (tiny.out / "executed/full/02-two.ipynb").read_text()
-    assert not tiny.leftovers()
+    assert (again.out / "results/full/01-one/fig-a.json").read_bytes() == before
+    assert again.page("notebooks/01-one") == page
+    assert "new" in (again.out / "executed/full/02-two.ipynb").read_text()
+    assert not again.leftovers()
 
 
 def test_a_cell_that_never_ends_is_stopped(tiny):
@@ -319,28 +328,29 @@ def gone(pid):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_build_that_is_stopped_leaves_no_half_and_the_next_completes(tiny, tmp_path, number):
+def test_a_build_that_is_stopped_leaves_no_half_and_the_next_completes(again, tmp_path, number):
     mark = tmp_path / "mark"
-    tiny.write("01-one", "# One", "#p\nsize = 2\nname = 'x'", FIGURE)
-    assert tiny.build("--only", "01").returncode == 0
-    before = {p.name: p.read_bytes() for p in (tiny.out / "results/full/01-one").iterdir()}
+    before, page = (
+        {p.name: p.read_bytes() for p in (again.out / "results/full/01-one").iterdir()},
+        again.page("notebooks/01-one"),
+    )
 
-    tiny.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", SLOW.replace("{mark}", str(mark)))
-    code, message = interrupt(tiny, mark, number)
+    again.write("01-one", "# One", "#p\nsize = 2\nname = 'x'", SLOW.replace("{mark}", str(mark)))
+    code, message = interrupt(again, mark, number)
     assert code != 0 and "Traceback" not in message
-    assert {p.name: p.read_bytes() for p in (tiny.out / "results/full/01-one").iterdir()} == before
-    assert not (tiny.out / "html").exists()
+    assert {p.name: p.read_bytes() for p in (again.out / "results/full/01-one").iterdir()} == before
+    assert again.page("notebooks/01-one") == page
     if number != signal.SIGKILL:  # that one leaves no time to tidy up
-        assert not tiny.leftovers()
+        assert not again.leftovers()
     deadline = time.monotonic() + 20
     while not gone(int(mark.read_text())) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert gone(int(mark.read_text())), "the kernel outlived the build"
 
-    tiny.write("01-one", "# One", "#p\nsize = 4\nname = 'x'", FIGURE)
-    assert tiny.build().returncode == 0
-    assert tiny.record("01-one", "tab-a")["parameters"]["size"] == 4
-    assert "Drawn to 4" in tiny.page("notebooks/01-one") and not tiny.leftovers()
+    again.write("01-one", "# One", "#p\nsize = 4\nname = 'x'", FIGURE)
+    assert again.build().returncode == 0
+    assert again.record("01-one", "tab-a")["parameters"]["size"] == 4
+    assert "Drawn to 4" in again.page("notebooks/01-one") and not again.leftovers()
 
 
 def test_a_swap_that_was_cut_in_two_is_undone(built):
