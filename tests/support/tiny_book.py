@@ -1,5 +1,6 @@
 """A tiny book of two chapters, to test the build."""
 
+import copy
 import json
 import os
 import shutil
@@ -73,6 +74,13 @@ class TinyBook:
         self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
         self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")
         self.profiles("quick: {02-two: {share: 1}}")
+
+    def copied(self, root: Path) -> "TinyBook":
+        """The same book in another folder, with what has been built: what does not change is up to date there."""
+        twin = copy.copy(self)
+        twin.root, twin.out = root, root / self.out.relative_to(self.root)
+        shutil.copytree(self.root, root, symlinks=True)
+        return twin
 
     def write(self, slug: str, *cells: str) -> None:
         (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))

@@ -29,11 +29,7 @@ def tiny(tmp_path):
 
 @pytest.fixture
 def again(built, tmp_path):
-    """The book that was built, in a folder of its own: what has not changed is up to date."""
-    book = copy.copy(built)
-    book.root, book.out = tmp_path / "again", tmp_path / "again" / "_build"
-    shutil.copytree(built.root, book.root)
-    return book
+    return built.copied(tmp_path / "again")
 
 
 def refused(book, *options, **env):
