@@ -251,7 +251,8 @@ def split_components(
     plan = _plan(place)
     if different := ", ".join(name for name in key if plan["key"].get(name) != key[name]):
         raise ValueError(f"folder {place} holds another plan (different: {different}); use another folder")
-    return Split(key["records"], key["pairs"], plan["components"], plan["largest"], pd.DataFrame(plan["parts"]))
+    table = pd.DataFrame(plan["parts"], columns=["components", "records", "pairs"])  # the columns even of no part
+    return Split(key["records"], key["pairs"], plan["components"], plan["largest"], table)
 
 
 def resolve_part(folder: Any, part: int, crowd: Oracle, *, memory_limit: str = "1GB", threads: int | None = 1) -> int:

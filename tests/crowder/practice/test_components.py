@@ -230,6 +230,7 @@ def test_no_pairs_have_no_parts(tmp_path):
     path = write(tmp_path, [], [], [])
     split = split_components(path, 4, tmp_path / "plan", parts=3)
     assert (split.n_pairs, split.n_components, len(split.parts), split.largest_share) == (0, 0, 0, 0)
+    assert list(split.parts) == ["components", "records", "pairs"]
     assert resolve_components(tmp_path / "plan", cr.Truth([0, 0, 1, 1])).clusters.tolist() == [0, 1, 2, 3]
 
 
