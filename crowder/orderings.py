@@ -517,11 +517,23 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    arrivals = np.asarray(order)
-    whole = arrivals.dtype.kind in "iu" or not arrivals.size
-    if not whole or arrivals.shape != (n,) or not np.array_equal(np.sort(arrivals), np.arange(n)):
-        raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
-    return arrivals.astype(np.int64)
+    return listed_once(order, "order", n)
+
+
+def listed_once(records: Any, what: str, n: int | None = None) -> np.ndarray:
+    """All n records in some order, int64; ``what`` names them in the error. By default there are as many as are listed.
+
+    Examples
+    --------
+    >>> listed_once([2, 0, 1], "order")
+    array([2, 0, 1])
+    """
+    listed = np.asarray(records)
+    n = listed.size if n is None else n
+    whole = listed.dtype.kind in "iu" or not listed.size
+    if not whole or listed.shape != (n,) or not np.array_equal(np.sort(listed), np.arange(n)):
+        raise ValueError(f"{what} must list each of the {n} records, 0 to {n - 1}, once")
+    return listed.astype(np.int64)
 
 
 def expected_sizes(pairs: Candidates) -> np.ndarray:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.engine import NodeWalk, node_ask, node_run
-from crowder.orderings import NONE, arrival_order, unpacked
-from crowder.pairs import Candidates
+from crowder.orderings import NONE, listed_once, unpacked
 from crowder.practice.stream import HEAD, Streamed
 from crowder.validation import Seed
 
@@ -81,9 +80,8 @@ class StreamNodeOrdering(Streamed):
     def __init__(self, chunks: Iterable, arrivals: ArrayLike, *, rng: Seed | None = None, ties: str = "random") -> None:
         if ties not in ("random", "index"):
             raise ValueError(f'ties must be "random" or "index", not {ties!r}')
-        n = len(validation.numbers(arrivals, "arrivals"))
-        self._open(chunks, n)
-        self._arrivals = arrival_order(Candidates(n, False), arrivals, None, False)
+        self._arrivals = listed_once(arrivals, "arrivals")
+        self._open(chunks, n := len(self._arrivals))
         self._rank = np.argsort(self._arrivals).astype(np.int32)
         self._generator = validation.generator(rng, "random ties") if ties == "random" else None
         # Pairs of a record whose last pair has not been read: its rank, the other records, the similarities.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.orderings import arrival_order
-from crowder.pairs import MOST_RECORDS, Candidates, candidates
+from crowder.orderings import listed_once
+from crowder.pairs import MOST_RECORDS, candidates
 from crowder.practice.stream import chunk_columns
 from crowder.sorting import HALF
 
@@ -261,7 +261,7 @@ def chunks_by_arrival(
     [[[0, 1, 1], [2, 2, 0], [0.25, 0.0, 0.5]]]
     """
     validation.whole(chunk, "chunk, its number of pairs,", least=1)
-    arrivals = arrival_order(Candidates(np.size(arrivals), False), arrivals, None, False).astype(np.int32)
+    arrivals = listed_once(arrivals, "arrivals").astype(np.int32)
     with open_database(memory_limit, threads, folder) as database:
         pairs = checked_pairs(database, path, columns)
         _check_records(database, pairs, len(arrivals), path)

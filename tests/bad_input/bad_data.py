@@ -17,6 +17,7 @@ from crowder.practice.components import (
     resolve_part,
     split_components,
 )
+from crowder.practice.parquet import chunks_by_arrival, expected_sizes
 
 TABLE = {
     "Similarity functions": [
@@ -110,6 +111,9 @@ TABLE = {
     ],
     "Pairs from Parquet files": [
         Row(lambda: next(cr.chunks_from_parquet(new())), OSError, "IO Error: No files found that match the pattern"),
+        Row(lambda: expected_sizes(parquet(), 2), ValueError, "n, the number of records, must exceed the records of"),
+        Row(lambda: next(chunks_by_arrival(parquet(), [1, 0])), ValueError, "n, the number of records, must exceed"),
+        Row(lambda: next(chunks_by_arrival(parquet(), [1, 1])), ValueError, "arrivals must list each of the 2"),
         Row(lambda: next(cr.chunks_from_parquet(folder())), OSError, "IO Error: No files found that match the"),
         Row(lambda: next(cr.chunks_from_parquet(file("a.parquet", "hello"))),
             ValueError, "Invalid Input Error: File 'a.parquet' too small to be a Parquet"),

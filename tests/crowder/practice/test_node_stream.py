@@ -141,7 +141,7 @@ def test_a_record_beyond_the_arrivals_is_told(tmp_path):
     for few in (lambda: sizes_on_disk(path, 2), lambda: next(chunks_by_arrival(path, [1, 0]))):
         with pytest.raises(ValueError, match=r"n, the number of records, must exceed .* up to 2, not be 2"):
             few()
-    with pytest.raises(ValueError, match="order must list each of the 3 records"):
+    with pytest.raises(ValueError, match="arrivals must list each of the 3 records"):
         next(chunks_by_arrival(path, [0, 0, 1]))
 
 

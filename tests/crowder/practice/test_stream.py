@@ -286,7 +286,7 @@ def test_a_column_that_is_not_there_is_named(blocked):
 
 
 def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
-    """Two million pairs, 32 MB as numbers and more with their keys, in 30 MB: DuckDB must spill, and clears up after
+    """Two million pairs, 32 MB as numbers and more with their keys, in 40 MB: DuckDB must spill, and clears up after
     itself."""
     pytest.importorskip("duckdb")
     rng, path, spill = np.random.default_rng(6), tmp_path / "pairs.parquet", tmp_path / "spill"
@@ -294,7 +294,7 @@ def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
     m, n = 2_000_000, 100_000
     i = rng.integers(0, n - 1, m)
     cr.write_candidates(path, iter([(i, i + 1, rng.random(m))]))
-    chunks = cr.chunks_from_parquet(path, seed=1, memory_limit="30MB", threads=1, folder=spill)
+    chunks = cr.chunks_from_parquet(path, seed=1, memory_limit="40MB", threads=1, folder=spill)
     first = next(chunks)
     spilled = sum(file.stat().st_size for file in spill.rglob("*") if file.is_file())
     assert spilled > 1_000_000
