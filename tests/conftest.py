@@ -113,7 +113,6 @@ def visit(browser, html):
         page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
         page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
         page.goto((html / f"{name}.html").as_uri())
-        page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
         return page, trouble
 
     yield open_page

@@ -1,7 +1,7 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
   function mark() {
-    const wide = "mjx-container[display=true], div.math, .pst-scrollable-table-container, .cell_output .text_html";
+    const wide = "div.math, .pst-scrollable-table-container, .cell_output .text_html";
     document.querySelectorAll(wide).forEach((box) => {
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
@@ -11,10 +11,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll(".citation-list").forEach((list) => list.removeAttribute("role"));
   });
-  window.addEventListener("load", () => {
-    const typeset = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
-    Promise.resolve(typeset).then(mark);
-  });
+  window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
 })();
 
