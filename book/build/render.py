@@ -127,8 +127,8 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     html = work / "_build" / "html"
     if done.returncode or not (html / "index.html").exists():
         raise BuildError(f"the book did not render; more in {log}")
-    # Files of the themes that no page uses: templates, source maps, fonts for old browsers.
-    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
+    # Files of the themes that no page uses: templates, source maps, fonts for old browsers, icons drawn by a script.
+    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
     for page in html.glob("notebooks/**/*.html"):

@@ -12,13 +12,16 @@ Its italic g is the one of TeX, with a single storey.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
+SHEET = "maths.css"
 DELIMITERS = "()[]{}⌊⌋⌈⌉⟨⟩|‖√"
 PRIMES = "′″‴"
 ITALIC_G = 0x1D454
@@ -86,9 +89,14 @@ def write(app: Any, exception: Exception | None) -> None:
         formulas = "".join(formula for page in pages for formula in re.findall("<math.*?</math>", page, re.DOTALL))
         made = font(set(re.sub("<[^>]*>|&[^;]*;", "", formulas)))
         made.flavor = "woff"
-        made.save(Path(app.outdir) / "_static" / "maths.woff")
+        made.save(data := BytesIO())
+        # Within a style sheet it is there before the page is drawn; afterwards, it would move the text.
+        url = f"data:font/woff;base64,{b64encode(data.getvalue()).decode()}"
+        sheet = f'@font-face {{ font-family: "Maths"; src: url({url}); }}\n'
+        (Path(app.outdir) / "_static" / SHEET).write_text(sheet, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
+    app.add_css_file(SHEET)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
