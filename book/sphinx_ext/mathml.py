@@ -20,8 +20,8 @@ _CONVERTER = LatexToMathML(fancy_error=False)
 # Space asked for between two rows, as in \\[2ex], would be printed as text; the style sheet spaces all rows widely.
 _ROW_SPACE = re.compile(r"(\\\\)\s*\[[\d.]+\s*(?:ex|em|pt)\]")
 
-# What browsers would set otherwise than TeX: a delimiter of a given size that has an exponent, as in \\bigr)^2, would be
-# small, and a plus or minus at the start of an aligned row a sign, without space.
+# What browsers would set otherwise than TeX: a delimiter of a given size that has an exponent, as in \\bigr)^2, would
+# be small, and a plus or minus at the start of an aligned row a sign, without space.
 _CURES = [
     (re.compile(r"(?<=<msup>|<msub>)(<mo)( minsize[^>]*>[^<]*</mo>)"), r'<mrow>\1 form="postfix"\2</mrow>'),
     (re.compile(r'(padding-left: 0;"><mo)(?=>[+−]<)'), r'\1 form="infix"'),

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from importlib.resources import files
+from html import unescape
+from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,8 @@ def font(characters: set[str]) -> TTFont:
     ValueError
         If the font lacks one of them.
     """
-    source = files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
-    made = TTFont(source.open("rb"), recalcTimestamp=False)
+    source = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
+    made = TTFont(source, recalcTimestamp=False)
     names = made.getBestCmap()
     if lacking := sorted(character for character in characters if ord(character) not in names):
         raise ValueError(f"the font of the formulas lacks {' '.join(lacking)}")
@@ -87,7 +88,7 @@ def write(app: Any, exception: Exception | None) -> None:
     if exception is None:
         pages = [path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")]
         formulas = "".join(formula for page in pages for formula in re.findall("<math.*?</math>", page, re.DOTALL))
-        made = font(set(re.sub("<[^>]*>|&[^;]*;", "", formulas)))
+        made = font(set(unescape(re.sub("<[^>]*>", "", formulas))) - {"\n"})
         made.flavor = "woff"
         made.save(data := BytesIO())
         # Within a style sheet it is there before the page is drawn; afterwards, it would move the text.
