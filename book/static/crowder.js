@@ -18,14 +18,3 @@
 // Pages opened from a folder may not read each other, so search lists its hits without text.
 if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-
-// The search index contains titles as TeX; show them as text.
-document.addEventListener("DOMContentLoaded", () => {
-  const hits = document.getElementById("search-results");
-  if (!hits) return;
-  const plain = (_, maths) => maths.replace(/[{}\\]/g, "");
-  new MutationObserver(() => {
-    for (const link of hits.querySelectorAll("a"))
-      if (link.textContent.includes("\\(")) link.textContent = link.textContent.replace(/\\\((.*?)\\\)/g, plain);
-  }).observe(hits, { childList: true, subtree: true });
-});
