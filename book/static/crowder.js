@@ -1,7 +1,7 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
   function mark() {
-    const wide = "div.math, .pst-scrollable-table-container, .cell_output .text_html";
+    const wide = "div.math, p:has(> math), .pst-scrollable-table-container, .cell_output .text_html";
     document.querySelectorAll(wide).forEach((box) => {
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
