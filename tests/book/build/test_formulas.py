@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from docutils import nodes
 from math_core import LatexError
+from tiny_book import TinyBook
 
 from book.sphinx_ext import mathml, maths_font
 from book.sphinx_ext.mathml import to_mathml
@@ -81,6 +82,15 @@ def test_an_environment_of_its_own_is_a_warning(monkeypatch):
     with pytest.raises(nodes.SkipNode):
         mathml.visit_display(Translator(), nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None))
     assert len(said) == 1 and "$$" in said[0]
+
+
+def test_a_build_stops_at_a_formula_that_is_not_understood(tmp_path):
+    book = TinyBook(tmp_path / "project")
+    book.write("02-two", "# Two\n\nHere is $x + \\nosuchcommand$.", "#p\nsize = 5")
+    book.profiles("quick: {}")
+    done = book.build()
+    assert done.returncode == 1 and not (book.out / "html").exists()
+    assert "notebooks/02-two.ipynb" in done.stderr and r"the formula x + \nosuchcommand" in done.stderr
 
 
 # --- their font ---------------------------------------------------------------------------------------------------
