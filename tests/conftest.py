@@ -98,6 +98,14 @@ def browser():
         opened.close()
 
 
+# How far the page moves what it has drawn.
+SHIFT = """
+window.shift = 0;
+new PerformanceObserver(list => { for (const entry of list.getEntries()) window.shift += entry.value; })
+    .observe({type: "layout-shift", buffered: true});
+"""
+
+
 @pytest.fixture
 def visit(browser, html):
     """Open a page as a reader would; return it with everything it complained of or asked for."""
@@ -107,13 +115,13 @@ def visit(browser, html):
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
+        page.add_init_script(SHIFT)
         trouble = []
         page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
         page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
         page.goto((html / f"{name}.html").as_uri())
-        page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
         return page, trouble
 
     yield open_page

@@ -6,8 +6,8 @@
 The landing page then links to it.
 
 The articles of all pages are combined into one page, in the order of the contents. Links between chapters become links
-inside the document, formulas are set by the same MathJax, and figures remain vector graphics. Code that is folded on
-the pages is left out; the executed notebooks contain it.
+inside the document, and figures remain vector graphics. Code that is folded on the pages is left out; the executed
+notebooks contain it.
 """
 
 from __future__ import annotations
@@ -79,13 +79,8 @@ def combine(html: Path, names: list[str]) -> str:
     whole.head.append(whole.new_tag("meta", charset="utf-8"))
     whole.head.append(whole.new_tag("title"))
     whole.title.string = _words(title)
-    for part in first.select('link[rel="stylesheet"], script'):
-        # The styles, and MathJax with its settings; no other script is needed in print.
-        if part.name == "script" and "mathjax" not in str(part).lower():
-            continue
-        for key in ("href", "src"):
-            if part.get(key):
-                part[key] = _beside(names[0], part[key].partition("?")[0])
+    for part in first.select('link[rel="stylesheet"]'):
+        part["href"] = _beside(names[0], part["href"].partition("?")[0])
         whole.head.append(part.extract())
     style = whole.new_tag("style")
     style.string = _STYLE
@@ -130,7 +125,7 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
 
 
 def print_pdf(source: Path, target: Path, executable: str) -> None:
-    """Print a page from disk, once all its formulas are typeset."""
+    """Print a page from disk, once its fonts are loaded."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -139,7 +134,7 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
             page = browser.new_page()
             page.set_default_timeout(600_000)
             page.goto(source.as_uri())
-            page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; }")
+            page.evaluate("async () => { await document.fonts.ready; }")
             page.pdf(
                 path=target, format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
                 header_template="<span></span>", footer_template=_FOOTER,

@@ -38,9 +38,6 @@ from jupyter_book.cli.main import main
 main()
 """
 
-# sphinx-mathjax-offline brings 24 MB; a page loads only this file (TeX in, HTML out) and these fonts.
-_MATHJAX_KEPT = ("tex-chtml.js", "output/chtml/fonts/woff-v2/")
-
 
 def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
     """Put the executed chapters and their results among the Sphinx sources."""
@@ -130,9 +127,8 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     html = work / "_build" / "html"
     if done.returncode or not (html / "index.html").exists():
         raise BuildError(f"the book did not render; more in {log}")
-    _prune_mathjax(html)
-    # Files of the themes that no page uses: templates, source maps, fonts for old browsers.
-    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf"):
+    # Files of the themes that no page uses: templates, source maps, fonts for old browsers, icons drawn by a script.
+    for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
     for page in html.glob("notebooks/**/*.html"):
@@ -159,16 +155,6 @@ def _problems(output: str, src: Path) -> list[str]:
         if problem not in found:
             found.append(problem)
     return found
-
-
-def _prune_mathjax(html: Path) -> None:
-    for root in html.glob("_static/mathjax"):
-        for path in [p for p in root.rglob("*") if p.is_file()]:
-            if not path.relative_to(root).as_posix().startswith(_MATHJAX_KEPT):
-                path.unlink()
-        for folder in sorted((p for p in root.rglob("*") if p.is_dir()), reverse=True):
-            if not any(folder.iterdir()):
-                folder.rmdir()
 
 
 def offer_executed(html: Path, chapters: list[Chapter], executed: Path) -> None:

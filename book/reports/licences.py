@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 FOLDER = "licences"
+_LACKING = Path(__file__).resolve().parents[1] / "data" / "licences"
 #: Names under which packages ship the text of their licence.
 _TEXT = re.compile(r"(licen[cs]e|copying|notice)", re.IGNORECASE)
 #: A longer name is the text of a licence in the wrong field.
@@ -26,9 +27,10 @@ def components(root: Path) -> list[dict[str, Any]]:
 
 
 def text_of(package: str) -> str | None:
-    """The licence texts that an installed package ships, if any."""
+    """The licence texts that an installed package ships, if any, and those that it should ship, kept here."""
     found = sorted({str(path) for path in distribution(package).files or [] if _is_text(path)})
-    texts = [Path(distribution(package).locate_file(path)).read_text(encoding="utf-8").strip() for path in found]
+    paths = [*(Path(distribution(package).locate_file(path)) for path in found), *_LACKING.glob(f"{package}.txt")]
+    texts = [path.read_text(encoding="utf-8").strip() for path in paths]
     return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
 
 

@@ -1,15 +1,16 @@
 """Add the scripts for interactive charts to the pages that have such charts.
 
 Vega, Vega-Lite and vega-embed are one file made by vl-convert-python, which contains them, so neither the build nor the
-reader's browser needs a network.
+reader's browser needs a network. The specification of a chart is moved from the page to a file of its own, a script
+because a page opened from a folder may not read data.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
-
 SCRIPT = "vega-embed.js"
+_SPEC = re.compile(r'(<script type="application/json" class="interactive-spec")>(.*?"figure":"([\w-]+)"\})</script>')
 
 
 def bundle(path: Path) -> None:
@@ -25,13 +26,20 @@ def bundle(path: Path) -> None:
 
 
 def add_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    if doctree is None or not any("interactive-spec" in raw.astext() for raw in doctree.findall(nodes.raw)):
-        return
-    path = Path(app.outdir) / "_static" / SCRIPT
-    if not path.exists():
-        bundle(path)
-    # It loads the libraries after the page.
-    app.add_js_file("interactive.js", loading_method="defer")
+    def move(found: re.Match[str]) -> str:
+        tag, spec, figure = found.groups()
+        path = Path(app.outdir) / "charts" / f"{figure}.js"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"drawInteractive({spec});\n", encoding="utf-8")
+        return f'{tag} data-script="{context["pathto"](f"charts/{figure}.js", resource=True)}"></script>'
+
+    context["body"], count = _SPEC.subn(move, context.get("body", ""))
+    if count:
+        path = Path(app.outdir) / "_static" / SCRIPT
+        if not path.exists():
+            bundle(path)
+        # It loads the libraries and the specifications after the page.
+        app.add_js_file("interactive.js", loading_method="defer")
 
 
 def setup(app: Any) -> dict[str, bool]:

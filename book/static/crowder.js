@@ -1,7 +1,7 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
   function mark() {
-    const wide = "mjx-container[display=true], div.math, .pst-scrollable-table-container, .cell_output .text_html";
+    const wide = "div.math, p:has(> math), .pst-scrollable-table-container, .cell_output .text_html";
     document.querySelectorAll(wide).forEach((box) => {
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
@@ -11,24 +11,10 @@
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll(".citation-list").forEach((list) => list.removeAttribute("role"));
   });
-  window.addEventListener("load", () => {
-    const typeset = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
-    Promise.resolve(typeset).then(mark);
-  });
+  window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
 })();
 
 // Pages opened from a folder may not read each other, so search lists its hits without text.
 if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-
-// The search index contains titles as TeX; show them as text.
-document.addEventListener("DOMContentLoaded", () => {
-  const hits = document.getElementById("search-results");
-  if (!hits) return;
-  const plain = (_, maths) => maths.replace(/[{}\\]/g, "");
-  new MutationObserver(() => {
-    for (const link of hits.querySelectorAll("a"))
-      if (link.textContent.includes("\\(")) link.textContent = link.textContent.replace(/\\\((.*?)\\\)/g, plain);
-  }).observe(hits, { childList: true, subtree: true });
-});

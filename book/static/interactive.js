@@ -9,8 +9,7 @@
     return made;
   }
 
-  async function start(script) {
-    const spec = JSON.parse(script.textContent);
+  async function start(spec) {
     const figure = document.getElementById(spec.figure);
     const still = figure.querySelector("img");
     const settings = spec.usermeta.crowder;
@@ -56,13 +55,15 @@
     still.classList.add("interactive-replaced");
   }
 
-  // Load the libraries after the page. If a chart fails, its still picture remains.
-  window.addEventListener("load", () => {
-    const script = document.createElement("script");
-    script.src = libraries.href;
-    script.addEventListener("load", () => {
-      document.querySelectorAll("script.interactive-spec").forEach((spec) => start(spec).catch(console.error));
-    });
-    document.head.appendChild(script);
-  });
+  function load(address, then) {
+    const script = make("script", "", document.head);
+    if (then) script.addEventListener("load", then);
+    script.src = address;
+  }
+
+  // Load the libraries after the page, and then the charts: each calls this. If one fails, its still picture remains.
+  window.drawInteractive = (spec) => start(spec).catch(console.error);
+  window.addEventListener("load", () => load(libraries.href, () => {
+    document.querySelectorAll("script.interactive-spec").forEach((chart) => load(chart.dataset.script));
+  }));
 })();

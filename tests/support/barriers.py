@@ -11,7 +11,7 @@ _THIN = """() => {
         else seen.add(kind);
     }
     document.querySelectorAll('article .highlight pre').forEach(code => code.normalize());
-    document.querySelectorAll('article mjx-container').forEach((formula, i) => { if (i >= 20) formula.remove(); });
+    document.querySelectorAll('article math').forEach((formula, i) => { if (i >= 20) formula.remove(); });
 }"""
 
 

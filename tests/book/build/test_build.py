@@ -89,10 +89,6 @@ def test_the_sources_stay_as_they_were(built):
     assert not [p for p in built.root.rglob("__pycache__") if "_build" not in p.parts]
 
 
-def test_of_mathjax_only_what_a_page_loads_is_kept(built):
-    assert {p.name for p in built.out.glob("html/_static/mathjax/*")} == {"tex-chtml.js", "output"}
-
-
 @pytest.mark.parametrize("where", ["the same clone", "another clone"])
 def test_two_builds_are_the_same_bytes(built, tmp_path, where):
     twin = copy.copy(built)
