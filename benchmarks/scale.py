@@ -8,8 +8,10 @@ three (beyond 100,000 records there is only one).
     python benchmarks/scale.py [--quick] [--results FOLDER]
 
 Columns of scale.csv: kind (sparse, stream), ordering (edge, node), records, pairs, questions, seconds (building the
-ordering, sorting and running to the end), argsort_seconds, ratio, peak_mb (peak resident memory of the process,
-including Python and compiled code), wall_seconds (as seconds, but wall-clock time), versions.
+ordering, sorting and running to the end), sort_seconds (of these, until the pairs are in order), argsort_seconds,
+ratio, limit_seconds (to read every pair once and to write every question once, at the bandwidth with which a large
+array is copied), peak_mb (peak resident memory of the process, including Python and compiled code), wall_seconds (as
+seconds, but wall-clock time), versions.
 """
 
 from __future__ import annotations
@@ -50,14 +52,36 @@ def make(folder: Path, records: int) -> None:
     write_candidates(folder / "pairs.parquet", similarity)
 
 
-def ordering_of(kind: str, ordering: str, folder: Path, n: int):
+class Clock:
+    """The processor time of everything until the pairs are in order: of a block, or of each step of an iterator."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __enter__(self) -> None:
+        self.start = time.process_time()
+
+    def __exit__(self, *_) -> None:
+        self.seconds += time.process_time() - self.start
+
+    def watch(self, chunks):
+        while True:
+            with self:
+                chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+
+
+def ordering_of(kind: str, ordering: str, folder: Path, n: int, clock: Clock):
+    path = folder / "pairs.parquet"
     if (kind, ordering) == ("stream", "node"):
-        sizes = expected_sizes(folder / "pairs.parquet", n, folder=folder)
+        sizes = expected_sizes(path, n, folder=folder)
         arrivals = np.argsort(-sizes.round(SIZE_DECIMALS), kind="stable")
-        chunks = chunks_by_arrival(folder / "pairs.parquet", arrivals, folder=folder)
+        chunks = clock.watch(chunks_by_arrival(path, arrivals, folder=folder))
         return cr.StreamNodeOrdering(chunks, arrivals, rng=SEED)
     if kind == "stream":
-        chunks = chunks_from_parquet(folder / "pairs.parquet", seed=SEED, folder=folder)
+        chunks = clock.watch(chunks_from_parquet(path, seed=SEED, folder=folder))
         return cr.StreamOrdering(chunks, n, ties="stream")
     i, j, w = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in "ijw")
     similarity = sparse.coo_array((w, (i, j)), shape=(n, n))
@@ -69,7 +93,7 @@ def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
     with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads compiled code
         make(Path(tiny), 100)
         labels = np.load(Path(tiny) / "labels.npy", allow_pickle=False)
-        ordering_of(kind, ordering, Path(tiny), 100).run(cr.Truth(labels))
+        ordering_of(kind, ordering, Path(tiny), 100, Clock()).run(cr.Truth(labels))
     found = sorted((measured(kind, ordering, folder) for _ in range(rounds)), key=lambda row: row["ratio"])
     return found[rounds // 2] | {"versions": versions(*PACKAGES)}
 
@@ -83,11 +107,14 @@ def peak_mb() -> float:
 
 def measured(kind: str, ordering: str, folder: Path) -> dict:
     truth = cr.Truth(np.load(folder / "labels.npy", allow_pickle=False))
-    wall, start = time.perf_counter(), time.process_time()
-    resolution = ordering_of(kind, ordering, folder, len(truth)).run(truth)
+    clock, wall, start = Clock(), time.perf_counter(), time.process_time()
+    with clock:
+        asking = ordering_of(kind, ordering, folder, len(truth), clock)
+    resolution = asking.run(truth)
+    del asking
     seconds, wall = time.process_time() - start, time.perf_counter() - wall
     peak = peak_mb()
-    questions = resolution.n_queries
+    questions, written = resolution.n_queries, resolution.queries.nbytes + resolution.answers.nbytes
     del resolution
     keys = np.load(folder / "w.npy", allow_pickle=False)
     sorts = []
@@ -96,11 +123,24 @@ def measured(kind: str, ordering: str, folder: Path) -> dict:
         np.argsort(keys)
         sorts.append(time.process_time() - start)
     sort = float(np.median(sorts))
+    read = len(keys) * (keys.itemsize + 2 * np.dtype(np.int32).itemsize)
     return {
         "kind": kind, "ordering": ordering, "records": len(truth), "pairs": len(keys), "questions": questions,
-        "seconds": round(seconds, 4), "argsort_seconds": round(sort, 5), "ratio": round(seconds / sort, 2),
+        "seconds": round(seconds, 4), "sort_seconds": round(clock.seconds, 4), "argsort_seconds": round(sort, 5),
+        "ratio": round(seconds / sort, 2), "limit_seconds": round((read + written) / bandwidth(), 6),
         "peak_mb": round(peak), "wall_seconds": round(wall, 4),
     }  # fmt: skip
+
+
+def bandwidth(size: int = 1 << 28) -> float:
+    """Bytes per second that one thread reads and writes when it copies a large array; the best of five."""
+    source, copy = np.ones(size // 8), np.empty(size // 8)
+    took = []
+    for _ in range(6):  # the first touches the memory
+        start = time.process_time()
+        np.copyto(copy, source)
+        took.append(time.process_time() - start)
+    return 2 * size / min(took[1:])
 
 
 def in_new_process(*arguments) -> dict:

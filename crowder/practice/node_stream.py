@@ -75,6 +75,18 @@ class StreamNodeOrdering(Streamed):
     >>> StreamNodeOrdering(chunks, [0, 1, 2], rng=7).run(Truth([0, 0, 1])).queries
     array([[1, 0],
            [2, 0]])
+
+    The paper's order, from a file of pairs:
+
+    >>> import os, tempfile
+    >>> from crowder.practice.parquet import chunks_by_arrival, expected_sizes, write_candidates
+    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
+    >>> pairs = write_candidates(path, [0.9, 0.8, 0.1])
+    >>> arrivals = np.argsort(-expected_sizes(path, 3).round(9), kind="stable")
+    >>> chunks = chunks_by_arrival(path, arrivals)
+    >>> StreamNodeOrdering(chunks, arrivals, rng=7).run(Truth([0, 0, 1])).queries
+    array([[1, 0],
+           [2, 0]])
     """
 
     def __init__(self, chunks: Iterable, arrivals: ArrayLike, *, rng: Seed | None = None, ties: str = "random") -> None:

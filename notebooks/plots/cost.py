@@ -82,7 +82,8 @@ def scale(frame):
     looks = {
         ("sparse", "edge"): ("edge ordering, in memory", _LOOK["edge"]),
         ("sparse", "node"): ("node ordering, in memory", _LOOK["node"]),
-        ("stream", "edge"): ("edge ordering, from disk", dict(color=PURPLE, ls="-.", marker="^")),
+        ("stream", "edge"): ("edge ordering, from disk", _LOOK["edge"] | dict(ls=":", marker="^", mfc="white")),
+        ("stream", "node"): ("node ordering, from disk", _LOOK["node"] | dict(ls="-.", marker="v", mfc="white")),
     }
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4))
     for key, part in frame.groupby(["kind", "ordering"], sort=False):

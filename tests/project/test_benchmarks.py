@@ -91,8 +91,10 @@ def test_the_committed_cluster_times_are_complete():
 
 def test_the_committed_scale_is_complete():
     table = measured.read("scale")
-    numbers = ["records", "pairs", "questions", "seconds", "argsort_seconds", "ratio", "peak_mb", "wall_seconds"]
+    numbers = ["records", "pairs", "questions", "seconds", "sort_seconds", "argsort_seconds", "ratio", "limit_seconds",
+               "peak_mb", "wall_seconds"]  # fmt: skip
     assert list(table) == ["kind", "ordering", *numbers, "versions"]
+    assert (table["sort_seconds"] < table["seconds"]).all() and (table["limit_seconds"] < table["seconds"]).all()
     assert np.isfinite(table[numbers]).all(axis=None) and (table[numbers] > 0).all(axis=None)
     for _, part in table.groupby(["kind", "ordering"]):
         assert decades(part["records"]) >= 3 and part["records"].is_unique
