@@ -3,8 +3,8 @@
     python benchmarks/fallen_back.py [--results FOLDER]     or, with the benchmarks, `make bench`
 
 Compared is what hardly depends on the machine's load: ratios of orderings.csv and scale.csv to one sort of the same
-similarities, and the memory of scale.csv and components.csv. A row is listed if its value is more than a quarter above
-the committed one. Exit code 1 if there is any.
+similarities, the memory of scale.csv and components.csv, and the sizes in pages.csv. A row is listed if its value is
+more than a quarter above the committed one. Exit code 1 if there is any.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from conftest import ROOT
 WATCHED = {
     "orderings": (["sweep", "contestant", "n", "k"], ["ratio"]),
     "scale": (["kind", "ordering", "records"], ["ratio", "peak_mb"]),
+    "pages": (["page"], ["kilobytes"]),
     "components": (["kind", "ordering", "step", "pairs"], ["peak_mb"]),
 }
 MOST = 1.25

@@ -22,7 +22,7 @@ READS = {
 }
 
 #: Files in such a folder that no chapter reads.
-NOT_READ = ("book/data/measured/faults.csv",)
+NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("cells", "chapters", "faults", "pages"))
 
 
 def files_of(root: Path, notebook: Path, source: str) -> list[Path]:
