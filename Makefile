@@ -75,7 +75,8 @@ define install
 	@echo "installing the packages of $(1) (about a minute)"
 	@[ ! -e $(VENV)/.half ] || { rm -rf $(VENV) && $(MAKE) --no-print-directory $(PY); }
 	@again=; [ ! -e $(VENV)/.begun ] || again=--force-reinstall; touch $(VENV)/.begun; \
-	$(PY) -m pip install --quiet --require-hashes $$again -r $(1)
+	$(PY) -m pip install --quiet --no-compile --require-hashes $$again -r $(1)
+	@$(PY) -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true # pip would compile one file at a time, tests too
 	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@ && rm $(VENV)/.begun
 endef

@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from conftest import ROOT, versions
+from conftest import ROOT, results_folder, versions
 
 
 def main() -> None:
@@ -43,8 +43,7 @@ def main() -> None:
     timed = [(slug, cell + 1, seconds) for slug in slugs for cell, seconds in enumerate(ran[slug]["cells"])]
     cells = pd.DataFrame(timed, columns=["chapter", "cell", "seconds"])
     cells = cells[cells["seconds"] >= 1].sort_values("seconds", ascending=False, kind="stable")
-    folder = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results_folder(arguments.results, arguments.quick)
     for name, table in (("chapters", chapters), ("cells", cells)):
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
     print(chapters.drop(columns="versions").to_string(index=False))

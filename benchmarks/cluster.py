@@ -23,7 +23,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pandas as pd
-from conftest import ROOT, versions
+from conftest import results_folder, versions
 
 import crowder as cr
 from crowder.experiments import count_questions, repeat
@@ -171,8 +171,7 @@ def main() -> None:
     table = pd.DataFrame(rows)
     table = table.astype({"result": "Int64", "batch": "Int64"})  # whole numbers, some missing
     table["versions"] = versions("numpy", "numba", "joblib", "distributed")
-    folder = args.results or ROOT / ("_build" if args.quick else "book") / "measured"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results_folder(args.results, args.quick)
     table.to_csv(folder / "cluster.csv", index=False, float_format="%.4g", lineterminator="\n")
     with pd.option_context("display.width", 200, "display.max_columns", None):
         print(table.drop(columns="versions").to_string(index=False, na_rep="", float_format="%.3g"))

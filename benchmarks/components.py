@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from conftest import ROOT, versions
+from conftest import results_folder, versions
 from scale import PAIRS, SEED, SIZES, peak_mb
 
 import crowder as cr
@@ -125,8 +125,7 @@ def main() -> None:
         step, ordering, folder = arguments.one
         print(json.dumps(run(step, ordering, Path(folder))))
         return
-    results = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
-    results.mkdir(parents=True, exist_ok=True)
+    results = results_folder(arguments.results, arguments.quick)
     found = [*rows("blocks", JOURNAL, ("split", "journal"), ("edge",))][1:]
     wanted = [(kind, pairs, ("edge", "node")) for pairs in (QUICK if arguments.quick else FULL)
               for kind in ("blocks", "giant")]  # fmt: skip

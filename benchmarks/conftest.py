@@ -35,6 +35,13 @@ def pytest_configure(config):
     config.stash[ROWS] = []
 
 
+def results_folder(given: Path | None, quick: bool) -> Path:
+    """Where the CSV files go: a folder that was named, _build/measured, or book/data/measured."""
+    folder = given or ROOT / ("_build/measured" if quick else "book/data/measured")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def of_processor() -> str:
     """The kind of processor, where the system tells it: how fast NumPy sorts depends on it."""
     known = Path("/proc/cpuinfo")
@@ -90,8 +97,7 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
         return  # never write an incomplete table
     table = pd.DataFrame(config.stash[ROWS])
     table["versions"] = versions("numpy", "numba", "scikit-query")
-    folder = config.getoption("results") or ROOT / ("_build" if config.getoption("quick") else "book") / "measured"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results_folder(config.getoption("results"), config.getoption("quick"))
     table.to_csv(folder / "orderings.csv", index=False, float_format="%.4g", lineterminator="\n")
     shown = table[["sweep", "contestant", "n", "k", "pairs", "questions", "rounds"]].copy()
     shown["seconds"] = table["seconds"].map("{:.3g}".format)

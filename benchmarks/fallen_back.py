@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 import pandas as pd
-from conftest import ROOT
+from conftest import ROOT, results_folder
 
 #: Table -> the columns that name a row, and those that should not grow.
 WATCHED = {
@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="compare _build/measured")
     parser.add_argument("--results", type=Path, help="folder of the new CSV files (default: book/data/measured)")
     arguments = parser.parse_args()
-    folder = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
+    folder = results_folder(arguments.results, arguments.quick)
     lines = []
     for name, (keys, values) in WATCHED.items():
         if (folder / f"{name}.csv").is_file():

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import pandas as pd
-from conftest import ROOT, versions
+from conftest import ROOT, results_folder, versions
 from playwright.sync_api import sync_playwright
 
 WATCH = """
@@ -55,8 +55,7 @@ def main() -> None:
             })  # fmt: skip
         browser.close()
     table = pd.DataFrame(rows).assign(versions=versions("playwright"))
-    folder = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results_folder(arguments.results, arguments.quick)
     table.to_csv(folder / "pages.csv", index=False, lineterminator="\n")
     print(table.drop(columns="versions").to_string(index=False))
 

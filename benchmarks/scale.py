@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from conftest import ROOT, versions
+from conftest import results_folder, versions
 from scipy import sparse
 
 import crowder as cr
@@ -160,8 +160,7 @@ def main() -> None:
         kind, ordering, folder, rounds = arguments.one
         print(json.dumps(run(kind, ordering, Path(folder), int(rounds))))
         return
-    results = arguments.results or ROOT / ("_build/measured" if arguments.quick else "book/data/measured")
-    results.mkdir(parents=True, exist_ok=True)
+    results = results_folder(arguments.results, arguments.quick)
     rows = []
     for records in [n for n in (QUICK if arguments.quick else FULL) if n <= arguments.most]:
         with tempfile.TemporaryDirectory() as folder:

@@ -160,6 +160,13 @@ def test_what_falls_back_is_said(tmp_path):
     assert f"kind {first['kind']}, ordering {first['ordering']}, records {first['records']}: ratio" in done.stdout
 
 
+def test_results_go_where_the_book_reads_them():
+    spec = importlib.util.spec_from_file_location("bench_conftest", ROOT / "benchmarks" / "conftest.py")
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    assert module.results_folder(None, False) == measured.FOLDER
+    assert module.results_folder(None, True) == ROOT / "_build" / "measured"
+
+
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe

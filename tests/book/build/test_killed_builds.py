@@ -202,7 +202,7 @@ PYTHON = """#!/bin/sh
 echo "$*" >> "{folder}/asked"
 case "$*" in
     *"-m venv "*) mkdir -p .venv/bin; cp "$0" .venv/bin/python; wait_at=venv;;
-    *"install --quiet --require-hashes"*) wait_at=install;;
+    *"install --quiet --no-compile --require-hashes"*) wait_at=install;;
 esac
 if [ -n "$wait_at" ] && [ -e "{folder}/stop-$wait_at" ]; then
     rm "{folder}/stop-$wait_at"
