@@ -27,6 +27,7 @@ __all__ = [
     "ARRIVALS",
     "ROUNDINGS",
     "TIES",
+    "chance_over_looks",
     "chance_together",
     "count_readings",
     "joint_score",
@@ -260,6 +261,26 @@ def chance_together(z, runs: int) -> float:
     """
     logs = np.log(2) + stats.t.logsf(np.abs(np.asarray(z, float)), runs - 1)
     return float(stats.chi2.sf(-2 * logs.sum(), 2 * len(logs)))
+
+
+def chance_over_looks(parts, runs: int, looks: int) -> float:
+    """An upper bound on the probability that the true reading is, at some look, so far off in some part.
+
+    Parameters
+    ----------
+    parts : sequence of array_like
+        From `one_more_run`: the z of each heuristic. The parts may depend on each other.
+    runs : int
+        Runs behind each z at this look.
+    looks : int
+        How often the readings are looked at, each time with the runs so far.
+
+    Examples
+    --------
+    >>> round(chance_over_looks([[2.0] * 9, [0.5] * 9], 50, 4), 6)  # eight times that of the worse part
+    0.000173
+    """
+    return min(1.0, looks * len(parts) * min(chance_together(z, runs) for z in parts))
 
 
 def joint_score(z, runs: int) -> pd.Series:

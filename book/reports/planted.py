@@ -17,6 +17,7 @@ FOLDERS = {
     "notebooks": "Beside a chapter",
     "book/companion": "Figures, evidence, claims",
     "book/build": "The build",
+    "book/sphinx_ext": "Pages",
     "book/reports": "Reports of the build",
 }
 

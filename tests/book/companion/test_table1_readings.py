@@ -151,6 +151,24 @@ def test_a_true_reading_is_excluded_as_rarely_as_the_chance_says():
     assert readings.chance_together([4.0] * 9, 8) < 1e-9 < 1e-3 < readings.chance_together([4.0], 8)
 
 
+def test_a_true_reading_survives_all_looks_as_often_as_promised():
+    """Eighteen printed runs of two heuristics, which depend on each other, and looks after 3, 6 and 12 runs."""
+    rng, level, looks, lost = np.random.default_rng(8), 0.2, (3, 6, 12), 0
+    for _ in range(1000):
+        runs = rng.normal(1000, 50, size=(1 + looks[-1], 9))
+        pairs = runs, runs + rng.normal(0, 20, size=runs.shape)  # the first run of each is the printed one
+        chances = [
+            readings.chance_over_looks(
+                [one_more_run(x[0], x[1 : 1 + r].mean(0), x[1 : 1 + r].std(0, ddof=1), r) for x in pairs], r, len(looks)
+            )
+            for r in looks
+        ]
+        lost += min(chances) < level
+    # At most the level, up to four standard errors; and the bound is no empty one.
+    assert 0.2 * level < lost / 1000 < level + 4 * np.sqrt(level / 1000)
+    assert readings.chance_over_looks([[0.0] * 9] * 2, 5, 4) == 1  # a probability
+
+
 def test_the_joint_score_of_a_few_numbers_worked_out():
     z, runs = [0.5, -3.0, 2.0, 3.25], 6
     score = joint_score(z, runs)
