@@ -95,7 +95,8 @@ def sweep_in_batches(
     validation.whole(rng, "rng, the seed,")
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
     check_callable(function)
-    grid, folder = grid_points(grid), Path(validation.path(folder, "folder"))
+    # Absolute, because another process may be in another folder.
+    grid, folder = grid_points(grid), Path(validation.path(folder, "folder")).absolute()
     _claim(folder, _key(function, grid, repetitions, rng, batch, settings))
     parents = np.random.default_rng(rng).spawn(len(grid))
     files = [folder / f"batch-{number:05d}.csv" for number in range(math.ceil(len(grid) / batch))]

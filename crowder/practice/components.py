@@ -477,6 +477,7 @@ def resolve_components(
 
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
     callable_oracle(crowd)
+    folder = os.path.abspath(validation.path(folder, "folder"))  # another process may be in another folder
     parts = range(len(_plan(folder)["parts"]))
     Parallel(n_jobs=n_jobs, batch_size=1)(
         delayed(resolve_part)(folder, part, crowd, memory_limit=memory_limit, threads=threads) for part in parts

@@ -58,8 +58,8 @@ class Streamed(Ordering):
         self._start()
         return self._head or ()
 
-    def _next_chunk(self) -> tuple[np.ndarray, ...] | None:
-        """The next chunk that is not empty; None at the end."""
+    def _next_chunk(self) -> Any:
+        """The next chunk that is not empty, as `_checked` returns it; None at the end."""
         if self._error is not None:
             raise self._error  # a broken stream has not ended
         try:

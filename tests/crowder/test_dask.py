@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 def cluster():
     from distributed import Client, LocalCluster
 
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", **settings) as local, Client(local) as client:
         yield client
 

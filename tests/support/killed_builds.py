@@ -70,7 +70,7 @@ class World:
                 self.folders.exchange = lambda one, other: False
             if hook:
                 sys.addaudithook(hook)
-            code = self.build.main(["--output", str(self.out), "--jobs", "1"])
+            code = self.build.main(["--again", "--output", str(self.out), "--jobs", "1"])
         except SystemExit as error:
             code = error.code
         finally:

@@ -48,6 +48,15 @@ def test_a_file_keeps_every_digit(tmp_path):
     assert kept.equals(sweep(many_kinds, grid, 20, rng=1))  # NaN where NaN was, and types alike
 
 
+def test_a_folder_is_the_same_for_processes_that_were_started_elsewhere(tmp_path, monkeypatch):
+    """joblib keeps its processes, and they stay where they were when this one goes to another folder."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        sweep_in_batches(count_questions, GRID, 1, rng=5, folder="sweep", batch=1, n_jobs=2)
+        assert len(list((tmp_path / name / "sweep").glob("*.csv"))) == len(GRID)
+
+
 def test_two_processes_give_the_same(tmp_path):
     kept = sweep_in_batches(count_questions, GRID, 2, rng=5, folder=tmp_path, batch=1, n_jobs=2)
     assert kept.equals(sweep(count_questions, GRID, 2, rng=5))
