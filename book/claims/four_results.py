@@ -11,7 +11,7 @@ import sympy as sp
 
 import crowder as cr
 from book.companion import naive
-from book.companion.claims import agreement, also, argument, bounded, identity, of_chapter
+from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter
 from crowder.counting.asymptotics import edge_limit
 from crowder.counting.bounds import evidence_bound
 from crowder.counting.expected_counts import expected_across
@@ -98,6 +98,8 @@ def runs_by_evidence(model, sizes, runs, rng):
     "B161",
     place="beyond the paper",
     basis="proved",
+    proof="17-four-results#proof-results-a",
+    prose="Markov's inequality, and that similarities are independent of the arrival order",
     statement=r"""Theorem A. If records are placed by summed log-likelihood ratio, in an arrival order that is
         independent of the similarities,
         $E[Q] \le n - k + \sum_{i<j} \bigl[1 + \sum_{r=2}^{m_i+m_j-1} (1-H^2)^r\bigr] \le
@@ -110,11 +112,11 @@ def theorem_a(tried=None, models=40, runs=30):
     rho, m, n, k = sp.symbols("rho M n k", positive=True)
     tried = random_models(models, np.random.default_rng(2017)) if tried is None else tried
     yield identity("the square root of the ratio has the mean 1 - H² on each step, under either density",
-                   r * sp.sqrt(g / r) - sp.sqrt(g * r), g * sp.sqrt(r / g) - sp.sqrt(g * r))  # fmt: skip
+                   (r * sp.sqrt(g / r), sp.sqrt(g * r)), (g * sp.sqrt(r / g), sp.sqrt(g * r)))  # fmt: skip
     yield identity("the sum over r: its value, and its increase from M to M + 1",
                    (rho**2 * (1 - rho ** (m - 2)) / (1 - rho)).subs(m, 2),
                    rho**2 * (rho ** (m - 2) - rho ** (m - 1)) / (1 - rho) - rho**m)  # fmt: skip
-    yield identity("what is left of 1/H²", 1 / h - (1 + (1 - h) ** 2 / h) - (1 - h))
+    yield inequality("what is left of 1/H²", 1 / h - (1 + (1 - h) ** 2 / h), over={h: (0, 1)})
     yield identity("without information: the worst case",
                    n - k + (k - 1) * n - k * (k - 1) / 2 - (n * k - k * (k + 1) / 2))  # fmt: skip
     yield also(bounded(f"exact counts of {len(tried):,} random models, ties decided for the wrong cluster",
@@ -134,6 +136,8 @@ def theorem_a(tried=None, models=40, runs=30):
     "B162",
     place="beyond the paper",
     basis="proved",
+    proof="17-four-results#proof-results-tight",
+    prose="Jensen's inequality, and the lower bound, which is proved in the chapter on it",
     statement=r"""Some algorithm that knows the densities and is never wrong asks in expectation at most
         $n - k + \binom k2 [1 + (1-H^2)^2 \frac{1 - (1-H^2)^{2n/k-2}}{H^2}]$ questions on every
         partition of $n$ records into $k$ clusters, and every one at least of the same order,
@@ -147,7 +151,8 @@ def tight(epsilons=(0.05, 0.2, 0.5), settings=((40, 4), (300, 10), (1200, 14), (
     term = (rho**2 - rho**x) / (1 - rho)  # of two clusters with x records
     yield identity("the second derivative of a term in the number of records, which is negative: a concave function",
                    sp.diff(term, x, 2) + rho**x * sp.log(rho) ** 2 / (1 - rho))  # fmt: skip
-    yield identity("its mean argument", (k - 1) * n / (k * (k - 1) / 2) - 2 * n / k)
+    yield inequality("and it has this sign", rho**x * sp.log(rho) ** 2 / (1 - rho), over={rho: (0, 1)})
+    yield identity("its mean argument", ((k - 1) * n / (k * (k - 1) / 2), 2 * n / k))
     cases = [(cr.dist1(epsilon), *setting) for epsilon in epsilons for setting in settings]
     found = [two_sided_bound(*case) for case in cases]
     order = [n + min(k**2 / model.hellinger2, n * k) for model, n, k in cases]
@@ -256,6 +261,8 @@ def curves(models, rng, sizes):
     "B163",
     place="beyond the paper",
     basis="proved",
+    proof="17-four-results#proof-results-b",
+    prose="the reduction to exchanges of neighbours, and the coupling of the similarities",
     statement=r"""Theorem B. If a non-match that comes directly before a match is exchanged with it, edge ordering
         asks at most as many questions, and knows the same afterwards. So the distribution of its count depends on
         $F_r \circ F_g^{-1}$ alone, and decreases in it; under $F_g \le F_r$ and for all cluster sizes, the count is
@@ -268,7 +275,7 @@ def curves(models, rng, sizes):
     ],
 )
 def theorem_b(tried=None, models=None, pulled=None, curved=None, sizes=(5, 4, 2)):
-    u, count = sp.symbols("u ab", positive=True)
+    u, count, d, joined = sp.symbols("u ab d d'", positive=True)
     curve = sp.Function("phi")(u)
     tried = exchanges(3) if tried is None else tried
     models = dominated_models(30, np.random.default_rng(2017)) if models is None else models
@@ -277,8 +284,11 @@ def theorem_b(tried=None, models=None, pulled=None, curved=None, sizes=(5, 4, 2)
     few = tried["records"].min(), tried["records"].max()
     yield identity("the integrand of the exact count is a derivative in the curve",
                    sp.diff(curve**count, u) - count * curve ** (count - 1) * sp.diff(curve, u))  # fmt: skip
-    yield also(argument(f"{len(tried):,} exchanges, {few[0]} to {few[1]} records: never more questions, and the same "
-                        "knowledge", *(tried["exchanged"] <= tried["as it is"]), *tried["same"]))  # fmt: skip
+    yield inequality("two components known to differ before a match are so after it",
+                     (1 - (1 - d) * (1 - joined)) - d, over={d: (0, 1), joined: (0, 1)})  # fmt: skip
+    yield also(cases(f"{len(tried):,} exchanges: never more questions, and the same knowledge",
+                     *(tried["exchanged"] <= tried["as it is"]), *tried["same"],
+                     where=f"orders of {few[0]} to {few[1]} records"))  # fmt: skip
     yield also(agreement(f"{len(curved):,} models, each against the one with uniform matches and the same curve",
                          curved["asked"], curved["transformed"], tolerance=1e-9))  # fmt: skip
     yield also(bounded("each with a higher curve, against it", curved["higher"], curved["asked"]))
@@ -324,6 +334,8 @@ def across_large(sizes):
     "B164",
     place="beyond the paper",
     basis="proved",
+    proof="17-four-results#proof-results-c",
+    prose="the size of the giant component, the sum of Borel's distribution and dominated convergence",
     statement=r"""Theorem C. Without information the expected questions of edge ordering across two clusters of $m$
         records, divided by $m$, tend to $\kappa = \int_0^\infty [(1-\theta)^2 + 2\theta\,y/c]\, dc = 1.42863\ldots$;
         here $1 - \theta = e^{-c\theta}$, and $y$ is the smaller solution of $y e^{-y} = c\,e^{-c(1+\theta)}$. No model
@@ -338,9 +350,8 @@ def theorem_c(growth=None, digits=20):
     yield identity("the first term by parts: $c = -\\ln q/(1-q)$, $q = 1 - \\theta$",
                    sp.diff(q**2 * -sp.log(q) / (1 - q), q) - 2 * q * -sp.log(q) / (1 - q)
                    - q**2 * sp.diff(-sp.log(q) / (1 - q), q), sp.diff(primitive, q) + q * sp.log(q))  # fmt: skip
-    yield identity("the domination: the slope of $c\\,e^{1-c/2}$",
-                   sp.diff(c * sp.exp(1 - c / 2), c) - (1 - c / 2) * sp.exp(1 - c / 2))  # fmt: skip
-    yield argument("and its value at $c = 8$", 8 * sp.exp(-3) < sp.Rational(1, 2))
+    yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
+                     sp.Rational(1, 2) - c * sp.exp(1 - c / 2), over={c: (8, sp.oo)})  # fmt: skip
     kappa = edge_limit(1.0)
     yield also(agreement(f"κ by quadrature over θ, and over $c$ with {digits} digits", kappa,
                          float(kappa_by_another_quadrature(digits)), tolerance=1e-12))  # fmt: skip

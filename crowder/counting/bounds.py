@@ -307,6 +307,6 @@ def geometric_sum(h2: float, terms: ArrayLike) -> np.ndarray:
     terms = np.asarray(terms, dtype=np.float64)
     if h2 == 0:
         return terms
-    if h2 == 1:
+    if h2 >= 1:  # rounding may exceed 1
         return np.zeros_like(terms)
     return (1 - h2) ** 2 * -np.expm1(terms * np.log1p(-h2)) / h2
