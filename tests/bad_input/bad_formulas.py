@@ -73,8 +73,6 @@ TABLE = {
             "arrival must be 'random' or 'expected size', not 'size'"),
         Row(lambda: cr.expected_queries(M, [2, 1], "node", arrival=2), ValueError, "arrival must be"),
         Row(lambda: cr.expected_queries(M, [2, 1], arrival="random"), ValueError, "arrival must be left out: edge"),
-        Row(lambda: evidence_counts.expected_evidence_queries(cr.dist2(0.2), [2, 1]), ValueError,
-            "model must have densities whose ratio f_g/f_r takes at most two values, not 3"),
         Row(lambda: evidence_counts.expected_evidence_queries(M, [0]), ValueError, "cluster sizes must be positive"),
         Row(lambda: evidence_counts.expected_evidence_queries(0.2, [1]), TypeError, "model must be a SimilarityModel"),
         Row(lambda: evidence_counts.prob_wrong_first(M, -1, 2), ValueError, "right must be"),

@@ -28,21 +28,21 @@ def asked(order, labels, vote):
     return total
 
 
-def mean_over_everything(labels, green, red, high, low):
-    """Over all arrival orders and all ways to vote; `green` and `red` are the masses where the vote is `high`."""
+def mean_over_everything(labels, green, red, evidence):
+    """Over all arrival orders, and all steps of the similarities; `green` and `red` are the masses of the steps."""
     pairs, total = list(combinations(range(len(labels)), 2)), 0
-    for votes in product((True, False), repeat=len(pairs)):
-        masses = [green if labels[i] == labels[j] else red for i, j in pairs]
-        chance = prod(p if up else 1 - p for p, up in zip(masses, votes, strict=True))
-        vote = {frozenset(pair): high if up else low for pair, up in zip(pairs, votes, strict=True)}
-        total += chance * sum(asked(order, labels, vote) for order in permutations(range(len(labels))))
+    for steps in product(range(len(evidence)), repeat=len(pairs)):
+        chance = prod((green if labels[i] == labels[j] else red)[s] for (i, j), s in zip(pairs, steps, strict=True))
+        if chance != 0:
+            vote = {frozenset(pair): evidence[s] for pair, s in zip(pairs, steps, strict=True)}
+            total += chance * sum(asked(order, labels, vote) for order in permutations(range(len(labels))))
     return total / factorial(len(labels))
 
 
 @pytest.mark.parametrize("labels", [(0, 0), (0, 0, 1), (0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 2), (0, 1, 2)])
 def test_few_records_against_all_orders_and_votes(labels):
     """In fractions: under Dist-1 with ε = 1/3 a match votes for itself with probability 2/3, a non-match with 1/3."""
-    mean = mean_over_everything(labels, 2 * THIRD, THIRD, 1, -1)
+    mean = mean_over_everything(labels, (2 * THIRD, THIRD), (THIRD, 2 * THIRD), (1, -1))
     sizes = np.bincount(labels).tolist()
     assert isinstance(mean, Fraction)
     assert expected_evidence_queries(cr.dist1(THIRD), sizes) == pytest.approx(float(mean), rel=1e-12)
@@ -50,11 +50,18 @@ def test_few_records_against_all_orders_and_votes(labels):
 
 @pytest.mark.parametrize("labels", [(0, 0, 1), (0, 0, 1, 1), (0, 0, 0, 1)])
 def test_votes_may_weigh_differently(labels):
-    mean = mean_over_everything(labels, 0.65, 0.3, np.log(13 / 6), np.log(0.5))
+    mean = mean_over_everything(labels, (0.65, 0.35), (0.3, 0.7), (np.log(13 / 6), np.log(0.5)))
     assert expected_evidence_queries(UNEVEN, np.bincount(labels)) == pytest.approx(mean, rel=1e-12)
 
 
-@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist1(0.2), UNEVEN], ids=["half", "fifth", "uneven"])
+@pytest.mark.parametrize("labels", [(0, 0, 1), (0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 2)])
+def test_proofs_outweigh_everything(labels):
+    """Dist-2 with ε = 1/4: a third of the matches are proven, and a third of the non-matches; the rest say nothing."""
+    mean = mean_over_everything(labels, (0, 2 * THIRD, THIRD), (THIRD, 2 * THIRD, 0), (-1000, 0, 1000))
+    assert expected_evidence_queries(cr.dist2(0.25), np.bincount(labels)) == pytest.approx(float(mean), rel=1e-12)
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist1(0.2), UNEVEN, cr.dist2(0.1)], ids=range(4))
 def test_runs_of_the_ordering_have_this_mean(model):
     """The class itself on 400 data sets: within five standard errors of their mean."""
     sizes, counts = [12, 8, 5, 3], []
@@ -86,6 +93,8 @@ def test_without_information_as_node_ordering_and_with_proof_as_the_ideal():
     assert expected_evidence_queries(cr.dist1(0.3), [500]) == 499
 
 
-def test_three_values_of_the_ratio_are_refused():
-    with pytest.raises(ValueError, match="takes at most two values, not 3"):
-        expected_evidence_queries(cr.dist2(0.2), [2, 1])
+def test_too_many_values_are_refused():
+    """Six ratios: sums of 200 have more than a thousand million values."""
+    many = cr.SimilarityModel.from_steps(np.linspace(0, 1, 7), green=[1.2, 0.8, 1.1, 0.9, 1.3, 0.7], red=[1.0] * 6)
+    with pytest.raises(ValueError, match="too many outcomes to list"):
+        expected_evidence_queries(many, [200, 200])
