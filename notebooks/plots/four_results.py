@@ -36,6 +36,6 @@ def constant(frame, kappa):
     for name, color, look in looks:
         ax.plot(frame["m"], frame[name], look, color=color, ms=4, label=name)
     ax.axhline(kappa, color=GREY, lw=1, ls="--", label=r"$\kappa$")
-    ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.8))
-    ax.legend()
+    ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.7))
+    ax.legend(loc="lower right", ncols=2)
     return fig
