@@ -121,13 +121,13 @@ class Claim:
     kind: str = "result"
     corrected: str = ""
     affects: str = ""
+    stands: str = ""
     about: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     proof: str = ""
     prose: str = ""
     touches: tuple[str, ...] | None = None
-    stands: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
@@ -317,13 +317,13 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
         kind: str = "result",
         corrected: str = "",
         affects: str = "",
+        stands: str = "",
         about: str | Sequence[str] = (),
         code: Any = (),
         test: str | Sequence[str] = (),
         proof: str = "",
         prose: str = "",
         touches: str | Sequence[str] | None = None,
-        stands: str = "",
     ) -> Callable[[Callable[..., Iterator[Evidence]]], Claim]:
         def add(evidence: Callable[..., Iterator[Evidence]]) -> Claim:
             if id in known:
@@ -333,8 +333,8 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
                     raise TypeError(f"{id}: {parameter.name} needs a small default, so that it runs without a notebook")
             known[id] = Claim(
                 id, _plain(place), _plain(statement), status, basis, evidence, module, kind, _plain(corrected),
-                _plain(affects), _several(about), tuple(map(_dotted, _several(code))), _several(test), proof,
-                _plain(prose), None if touches is None else _several(touches), _plain(stands),
+                _plain(affects), _plain(stands), _several(about), tuple(map(_dotted, _several(code))), _several(test), proof,
+                _plain(prose), None if touches is None else _several(touches),
             )  # fmt: skip
             return known[id]
 

@@ -138,6 +138,8 @@ def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
     """Whether an expression is provably nonnegative where each symbol is between its ends."""
     import sympy as sp
 
+    if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+        return False
     factors = sp.Mul.make_args(sp.factor(sp.together(expression)))
     signs = [_sign(factor, ends) for factor in factors]
     rest = sp.Mul(*(sign or factor for factor, sign in zip(factors, signs, strict=True)))
@@ -214,9 +216,7 @@ def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
     return Evidence("exact", what, not wrong, figure, where=where)
 
 
-def agreement(
-    what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = ""
-) -> Evidence:
+def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
     Parameters
