@@ -44,8 +44,8 @@ def square(factor=2):
 
 
 @claim("C02", place="Lemma 2", statement="Three are two.", status="refuted", basis="exact", corrected="It is three.",
-       affects="whatever counts", stands="the order of growth", touches=(), code=[counterexample, "book.companion.claims.also"],
-       test="test_it.py::test_square")
+       affects="whatever counts", stands="the order of growth", touches=(),
+       code=[counterexample, "book.companion.claims.also"], test="test_it.py::test_square")
 def three(count=3):
     yield counterexample("three records", value=3, relation="at most", printed=2)
     yield corrected(agreement("the count", [count] * 2, [3, 3], where="two records"))
@@ -162,8 +162,8 @@ def test_a_badge_leads_to_the_evidence_and_the_evidence_to_code_and_test(built):
 def test_the_evidence_is_folded_where_the_claim_was_checked(built):
     page = built.page("notebooks/01-one")
     for name, outside, inside in [
-        ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,", "a square :",
-          "1 identity, difference 0"]),
+        ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,",
+          "a square :", "1 identity, difference 0"]),
         ("c02", ["Lemma 2", "Three are two.", "What holds (exact): It is three.", "Affects: whatever counts",
                  "Stands: the order of growth"],
          ["Exact at two records.", "Touches: nothing in the analysis or the experiments.",
@@ -431,7 +431,8 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
     assert list(made) == ["C02", "B01"]
     assert made["B01"] == {
         "id": "B01", "chapter": "02-two-more", "errata": [], "about": [], "place": "p", "statement": "s",
-        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "", "stands": "", "prose": "", "proof": None,
+        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "",
+        "stands": "", "prose": "", "proof": None,
         "touches": [],
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
@@ -635,13 +636,13 @@ def test_the_file_has_a_line_a_claim(catalogue):
     known = catalogue(declare(statement="a,\n  \"b\"", code=("code.half", "code.Whole"),
                               test=("test_code.py::test_half",)), declare("B02"))  # fmt: skip
     text = as_csv(judge(known, {"C01": found("not shown", "exact", [BAD])}, ["01-one"]))
-    columns = ("id place statement expected status basis where proof prose kind touches corrected affects stands figure "
-               "chapter source test").split()  # fmt: skip
+    columns = ("id place statement expected status basis where proof prose kind touches corrected affects stands "
+               "figure chapter source test").split()  # fmt: skip
     lines = list(csv.reader(text.splitlines()))
     assert lines == [
         columns,
-        ["C01", "p", 'a, "b"', "holds (exact)", "not shown", "exact", *[""] * 3, "result", *[""] * 4, "off by one", "01-one",
-         "code.half code.Whole", "test_code.py::test_half"],
-        ["B02", "p", "s", "holds (exact)", "not checked", *[""] * 4, "result", *[""] * 4, "no evidence was recorded", "01-one",
-         "", ""],
+        ["C01", "p", 'a, "b"', "holds (exact)", "not shown", "exact", *[""] * 3, "result", *[""] * 4, "off by one",
+         "01-one", "code.half code.Whole", "test_code.py::test_half"],
+        ["B02", "p", "s", "holds (exact)", "not checked", *[""] * 4, "result", *[""] * 4, "no evidence was recorded",
+         "01-one", "", ""],
     ]  # fmt: skip
