@@ -384,3 +384,17 @@ def dominated(sizes=(20, 60, 200), degrees=(8, 9, 12, 20)):
     cases = [(m, c) for m in sizes for c in degrees if c <= m]
     small = [float(np.arange(1, m // 2 + 1) @ component_numbers(m, c / m)[: m // 2]) / m for m, c in cases]
     return small, [2 * e * exp(-c / 2) for _, c in cases]
+
+
+# --- D: node ordering by expected size ------------------------------------------------------------------------------
+
+
+def arrivals_of_table_1(sizes):
+    """Node ordering on the rows of Table 1: the formula for arrival by expected size, random arrival, as printed."""
+    rows = []
+    for name, epsilon, printed in published.read()["table-1"].frame()[["model", "ε", "node"]].itertuples(index=False):
+        model = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}[name](float(Fraction(epsilon)))
+        count = {arrival: cr.expected_queries(model, sizes, "node", arrival=arrival)
+                 for arrival in ("expected size", "random")}  # fmt: skip
+        rows.append({"model": name, "ε": epsilon, **count, "printed": printed})
+    return pd.DataFrame(rows)
