@@ -37,7 +37,7 @@ def _simulated(means, repetitions, laws, most):
     place="beyond the paper",
     status="holds", basis="proved",
     proof="04b-certain-matches#prop-lower-proof",
-    prose="that a record's similarities to earlier members are independent, and that each record is asked about at most k times",
+    prose="that a record's similarities to earlier members are independent, and that it is asked about at most k times",
     statement=r"""If each match is determined by its similarity with probability $p$, there is an algorithm that is
         never wrong and asks in expectation at most $\min\{k^2/p, nk\}$ questions on every partition.""",
     code=[expected_undetermined, certain_mass],

@@ -164,8 +164,8 @@ def _nearest_again(pair, model, epsilons):
          measure of resemblance is named. With twelve functions and three distances to the best fit of each model, it
          holds in all cases except one, total variation with tf-idf of the title.)""",
     touches="experiments",
-    stands="""cora is nearer to Dist-2 by every measure tried for eleven of twelve functions, and by two of three for the
-         other.""",
+    stands="""cora is nearer to Dist-2 by every measure tried for eleven of twelve functions, and by two of three for
+         the other.""",
     code=[total_variation, hellinger2, family_similarities],
     test="test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
 )

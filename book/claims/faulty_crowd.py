@@ -62,7 +62,7 @@ def _patterns_agree():
     status="holds",
     basis="proved",
     proof="10-faulty-crowd#prop-faulty-vote",
-    prose="that half of all patterns have a wrong majority, and that the largest binomial coefficient is at least the mean",
+    prose="that half of all patterns have a wrong majority, and that the largest coefficient is at least the mean",
     statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
          $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
     code=[majority_error, log_majority_error],

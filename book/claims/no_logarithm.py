@@ -89,7 +89,9 @@ def no_logarithm(largest_split=9, across=None):
         for m in (1, 5, 50, 400) for share in (0.001, 0.02, 0.1, 0.5)
     ]  # fmt: skip
     models, above = zip(*_six_models(), strict=True)
-    yield identity("the two cases of $R \\le \\frac{3m}{m'}\\,G$, and the geometric sum by induction", *parts, *geometric)
+    yield identity(
+        "the two cases of $R \\le \\frac{3m}{m'}\\,G$, and the geometric sum by induction", *parts, *geometric
+    )
     yield inequality("the three models of the paper are in the reversed hazard rate order, for every ε below ½",
                      *_ordered(), over={EPSILON: (0, sp.Rational(1, 2))})  # fmt: skip
     yield also(cases("$R \\le \\frac{3m}{m'}\\,G$", *_splits_obey(largest_split),

@@ -108,7 +108,7 @@ def least_number_of_questions(counts=None):
               this many.""",
     basis="proved",
     proof="01-questions#prop-ends",
-    prose="that no order asks a match more often than it joins two components, and that without a match nothing is implied",
+    prose="that a match is asked only if it joins two components, and that nothing is implied without a match",
     code=orders_by_questions,
     test="test_enumeration.py::test_the_most_questions_of_any_order",
 )

@@ -49,10 +49,10 @@ function               basis                     holds when
 The basis is that of the weakest evidence for the statement that holds, which is the printed or the corrected one.
 Evidence wrapped in `also` must hold, too, but does not weaken the basis.
 
-A claim is *proved* by a written argument: ``proof`` names the page and the label of where it stands, ``prose`` says which
-parts of it no code checks, and the evidence has the identities and inequalities on which it rests. Without ``proof``
-these are calculations, which are exact. A universal statement that was only tried is exact at the cases tried, which the
-page names (`Evidence.where`).
+A claim is *proved* by a written argument: ``proof`` names the page and the label of where it stands, ``prose`` says
+which parts of it no code checks, and the evidence has the identities and inequalities on which it rests. Without
+``proof`` these are calculations, which are exact. A universal statement that was only tried is exact at the cases
+tried, which the page names (`Evidence.where`).
 """
 
 from __future__ import annotations
@@ -121,13 +121,13 @@ class Claim:
     kind: str = "result"
     corrected: str = ""
     affects: str = ""
+    stands: str = ""
     about: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     proof: str = ""
     prose: str = ""
     touches: tuple[str, ...] | None = None
-    stands: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
@@ -208,9 +208,9 @@ class Claim:
             status = self.status if self.status in AMENDED else NOT_SHOWN
         elif status not in (self.status, NOT_SHOWN, NOT_CHECKED):
             status = NOT_SHOWN
-        where = [piece.where for piece in _carrying(pieces) if piece.where and basis == "exact"]
-        return {"kind": "claim", "name": self.id, "status": status, "basis": basis,
-                "where": "; ".join(dict.fromkeys(where)), "evidence": [piece._asdict() for piece in pieces]}  # fmt: skip
+        where = dict.fromkeys(piece.where for piece in _carrying(pieces) if piece.where and basis == "exact")
+        return {"kind": "claim", "name": self.id, "status": status, "basis": basis, "where": "; ".join(where),
+                "evidence": [piece._asdict() for piece in pieces]}  # fmt: skip
 
 
 def outcome(pieces: Iterable[Evidence]) -> tuple[str, str]:
@@ -317,13 +317,13 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
         kind: str = "result",
         corrected: str = "",
         affects: str = "",
+        stands: str = "",
         about: str | Sequence[str] = (),
         code: Any = (),
         test: str | Sequence[str] = (),
         proof: str = "",
         prose: str = "",
         touches: str | Sequence[str] | None = None,
-        stands: str = "",
     ) -> Callable[[Callable[..., Iterator[Evidence]]], Claim]:
         def add(evidence: Callable[..., Iterator[Evidence]]) -> Claim:
             if id in known:
@@ -333,8 +333,8 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
                     raise TypeError(f"{id}: {parameter.name} needs a small default, so that it runs without a notebook")
             known[id] = Claim(
                 id, _plain(place), _plain(statement), status, basis, evidence, module, kind, _plain(corrected),
-                _plain(affects), _several(about), tuple(map(_dotted, _several(code))), _several(test), proof,
-                _plain(prose), None if touches is None else _several(touches), _plain(stands),
+                _plain(affects), _plain(stands), _several(about), tuple(map(_dotted, _several(code))), _several(test),
+                proof, _plain(prose), None if touches is None else _several(touches),
             )  # fmt: skip
             return known[id]
 

@@ -150,7 +150,8 @@ def limit(what: str, x, y, value, *, within: float) -> Evidence:
     validation.kind(value, Real, f"{what}: the limit must be a number")
     x, y, decades = _sequence(what, x, y)
     y = y[np.argsort(x)]
-    gaps = np.abs(y - float(value))
+    with np.errstate(invalid="ignore"):  # where both are infinite
+        gaps = np.abs(y - float(value))
     nearer = (gaps[1:] <= np.maximum(gaps[:-1], within)).all()  # NaN is neither
     figure = f"from {y[0]:.6g} to {y[-1]:.6g} over {decades:.1f} decades (claimed limit {value:g}, within {within:g})"
     return Evidence("trend", what, bool(nearer and gaps[-1] <= within), figure)

@@ -60,9 +60,9 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     ----------
     what : str
     *differences : sympy expression or pair of them
-        At least one; a pair stands for the difference of its two sides. If none has a free symbol, they compare numbers,
-        which proves nothing beyond these numbers: the evidence is then "exact". Where sympy cancels a difference with
-        symbols as soon as it is written down, a pair keeps them.
+        At least one; a pair stands for the difference of its two sides. If none has a free symbol, they compare
+        numbers, which proves nothing beyond these numbers: the evidence is then "exact". Where sympy cancels a
+        difference with symbols as soon as it is written down, a pair keeps them.
     shows : str
         What the identities show, for the figure.
 
@@ -96,8 +96,8 @@ def inequality(what: str, *expressions, over: Mapping | None = None, shows: str 
     ----------
     what : str
     *expressions : sympy expression
-        At least one, with a free symbol in at least one of them. Symbols range over the positive numbers, if `over` does
-        not say otherwise.
+        At least one, with a free symbol in at least one of them. Symbols range over the positive numbers, if `over`
+        does not say otherwise.
     over : mapping
         Symbol to the ends of its range, such as ``{e: (0, 1)}``; the upper one may be infinite.
     shows : str
@@ -108,7 +108,7 @@ def inequality(what: str, *expressions, over: Mapping | None = None, shows: str 
     An expression is factored. Its factors have a sign if sympy says so by their assumptions, if they are even powers,
     or if they are polynomials whose coefficients all have one sign once each range is mapped to the positive numbers by
     a rational function. What remains is nonnegative if it is real and continuous, monotone in one symbol, by the same
-    rules for its derivative, and nonnegative at the end where it is least. What these rules do not decide does not hold.
+    rules for its derivative, and nonnegative at the end where it is least. What they do not decide does not hold.
 
     Examples
     --------
@@ -138,6 +138,8 @@ def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
     """Whether an expression is provably nonnegative where each symbol is between its ends."""
     import sympy as sp
 
+    if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+        return False
     factors = sp.Mul.make_args(sp.factor(sp.together(expression)))
     signs = [_sign(factor, ends) for factor in factors]
     rest = sp.Mul(*(sign or factor for factor, sign in zip(factors, signs, strict=True)))
@@ -149,7 +151,7 @@ def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
         for way, end, side in ((1, low, "+"), (-1, high, "-")):
             if _is_nonnegative(way * slope, ends, depth - 1):
                 least = sp.limit(rest, symbol, end, side)
-                return least == sp.oo or bool(least.is_finite) and _is_nonnegative(least, ends, depth - 1)
+                return least == sp.oo or (bool(least.is_finite) and _is_nonnegative(least, ends, depth - 1))
     return False
 
 
@@ -214,9 +216,7 @@ def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
     return Evidence("exact", what, not wrong, figure, where=where)
 
 
-def agreement(
-    what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = ""
-) -> Evidence:
+def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
     Parameters

@@ -166,7 +166,9 @@ def basis(entry: dict[str, Any]) -> list[str]:
     something was tried."""
     lines = []
     if entry["basis"] == "proved" and entry["proof"]:
-        lines.append("**Proved** in {{{role}}}`{label}`. ".format(**entry["proof"]) + f"In prose only: {entry['prose']}.")
+        lines.append(
+            "**Proved** in {{{role}}}`{label}`. ".format(**entry["proof"]) + f"In prose only: {entry['prose']}."
+        )
     elif entry["basis"] == "exact" and entry["where"]:
         lines.append(f"**Exact** at {entry['where']}.")
     if entry["touches"] is not None:
