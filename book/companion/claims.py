@@ -96,7 +96,7 @@ NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 #: Modules whose claims do not yet say all that `Claim._check_declared` asks for.
 NOT_YET = frozenset((
     "edge_ordering", "node_ordering", "node_models", "lower_bound", "best_play", "integral", "dist2_bounds", "models",
-    "exact_counts", "errata", "synthetic",
+    "exact_counts", "errata",
 ))  # fmt: skip
 
 #: Statuses that require a corrected statement.
