@@ -7,6 +7,7 @@ A module of `book.claims` lists the claims of one chapter, each a function that 
     @claim("C09", place="Theorem 2", status="refuted", basis="proved",
            statement=r"Edge ordering asks at most ...", corrected=r"With a factor more: at most ...",
            affects="densities in general; not Dist-1 or Dist-2 at the sizes tried",
+           stands="its consequences for both models",
            code=[cr.edge_bound], test="test_bounds.py::test_seventy_five_records_exceed_theorem_2")
     def theorem_2(sizes=(38, 37), p=Fraction(1, 56)):
         yield counterexample("38 and 37 records", value=..., relation="at most", printed=...)
@@ -94,6 +95,7 @@ class Claim:
     kind: str = "result"
     corrected: str = ""
     affects: str = ""
+    stands: str = ""
     about: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
@@ -248,6 +250,7 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
         kind: str = "result",
         corrected: str = "",
         affects: str = "",
+        stands: str = "",
         about: str | Sequence[str] = (),
         code: Any = (),
         test: str | Sequence[str] = (),
@@ -260,7 +263,7 @@ def of_chapter(module: str) -> tuple[Callable[..., Any], Callable[..., None]]:
                     raise TypeError(f"{id}: {parameter.name} needs a small default, so that it runs without a notebook")
             known[id] = Claim(
                 id, _plain(place), _plain(statement), status, basis, evidence, module, kind, _plain(corrected),
-                _plain(affects), _several(about), tuple(map(_dotted, _several(code))), _several(test),
+                _plain(affects), _plain(stands), _several(about), tuple(map(_dotted, _several(code))), _several(test),
             )  # fmt: skip
             return known[id]
 

@@ -49,7 +49,7 @@ def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
     """The declaration of one claim, with the places of its code and tests."""
     entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
     entry |= {name: getattr(claim, name) for name in
-              ("place", "statement", "status", "basis", "kind", "corrected", "affects")}  # fmt: skip
+              ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands")}  # fmt: skip
     for key, find, names in (("source", find_code, claim.code), ("test", find_test, claim.test)):
         entry[key] = list(_found(root, claim.id, key, find, names))
     return entry
