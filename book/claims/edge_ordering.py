@@ -64,6 +64,16 @@ def gap_count(sizes, p):
     return sum(sizes) - len(sizes) + sum(components[a] * components[b] for a, b in combinations(sizes, 2))
 
 
+def excess(clusters, m):
+    """For clusters of m in the model on three steps, at the p = u/m with the largest ratio: the exact count, the
+    printed bound of Theorem 2, the one with the union-bound factor, and the first over the second."""
+    models, sizes = [gap_model(u / m) for u in (0.5, 0.65, 0.8, 1, 1.3)], [m] * clusters
+    counts = [(cr.expected_queries(model, sizes), cr.edge_bound(model, sizes), model) for model in models]
+    exact, printed, model = max(counts, key=lambda count: count[0] / count[1])
+    return {"k": clusters, "m": m, "exact": exact, "printed": printed, "repaired": repaired_bound(model, sizes),
+            "ratio": exact / printed}  # fmt: skip
+
+
 def printed_bound(model, sizes):
     """Theorem 2 as printed: the bound, and the s at which it is attained."""
     n, k = sum(sizes), len(sizes)
