@@ -177,8 +177,8 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
 
     kept, limit = ratio(m, 2, "edge"), 2 / (2 + edge_limit(lam))
     yield Evidence(
-        "counterexample", rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, as "
-        "a share of those under Dist-1", bool(kept > limit > HALF),
+        "counterexample", rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, "
+        "as a share of those under Dist-1", bool(kept > limit > HALF),
         f"{kept:.3f}, and {limit:.3f} as they grow; printed: a drastic reduction")  # fmt: skip
     c, h, r = sp.symbols("m h lambda", positive=True)
     most, least = n - k + k * (k - 1) / 2 * 4 / h, k * (k - 1) / 2 * r * c / 2

@@ -46,8 +46,8 @@ def _rests_on(name, pieces):
 
 
 def vanishes(what, ratio, variable, to, direction="+"):
-    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive constant
-    tends to 0."""
+    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive
+    constant tends to 0."""
     limit = sp.limit(ratio, variable, to, direction)
     return Evidence("counterexample", what, limit == 0,
                     f"printed: at least some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
