@@ -428,14 +428,14 @@ def test_a_decorated_function_is_a_claim(chapter):
 
     @claim("C09", place="Theorem 2,\n   before it", statement=r"""Less than $\frac12$
            of it.""", status="refuted", basis="proved", corrected=" More\nof it. ", affects="what\n  follows",
-           kind="condition", about="C01", code=[counterexample, also, "crowder.theory.L"],
+           stands="the\n rest", kind="condition", about="C01", code=[counterexample, also, "crowder.theory.L"],
            test="tests/a.py::test_b")  # fmt: skip
     def theorem(n=3):
         yield REFUTED
 
     assert theorem == Claim(
         "C09", "Theorem 2, before it", r"Less than $\frac12$ of it.", "refuted", "proved", theorem.evidence,
-        "book.claims.example", "condition", "More of it.", "what follows", ("C01",),
+        "book.claims.example", "condition", "More of it.", "what follows", "the rest", ("C01",),
         ("book.companion.evidence.counterexample", "book.companion.claims.also", "crowder.theory.L"),
         ("tests/a.py::test_b",),
     )  # fmt: skip
@@ -446,7 +446,7 @@ def test_a_decorated_function_is_a_claim(chapter):
         yield EXACT
 
     assert (lemma.about, lemma.code, lemma.test) == ((), ("book.companion.claims.also",), ("a", "b"))
-    assert (lemma.kind, lemma.corrected, lemma.affects) == ("result", "", "")
+    assert (lemma.kind, lemma.corrected, lemma.affects, lemma.stands) == ("result", "", "", "")
 
 
 def test_the_name_of_what_is_compiled_is_that_of_its_source(chapter):
