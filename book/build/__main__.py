@@ -44,7 +44,7 @@ from book.build.chapters import (  # noqa: E402
 )
 from book.build.environment import ROOT, WORK  # noqa: E402
 from book.build.manifest import Manifest  # noqa: E402
-from book.reports import ledger, licences, printed, sources, status  # noqa: E402
+from book.reports import ledger, licences, printed, same_numbers, sources, status  # noqa: E402
 from crowder import files  # noqa: E402
 
 
@@ -206,6 +206,7 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
     numbers = printed.judge(groups, results, judged)
     changed = ledger.changes(entries) + printed.disagreements(numbers)
+    changed += same_numbers.differing(executed, results, judged)
     for line in printed.diff(numbers):
         print(line)
     if changed and args.parameters:

@@ -1,10 +1,11 @@
 """Claims of the appendix *Similarities that prove a match*."""
 
 import numpy as np
+import sympy as sp
 
 import crowder as cr
-from book.claims.lower_bound import LIMIT, series, undetermined
-from book.companion.claims import also, bounded, of_chapter, simulation
+from book.claims.lower_bound import LIMIT, undetermined
+from book.companion.claims import also, bounded, identity, inequality, of_chapter, simulation
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined
 
 claim, check = of_chapter(__name__)
@@ -35,6 +36,8 @@ def _simulated(means, repetitions, laws, most):
     "B38",
     place="beyond the paper",
     status="holds", basis="proved",
+    proof="04b-certain-matches#prop-lower-proof",
+    prose="that a record's similarities to earlier members are independent, and that it is asked about at most k times",
     statement=r"""If each match is determined by its similarity with probability $p$, there is an algorithm that is
         never wrong and asks in expectation at most $\min\{k^2/p, nk\}$ questions on every partition.""",
     code=[expected_undetermined, certain_mass],
@@ -47,7 +50,12 @@ def questions_with_determined_matches(means=None, repetitions=1, clusters=5):
     if means is not None:
         settings = [(v, int(r) // clusters) for v, r in zip(means["epsilon"], means["n"], strict=True)]
     laws = [(cr.dist2(v), [size] * clusters) for v, size in settings]
-    yield series()
+    p, t = sp.symbols("p t", positive=True)
+    terms = (1 - (1 - p) ** t) / p  # of the series
+    yield identity("the geometric series, by induction", terms.subs(t, t + 1) - terms - (1 - p) ** t,
+                   (terms.subs(t, 0), 0))  # fmt: skip
+    yield inequality("it is at most $1/p$, and at most 1 for each term", 1 / p - terms, 1 - (1 - p) ** t,
+                     over={p: (0, 1)})  # fmt: skip
     yield also(undetermined(laws))
     if means is not None:
         most = [clusters * min(clusters * size, clusters * (1 - v) / v) for v, size in settings]

@@ -18,8 +18,8 @@ from book.companion.claims import (
     Evidence,
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     exceeds,
     identity,
     of_chapter,
@@ -175,6 +175,8 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     place="beyond the paper",
     status="holds",
     basis="proved",
+    proof="16-cost#prop-cost-batch",
+    prose="the two rules for rounding up, and that the busiest worker takes at least one batch",
     statement=r"""A sweep of $N$ configurations of $s$ seconds each, in batches of $b$ with overhead $o$ per batch,
     takes $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is minimal at
     $b = \sqrt{No/(Ws)}$.""",
@@ -190,11 +192,11 @@ def optimal_batch_size(seed=7, plans=60):
     least = (sp.sqrt(N * s / W) + sp.sqrt(o)) ** 2
     square = (sp.sqrt(b * s) - sp.sqrt(N * o / (b * W))) ** 2
     yield identity("$U(b)$ less the claimed least value is a square, which vanishes at $b^*$",
-                   sp.expand(U - least - square),
-                   sp.expand(U.subs(b, sp.sqrt(N * o / (W * s))) - least))  # fmt: skip
+                   U - least - square, (U.subs(b, sp.sqrt(N * o / (W * s))), least))  # fmt: skip
     some = [(n, c, w) for n in range(1, 41) for c in range(1, 13) for w in range(1, 8)]
-    yield argument("rounding up twice equals rounding up once, and adds less than one",
-                   all(_up(_up(n, c), w) == _up(n, c * w) < Fraction(n, c * w) + 1 for n, c, w in some))  # fmt: skip
+    yield also(cases("rounding up twice equals rounding up once, and adds less than one",
+                     *(_up(_up(n, c), w) == _up(n, c * w) < Fraction(n, c * w) + 1 for n, c, w in some),
+                     where="up to 40 items, batches of 12 and 7 workers"))  # fmt: skip
 
     whole, free = _plans(seed, plans)
     events = [_event_by_event(*plan) for plan in whole]
@@ -269,8 +271,8 @@ def same_results_in_any_mode(swept=None):
     yield agreement("questions of the benchmark repetitions, with one process, two, and both Dask clusters", full,
                     full[:1] * len(full))  # fmt: skip
     yield agreement("questions of all timed sweeps", tasks, tasks[:1] * len(tasks))
-    yield also(argument("existing files are not rewritten, and lost ones are restored byte for byte",
-                        swept["untouched"], swept["same_files"]))  # fmt: skip
+    yield also(cases("existing files are not rewritten, and lost ones are restored byte for byte",
+                     swept["untouched"], swept["same_files"], where="one sweep"))  # fmt: skip
 
 
 @claim(

@@ -17,6 +17,8 @@ claim, check = of_chapter(__name__)
     statement=r"""$H^2 \le \mathrm{TV} \le H\sqrt{2 - H^2}$, with equality on the left for Dist-2 and on the right for
               Dist-1.""",
     basis="proved",
+    proof="02a-distance-bounds#prop-bounds",
+    prose="that integration keeps these inequalities; the remainder of Cauchy and Schwarz is computed for three steps",
     code=[hellinger2, total_variation],
     test=[
         "test_models.py::test_distances_by_quadrature_and_their_inequalities",
@@ -33,15 +35,15 @@ def total_variation_between_hellinger_bounds(models=None):
     H2 = sp.Symbol("H2", positive=True)
     yield identity(
         "the factors, and the Cauchy-Schwarz inequality with its remainder (a sum of squares)",
-        sp.expand(rise * fall - (f - h)),
-        sp.expand(rise**2 - fall**2 - 4 * sp.sqrt(f * h)),
-        sp.expand(sums[0] * sums[1] - sums[2] ** 2 - lagrange),
-        sp.expand(2 * H2 * (4 - 2 * H2) / 4 - H2 * (2 - H2)),
+        rise * fall - (f - h),
+        rise**2 - fall**2 - 4 * sp.sqrt(f * h),
+        sums[0] * sums[1] - sums[2] ** 2 - lagrange,
+        (2 * H2 * (4 - 2 * H2) / 4, H2 * (2 - H2)),
     )
     yield identity(
         "equality for Dist-1, and for Dist-2",
-        inside(derived["TV", "dist1"] ** 2 - derived["H2", "dist1"] * (2 - derived["H2", "dist1"])),
-        inside(derived["TV", "dist2"] - derived["H2", "dist2"]),
+        (inside(derived["TV", "dist1"] ** 2), inside(derived["H2", "dist1"] * (2 - derived["H2", "dist1"]))),
+        (inside(derived["TV", "dist2"]), inside(derived["H2", "dist2"])),
     )
     rng = np.random.default_rng(1)
     models = models or [random_model(rng) for _ in range(40)]

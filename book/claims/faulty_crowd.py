@@ -15,8 +15,8 @@ import crowder as cr
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
@@ -61,6 +61,8 @@ def _patterns_agree():
     place="beyond the paper",
     status="holds",
     basis="proved",
+    proof="10-faulty-crowd#prop-faulty-vote",
+    prose="that half of all patterns have a wrong majority, and that the largest coefficient is at least the mean",
     statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
          $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
     code=[majority_error, log_majority_error],
@@ -87,8 +89,13 @@ def two_sided_bound(points=20):
     x, n = (np.array(column) for column in zip(*grid, strict=True))
     high = 0.5 * np.log(x / (1 - x)) + n * np.log(4 * x * (1 - x)) / 2 - np.log(2)
     yield identity("the smallest majority, the effect of another wrong answer, and $\\rho$", *steps)
-    yield argument(
-        f"the number of patterns and the largest binomial coefficient, up to $r = {lengths[-1]}$", *counts, *largest
+    yield also(
+        cases(
+            "the number of patterns and the largest binomial coefficient",
+            *counts,
+            *largest,
+            where=f"all odd $r$ up to {lengths[-1]}",
+        )
     )
     yield also(_patterns_agree())
     yield also(bounded("$e_r$ over the upper bound, 0.001 ≤ p ≤ 0.499, r ≤ 1001", np.exp(exact - high), 1))
@@ -173,6 +180,7 @@ def _sampled(trials):
          $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
     affects="crowds that err at least half of the time.",
     stands="The factor of $\\log n$ for any better crowd, which is surely meant; and all theorems.",
+    touches=(),
     code=[votes_needed, log_majority_error, majority_error],
     test=[
         "test_voting.py::test_every_pattern_of_answers",
@@ -281,9 +289,10 @@ def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
         [votes_needed(*at, exact=True) for at in near],
         [_votes_by_definition(Fraction(str(rate)), Q, Fraction(str(chance)), exact=True) for rate, Q, chance in near],
     )
-    yield argument(
-        f"the union bound requires the same number or two more, in {len(surplus)} settings",
+    yield cases(
+        "the union bound requires the same number or two more",
         *(bool(extra in (0, 2)) for extra in surplus),
+        where=f"{len(surplus)} settings",
     )
     yield also(identity("each step is $4pq\\frac{r+2}{r+3}$ times the previous one", growth))
     yield also(
@@ -514,7 +523,8 @@ def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 r
         by_count,
     )
     yield agreement("`Resolution.precision` and `recall` against the same count", by_crowder, by_count, tolerance=1e-12)
-    yield argument("clusters of the two records have at most two parts, all others one", *shapes)
+    yield cases("clusters of the two records have at most two parts, all others one", *shapes,
+                where="a mistake at every place, both orderings")  # fmt: skip
     yield also(
         agreement(
             f"{len(once):,} mistakes {where}",
@@ -551,17 +561,19 @@ def best_test_error(members, p):
 )
 def members_count_as_independent_votes(members=3):
     rates = (Fraction(1, 10), Fraction(1, 4), Fraction(2, 5))
-    cases = [(m, chance) for m in range(1, members + 1) for chance in rates]
-    errors = [best_test_error(*case) for case in cases]
+    tried = [(m, chance) for m in range(1, members + 1) for chance in rates]
+    errors = [best_test_error(*case) for case in tried]
     ten = {5: "ten", 3: "six"}.get(members, 2 * members)
     yield agreement(
         f"the overlap of the two distributions over all patterns of up to {ten} answers, in fractions",
         errors,
-        [majority_error(2 * m - 1, c) for m, c in cases],
+        [majority_error(2 * m - 1, c) for m, c in tried],
+        where=f"three error rates, all $m$ up to {members}",
     )
-    yield argument(
+    yield cases(
         "it is at least $p^{2m-1}$, hence positive",
-        *(error >= c ** (2 * m - 1) > 0 for error, (m, c) in zip(errors, cases, strict=True)),
+        *(error >= c ** (2 * m - 1) > 0 for error, (m, c) in zip(errors, tried, strict=True)),
+        where="the same",
     )
     yield also(_patterns_agree())
 
@@ -598,20 +610,22 @@ def votes_do_not_help_against_persistent_errors(data=None, votes=9, seed=1):
         [x for one, _ in runs for x in one[0]],
     )
     yield agreement("the number of answers", [many[1] for _, many in runs], [votes * one[2] for one, _ in runs])
-    yield argument(
+    yield cases(
         "each pair always gets the same answer, right or wrong",
         *(len(s) == 1 for s in same),
         {True} in same,
         {False} in same,
+        where=f"all pairs of 30 records, {votes} votes",
     )
     yield also(
-        argument(
+        cases(
             "independent errors do change with repetition",
             *(
                 _transcript(one, cr.EdgeOrdering, votes, False, seed)[0]
                 != _transcript(one, cr.EdgeOrdering, 1, False, seed)[0]
                 for one in data
             ),
+            where=f"{len(data)} data sets",
         )
     )
 

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import crowder as cr
 from book.claims.models import CLOSED, EPSILONS, LAWS, MOMENTS, THUMB, as_defined, densities, e
-from book.companion.claims import agreement, also, argument, of_chapter, simulation
+from book.companion.claims import agreement, also, cases, of_chapter, simulation
 from crowder.densities import StepDensity
 
 claim, check = of_chapter(__name__)
@@ -81,7 +81,8 @@ def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
         size=int(samples["dist1"].matching.sum()),
         limit=5,
     )
-    yield argument("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits)
+    yield cases("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits,
+                where=f"{len(rows)} samples")  # fmt: skip
     yield also(as_defined(epsilons))
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 import crowder as cr
 from book.claims.exact_counts import masses
 from book.companion import naive
-from book.companion.claims import agreement, also, argument, bounded, identity, of_chapter
+from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter
 from crowder.counting.asymptotics import linear_bound, matches_above, reversed_hazard_rate_ordered
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers
@@ -52,15 +52,13 @@ def _splits_obey(largest):
 
 
 def _ordered():
-    """Whether f_g F_r ≥ f_r F_g on every step of the models of the paper, for every ε below ½."""
-    z = sp.Symbol("z", positive=True)
+    """f_g F_r - f_r F_g on every step of the models of the paper."""
     for name in cr.models.MODEL_NAMES:
         edges, green, red = cr.models.steps(name, EPSILON)
         for s, (g, r) in enumerate(zip(green, red, strict=True)):
             # The difference is constant on a step, so its value at the start is enough.
             F_g, F_r = sum(masses(edges, green)[:s]), sum(masses(edges, red)[:s])
-            gap = sp.sympify(g * F_r - r * F_g).subs(EPSILON, 1 / (2 + z))
-            yield bool(sp.factor(sp.simplify(gap)).is_nonnegative)
+            yield sp.sympify(g * F_r - r * F_g)
 
 
 @claim(
@@ -68,6 +66,8 @@ def _ordered():
     place="beyond the paper",
     status="holds",
     basis="proved",
+    proof="07b-no-logarithm#proof-counts-nolog",
+    prose="the comparison of the rates at which open matches and open non-matches turn up",
     statement=r"""If $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks in expectation at most
         $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, where $p$ is the share of matches
         above all non-matches: no logarithm.""",
@@ -80,20 +80,22 @@ def _ordered():
 )
 def no_logarithm(largest_split=9, across=None):
     across = two_clusters((1, 3, 10)) if across is None else across
-    M, b, p = sp.symbols("M b p", positive=True)
-    cases = [(M**2 - M * M / 3) / 2 - M**2 / 3, b * (M - b) - M / 3 * (M - b) - (b - M / 3) * (M - b)]
-    geometric = [sum((1 - p) ** t for t in range(size)) - (1 - (1 - p) ** size) / p for size in (1, 2, 5, 9)]
+    M, b, p, t = sp.symbols("M b p t", positive=True)
+    parts = [(M**2 - M * M / 3) / 2 - M**2 / 3, b * (M - b) - M / 3 * (M - b) - (b - M / 3) * (M - b)]
+    terms = (1 - (1 - p) ** t) / p  # of a geometric series
+    geometric = [terms.subs(t, t + 1) - terms - (1 - p) ** t, (terms.subs(t, 0), 0)]
     expected = [
         (component_numbers(m, share).sum(), min(m, 1 / share))
         for m in (1, 5, 50, 400) for share in (0.001, 0.02, 0.1, 0.5)
     ]  # fmt: skip
     models, above = zip(*_six_models(), strict=True)
-    yield argument(f"$R \\le \\frac{{3m}}{{m'}}\\,G$ for every partition of a cluster of up to {largest_split}",
-                   *_splits_obey(largest_split))  # fmt: skip
-    yield identity("its two cases for all sizes, and the geometric sum", *cases, *geometric)
-    yield argument(
-        "the three models of the paper are in the reversed hazard rate order, for every ε below ½", *_ordered()
+    yield identity(
+        "the two cases of $R \\le \\frac{3m}{m'}\\,G$, and the geometric sum by induction", *parts, *geometric
     )
+    yield inequality("the three models of the paper are in the reversed hazard rate order, for every ε below ½",
+                     *_ordered(), over={EPSILON: (0, sp.Rational(1, 2))})  # fmt: skip
+    yield also(cases("$R \\le \\frac{3m}{m'}\\,G$", *_splits_obey(largest_split),
+                     where=f"every partition of a cluster of up to {largest_split}"))  # fmt: skip
     largest = across["m'"].max()
     yield also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
                        across["edge"], 4 * across["least"]))  # fmt: skip
@@ -103,10 +105,11 @@ def no_logarithm(largest_split=9, across=None):
         agreement("`matches_above`, against $p$", [matches_above(model) for model in models], above, tolerance=1e-12)
     )
     yield also(
-        argument(
+        cases(
             "`reversed_hazard_rate_ordered` for these models and for one that is not ordered",
             not reversed_hazard_rate_ordered(UPSIDE_DOWN),
             *(reversed_hazard_rate_ordered(model) for model in models),
+            where="seven models",
         )
     )
 
@@ -116,6 +119,8 @@ def no_logarithm(largest_split=9, across=None):
     place="beyond the paper",
     status="holds",
     basis="proved",
+    proof="07b-no-logarithm#prop-counts-harmonic",
+    prose="the exact count, from which it starts, and that a factor with $F_g$ is at most the one with $F_r$",
     statement=r"""Without information node ordering asks in expectation exactly $2mm'/(m+m')$ questions across two
         clusters, with $F_g \le F_r$ at most that many, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
     code=[cr.expected_queries, cr.expected_queries_exact],

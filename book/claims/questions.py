@@ -5,10 +5,11 @@ from itertools import combinations, permutations
 from math import comb, factorial
 
 import numpy as np
+import sympy as sp
 
 import crowder as cr
 from book.companion import naive, published
-from book.companion.claims import agreement, also, argument, of_chapter, simulation
+from book.companion.claims import TOUCHED, agreement, also, cases, identity, of_chapter, simulation
 from crowder.counting.enumeration import orders_by_questions, questions_of_order
 
 __all__ = ["check"]
@@ -25,6 +26,7 @@ GOOD = [(0, 1), (1, 2), (3, 4), (0, 4)]
     statement="""On the five Disney records a good order of the pairs needs four questions, and another order needs
         nine.""",
     basis="exact",
+    touches=(),
     code=[questions_of_order, orders_by_questions, cr.datasets.disney],
     test=[
         "test_enumeration.py::test_disney",
@@ -45,7 +47,7 @@ def figure_1(asked=None, counts=None):
         [good, good, bad],
     )
     yield also(_with_and_without_the_rules(counts))
-    yield also(argument("the printed order asks the four printed questions", asked == GOOD))
+    yield also(cases("the four printed questions are asked", asked == GOOD, where="the printed order"))
 
 
 @claim(
@@ -54,6 +56,9 @@ def figure_1(asked=None, counts=None):
     statement=r"""Every strategy needs at least $n - k + \binom k2$ questions to settle all pairs, if $k$ is not known
               beforehand.""",
     basis="proved",
+    proof="01-questions#prop-ends",
+    prose="that a set of questions without the required ones leaves a second clustering possible",
+    touches=TOUCHED,
     code=cr.ideal_queries,
     test=[
         "test_resolution.py::test_no_set_of_questions_settles_all_with_fewer_than_the_ideal",
@@ -64,10 +69,19 @@ def least_number_of_questions(counts=None):
     counts = counts or _counts()
     ideal = [cr.ideal_queries(sizes) for sizes in counts]
     tried = [list(_sets_of_questions(sizes)) for sizes in counts]
-    yield argument(
-        "a set of questions without the required ones leaves a second clustering possible",
-        *(all(enough for _, enough, settles in sets if settles) for sets in tried),
-        shows=f"none of {sum(map(len, tried)):,} sets of questions settles all pairs with fewer",
+    i, k, m = *sp.symbols("i k", positive=True, integer=True), sp.IndexedBase("m")
+    yield identity(
+        "the matches within $k$ clusters of $m_i$ records, and the pairs of clusters",
+        (sp.Sum(m[i] - 1, (i, 1, k)).expand().doit(), sp.Sum(m[i], (i, 1, k)) - k),
+        (sp.summation(i - 1, (i, 1, k)), k * (k - 1) / 2),
+    )
+    yield also(
+        cases(
+            "a set of questions without the required ones leaves a second clustering possible",
+            *(all(enough for _, enough, settles in sets if settles) for sets in tried),
+            where=f"all sets of questions, {len(counts)} partitions",
+            shows=f"none of {sum(map(len, tried)):,} sets of questions settles all pairs with fewer",
+        )
     )
     yield also(
         agreement(
@@ -93,18 +107,30 @@ def least_number_of_questions(counts=None):
     statement=r"""No order of the pairs needs more than $n - k + \sum_{i<j} m_i m_j$ questions, and some order needs
               this many.""",
     basis="proved",
+    proof="01-questions#prop-ends",
+    prose="that a match is asked only if it joins two components, and that nothing is implied without a match",
     code=orders_by_questions,
     test="test_enumeration.py::test_the_most_questions_of_any_order",
 )
 def largest_number_of_questions(counts=None):
     counts = counts or _counts()
     most = [sum(sizes) - len(sizes) + sum(a * b for a, b in combinations(sizes, 2)) for sizes in counts]
-    yield argument(
-        f"the maximum over all orders, {len(counts)} partitions",
-        *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
-        shows=f"{max(counts[3, 2])} for Figure 1",
+    m = sp.symbols("m1:7", positive=True)
+    yield identity(
+        "the pairs across clusters are all pairs less those within, two to six clusters",
+        *(sum(a * b for a, b in combinations(m[:k], 2)) - _pairs(sum(m[:k])) + sum(map(_pairs, m[:k]))
+          for k in range(2, 7)),
+    )  # fmt: skip
+    everywhere = f"all orders of {len(counts)} partitions"
+    yield also(
+        cases(
+            "the maximum over all orders",
+            *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
+            where=everywhere,
+            shows=f"{max(counts[3, 2])} for Figure 1",
+        )
     )
-    yield also(argument(f"orders counted with and without the rules, {len(counts)} partitions", *_same(counts)))
+    yield also(cases("orders counted with and without the rules", *_same(counts), where=everywhere))
 
 
 @claim(
@@ -124,15 +150,17 @@ def two_rules_are_complete(counts=None, drawn=None):
         f"with and without the rules, Figure 1 and {len(counts)} partitions",
         [_with_and_without_the_rules(figure).holds, *_same(counts)],
         [True] * (1 + len(counts)),
+        where=f"all orders of Figure 1 and of {len(counts)} partitions",
     )
     walked = [_walked(naive.labels_of(sizes)) for sizes in naive.splits(4)]
     yield also(
-        argument(
+        cases(
             f"counted by what is implied, against {sum(w.total() for w in walked):,} orders one by one",
             *(
                 found == orders_by_questions(naive.labels_of(sizes))
                 for found, sizes in zip(walked, naive.splits(4), strict=True)
             ),
+            where="all partitions of four records",
         )
     )
     drawn = _drawn(disney) if drawn is None else drawn
@@ -155,6 +183,10 @@ def _counts(records=5):
     return {
         sizes: orders_by_questions(naive.labels_of(sizes)) for n in range(2, records + 1) for sizes in naive.splits(n)
     }
+
+
+def _pairs(m):
+    return m * (m - 1) / 2
 
 
 def _same(counts):

@@ -1,4 +1,4 @@
-"""Statistical evidence: simulated means and fitted power laws (see `evidence` for the other kinds)."""
+"""Empirical evidence: simulated means, fitted power laws, limits approached (see `evidence` for the other kinds)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from book.companion.evidence import Evidence, broadcast, check_finite, check_nonempty
 from crowder import validation
 
-__all__ = ["exceeds", "mean_and_error", "simulation", "trend"]
+__all__ = ["exceeds", "limit", "mean_and_error", "simulation", "trend"]
 
 
 def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
@@ -117,6 +117,48 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     """
     check_finite(within, what, "within")
     validation.kind(exponent, Real, f"{what}: the exponent must be a number")
+    x, y, decades = _sequence(what, x, y)
+    if not (np.isfinite(y) & (y > 0)).all():
+        return Evidence("trend", what, False, "not all values are positive")
+    slope, level = np.polyfit(np.log(x), np.log(y), 1)
+    figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
+              f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
+    return Evidence("trend", what, bool(abs(slope - exponent) <= within), figure)
+
+
+def limit(what: str, x, y, value, *, within: float) -> Evidence:
+    """Values along a sequence that approach a limit: a trend, however close they come.
+
+    Parameters
+    ----------
+    what : str
+    x, y : array_like
+        x positive, over at least three decades.
+    value : float
+        The claimed limit of y as x grows.
+    within : float
+        How far from the limit the value at the largest x may be. Values that are farther away must be no farther than
+        the one before.
+
+    Examples
+    --------
+    >>> n = np.array([10, 100, 1000, 10_000])
+    >>> limit("a mean", n, 0.5 + 1 / n, 0.5, within=1e-3).figure
+    'from 0.6 to 0.5001 over 3.0 decades (claimed limit 0.5, within 0.001)'
+    """
+    check_finite(within, what, "within")
+    validation.kind(value, Real, f"{what}: the limit must be a number")
+    x, y, decades = _sequence(what, x, y)
+    y = y[np.argsort(x)]
+    with np.errstate(invalid="ignore"):  # where both are infinite
+        gaps = np.abs(y - float(value))
+    nearer = (gaps[1:] <= np.maximum(gaps[:-1], within)).all()  # NaN is neither
+    figure = f"from {y[0]:.6g} to {y[-1]:.6g} over {decades:.1f} decades (claimed limit {value:g}, within {within:g})"
+    return Evidence("trend", what, bool(nearer and gaps[-1] <= within), figure)
+
+
+def _sequence(what: str, x, y) -> tuple[np.ndarray, np.ndarray, float]:
+    """Check a sequence over at least three decades of x; with it, how many there are."""
     x, y = validation.numbers(x, f"{what}: x"), validation.numbers(y, f"{what}: y")
     check_nonempty(x.ravel(), what)
     if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
@@ -124,9 +166,4 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     decades = float(np.log10(x.max() / x.min()))
     if decades < 3 - 1e-9:
         raise ValueError(f"{what}: a trend needs three decades, not {decades:.2f}")
-    if not (np.isfinite(y) & (y > 0)).all():
-        return Evidence("trend", what, False, "not all values are positive")
-    slope, level = np.polyfit(np.log(x), np.log(y), 1)
-    figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
-              f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
-    return Evidence("trend", what, bool(abs(slope - exponent) <= within), figure)
+    return x, y, decades

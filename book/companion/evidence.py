@@ -17,8 +17,8 @@ from crowder import validation
 from crowder.validation import is_symbolic
 
 __all__ = [
-    "Evidence", "agreement", "argument", "bounded", "broadcast", "check_finite", "check_nonempty", "counterexample",
-    "identity", "plural", "readings",
+    "Evidence", "agreement", "bounded", "broadcast", "cases", "check_finite", "check_nonempty", "counterexample",
+    "identity", "inequality", "plural", "readings",
 ]  # fmt: skip
 
 
@@ -40,6 +40,8 @@ class Evidence(NamedTuple):
         The number that shows it (Markdown).
     also, corrected : bool
         Whether it is additional support, and whether it concerns the corrected statement.
+    where : str
+        At which cases something was tried, if it was not derived for all: "exact at ...".
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Evidence(NamedTuple):
     figure: str
     also: bool = False
     corrected: bool = False
+    where: str = ""
 
 
 def identity(what: str, *differences, shows: str = "") -> Evidence:
@@ -56,8 +59,10 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     Parameters
     ----------
     what : str
-    *differences : sympy expression
-        At least one.
+    *differences : sympy expression or pair of them
+        At least one; a pair stands for the difference of its two sides. If none has a free symbol, they compare
+        numbers, which proves nothing beyond these numbers: the evidence is then "exact". Where sympy cancels a
+        difference with symbols as soon as it is written down, a pair keeps them.
     shows : str
         What the identities show, for the figure.
 
@@ -65,47 +70,153 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
     --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
-    >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1).holds
-    True
+    >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1)[:3]
+    ('proved', 'a square', True)
+    >>> identity("a sum of numbers", sp.Rational(1, 2) + sp.Rational(1, 3) - sp.Rational(5, 6)).kind
+    'exact'
     """
     import sympy as sp  # here: a build that only reads results need not wait for it
 
     check_nonempty(differences, what)
-    differences = [validation.expression(difference, f"{what}: a difference") for difference in differences]
-    left = [difference for difference in map(sp.simplify, differences) if difference != 0]
-    size = plural(len(differences), "identity", "identities")
+    pairs = [
+        tuple(validation.expression(side, f"{what}: a difference") for side in sides)
+        for sides in (each if isinstance(each, tuple) else (each, 0) for each in differences)
+    ]
+    left = [rest for rest in (sp.simplify(one - other) for one, other in pairs) if rest != 0]
+    size = plural(len(pairs), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else _with(shows, f"{size}, difference 0")
-    return Evidence("proved", what, not left, figure)
+    general = any(side.free_symbols for sides in pairs for side in sides)
+    return Evidence("proved" if general else "exact", what, not left, figure)
 
 
-def argument(what: str, *steps, shows: str = "") -> Evidence:
-    """An exact argument, of which each step is true.
+def inequality(what: str, *expressions, over: Mapping | None = None, shows: str = "") -> Evidence:
+    """Symbolic inequalities: each expression is proved to be nonnegative for all values of its symbols.
 
     Parameters
     ----------
     what : str
-    *steps : bool or sympy relation
-        At least one; a relation that sympy cannot decide does not hold.
+    *expressions : sympy expression
+        At least one, with a free symbol in at least one of them. Symbols range over the positive numbers, if `over`
+        does not say otherwise.
+    over : mapping
+        Symbol to the ends of its range, such as ``{e: (0, 1)}``; the upper one may be infinite.
     shows : str
-        What the steps show, for the figure.
+        What the inequalities show, for the figure.
+
+    Notes
+    -----
+    An expression is factored. Its factors have a sign if sympy says so by their assumptions, if they are even powers,
+    or if they are polynomials whose coefficients all have one sign once each range is mapped to the positive numbers by
+    a rational function. What remains is nonnegative if it is real and continuous, monotone in one symbol, by the same
+    rules for its derivative, and nonnegative at the end where it is least. What they do not decide does not hold.
 
     Examples
     --------
     >>> import sympy as sp
-    >>> argument("an inequality", sp.Rational(1, 3) < sp.Rational(1, 2)).figure
-    '1 step'
+    >>> e = sp.Symbol("e", positive=True)
+    >>> inequality("a parabola", 1 - e**2, e - sp.log(1 + e), over={e: (0, 1)}).figure
+    '2 inequalities'
+    >>> inequality("a wider range", 1 - e**2, over={e: (0, 2)}).holds
+    False
     """
-    check_nonempty(steps, what)
-    for step in steps:
-        if not (isinstance(step, (bool, np.bool_)) or _is_of(step, "relation")):
-            raise TypeError(f"{what}: a step must be True, False or a sympy relation, not {step!r}")
-    wrong = [i for i, step in enumerate(steps, start=1) if not _is_true(step)]
-    size = plural(len(steps), "step", "steps")
-    figure = f"step {wrong[0]} of {len(steps)} does not hold" if wrong else _with(shows, size)
-    return Evidence("proved", what, not wrong, figure)
+    import sympy as sp
+
+    check_nonempty(expressions, what)
+    expressions = [validation.expression(one, f"{what}: an inequality") for one in expressions]
+    if not any(one.free_symbols for one in expressions):
+        raise ValueError(f"{what}: an inequality between numbers is no proof of one for all; use `cases`")
+    ranges = {symbol: (over or {}).get(symbol, (0, sp.oo)) for one in expressions for symbol in one.free_symbols}
+    real = {symbol: sp.Dummy(symbol.name, real=True, positive=ends[0] >= 0 or None) for symbol, ends in ranges.items()}
+    ends = {real[symbol]: tuple(map(sp.sympify, ends)) for symbol, ends in ranges.items()}
+    open_ones = [i for i, one in enumerate(expressions, start=1) if not _is_nonnegative(one.subs(real), ends, depth=3)]
+    size = plural(len(expressions), "inequality", "inequalities")
+    figure = f"inequality {open_ones[0]} of {len(expressions)} is not proved" if open_ones else _with(shows, size)
+    return Evidence("proved", what, not open_ones, figure)
 
 
-def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False) -> Evidence:
+def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
+    """Whether an expression is provably nonnegative where each symbol is between its ends."""
+    import sympy as sp
+
+    if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
+        return False
+    factors = sp.Mul.make_args(sp.factor(sp.together(expression)))
+    signs = [_sign(factor, ends) for factor in factors]
+    rest = sp.Mul(*(sign or factor for factor, sign in zip(factors, signs, strict=True)))
+    if not rest.free_symbols:
+        return bool(rest.is_nonnegative)
+    smooth = _onto_positive(rest, ends).is_real and rest.atoms(sp.Function) == rest.atoms(sp.exp, sp.log)
+    for symbol in sorted(rest.free_symbols, key=str) if depth and smooth else ():
+        slope, (low, high) = sp.diff(rest, symbol), ends[symbol]
+        for way, end, side in ((1, low, "+"), (-1, high, "-")):
+            if _is_nonnegative(way * slope, ends, depth - 1):
+                least = sp.limit(rest, symbol, end, side)
+                return least == sp.oo or (bool(least.is_finite) and _is_nonnegative(least, ends, depth - 1))
+    return False
+
+
+def _onto_positive(expression, ends: dict):
+    """The expression with a rational function of a positive symbol for each of its symbols."""
+    import sympy as sp
+
+    onto = {}
+    for symbol, (low, high) in ends.items():
+        z = sp.Dummy(symbol.name, positive=True)
+        onto[symbol] = low + z if high == sp.oo else (low + high * z) / (1 + z)
+    return sp.factor(sp.together(expression.subs(onto)))
+
+
+def _sign(factor, ends: dict) -> int:
+    """1 or -1 if a factor has this sign, or is 0, between the ends; 0 if that is open."""
+    import sympy as sp
+
+    sign = 1
+    for part in sp.Mul.make_args(_onto_positive(factor, ends)):
+        base, exponent = part.as_base_exp()
+        if part.is_nonnegative or (base.is_real and exponent.is_even):
+            continue
+        signs = set()
+        if part.is_nonpositive:
+            signs = {-1}
+        elif exponent.is_integer and base.is_polynomial():
+            signs = {int(sp.sign(coefficient)) for coefficient in sp.Poly(base, *base.free_symbols).coeffs()}
+        if len(signs) != 1:
+            return 0
+        sign *= signs.pop() ** int(exponent.is_odd if exponent.is_integer else 1)
+    return sign
+
+
+def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
+    """Cases in each of which something is true: exact, but only there.
+
+    Parameters
+    ----------
+    what : str
+    *truths : bool or sympy relation
+        At least one; a relation that sympy cannot decide does not hold.
+    where : str, keyword only
+        Which cases these are, to follow "exact at"; such as "all orders of up to four records".
+    shows : str
+        What they show, for the figure.
+
+    Examples
+    --------
+    >>> cases("squares", *(n**2 >= n for n in range(5)), where="n up to 4").figure
+    '5 cases'
+    """
+    check_nonempty(truths, what)
+    if not isinstance(where, str) or not where.strip():
+        raise ValueError(f"{what}: where must say which cases were tried, not {where!r}")
+    for truth in truths:
+        if not (isinstance(truth, (bool, np.bool_)) or _is_of(truth, "relation")):
+            raise TypeError(f"{what}: a case must be True, False or a sympy relation, not {truth!r}")
+    wrong = [i for i, truth in enumerate(truths, start=1) if not _is_true(truth)]
+    figure = f"case {wrong[0]} of {len(truths)} does not hold" if wrong else _with(
+        shows, plural(len(truths), "case", "cases"))  # fmt: skip
+    return Evidence("exact", what, not wrong, figure, where=where)
+
+
+def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
     Parameters
@@ -116,6 +227,8 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     tolerance : float
     relative : bool
         Measure the difference relative to the expected value; if that is 0, the evidence does not hold.
+    where : str
+        At which cases, to follow "exact at"; by default the number of values, if there are several.
 
     Examples
     --------
@@ -129,28 +242,29 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
     check_nonempty(expected.ravel(), what)
     if value.shape != expected.shape:
-        return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}")
+        return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}", where=where)
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
     for one in (one for pair in pairs for one in pair):
         _number(one, f"{what}: values")
     gaps = [_gap(a, b) for a, b in pairs]
     size = plural(len(pairs), "value", "values")
+    where = where or (size if len(pairs) > 1 else "")
     if tolerance == 0:
         wrong = [(a, b) for (a, b), gap in zip(pairs, gaps, strict=True) if gap != 0]
         if wrong:
             figure = " is not ".join(map(exactly, wrong[0]))
         else:
             figure = f"equal: {', '.join(exactly(b) for _, b in pairs)}" if len(pairs) <= _FEW else f"equal ({size})"
-        return Evidence("exact", what, not wrong, figure)
+        return Evidence("exact", what, not wrong, figure, where=where)
     whole = [abs(_float(b)) if relative else 1.0 for _, b in pairs]
     sizes = [abs(_float(gap)) / w if w else np.inf for gap, w in zip(gaps, whole, strict=True)]
     largest = float(np.max(sizes))  # NaN stays NaN
     measure = "relative difference" if relative else "difference"
     return Evidence("exact", what, bool(largest <= tolerance),
-                    f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})")  # fmt: skip
+                    f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})", where=where)  # fmt: skip
 
 
-def bounded(what: str, value, limit) -> Evidence:
+def bounded(what: str, value, limit, *, where: str = "") -> Evidence:
     """Values that must not exceed their limits, at every point evaluated.
 
     Parameters
@@ -160,6 +274,8 @@ def bounded(what: str, value, limit) -> Evidence:
     value, limit : float or array_like
         Broadcast together. Without finite values and finite, positive limits the evidence does not hold. The figure
         is the largest ratio.
+    where : str
+        At which cases, to follow "exact at"; by default the number of points.
 
     Examples
     --------
@@ -171,12 +287,12 @@ def bounded(what: str, value, limit) -> Evidence:
     points = plural(value.size, "point", "points")
     fit = np.isfinite(limit) & (limit > 0)
     if not fit.all():
-        return Evidence(
-            "exact", what, False, f"{plural(int((~fit).sum()), 'limit', 'limits')} of {points} not positive"
-        )
+        figure = f"{plural(int((~fit).sum()), 'limit', 'limits')} of {points} not positive"
+        return Evidence("exact", what, False, figure, where=where or points)
     # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = bool((np.isfinite(value) & (value <= limit * (1 + 1e-12))).all())
-    return Evidence("exact", what, holds, f"largest ratio to the limit {np.max(value / limit):.4g} ({points})")
+    figure = f"largest ratio to the limit {np.max(value / limit):.4g} ({points})"
+    return Evidence("exact", what, holds, figure, where=where or points)
 
 
 _RELATIONS = {

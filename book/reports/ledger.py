@@ -18,7 +18,7 @@ from book import claims
 from book.build.chapters import BuildError, Chapter
 from book.companion.claims import KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
 
-_NO_RECORD = {"status": NOT_CHECKED, "basis": "", "evidence": []}
+_NO_RECORD = {"status": NOT_CHECKED, "basis": "", "where": "", "evidence": []}
 
 
 def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | None = None) -> dict[str, dict[str, Any]]:
@@ -49,7 +49,12 @@ def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
     """The declaration of one claim, with the places of its code and tests."""
     entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
     entry |= {name: getattr(claim, name) for name in
-              ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands")}  # fmt: skip
+              ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "prose")}  # fmt: skip
+    entry |= {"touches": None if claim.touches is None else list(claim.touches), "proof": None}
+    if claim.proof:
+        entry["proof"] = find_proof(root, claim.proof)
+        if entry["proof"] is None:
+            raise BuildError(f"{claim.id}: no argument is written out at {claim.proof}")
     for key, find, names in (("source", find_code, claim.code), ("test", find_test, claim.test)):
         entry[key] = list(_found(root, claim.id, key, find, names))
     return entry
@@ -78,6 +83,51 @@ def find_test(root: Path, text: str) -> tuple[str, int] | None:
     file, _, name = text.partition("::")
     paths = list((root / "tests").rglob(file)) if re.fullmatch(r"test_\w+\.py", file) else []
     return _find(paths[0], root, [name]) if len(paths) == 1 and name.startswith("test_") else None
+
+
+#: At least so many words must follow a label for something to be an argument.
+_WORDS = 40
+
+
+def find_proof(root: Path, text: str) -> dict[str, str] | None:
+    """The page and label of ``05-edge-ordering#thm-edge-likely``, and the role that links to it.
+
+    None if no page of that name has the label, or if fewer than forty words of prose stand between it (a theorem ends
+    first) and the next label of a theorem, or the next heading that is not below it.
+    """
+    page, _, label = text.partition("#")
+    for path in (*(root / "notebooks" / folder / f"{page}.ipynb" for folder in ("", "appendix")),
+                 root / "book" / "pages" / f"{page}.md"):  # fmt: skip
+        if path.is_file():
+            lines = _prose(path)
+            break
+    else:
+        return None
+    if f"({label})=" in lines:
+        start, role = lines.index(f"({label})=") + 2, "ref"
+        depth = len(lines[start - 1]) - len(lines[start - 1].lstrip("#"))
+    elif f":label: {label}" in lines:
+        start, role = lines.index(f":label: {label}"), "prf:ref"
+        fence = next(line for line in reversed(lines[:start]) if "{prf:" in line)
+        start += 1 + lines[start:].index(fence[: fence.index("{")])
+        depth = 6
+    else:
+        return None
+    words = 0
+    for line in lines[start:]:
+        if re.match(rf"#{{1,{depth}}} ", line) or (role == "prf:ref" and line.startswith(":label:")):
+            break
+        words += 0 if line.startswith((":", "```")) else len(re.findall(r"[A-Za-z]{2,}", line))
+    return {"page": page, "label": label, "role": role} if words >= _WORDS else None
+
+
+def _prose(path: Path) -> list[str]:
+    """The lines of a page without code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return text.splitlines()
 
 
 def _find(path: Path, root: Path, names: list[str]) -> tuple[str, int] | None:
@@ -125,7 +175,8 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
         shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
         expected, found = status_and_basis(declared), status_and_basis(record)
         entries.append(declared | {
-            "expected": expected, "status": record["status"], "basis": record["basis"], "evidence": pieces,
+            "expected": expected, "status": record["status"], "basis": record["basis"], "where": record["where"],
+            "evidence": pieces,
             "what": shown["what"], "figure": shown["figure"], "changed": found != expected,
         })  # fmt: skip
     return entries
@@ -181,12 +232,14 @@ def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def as_csv(entries: list[dict[str, Any]]) -> str:
     """The ledger as CSV, one line per claim."""
     text = io.StringIO()
-    columns = ["id", "place", "statement", "expected", "status", "basis", "kind", "corrected", "affects", "figure",
-               "chapter", "source", "test"]  # fmt: skip
+    columns = ["id", "place", "statement", "expected", "status", "basis", "where", "proof", "prose", "kind", "touches",
+               "corrected", "affects", "stands", "figure", "chapter", "source", "test"]  # fmt: skip
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for entry in entries:
         line = {key: " ".join(str(value).split()) for key, value in entry.items()}
+        line["proof"] = "{page}#{label}".format(**entry["proof"]) if entry["proof"] else ""
+        line["touches"] = "; ".join(entry["touches"] or ())
         for key in ("source", "test"):
             line[key] = " ".join(item["name"] for item in entry[key])
         writer.writerow(line)

@@ -49,6 +49,11 @@ def badge(env: Any, entry: dict[str, Any], *, target: str | None = None) -> node
     return nodes.inline("", "", link(env, target, text), classes=["verdict", *css_classes(entry)])
 
 
+def touched(entry: dict[str, Any]) -> str:
+    """What of the paper a claim touches, in Markdown."""
+    return ", ".join(entry["touches"] or ()).replace("F_g <= F_r", r"$F_g \le F_r$")
+
+
 def css_classes(entry: dict[str, Any]) -> list[str]:
     """The CSS classes of a status and its basis."""
     return [f"status-{entry['status'].replace(' ', '-')}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
@@ -121,14 +126,15 @@ class MarkdownDirective(SphinxDirective):
         if instance:
             first = [piece for piece in entry["evidence"] if piece["kind"] == "counterexample"][:1]
             lines += [line for piece in first for line in (f"**Instance:** {piece['what']}: *{piece['figure']}*", "")]
-        for label, text in (("Affects", entry["affects"]), ("What stands", entry["stands"])):
+        for label, text in (("Affects", entry["affects"]), ("Stands", entry["stands"])):
             lines += [f"**{label}:** {text}", ""] if text else []
         return self.markdown(*lines) if lines else []
 
     def folded(self, entry: dict[str, Any], links: nodes.Node) -> nodes.Node:
-        """The evidence, in a dropdown."""
+        """Basis and evidence, in a dropdown."""
         box = nodes.container(classes=["claim-evidence"])
         lines = [entry["statement"], ""] if entry["status"] == "holds" else []
+        lines += [*basis(entry), ""]
         box += self.markdown(":::::{dropdown} Evidence", *lines, *evidence(entry["evidence"]), ":::::")
         box.children[0] += links
         return box
@@ -154,6 +160,21 @@ class VerdictBox(MarkdownDirective):
             box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
         box += self.folded(entry, self.links(entry, chapter=False))
         return [box]
+
+
+def basis(entry: dict[str, Any]) -> list[str]:
+    """How we know, and what of the paper is touched: the written argument and what of it is prose only, or where
+    something was tried."""
+    lines = []
+    if entry["basis"] == "proved" and entry["proof"]:
+        lines.append(
+            "**Proved** in {{{role}}}`{label}`. ".format(**entry["proof"]) + f"In prose only: {entry['prose']}."
+        )
+    elif entry["basis"] == "exact" and entry["where"]:
+        lines.append(f"**Exact** at {entry['where']}.")
+    if entry["touches"] is not None:
+        lines += ["", f"**Touches:** {touched(entry) or 'nothing in the analysis or the experiments'}."]
+    return lines
 
 
 def evidence(pieces: list[dict[str, Any]]) -> list[str]:
@@ -194,6 +215,7 @@ class Ledger(MarkdownDirective):
             box += self.head(badge(self.env, entry), entry)
             box += self.markdown(entry["statement"])
             box += self.correction(entry)
+            box += self.markdown(*basis(entry))
             if entry["changed"]:
                 box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
             links = self.links(entry, chapter=True)

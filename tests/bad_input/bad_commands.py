@@ -59,7 +59,7 @@ def claims(text, module="questions"):
 
 def claim(id="C98", **changed):
     """The text of a module of one claim."""
-    facts = {"place": "p", "statement": "s", "basis": "exact"} | changed
+    facts = {"place": "p", "statement": "s", "basis": "exact", "touches": ()} | changed
     head = "from book.companion.claims import of_chapter\nclaim, check = of_chapter(__name__)\n"
     return f"{head}one = claim({id!r}, **{facts!r})(lambda: iter([]))\n"
 
@@ -115,7 +115,7 @@ TABLE = {
         Row(lambda: claims(claim(status="sure")), BuildError, "book/claims: C98: status 'sure'; expected one of"),
         Row(lambda: claims(claim(colour="red")), BuildError, "got an unexpected keyword argument 'colour'"),
         Row(lambda: claims(claim(place=" ")), BuildError, "book/claims: C98: place is empty"),
-        Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact')(lambda: iter([]))"),
+        Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact', touches=())(list)"),
             BuildError, "book/claims: book.claims.questions has two claims C98"),
         Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
         Row(lambda: claims(claim(test="test_nothing.py::test_it")), BuildError, "C98: test test_noth"),

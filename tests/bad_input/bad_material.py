@@ -253,7 +253,7 @@ def nothing(rng):
 
 # --- claims -----------------------------------------------------------------------------------------------------------
 
-DECLARED = {"place": "p", "statement": "s", "basis": "exact"}
+DECLARED = {"place": "p", "statement": "s", "basis": "exact", "touches": ()}
 
 
 def declaring(evidence=lambda: iter([]), **changed):

@@ -20,16 +20,19 @@ from book.companion.claims import (
     NOT_CHECKED,
     NOT_SHOWN,
     STATUSES,
+    TOUCHED,
     Claim,
     Evidence,
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     exceeds,
     identity,
+    inequality,
+    limit,
     of_chapter,
     outcome,
     readings,
@@ -46,9 +49,22 @@ KINDS_OF_EVIDENCE = (*BASES, "counterexample", "readings")
 #: kind, evidence that holds, evidence of the same kind that just does not.
 PAIRS = [
     ("proved", identity("square", (x + 1) ** 2 - x**2 - 2 * x - 1), identity("wrong", (x + 1) ** 2 - x**2 - x - 1)),
-    ("proved", identity("two", x - x, t - t), identity("the second is wrong", x - x, t - x)),
-    ("proved", argument("decided", x > 0, True, np.bool_(True)), argument("undecided", x > 0, x > 1)),
-    ("proved", argument("true", sp.true), argument("false", sp.true, sp.false)),
+    ("proved", identity("two", (x, x), (t, t)), identity("the second is wrong", x - x, t - x)),
+    # A pair keeps the symbols that sympy cancels at once.
+    ("proved", identity("a pair", (x, x), (sp.sin(t) ** 2, 1 - sp.cos(t) ** 2)), identity("a pair", (x, x), (x, t))),
+    # x² - x is negative below 1; x - ln(1 + x) and its derivative are 0 at 0 and grow; 1/(1 - x) changes sign at 1.
+    ("proved", inequality("range", x**2 - x, over={x: (1, sp.oo)}), inequality("range", x**2 - x)),
+    ("proved", inequality("monotone", x - sp.log(1 + x)), inequality("monotone", sp.log(1 + x) - x)),
+    ("proved", inequality("two symbols", x**2 + t**2 - 2 * x * t, t),
+     inequality("two symbols", t, x**2 + t**2 - 3 * x * t)),
+    ("proved", inequality("a pole", 1 / (1 - x), over={x: (0, 1)}), inequality("a pole", 1 / (1 - x))),
+    ("proved", inequality("an end", 1 - x**2, over={x: (0, 1)}), inequality("beyond it", 1 - x**2, over={x: (0, 2)})),
+    # Neither differentiable nor real everywhere: nothing may be said of either.
+    ("proved", inequality("a root", sp.sqrt(x)), inequality("steps", sp.floor(x) - x / 2, over={x: (0, 3)})),
+    ("proved", inequality("logarithm", sp.log(x), over={x: (1, 9)}), inequality("of a sign", sp.sqrt(x - 1))),
+    ("exact", identity("numbers", sp.Rational(1, 3) - sp.Rational(2, 6)), identity("numbers", sp.Integer(1))),
+    ("exact", cases("decided", x > 0, True, np.bool_(True), where="h"), cases("undecided", x > 0, x > 1, where="h")),
+    ("exact", cases("true", sp.true, where="h"), cases("false", sp.true, sp.false, where="h")),
     ("exact", agreement("numbers", [1.0, 2.0], [1.0, 2.1], tolerance=0.11), agreement("off", 2.0, 2.1, tolerance=0.09)),
     ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("rounded", 0.3333, Fraction(1, 3))),
     ("exact", agreement("symbols", 1 / (1 + x), (1 - x) / (1 - x**2)), agreement("other", 1 / (1 + x), 1 - x)),
@@ -64,6 +80,11 @@ PAIRS = [
     ("simulated", exceeds("no spread", 2, 0, 1, size=9), exceeds("no spread", 1, 0, 2, size=9)),
     ("trend", trend("square", DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
      trend("no square", DECADES, DECADES**2 * [1, 1, 1, 2], exponent=2, within=0.05)),
+    ("trend", limit("a half", DECADES, 2 - 1 / DECADES, 2, within=1.01e-3),
+     limit("not yet", DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
+    # From any side and in any order of x; but a value that goes away again is not on its way.
+    ("trend", limit("around", DECADES[::-1], -1 + np.array([1, -10, 100, -900]) / 1e4, -1, within=1e-3),
+     limit("away", DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
     ("counterexample", counterexample("more", value=3, relation="at most", printed=2),
      counterexample("as much", value=2, relation="at most", printed=2)),
     ("counterexample", counterexample("less", value=1, relation="at least", printed=Fraction(3, 2)),
@@ -95,7 +116,11 @@ def test_evidence_decides_by_itself(kind, good, bad):
     [
         identity("NaN", sp.nan),
         identity("infinite", sp.oo),
-        argument("NaN", NAN <= 1),
+        inequality("NaN", x, sp.nan),
+        cases("NaN", NAN <= 1, where="h"),
+        limit("NaN", DECADES, [1, 1, NAN, 1], 1, within=9),
+        limit("the last one NaN", DECADES, [1, 1, 1, NAN], 1, within=9),
+        limit("infinite", DECADES, [1, 1, 1, INF], INF, within=9),
         agreement("NaN", [1.0, NAN], [1.0, NAN], tolerance=1),
         agreement("NaN, exactly", NAN, NAN),
         agreement("a share of nothing", [0.0, 1.0], [1e-9, 0.0], tolerance=1, relative=True),
@@ -178,7 +203,12 @@ def test_a_trend_needs_all_of_three_decades():
     ("call", "message"),
     [
         (lambda: identity("w"), "w: there is nothing"),
-        (lambda: argument("w"), "w: there is nothing"),
+        (lambda: inequality("w"), "w: there is nothing"),
+        (lambda: inequality("w", sp.Rational(1, 3)), "w: an inequality between numbers is no proof"),
+        (lambda: cases("w", where="h"), "w: there is nothing"),
+        (lambda: cases("w", True, where=" "), "w: where must say which cases were tried, not ' '"),
+        (lambda: limit("w", [], [], 1, within=1), "w: there is nothing"),
+        (lambda: limit("w", [1, 10, 100], [1, 1, 1], 1, within=1), "three decades, not 2.00"),
         (lambda: agreement("w", [], []), "w: there is nothing"),
         (lambda: bounded("w", [], []), "w: there is nothing"),
         (lambda: simulation("w", [], 1, 1, size=1), "w: there is nothing"),
@@ -207,11 +237,13 @@ def test_figures_say_what_was_found():
     assert agreement("w", [19833, 1 / 3], [19833, 0.5]).figure == "0.333333333333 is not 0.5"
     assert identity("w", x - x, t - t).figure == "2 identities, difference 0"
     assert identity("w", x - x, shows="$x = x$").figure == "$x = x$ (1 identity, difference 0)"
-    assert argument("w", True, True, shows="no exception").figure == "no exception (2 steps)"
+    assert cases("w", True, True, where="h", shows="no exception").figure == "no exception (2 cases)"
+    assert inequality("w", x, x**2, shows="so").figure == "so (2 inequalities)"
     # What would be shown is shown only when it holds.
-    assert argument("w", True, False, shows="no exception").figure == "step 2 of 2 does not hold"
+    assert cases("w", True, False, where="h", shows="no exception").figure == "case 2 of 2 does not hold"
+    assert inequality("w", x, -x, shows="so").figure == "inequality 2 of 2 is not proved"
     assert identity("w", x - t, shows="$x = t$").figure == "difference $- t + x$"
-    assert argument("w", True, False, False).figure == "step 2 of 3 does not hold"
+    assert cases("w", True, False, False, where="h").figure == "case 2 of 3 does not hold"
     assert bounded("w", [1, 1], [-1, 2]).figure == "1 limit of 2 points not positive"
     assert exceeds("w", [1, 3], 0.1, size=2000).figure == "least of 2 z = 10.0 (2,000 runs, at least 4)"
     assert readings("w", {"a": 2, "b": 1}, fits="b", unit="z").figure == "b: 1; a: 2 (z)"
@@ -224,7 +256,7 @@ def test_figures_say_what_was_found():
     assert slip.figure == "printed: equal to 1,878; it is 1,879"
 
 
-PROVED, EXACT, SIMULATED = identity("p", x - x), agreement("e", 1, 1), simulation("s", 1, 1, 1, size=1)
+PROVED, EXACT, SIMULATED = identity("p", (x, x)), agreement("e", 1, 1), simulation("s", 1, 1, 1, size=1)
 TREND, UNCLEAR = trend("t", DECADES, DECADES, exponent=1, within=1), readings("u", {"a": 1, "b": 2}, fits="a", unit="")
 REFUTED = counterexample("r", value=2, relation="equal", printed=1)
 FALSE = agreement("f", 1, 2)
@@ -272,8 +304,9 @@ def test_evidence_from_an_iterator_is_not_lost():
 
 def test_also_and_corrected_change_nothing_else():
     for piece in (*SCALE, UNCLEAR, REFUTED, FALSE):
-        assert also(piece) == (*piece[:4], True, False) and corrected(piece) == (*piece[:4], False, True)
-        assert also(corrected(piece)) == corrected(also(piece)) == (*piece[:4], True, True)
+        marked = lambda *marks, piece=piece: (*piece[:4], *marks, piece.where)  # noqa: E731
+        assert also(piece) == marked(True, False) and corrected(piece) == marked(False, True)
+        assert also(corrected(piece)) == corrected(also(piece)) == marked(True, True)
         assert (piece.also, piece.corrected) == (False, False)
 
 
@@ -337,8 +370,10 @@ def a_claim(evidence=lambda: iter(()), **changed):
     """A claim of this status, whose other parts suit it."""
     status = changed.get("status", "holds")
     made = {"id": "C01", "place": "Section 1", "statement": "So.", "status": status, "evidence": evidence}
-    made |= {"module": "m", "basis": "" if status == "undecided" else "exact"}
-    made |= {"corrected": "Thus."} if status in AMENDED else {}
+    made |= {"module": "m", "basis": "" if status == "undecided" else "exact", "touches": ()}
+    made |= {"corrected": "Thus.", "affects": "Some."} if status in AMENDED else {}
+    made |= {"stands": "The rest."} if status != "holds" else {}
+    made |= {"proof": "p#l", "prose": "steps"} if changed.get("basis") == "proved" else {}
     return Claim(**made | changed)
 
 
@@ -357,7 +392,7 @@ def test_evidence_of_the_wrong_kind_satisfies_no_status(pieces, fits, status):
 @pytest.mark.parametrize("status", STATUSES)
 def test_without_evidence_no_status_is_reached(status):
     assert a_claim(status=status).record([]) == {
-        "kind": "claim", "name": "C01", "status": NOT_CHECKED, "basis": "", "evidence": [],
+        "kind": "claim", "name": "C01", "status": NOT_CHECKED, "basis": "", "where": "", "evidence": [],
     }  # fmt: skip
 
 
@@ -365,6 +400,56 @@ def test_a_basis_that_is_not_the_declared_one_is_recorded_as_it_came():
     """Whether it is the declared one, the ledger says."""
     assert a_claim(basis="proved").record([SIMULATED])["basis"] == "simulated"
     assert a_claim(status="refuted", basis="proved").record([REFUTED, corrected(TREND)])["basis"] == "trend"
+
+
+#: For each status and basis, evidence of the wrong kind, and why it is wrong.
+WRONG_KINDS = [
+    ("holds", "proved", [cases("a boolean", sp.Rational(1, 1 - sp.Rational(1, 4)) == sp.Rational(4, 3), where="h")]),
+    ("holds", "proved", [identity("arithmetic", sp.Rational(4, 3) - 1 / (1 - sp.Rational(1, 4)))]),
+    ("holds", "proved", [bounded("a grid", [1, 2], [1, 3])]),
+    ("holds", "proved", [PROVED, bounded("one step on a grid", [1, 2], [1, 3])]),
+    ("holds", "proved", [also(PROVED), EXACT]),
+    ("holds", "proved", [EXACT]), ("holds", "proved", [SIMULATED]), ("holds", "proved", [TREND]),
+    ("holds", "exact", [limit("extrapolated", DECADES, 1 / DECADES, 0, within=1e-3)]),
+    ("holds", "exact", [EXACT, TREND]), ("holds", "exact", [SIMULATED]), ("holds", "simulated", [TREND]),
+    ("holds", "exact", [EXACT, REFUTED]), ("holds", "exact", [REFUTED, corrected(EXACT)]),
+    ("holds", "exact", [UNCLEAR]), ("holds", "trend", [also(TREND)]),
+    *((status, "proved", pieces) for status in AMENDED for pieces in (
+        [REFUTED, corrected(cases("tried", True, where="h"))], [REFUTED, corrected(bounded("tried", 1, 2))],
+        [REFUTED, PROVED], [REFUTED, corrected(PROVED), corrected(EXACT)], [PROVED], [UNCLEAR, corrected(PROVED)])),
+    *((status, "exact", pieces) for status in AMENDED for pieces in (
+        [UNCLEAR], [EXACT], [REFUTED], [corrected(EXACT)], [REFUTED, corrected(TREND)])),
+    *(("undecided", "", [piece]) for piece in (PROVED, EXACT, SIMULATED, TREND, REFUTED)),
+    ("undecided", "", [UNCLEAR, REFUTED, corrected(EXACT)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "basis", "pieces"), WRONG_KINDS)
+def test_evidence_of_the_wrong_kind_gives_another_verdict(status, basis, pieces):
+    assert all(piece.holds for piece in pieces)  # nothing is wrong with it but its kind
+    found = a_claim(status=status, basis=basis).record(pieces)
+    assert (found["status"], found["basis"]) != (status, basis)
+
+
+def test_calculations_without_a_written_argument_are_exact():
+    for pieces in ([PROVED], [PROVED, inequality("i", x), also(EXACT)]):
+        assert a_claim(basis="proved").record(pieces)["basis"] == "proved"
+        assert a_claim(basis="exact").record(pieces)["basis"] == "exact"
+    assert a_claim(basis="trend").record([PROVED, TREND])["basis"] == "trend"
+
+
+def test_what_is_exact_says_where():
+    orders = cases("tried", True, where="all orders of four records")
+    grid, more = bounded("grid", [1, 2], 3), agreement("values", [1, 2], [1, 2], where="two sizes")
+
+    def where(pieces, **claim):
+        return a_claim(**claim).record(pieces)["where"]
+
+    assert where([orders, grid, more, orders]) == "all orders of four records; 2 points; two sizes"
+    assert where([agreement("values", [1, 2, 3], [1, 2, 3])]) == "3 values"
+    assert where([agreement("one number", 1, 1), also(orders)]) == ""  # of what carries nothing is said
+    assert where([REFUTED, orders, corrected(grid)], status="refuted") == "2 points"
+    assert where([orders, SIMULATED], basis="simulated") == ""
 
 
 # --- what is declared -----------------------------------------------------------------------------------------------
@@ -399,6 +484,20 @@ def test_a_basis_that_is_not_the_declared_one_is_recorded_as_it_came():
         ({"status": "holds with a caveat", "corrected": ""}, "is holds with a caveat needs a corrected statement"),
         ({"status": "misprint", "corrected": ""}, "C01: a claim that is misprint needs a corrected statement"),
         ({"status": "refuted", "corrected": ""}, "C01: a claim that is refuted needs a corrected statement"),
+        ({"basis": "proved", "proof": ""}, "C01: proof is missing (a proved claim names its written argument"),
+        ({"basis": "proved", "prose": ""}, "C01: prose is missing (a proved claim says which parts are prose only"),
+        ({"proof": "p#l"}, "C01: proof is given (a proved claim names its written argument, as page#label; no other"),
+        ({"prose": "steps"}, "C01: prose is given (a proved claim says which parts are prose only; no other does)"),
+        ({"basis": "proved", "proof": "see the page"}, "C01: proof 'see the page'; expected a page and a label"),
+        ({"touches": None}, "C01: touches is missing"),
+        ({"id": "E01", "touches": None}, "E01: touches is missing"),
+        (
+            {"touches": ("Dist-1", "Dist-3")},
+            "C01: touches 'Dist-3'; expected some of 'general densities', 'F_g <= F_r'",
+        ),
+        ({"status": "misprint", "affects": ""}, "C01: affects is missing"),
+        ({"status": "refuted", "stands": ""}, "C01: stands is missing"),
+        ({"status": "undecided", "stands": ""}, "C01: stands is missing"),
     ],
 )
 def test_what_a_claim_declares_is_complete_and_of_its_scale(changed, message):
@@ -411,6 +510,11 @@ def test_what_may_be_declared():
         for basis in ("",) if status == "undecided" else BASES:
             for kind in KINDS:
                 assert a_claim(status=status, basis=basis, kind=kind).basis == basis
+    for touched in ((), TOUCHED, TOUCHED[:1]):
+        assert a_claim(touches=touched).touches == touched
+    # A statement of the book's own is not one of the paper; a slip leaves nothing in doubt that would have to stand.
+    assert a_claim(id="B01", touches=None, status="refuted", affects="", stands="").touches is None
+    assert a_claim(kind="misprint", status="misprint", stands="").stands == ""
     assert [a_claim(id=name).id for name in ("C01", "B99", "E100", "B999")] == ["C01", "B99", "E100", "B999"]
 
 
@@ -420,7 +524,7 @@ def chapter():
     return of_chapter("book.claims.example")
 
 
-DECLARED = {"place": "Section 1", "statement": "So.", "status": "holds", "basis": "exact"}
+DECLARED = {"place": "Section 1", "statement": "So.", "status": "holds", "basis": "exact", "touches": ()}
 
 
 def test_a_decorated_function_is_a_claim(chapter):
@@ -428,16 +532,17 @@ def test_a_decorated_function_is_a_claim(chapter):
 
     @claim("C09", place="Theorem 2,\n   before it", statement=r"""Less than $\frac12$
            of it.""", status="refuted", basis="proved", corrected=" More\nof it. ", affects="what\n  follows",
-           stands="the\n rest", kind="condition", about="C01", code=[counterexample, also, "crowder.theory.L"],
+           kind="condition", about="C01", code=[counterexample, also, "crowder.theory.L"], proof="01-one#thm-a",
+           prose="that\n it ends", touches="Dist-1", stands="what  is left",
            test="tests/a.py::test_b")  # fmt: skip
     def theorem(n=3):
         yield REFUTED
 
     assert theorem == Claim(
         "C09", "Theorem 2, before it", r"Less than $\frac12$ of it.", "refuted", "proved", theorem.evidence,
-        "book.claims.example", "condition", "More of it.", "what follows", "the rest", ("C01",),
+        "book.claims.example", "condition", "More of it.", "what follows", "what is left", ("C01",),
         ("book.companion.evidence.counterexample", "book.companion.claims.also", "crowder.theory.L"),
-        ("tests/a.py::test_b",),
+        ("tests/a.py::test_b",), "01-one#thm-a", "that it ends", ("Dist-1",),
     )  # fmt: skip
     assert theorem.evidence.__name__ == "theorem" and list(theorem.evidence()) == [REFUTED]
 
@@ -446,7 +551,8 @@ def test_a_decorated_function_is_a_claim(chapter):
         yield EXACT
 
     assert (lemma.about, lemma.code, lemma.test) == ((), ("book.companion.claims.also",), ("a", "b"))
-    assert (lemma.kind, lemma.corrected, lemma.affects, lemma.stands) == ("result", "", "", "")
+    assert (lemma.kind, lemma.corrected, lemma.affects, lemma.touches) == ("result", "", "", ())
+    assert (lemma.proof, lemma.prose, lemma.stands) == ("", "", "")
 
 
 def test_the_name_of_what_is_compiled_is_that_of_its_source(chapter):
@@ -585,7 +691,7 @@ def test_a_check_is_a_file_and_an_output_that_say_the_same(build, shown):
     assert on_disk(build, "C07") == facts
     assert [file.name for file in (build / "claims").iterdir()] == ["C07.json"]
     assert {key: facts[key] for key in facts if key != "evidence"} == {
-        "kind": "claim", "name": "C07", "status": "refuted", "basis": "simulated",
+        "kind": "claim", "name": "C07", "status": "refuted", "basis": "simulated", "where": "",
     }  # fmt: skip
     told = [(piece["what"], piece["also"], piece["corrected"]) for piece in facts["evidence"]]
     assert told == [("r", False, False), ("e", True, False), ("s", False, True), ("p", True, True)]
@@ -664,7 +770,7 @@ def test_a_claim_has_one_place(build, shown):
 
 MODULE = """from book.companion.claims import agreement, of_chapter
 claim, check = of_chapter(__name__)
-@claim("{0}", place="here", statement="One is one.", basis="exact")
+@claim("{0}", place="here", statement="One is one.", basis="exact", touches=())
 def one():
     yield agreement("one", 1, 1)
 """

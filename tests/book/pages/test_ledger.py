@@ -17,6 +17,7 @@ from book.reports.ledger import (
     changes,
     errata,
     find_code,
+    find_proof,
     find_test,
     judge,
     read_catalogue,
@@ -37,27 +38,28 @@ x = sp.Symbol("x")
 
 
 @claim("C01", place="Section $1$", statement="A square $x^2$ it is.", basis="proved",
+       proof="01-one#a-square", prose="that it is one", touches=["Dist-1", "F_g <= F_r"],
        code=identity, test="test_it.py::test_square")
 def square(factor=2):
     yield identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)
 
 
 @claim("C02", place="Lemma 2", statement="Three are two.", status="refuted", basis="exact", corrected="It is three.",
-       affects="whatever counts", stands="two", code=[counterexample, "book.companion.claims.also"],
-       test="test_it.py::test_square")
+       affects="whatever counts", stands="the order of growth", touches=(),
+       code=[counterexample, "book.companion.claims.also"], test="test_it.py::test_square")
 def three(count=3):
     yield counterexample("three records", value=3, relation="at most", printed=2)
-    yield corrected(agreement("the count", count, 3))
+    yield corrected(agreement("the count", [count] * 2, [3, 3], where="two records"))
     yield corrected(also(agreement("counted again", [1, 2], [1, 2])))
 
 
-@claim("C03", place="Section 3", statement="As before.", status="undecided")
+@claim("C03", place="Section 3", statement="As before.", status="undecided", touches="experiments", stands="all else")
 def before():
     yield readings("what came before", {"this": 1, "that": 2}, fits="this", unit="errors")
 
 
 @claim("E01", place="Lemma 2, its proof", statement="Two and one are two.", status="misprint", basis="exact",
-       kind="misprint", corrected="They are three.", affects="the lemma", about="C02")
+       kind="misprint", corrected="They are three.", affects="the lemma", about="C02", touches=())
 def sums():
     yield counterexample("a sum", value=2 + 1, relation="equal", printed=2)
     yield corrected(agreement("the sum", 2 + 1, 3))
@@ -69,9 +71,17 @@ check("C01", factor=factor);
 MORE = """check("C02")
 check("C03")
 check("E01");"""
-TEXT = """# One
+TEXT = (
+    """# One
 
 A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` may.
+
+(a-square)=
+## A square
+
+"""
+    + "The argument goes on for as many words as an argument needs. " * 4
+    + """
 
 ```{tally}
 ```
@@ -87,6 +97,7 @@ A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` ma
 
 ```{errata}
 ```"""
+)
 NAMES = ("c01", "c02", "c03", "e01")
 
 
@@ -152,10 +163,12 @@ def test_a_badge_leads_to_the_evidence_and_the_evidence_to_code_and_test(built):
 def test_the_evidence_is_folded_where_the_claim_was_checked(built):
     page = built.page("notebooks/01-one")
     for name, outside, inside in [
-        ("c01", ["Section"], ["A square", "a square :", "1 identity, difference 0"]),
+        ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,",
+          "a square :", "1 identity, difference 0"]),
         ("c02", ["Lemma 2", "Three are two.", "What holds (exact): It is three.", "Affects: whatever counts",
-                 "What stands: two"],
-         ["three records : printed: at most 2; it is 3", "Instead: the count : equal: 3",
+                 "Stands: the order of growth"],
+         ["Exact at two records.", "Touches: nothing in the analysis or the experiments.",
+          "three records : printed: at most 2; it is 3", "Instead: the count : equal: 3, 3",
           "Instead: counted again : equal: 1, 2"]),
         ("c03", ["As before."], ["what came before : this: 1; that: 2 (errors)"]),
         ("e01", ["Two and one are two.", "What holds (exact): They are three.", "Affects: the lemma"],
@@ -207,8 +220,8 @@ def test_the_table_of_errata_is_made_from_the_ledger(built):
     page = built.page("notebooks/01-one")
     listed = page[page.index('<div class="errata ') : page.index("<table", page.index('<div class="errata '))]
     words = ["Results (1)", "C02 refuted Lemma 2", "Printed: Three are two.", "What holds (exact): It is three.",
-             "Instance: three records : printed: at most 2; it is 3", "Affects: whatever counts", "What stands: two",
-             "Slips (1)"]  # fmt: skip
+             "Instance: three records : printed: at most 2; it is 3", "Affects: whatever counts",
+             "Stands: the order of growth", "Slips (1)"]  # fmt: skip
     said = plain(listed)
     places = [said.replace(" :", ":").index(text.replace(" :", ":")) for text in words]
     assert places == sorted(places) and "C01" not in said and "C03" not in said  # which hold, or are undecided
@@ -224,13 +237,18 @@ def test_the_tally_and_the_file_count_what_ran(built):
     ]  # fmt: skip
     with (built.out / "results" / "full" / "ledger.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
-    assert list(lines[0])[:7] == ["id", "place", "statement", "expected", "status", "basis", "kind"]
+    assert list(lines[0])[:7] == ["id", "place", "statement", "expected", "status", "basis", "where"]
     assert [(line["id"], line["expected"], line["status"], line["basis"]) for line in lines] == [
         ("C01", "holds (proved)", "holds", "proved"), ("C02", "refuted (exact)", "refuted", "exact"),
         ("C03", "undecided", "undecided", ""), ("E01", "misprint (exact)", "misprint", "exact"),
     ]  # fmt: skip
     assert lines[1]["source"] == "book.companion.evidence.counterexample book.companion.claims.also"
     assert (lines[1]["corrected"], lines[1]["affects"]) == ("It is three.", "whatever counts")
+    assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", ""]
+    assert (lines[0]["prose"], lines[1]["where"], lines[1]["stands"]) == (
+        "that it is one", "two records", "the order of growth",
+    )  # fmt: skip
+    assert [line["touches"] for line in lines] == ["Dist-1; F_g <= F_r", "", "experiments", ""]
 
 
 # --- claims that move -----------------------------------------------------------------------------------------------
@@ -266,7 +284,7 @@ def test_other_parameters_may_move_a_claim_and_say_so(tiny):
         ('identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)', 'agreement("a square", factor, 2)',
          "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)"),
         # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
-        ('agreement("the count", count, 3)', 'agreement("the count", count, 4)',
+        ("[3, 3]", "[4, 3]",
          "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)"),
         ("value=3, relation", "value=2, relation",
          "C02 changed: expected refuted (exact), found not shown (exact) (three records: printed: at most 2;"),
@@ -311,7 +329,7 @@ def test_a_chapter_that_stops_names_the_claims_it_leaves_unchecked(tiny):
 OWN = """
 from book.companion.claims import agreement, of_chapter
 claim, own = of_chapter("its own")
-claim("C07", place="here", statement="So.", basis="exact")(lambda: iter([agreement("so", 1, 1)]))
+claim("C07", place="here", statement="So.", basis="exact", touches=())(lambda: iter([agreement("so", 1, 1)]))
 own("C07");
 """
 
@@ -340,10 +358,50 @@ CHAPTERS = [Chapter(slug, Path(f"notebooks/{slug}.ipynb"), ROOT) for slug in ("0
 
 
 def declare(id="C01", module="one", **changed):
-    facts = {"place": "p", "statement": "s", "status": "holds", "basis": "exact"}
+    facts = {"place": "p", "statement": "s", "status": "holds", "basis": "exact", "touches": ()}
     if changed.get("status", "holds") not in ("holds", "undecided"):
-        facts["corrected"] = "c"
+        facts |= {"corrected": "c", "affects": "a"}
+    if changed.get("status", "holds") != "holds":
+        facts["stands"] = "r"
     return Claim(id, **facts | {"evidence": lambda: iter([]), "module": f"book.claims.{module}"} | changed)
+
+
+#: Headings and theorems, some with an argument below them.
+PAGE = """(top)=
+# A note
+
+(short)=
+## Too short
+
+Clearly.
+
+(long)=
+## Long enough
+
+ARGUMENT
+
+:::{prf:theorem} Stated
+:label: thm-stated
+
+ARGUMENT
+:::
+
+Its proof is elsewhere.
+
+::::{prf:theorem} Shown
+:label: thm-shown
+
+So.
+::::
+
+:::{prf:proof}
+ARGUMENT
+:::
+
+# The end
+
+ARGUMENT
+""".replace("ARGUMENT", "An argument needs a number of words, of which these are ten. " * 4)
 
 
 @pytest.fixture
@@ -352,6 +410,8 @@ def catalogue(monkeypatch, tmp_path):
     (tmp_path / "code.py").write_text("def half():\n    pass\n\n\nclass Whole:\n    def part(self):\n        pass\n")
     (tmp_path / "tests" / "deep").mkdir(parents=True)
     (tmp_path / "tests" / "deep" / "test_code.py").write_text("\n\ndef test_half():\n    pass\n")
+    (tmp_path / "book" / "pages").mkdir(parents=True)
+    (tmp_path / "book" / "pages" / "note.md").write_text(PAGE)
 
     def read(*claims, **options):
         monkeypatch.setattr(book.claims, "load", lambda: {claim.id: claim for claim in claims})
@@ -363,19 +423,33 @@ def catalogue(monkeypatch, tmp_path):
 def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
     made = catalogue(
         declare("B01", "two_more", code=("code.half", "code.Whole.part"), test=("test_code.py::test_half",)),
-        declare("C02", status="refuted", basis="proved", kind="condition", corrected="c", affects="a", stands="b"),
+        declare(
+            "C02",
+            status="refuted",
+            basis="proved",
+            kind="condition",
+            corrected="c",
+            affects="a",
+            proof="note#thm-shown",
+            prose="all",
+            touches=("Dist-2",),
+        ),
     )
     assert list(made) == ["C02", "B01"]
     assert made["B01"] == {
         "id": "B01", "chapter": "02-two-more", "errata": [], "about": [], "place": "p", "statement": "s",
-        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "", "stands": "",
+        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "",
+        "stands": "", "prose": "", "proof": None,
+        "touches": [],
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
         "test": [{"name": "test_code.py::test_half", "path": "tests/deep/test_code.py", "line": 3}],
     }  # fmt: skip
-    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects", "stands")}
+    assert made["C02"]["proof"] == {"page": "note", "label": "thm-shown", "role": "prf:ref"}
+    assert (made["C02"]["prose"], made["C02"]["touches"], made["C02"]["stands"]) == ("all", ["Dist-2"], "r")
+    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects")}
     assert told == {"chapter": "01-one", "status": "refuted", "basis": "proved", "kind": "condition", "corrected": "c",
-                    "affects": "a", "stands": "b"}  # fmt: skip
+                    "affects": "a"}  # fmt: skip
     assert json.dumps(made)  # goes to Sphinx as JSON
 
 
@@ -391,6 +465,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
         ({"module": "three"}, "book/claims/three.py: there is no chapter three"),
         ({"module": "two"}, "book/claims/two.py: there is no chapter two"),
         ({"about": ("C09",)}, "01-one: C01 is about C09"),
+        ({"basis": "proved", "prose": "s", "proof": "note#short"}, "C01: no argument is written out at note#short"),
     ],
 )
 def test_what_a_claim_names_must_be_there(catalogue, changed, expected):
@@ -444,10 +519,27 @@ def test_names_are_found_where_they_are_defined():
         assert find_test(ROOT, text) is None  # a file; no test; no file's name; no file
 
 
+@pytest.mark.parametrize(
+    ("label", "role"),
+    [
+        ("top", "ref"),  # with all that is below it, up to the next heading of its level
+        ("long", "ref"), ("thm-shown", "prf:ref"),
+        ("short", None),  # a word is no argument
+        ("thm-stated", None),  # nor is a statement
+        ("none", None),
+    ],
+)  # fmt: skip
+def test_a_written_argument_is_found_by_its_label(catalogue, tmp_path, label, role):
+    expected = None if role is None else {"page": "note", "label": label, "role": role}
+    assert find_proof(tmp_path, f"note#{label}") == expected
+    assert find_proof(tmp_path, f"another#{label}") is None
+
+
 def test_the_code_and_the_tests_that_claims_name_exist():
     for claim in book.claims.load().values():
         assert [name for name in claim.code if find_code(ROOT, name) is None] == [], claim.id
         assert [name for name in claim.test if find_test(ROOT, name) is None] == [], claim.id
+        assert not claim.proof or find_proof(ROOT, claim.proof), claim.id
 
 
 # --- judging ------------------------------------------------------------------------------------------------------
@@ -457,7 +549,7 @@ BAD = PIECE | {"what": "v", "holds": False, "figure": "off by one"}
 
 
 def found(status="holds", basis="exact", evidence=(PIECE,), chapter="01-one"):
-    return {"status": status, "basis": basis, "evidence": list(evidence), "chapter": chapter}
+    return {"status": status, "basis": basis, "where": "", "evidence": list(evidence), "chapter": chapter}
 
 
 def test_a_claim_has_moved_when_status_or_basis_differ(catalogue):
@@ -558,12 +650,13 @@ def test_the_file_has_a_line_a_claim(catalogue):
     known = catalogue(declare(statement="a,\n  \"b\"", code=("code.half", "code.Whole"),
                               test=("test_code.py::test_half",)), declare("B02"))  # fmt: skip
     text = as_csv(judge(known, {"C01": found("not shown", "exact", [BAD])}, ["01-one"]))
-    columns = "id place statement expected status basis kind corrected affects figure chapter source test".split()
+    columns = ("id place statement expected status basis where proof prose kind touches corrected affects stands "
+               "figure chapter source test").split()  # fmt: skip
     lines = list(csv.reader(text.splitlines()))
     assert lines == [
         columns,
-        ["C01", "p", 'a, "b"', "holds (exact)", "not shown", "exact", "result", "", "", "off by one", "01-one",
-         "code.half code.Whole", "test_code.py::test_half"],
-        ["B02", "p", "s", "holds (exact)", "not checked", "", "result", "", "", "no evidence was recorded", "01-one",
-         "", ""],
+        ["C01", "p", 'a, "b"', "holds (exact)", "not shown", "exact", *[""] * 3, "result", *[""] * 4, "off by one",
+         "01-one", "code.half code.Whole", "test_code.py::test_half"],
+        ["B02", "p", "s", "holds (exact)", "not checked", *[""] * 4, "result", *[""] * 4, "no evidence was recorded",
+         "01-one", "", ""],
     ]  # fmt: skip
