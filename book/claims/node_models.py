@@ -164,7 +164,7 @@ def _correct_steps() -> list[float]:
 
 @claim(
     "C18",
-    place="Proposition 5 (node ordering) and its proof",
+    place="Proposition 5 (node ordering)",
     status="holds",
     basis="proved",
     statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions for Dist-1 and $O(n + k^2 \log n / \epsilon)$ for
