@@ -176,8 +176,9 @@ def closed_form_for_dist1(derived=None):
               \frac{(1-\epsilon)^{t+1}}{t+1} \le \frac{e^{-\epsilon(t+1)}}{t+1}$.""",
     corrected=r"""Both hold for $t > 0$. At $t = 0$ the integral is 1: the term $0^t\,\frac{\epsilon}{1-\epsilon}$ of
               the first step is missing.""",
-    affects="""the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins; no other
-            result""",
+    affects="the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins.",
+    stands="Every use of the two in the paper, where $t$ is at least 1.",
+    kind="condition",
     code=[cr.L_symbolic, cr.L],
     test=[
         "test_theory.py::test_nothing_to_exceed_is_always_exceeded",

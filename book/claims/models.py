@@ -10,6 +10,7 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
+from book.companion.by_hand import steps as steps_by_hand
 from book.companion.claims import (
     agreement,
     also,
@@ -112,7 +113,9 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     statement=r"In total variation, the densities of both models are $\epsilon$ from uniform.",
     corrected=r"""The distance from uniform is $\epsilon/2$ for the densities of Dist-1 and $\epsilon$ for those of
               Dist-2, so at most $\epsilon$.""",
-    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$; no bound uses it",
+    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$.",
+    stands="All bounds, none of which uses the remark.",
+    kind="wording",
     code=total_variation,
     test="test_models.py::test_closed_forms_of_the_paper",
 )
@@ -144,6 +147,14 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
     yield corrected(argument(r"so $\epsilon$ is an upper bound", e / 2 < e))
     yield corrected(also(as_defined(epsilons)))
     yield corrected(also(_from_uniform(epsilons)))
+    pairs = [
+        (density, expected)
+        for x in (Fraction(1, 10), quarter, Fraction(2, 5))
+        for model, expected in ((cr.dist1(x), x / 2), (cr.dist2(x), x))
+        for density in (model.green, model.red)
+    ]
+    halves = [_from_flat_in_fractions(density) for density, _ in pairs]
+    yield corrected(also(agreement("the same in fractions", halves, [expected for _, expected in pairs])))
 
 
 @claim(
@@ -401,6 +412,12 @@ def _in_numbers():
 def _from_flat(which, name, law, epsilon):
     density = densities(name, epsilon)[LAWS.index(law)]
     return {"TV": total_variation, "H2": hellinger2}[which](density, cr.uniform().green)
+
+
+def _from_flat_in_fractions(density):
+    """Total variation from uniform, step by step."""
+    both = cr.SimilarityModel(density, cr.uniform().green)
+    return sum(abs(mass - flat) for *_, mass, flat in steps_by_hand(both)) / 2
 
 
 def _from_uniform(epsilons):

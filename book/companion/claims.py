@@ -8,7 +8,7 @@ A module of `book.claims` lists the claims of one chapter, each a function that 
            statement=r"Edge ordering asks at most ...", corrected=r"With a factor more: at most ...",
            proof="05-edge-ordering#thm-edge-repaired", prose="that a component is an independent set",
            touches=["general densities"], affects="densities in general; not Dist-1 or Dist-2 at the sizes tried",
-           stands="the order of growth for Dist-1 and Dist-2",
+           stands="its consequences for both models",
            code=[cr.edge_bound], test="test_bounds.py::test_seventy_five_records_exceed_theorem_2")
     def theorem_2(sizes=(38, 37), p=Fraction(1, 56)):
         yield counterexample("38 and 37 records", value=..., relation="at most", printed=...)
