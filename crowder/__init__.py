@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from crowder import datasets, densities, models, similarity, theory
 from crowder.counting import enumeration
-from crowder.counting.bounds import edge_bound, node_bound
+from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
 from crowder.counting.expected_counts import expected_queries
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Faulty, MajorityVote, Truth
@@ -98,6 +98,7 @@ __all__ = [
     "edge_bound",
     "edge_ordering",
     "enumeration",
+    "evidence_bound",
     "evidence_ordering",
     "expected_queries",
     "expected_queries_exact",

@@ -72,8 +72,18 @@ class EvidenceOrdering(Ordering):
     ValueError
         If the similarity is not one of these, the form is unknown, or rng is missing.
 
+    See Also
+    --------
+    crowder.counting.bounds.evidence_bound : the bound of the theorem below.
+    crowder.counting.lower_bounds.two_sided_bound : and what every algorithm needs.
+
     Notes
     -----
+    *Theorem.* If the similarities are independent and `model` has their densities, the form "records" asks in
+    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; up to
+    a constant factor no algorithm needs fewer. It is Theorem A of the chapter "Four results beyond the paper". The
+    sums are then not corrected for dependence.
+
     Densities and correlation are updated after 16 questions, and again whenever their number has grown by 1.4.
 
     *Learned densities:* f_g and f_r are constant on steps, and their ratio increases with the similarity. The prior
@@ -167,7 +177,8 @@ class EvidenceOrdering(Ordering):
             matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
         before = self.dependence
-        self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
+        if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
+            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
         if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:

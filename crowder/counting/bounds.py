@@ -1,4 +1,8 @@
-r"""The paper's upper bounds on the expected number of questions, as printed and as corrected (Theorems 2 and 3)."""
+r"""Upper bounds on the expected number of questions of the three orderings.
+
+Those of the paper for edge and node ordering (Theorems 2 and 3), as printed and as corrected, and one for evidence
+ordering.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 from crowder.theory import L
 
-__all__ = ["disconnected", "edge_bound", "edge_tree_bound", "node_bound"]
+__all__ = ["disconnected", "edge_bound", "edge_tree_bound", "evidence_bound", "node_bound"]
 
 #: Gauss-Legendre nodes for each panel of `disconnected`, and their weights.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -238,3 +242,71 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
         s = np.arange(first, size + first)
         total += int(many) * float(np.minimum(most, (n - size) * L(model, s)).sum())
     return total
+
+
+def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
+    r"""A bound for records placed by summed log-likelihood ratio, `EvidenceOrdering` in its form "records".
+
+    With :math:`\rho = 1 - H^2`,
+
+    .. math:: E[Q] \le n - k + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr)
+        \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2},
+        \qquad m_i = |V_i| .
+
+    When the record after r earlier ones of two clusters is placed, the wrong one of the two has at least as much
+    evidence as the right one with probability at most :math:`\rho^r`.
+
+    Parameters
+    ----------
+    model : SimilarityModel
+        The true densities, which the ordering knows; any two.
+    sizes : sequence of int
+        The cluster sizes :math:`|V_i|`, each at least 1.
+
+    Returns
+    -------
+    float
+        The first of the three bounds. It holds for every arrival order that is independent of the similarities.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
+    See Also
+    --------
+    crowder.counting.lower_bounds.two_sided_bound : with a lower bound of the same order, for all algorithms.
+
+    Notes
+    -----
+    O(distinct sizes squared). Not in the paper: Theorem A of the chapter "Four results beyond the paper".
+
+    Examples
+    --------
+    >>> from crowder.models import dist1, uniform
+    >>> round(evidence_bound(dist1(0.5), [100] * 10), 1)  # at least 1,035 are needed
+    1286.9
+    >>> evidence_bound(uniform(), [100] * 10)  # nothing to rank by: the worst case, nk - k(k + 1)/2
+    9945.0
+    """
+    sizes, model = cluster_sizes(sizes), validation.model(model)
+    different, many = np.unique(sizes, return_counts=True)
+    records = different[:, None] + different[None, :]
+    each = 1 + geometric_sum(model.hellinger2, records - 2.0)
+    return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
+
+
+def geometric_sum(h2: float, terms: ArrayLike) -> np.ndarray:
+    r"""The sum of :math:`(1 - H^2)^r` over so many r, from 2; for a number of terms that is not whole, interpolated.
+
+    Examples
+    --------
+    >>> geometric_sum(0.5, [0, 1, 2]).tolist(), geometric_sum(0.0, 7).tolist()
+    ([0.0, 0.25, 0.375], 7.0)
+    """
+    terms = np.asarray(terms, dtype=np.float64)
+    if h2 == 0:
+        return terms
+    if h2 >= 1:  # rounding may exceed 1
+        return np.zeros_like(terms)
+    return (1 - h2) ** 2 * -np.expm1(terms * np.log1p(-h2)) / h2

@@ -2,14 +2,13 @@ r"""The exact expected number of questions of both heuristics, for any piecewise
 
 The paper bounds these numbers from above (`crowder.counting.bounds`). Here they are exact, as integrals: over the
 similarity that edge ordering has reached, and for node ordering also over the arrival time of a record. Both are
-derived in the chapter "How many questions, exactly". `crowder.counting.exact_counts` computes them as fractions.
+derived in the chapter "How many questions, exactly". `crowder.counting.exact_counts` computes them as fractions. For
+node ordering that is if records arrive in random order; by expected size, the count is an approximation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,20 +16,32 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.counting.expected_size import nonmatches_by_expected_size
+from crowder.counting.quadrature import panels
 from crowder.counting.random_graphs import component_numbers, numbers_at
 from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
-__all__ = ["NODES", "ORDERINGS", "checked_ordering", "expected_across", "expected_queries"]
+__all__ = ["ARRIVALS", "NODES", "ORDERINGS", "checked_ordering", "expected_across", "expected_queries"]
 
 ORDERINGS = ("edge", "node")
+
+#: Arrival orders of node ordering.
+ARRIVALS = ("random", "expected size")
 
 #: Nodes for each panel of the quadrature. Half as many already give twelve correct digits.
 NODES = 24
 
 
-def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "edge", *, nodes: int = NODES) -> float:
+def expected_queries(
+    model: SimilarityModel,
+    sizes: ArrayLike,
+    ordering: str = "edge",
+    *,
+    arrival: str | None = None,
+    nodes: int = NODES,
+) -> float:
     r"""The expected number of questions until every pair is settled, with a perfect oracle.
 
     Both orderings ask n - k questions about matches. Edge ordering asks about a non-match of similarity τ, between
@@ -46,12 +57,24 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
     .. math:: E[Q] = (n - k) + \sum_{i\ne j} m_i m_j \int_0^1\!\!\int_0^1 x f_r(\tau)\,
         \bigl(1 - x + xF_g(\tau)\bigr)^{m_i-1} \bigl(1 - x + xF_r(\tau)\bigr)^{m_j-1}\, d\tau\, dx .
 
+    The paper lets records arrive by expected size. A record of cluster c with similarity w to a record of expected size
+    t then comes before it with a probability :math:`q_c(w, t)` in place of x, and for many records
+
+    .. math:: E[Q] \approx (n - k) + \sum_{i\ne j} m_i m_j\, E \int_0^1\!\int f_r(\tau)\, q_j(\tau, t)\,
+        Z_i(\tau, t)^{m_i-1} Z_j(\tau, t)^{m_j-1}\, \varphi(t; M, V)\, dt\, d\tau ,
+
+    where :math:`Z_c` is the probability of not being an earlier record above τ, and φ the normal density of t if no
+    other record is one; see `crowder.counting.expected_size.nonmatches_by_expected_size`.
+
     Parameters
     ----------
     model : SimilarityModel
     sizes : sequence of int
         The cluster sizes, each at least 1; any order.
     ordering : {"edge", "node"}
+    arrival : {"random", "expected size"}, keyword only
+        The arrival order of node ordering; random by default. "random" is exact. "expected size", the paper's order, is
+        an approximation for many records, whose expected sizes are taken to be normal.
     nodes : int, keyword only
         Gauss-Legendre nodes on each panel. Every step of the densities is divided into panels that halve towards its
         upper end, down to the resolution that the largest cluster requires.
@@ -63,15 +86,23 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
     Raises
     ------
     ValueError
-        If a size is not a positive integer, the ordering is unknown, or `nodes` is less than 1.
+        If a size is not a positive integer, the ordering or the arrival order is unknown, an arrival order is given for
+        edge ordering, or `nodes` is less than 1.
     TypeError
         If `nodes` is not a whole number.
+
+    See Also
+    --------
+    crowder.node_ordering, crowder.edge_ordering : the two heuristics, whose questions these are.
+    crowder.expected_queries_exact : the exact counts as fractions.
+    crowder.counting.arrival_orders.expected_queries_in_order : node ordering for a given arrival order.
 
     Notes
     -----
     Edge ordering: O(m²) per node for clusters of one size m; with several sizes :math:`\sum m^2` over the distinct
-    ones. Node ordering: O(distinct sizes) per node, on a grid of nodes. Equal clusters are counted together, so their
-    number does not affect the cost. Neither formula is in the paper.
+    ones. Node ordering: O(distinct sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared) per
+    node, and a second for a few sizes. Equal clusters are counted together, so their number does not affect the cost.
+    No formula is in the paper. The heuristics are from its section "The two heuristic algorithms".
 
     Examples
     --------
@@ -80,13 +111,21 @@ def expected_queries(model: SimilarityModel, sizes: ArrayLike, ordering: str = "
     2.333333333
     >>> round(expected_queries(uniform(), [2, 1], "node"), 9)
     2.333333333
+    >>> from crowder.models import dist1
+    >>> round(expected_queries(dist1(0.5), [30] * 5, "node"), 1)  # in random order, and by expected size
+    299.5
+    >>> round(expected_queries(dist1(0.5), [30] * 5, "node", arrival="expected size"), 1)
+    304.6
     """
     sizes, model = cluster_sizes(sizes), validation.model(model)
     ordering, nodes = checked_ordering(ordering), validation.whole(nodes, "nodes", least=1)
+    arrival = _checked_arrival(arrival, ordering)
     different, many = np.unique(sizes, return_counts=True)
     matches = int(sizes.sum()) - len(sizes)
     if len(sizes) < 2:
         return float(matches)
+    if arrival == "expected size":
+        return float(matches + nonmatches_by_expected_size(model, different, many, nodes))
     red = _edge_red if ordering == "edge" else _node_red
     return float(matches + sum(red(step, different, many, nodes) for step in _steps(model) if step.red > 0))
 
@@ -123,6 +162,14 @@ def checked_ordering(ordering: str) -> str:
     return ordering
 
 
+def _checked_arrival(arrival: str | None, ordering: str) -> str | None:
+    if arrival is not None and (not isinstance(arrival, str) or arrival not in ARRIVALS):
+        raise ValueError(f"arrival must be {' or '.join(map(repr, ARRIVALS))}, not {arrival!r}")
+    if arrival is not None and ordering != "node":
+        raise ValueError(f"arrival must be left out: {ordering} ordering has no arrival order, not {arrival!r}")
+    return arrival
+
+
 class _Step(NamedTuple):
     """A step of both densities, described from its upper end, where decreasing similarities enter it."""
 
@@ -144,18 +191,6 @@ def _steps(model: SimilarityModel) -> Iterator[_Step]:
         seen_green, seen_red = min(1.0, seen_green + g * w), min(1.0, seen_red + r * w)
 
 
-_gauss = cache(np.polynomial.legendre.leggauss)
-
-
-def _panels(width: float, finest: float, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Nodes and weights on [0, width], on panels that halve towards 0 until one is no wider than `finest`."""
-    x, weight = _gauss(nodes)
-    halvings = max(0, int(np.ceil(np.log2(width / finest))))
-    ends = np.concatenate([[0.0], width * 0.5 ** np.arange(halvings, -1, -1)])
-    for low, high in pairwise(ends):
-        yield low + (high - low) * (x + 1) / 2, weight * (high - low) / 2
-
-
 # --- Edge ordering -------------------------------------------------------------------------------------------------
 
 
@@ -173,7 +208,7 @@ def _edge_red(step: _Step, different: np.ndarray, many: np.ndarray, nodes: int) 
     if step.seen_green > 0:
         finest = min(finest, 1 / (step.red * largest**2))
     total = 0.0
-    for depths, weights in _panels(step.width, finest, nodes):
+    for depths, weights in panels(step.width, finest, nodes):
         chances = np.minimum(1.0, step.seen_green + step.green * depths)
         for depth, weight, numbers in zip(depths, weights, numbers_at(chances, different, largest), strict=True):
             log_red = _log(1 - step.seen_red - step.red * depth)
@@ -226,9 +261,9 @@ def _log(x: float) -> float:
 def _node_red(step: _Step, different: np.ndarray, many: np.ndarray, nodes: int) -> float:
     """Expected non-matches asked about on one step, over all ordered pairs of clusters."""
     finest = 1 / int(different[-1])
-    times, time_weights = map(np.concatenate, zip(*_panels(1.0, finest, nodes), strict=True))
+    times, time_weights = map(np.concatenate, zip(*panels(1.0, finest, nodes), strict=True))
     total = 0.0
-    for depths, weights in _panels(step.width, finest / max(step.green, step.red), nodes):
+    for depths, weights in panels(step.width, finest / max(step.green, step.red), nodes):
         green = np.log1p(-np.outer(times, np.minimum(1.0, step.seen_green + step.green * depths)))
         red = np.log1p(-np.outer(times, np.minimum(1.0, step.seen_red + step.red * depths)))
         reds = np.array([count * size * np.exp((size - 1) * red) for size, count in zip(different, many, strict=True)])

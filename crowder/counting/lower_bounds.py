@@ -14,10 +14,11 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
+from crowder.counting.bounds import geometric_sum
 from crowder.densities import common_steps
 from crowder.models import SimilarityModel
 
-__all__ = ["Chain", "chain", "evidence", "hidden_size", "product_tv", "question_bound"]
+__all__ = ["Chain", "TwoSided", "chain", "evidence", "hidden_size", "product_tv", "question_bound", "two_sided_bound"]
 
 #: The largest number of outcomes that are listed.
 MOST_OUTCOMES = 5_000_000
@@ -223,6 +224,77 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     m = np.arange(1, n - k + 1)
     hidden = m * (k - 2) / 2 * (_least_error(q ** (1 + (m - 1) / (k - 1))) - error)
     return float(max(hidden.max(), (k - 2) * (k + 1) / 2 * (_least_error(q) - error), 0.0))
+
+
+class TwoSided(NamedTuple):
+    """How many questions n records in k clusters take.
+
+    Attributes
+    ----------
+    lower : float
+        Every algorithm that is never wrong asks at least as many in expectation, on some partition.
+    upper : float
+        Placing records by evidence asks at most as many in expectation, on every partition.
+    """
+
+    lower: float
+    upper: float
+
+
+def two_sided_bound(model: SimilarityModel, n: int, k: int) -> TwoSided:
+    r"""A lower bound for all exact algorithms and an upper bound for one, of the same order, without a logarithm.
+
+    Both are of the order of :math:`n + \min\{k^2/H^2, nk\}`, the lower at least 1/4050 of it, the upper at most 1:
+
+    .. math:: \text{lower} = \max\{n - k, \texttt{question\_bound}\}, \qquad \text{upper} = n - k + \binom k2
+        \Bigl[1 + (1-H^2)^2\, \frac{1 - (1-H^2)^{2n/k-2}}{H^2}\Bigr].
+
+    Parameters
+    ----------
+    model : SimilarityModel
+        Densities that are known to the algorithm, vanish on the same set, and have :math:`0 < H^2 \le \frac14`.
+    n, k : int
+        3 ≤ k < n.
+
+    Returns
+    -------
+    TwoSided
+
+    Raises
+    ------
+    ValueError
+        If one of these conditions is not met; the message says which, and what holds instead.
+
+    See Also
+    --------
+    crowder.counting.bounds.evidence_bound : the upper bound for given cluster sizes and any densities.
+
+    Notes
+    -----
+    O(n). The upper bound is Theorem A of the chapter "Four results beyond the paper", for clusters of n/k records, the
+    worst case. The lower bound is the paper's Corollary 1 as corrected in the chapter "The lower bound".
+
+    Examples
+    --------
+    >>> from crowder.models import dist1
+    >>> [round(bound) for bound in two_sided_bound(dist1(0.5), 1000, 10)]
+    [990, 1287]
+    """
+    n, k = validation.whole(n, "n"), validation.whole(k, "k")
+    h2 = validation.model(model).hellinger2
+    if not 3 <= k < n:
+        raise ValueError(f"k must be from 3 to n - 1, not {k} with n = {n}: two clusters may need no question")
+    _, green, red = common_steps(model.green, model.red)
+    if h2 == 0:
+        raise ValueError("model must have f_g different from f_r, H² > 0; without information nk - k(k+1)/2 questions "
+                         "are enough, and of the order of nk are needed")  # fmt: skip
+    if ((green > 0) != (red > 0)).any():
+        raise ValueError("model must have densities that vanish on the same set: otherwise a similarity may "
+                         "prove a match, and n - k questions are not needed; evidence_bound still holds")  # fmt: skip
+    if h2 > 1 / 4:
+        raise ValueError(f"model must have H² <= 1/4, not {h2:.3g}: the lower bound is for similarities that overlap")
+    upper = n - k + comb(k, 2) * (1 + float(geometric_sum(h2, 2 * n / k - 2)))
+    return TwoSided(max(float(n - k), question_bound(model, n, k)), upper)
 
 
 def _least_error(affinity_squared: Any) -> Any:

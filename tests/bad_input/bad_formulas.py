@@ -9,7 +9,7 @@ import crowder as cr
 from crowder import models, theory
 from crowder.counting import arrival_orders as arrivals
 from crowder.counting import asymptotics as limits
-from crowder.counting import bounds, enumeration
+from crowder.counting import bounds, enumeration, evidence_counts
 from crowder.counting import decision_trees as games
 from crowder.counting import determined_pairs as certain
 from crowder.counting import expected_counts as counts
@@ -69,6 +69,14 @@ TABLE = {
         Row(lambda: cr.expected_queries(M, [2, 1], "evidence"), ValueError, "ordering must be"),
         Row(lambda: cr.expected_queries(M, [2, 1], nodes=0), ValueError, "nodes must be"),
         Row(lambda: cr.expected_queries(M, [2, 1], nodes=1.5), TypeError, "nodes must be"),
+        Row(lambda: cr.expected_queries(M, [2, 1], "node", arrival="size"), ValueError,
+            "arrival must be 'random' or 'expected size', not 'size'"),
+        Row(lambda: cr.expected_queries(M, [2, 1], "node", arrival=2), ValueError, "arrival must be"),
+        Row(lambda: cr.expected_queries(M, [2, 1], arrival="random"), ValueError, "arrival must be left out: edge"),
+        Row(lambda: evidence_counts.expected_evidence_queries(M, [0]), ValueError, "cluster sizes must be positive"),
+        Row(lambda: evidence_counts.expected_evidence_queries(0.2, [1]), TypeError, "model must be a SimilarityModel"),
+        Row(lambda: evidence_counts.prob_wrong_first(M, -1, 2), ValueError, "right must be"),
+        Row(lambda: evidence_counts.prob_wrong_first(M, 1, 2.5), TypeError, "wrong must be"),
         Row(lambda: cr.expected_queries("dist1", [2, 1]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.expected_queries(M, [2**62, 2**62, 2**62], "node"),
             ValueError, "cluster sizes must"),

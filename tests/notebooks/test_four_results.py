@@ -1,0 +1,191 @@
+"""The results of the chapter *Four results beyond the paper*, each against a computation of its own."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import e, exp, log, pi, sqrt
+
+import mpmath
+import numpy as np
+import pytest
+
+import crowder as cr
+from book.claims import four_results
+from book.companion import naive
+from crowder.counting.asymptotics import edge_limit
+from crowder.counting.expected_counts import expected_across
+from crowder.counting.lower_bounds import question_bound, two_sided_bound
+from crowder.counting.random_graphs import component_numbers
+from tests.support import reference
+
+HALF = Fraction(1, 2)
+
+
+# --- A ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("h2", [Fraction(0), Fraction(1, 7), HALF, Fraction(9, 10), Fraction(1)])
+@pytest.mark.parametrize("sizes", [[1], [1, 1], [4, 1], [5, 5, 2, 1]])
+def test_the_bound_for_evidence_is_its_sum(h2, sizes):
+    # A share h of each density is where the other vanishes, and the rest is equal, so that H² = h.
+    model = cr.SimilarityModel.from_steps([0, Fraction(1, 3), Fraction(2, 3), 1], [3 * h2, 3 * (1 - h2), 0],
+                                          [0, 3 * (1 - h2), 3 * h2])  # fmt: skip
+    assert model.hellinger2 == pytest.approx(float(h2), abs=1e-15)
+    across = sum(1 + sum((1 - h2) ** r for r in range(2, a + b)) for a, b in combinations(sizes, 2))
+    assert cr.evidence_bound(model, sizes) == pytest.approx(float(sum(sizes) - len(sizes) + across), rel=1e-12)
+
+
+def test_without_information_the_bound_is_the_worst_case():
+    n, k = 60, 5
+    assert cr.evidence_bound(cr.uniform(), [12] * 5) == n * k - k * (k + 1) / 2
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist1(0.5), cr.dist2(0.1)], ids=str)
+def test_theorem_a_against_runs(model):
+    """Runs by a plain implementation, and the exact count of ties decided for the wrong cluster: both are below."""
+    sizes, rng = [7, 4, 2], np.random.default_rng(17)
+    most = four_results.expected_by_evidence(model, sizes)
+    asked = four_results.runs_by_evidence(model, sizes, 200, rng)
+    error = asked.std(ddof=1) / sqrt(len(asked))
+    assert asked.mean() - 4 * error <= most <= cr.evidence_bound(model, sizes)
+    # Ties are decided at random in a run: without them the two would agree. Three records hardly tie under these steps.
+    steps = cr.SimilarityModel.from_steps(np.linspace(0, 1, 6), [0.2, 0.5, 1.1, 1.3, 1.9], [1.7, 1.4, 0.9, 0.6, 0.4])
+    asked = four_results.runs_by_evidence(steps, sizes, 400, rng)
+    exact = four_results.expected_by_evidence(steps, sizes)
+    assert abs(asked.mean() - exact) <= 4 * asked.std(ddof=1) / 20 + 0.02 * exact
+
+
+def test_placing_records_by_evidence_is_the_plain_algorithm():
+    """The form "records" with known densities asks what a run by hand asks, however long it takes."""
+    model, rng = cr.dist1(0.2), np.random.default_rng(3)
+    for _ in range(20):
+        data = cr.datasets.synthetic([6, 5, 4, 3], model, rng=rng)
+        ordering = cr.EvidenceOrdering(data.similarity, model, form="records", rng=5)
+        found = ordering.run(cr.Truth(data.labels)).n_queries
+        assert ordering.dependence == 0.0
+        arrivals = np.random.default_rng(5).permutation(18)
+        square = np.asarray(data.similarity)
+        if square.ndim == 1:
+            from scipy.spatial.distance import squareform
+
+            square = squareform(square)
+        ratio = np.where(square >= 0.5, log(1.2 / 0.8), log(0.8 / 1.2))
+        clusters, asked, least = [], 0, 0
+        for v in arrivals:
+            sums = [ratio[v, c].sum() for c in clusters]
+            own = [c for c in range(len(clusters)) if data.labels[clusters[c][0]] == data.labels[v]]
+            if not own:
+                asked, least = asked + len(clusters), least + len(clusters)
+                clusters.append([v])
+                continue
+            asked += sum(s >= sums[own[0]] - 1e-9 for s in sums)  # a tie is decided against it
+            least += sum(s > sums[own[0]] + 1e-9 for s in sums) + 1
+            clusters[own[0]].append(v)
+        assert least <= found <= asked
+
+
+def test_equal_clusters_are_the_worst_case_of_theorem_a():
+    model = cr.dist1(0.5)
+    for n in range(4, 13):
+        for sizes in naive.splits(n):
+            if 3 <= len(sizes) < n:
+                bound = cr.evidence_bound(model, sizes)
+                assert bound <= two_sided_bound(model, n, len(sizes)).upper * (1 + 1e-12)
+    assert cr.evidence_bound(model, [5] * 4) == pytest.approx(two_sided_bound(model, 20, 4).upper)
+
+
+def test_two_sided_bound():
+    model, n, k = cr.dist1(0.05), 3000, 12
+    found, h2 = two_sided_bound(model, n, k), cr.dist1(0.05).hellinger2
+    order = n + min(k * k / h2, n * k)
+    assert order / 4050 <= found.lower == max(n - k, question_bound(model, n, k)) <= found.upper <= order
+    assert found.upper <= n + k * k / (2 * h2)
+
+
+@pytest.mark.parametrize(("model", "n", "k", "says"), [
+    (cr.dist1(0.5), 10, 11, "k must be from 3 to n - 1, not 11 with n = 10"),
+    (cr.dist1(0.5), 10, 2, "k must be from 3"),
+    (cr.uniform(), 10, 3, "H² > 0"),
+    (cr.dist2(0.1), 10, 3, "vanish on the same set"),
+    (cr.SimilarityModel.from_steps([0, 0.5, 1], [0.1, 1.9], [1.9, 0.1]), 10, 3, "H² <= 1/4, not 0.564"),
+])  # fmt: skip
+def test_two_sided_bound_says_what_it_needs(model, n, k, says):
+    with pytest.raises(ValueError, match=says.replace("²", ".")):
+        two_sided_bound(model, n, k)
+
+
+# --- B ---------------------------------------------------------------------------------------------------------------
+
+
+def test_exchanges_never_ask_more():
+    """Whole runs of a naive implementation, before and after the exchange, in random orders of up to seven records."""
+    rng, saved = np.random.default_rng(9), 0
+    for _ in range(600):
+        n = int(rng.integers(3, 8))
+        labels, pairs = rng.integers(0, 3, n).tolist(), list(combinations(range(n), 2))
+        order = [pairs[i] for i in rng.permutation(len(pairs))]
+        crowd = lambda i, j, labels=labels: labels[i] == labels[j]  # noqa: E731
+        before = len(reference.ask_in_order(order, n, crowd))
+        for place in range(len(order) - 1):
+            (i, j), (u, v) = order[place : place + 2]
+            if labels[i] != labels[j] and labels[u] == labels[v]:
+                exchanged = [*order[:place], (u, v), (i, j), *order[place + 2 :]]
+                after = len(reference.ask_in_order(exchanged, n, crowd))
+                assert after in (before, before - 1)
+                saved += before - after
+    assert saved > 0
+
+
+def test_no_information_is_the_worst_case():
+    """In fractions: the expected count of random models with F_g ≤ F_r, on up to six records."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        heights = np.sort(rng.integers(1, 9, 3))
+        green = [3 * Fraction(int(x), int(heights.sum())) for x in heights]  # increasing, so F_g is below the diagonal
+        model = cr.SimilarityModel.from_steps([0, Fraction(1, 3), Fraction(2, 3), 1], green, [1, 1, 1])
+        for sizes in ([2, 1], [2, 2], [3, 2, 1]):
+            assert cr.expected_queries_exact(model, sizes) <= cr.expected_queries_exact(cr.uniform(), sizes)
+
+
+def test_the_count_depends_on_the_curve():
+    found = four_results.curves(20, np.random.default_rng(8), (6, 3, 1))
+    assert found["transformed"].to_numpy() == pytest.approx(found["asked"].to_numpy(), rel=1e-12)
+    assert (found["higher"] < found["asked"]).all()
+
+
+# --- C ---------------------------------------------------------------------------------------------------------------
+
+
+def test_kappa_to_twelve_digits():
+    """The library's quadrature over θ against one over c in 25 digits, and against the sum over component sizes."""
+    kappa = float(four_results.kappa_by_another_quadrature(25))
+    assert edge_limit(1.0) == pytest.approx(kappa, abs=1e-12)
+    # Σ_b b^(b-1)/b! ∫ 2 θ c^(b-1) e^(-cb(1+θ)) dc, over θ; the terms fall like b^(-5/2): extrapolated.
+    theta, weight = np.polynomial.legendre.leggauss(400)
+    theta, weight = (theta + 1) / 2, weight / 2
+    c = -np.log1p(-theta) / theta
+    slope = (theta / (1 - theta) + np.log1p(-theta)) / theta**2
+
+    def term(b):
+        log_weight = (b - 1) * np.log(c * b) - c * b * (1 + theta) - float(mpmath.loggamma(b + 1))
+        return float(weight @ (2 * theta * np.exp(log_weight) * slope))
+
+    total = pi**2 / 3 - 2 + sum(term(b) for b in range(1, 1200))
+    assert total == pytest.approx(kappa, abs=2e-4)
+
+
+def test_exact_counts_approach_kappa():
+    apart = [abs(expected_across(cr.uniform(), m, m, nodes=12) / m - edge_limit(1.0)) for m in (10, 100, 1000)]
+    assert apart[0] > 2 * apart[1] > 4 * apart[2] and apart[2] < 0.02
+
+
+@pytest.mark.parametrize("m", [16, 50, 200])
+def test_the_dominating_function(m):
+    """E[(1 - c/m)^(AB - 1)], from the distribution of a record's component, is at most 3e e^(-c/2) from c = 8 on."""
+    a = np.arange(1, m + 1)
+    for c in (8, 9, 10, 14, 30):
+        if not 8 <= c < m:
+            continue
+        size = a * component_numbers(m, c / m) / m  # Pr(A = a)
+        assert size.sum() == pytest.approx(1, abs=1e-10)
+        h = float(size @ (1 - c / m) ** (np.outer(a, a) - 1.0) @ size)
+        assert h <= 3 * e * exp(-c / 2)
