@@ -73,6 +73,8 @@ def _second_line(n, k, eps):
 
 @claim(
     "B54",
+    proof="06a-node-models#dist1-constant",
+    prose="that a decreasing sum is at most its integral, and that equal sizes are the worst",
     place="beyond the paper",
     status="holds",
     basis="proved",
@@ -164,6 +166,9 @@ def _correct_steps() -> list[float]:
 
 @claim(
     "C18",
+    proof="06a-node-models#dist1-constant",
+    prose="the theorem from which it starts, and concavity in the cluster sizes",
+    touches=("Dist-1", "Dist-2"),
     place="Proposition 5 (node ordering) and its proof",
     status="holds",
     basis="proved",
