@@ -96,8 +96,8 @@ def tally(entries: list[dict[str, Any]]) -> str:
 def as_csv(entries: list[dict[str, Any]]) -> str:
     """The comparison as CSV, one line per number."""
     text = io.StringIO()
-    columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "setting", "rule", "verdict", "reason",
-               "chapter"]  # fmt: skip
+    columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "setting", "rule", "verdict",
+               "reason", "chapter"]  # fmt: skip
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for entry in entries:
