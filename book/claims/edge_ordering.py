@@ -429,8 +429,9 @@ def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
     if runs is None:
         rng = np.random.default_rng(2017)
         runs = [_asked(sizes, model, rng) for _ in range(100)]
-    yield counterexample(rf"{sum(sizes)} records in two clusters, $p = \frac{{1}}{{{p.denominator}}}$", value=exact,
-                         relation="at most", printed=printed)  # fmt: skip
+    yield counterexample(
+        f"expected questions: clusters of {' and '.join(map(str, sizes))}, one match in {p.denominator} more similar "
+        "than all non-matches, the others less", value=exact, relation="at most", printed=printed)  # fmt: skip
     yield counterexample(
         "the step of the proof: three records not yet connected, $p = \\frac14$; probability that a non-match comes "
         "first", value=1 - by_hand.connected(3, QUARTER)[3], relation="at most", printed=1 - QUARTER)  # fmt: skip
@@ -605,7 +606,7 @@ def proposition_3(runs=None, repetitions=60, largest=25):
     over = [cr.expected_queries(cr.dist1(v), [10] * 4) / (160 * (1 - 2 * v) * log(10)) for v in close]
     at_one = cr.L_symbolic("dist1").subs(T, 1)  # (1 - ε)/2, against (1 - 2ε)/2
     yield vanishes(
-        r"two clusters of two, $\epsilon \to \frac12$ from below: $nk(1-2\epsilon) \ln\frac nk$, over the three "
+        r"two clusters of two, $\epsilon \to \frac12$ from below: $nk(1-2\epsilon) \ln\frac nk$, divided by the three "
         "questions that every strategy needs", 8 * (1 - 2 * EPSILON) * sp.log(2) / cr.ideal_queries([2, 2]), EPSILON,
         sp.Rational(1, 2), "-")  # fmt: skip
     near = Fraction(49, 100)

@@ -305,7 +305,7 @@ def _further(growth):
 
 @claim(
     "C19",
-    place="after Propositions 3 to 5, and in the observations on Table 1",
+    place="After Propositions 3 to 5, and in the observations on Table 1",
     status="refuted",
     basis="exact",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",

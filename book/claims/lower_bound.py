@@ -46,11 +46,11 @@ def _rests_on(name, pieces):
 
 
 def vanishes(what, ratio, variable, to, direction="+"):
-    """A counterexample to an order of growth, whatever its constant: the ratio, which a constant would keep above some
-    positive number, tends to 0."""
+    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive
+    constant tends to 0."""
     limit = sp.limit(ratio, variable, to, direction)
     return Evidence("counterexample", what, limit == 0,
-                    f"printed: never below some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
+                    f"printed: at least some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
 
 
 def _none_needed(what, value, form):
@@ -619,7 +619,7 @@ def corollary_corrected(played=None):
 MANY = 999_999
 #: A strategy that is never wrong needs at most so many, on average, for three clusters of `y` records and ε = 1/5.
 ENOUGH = 3 * 3 * (1 - R(3, 4) ** y) / R(1, 4)
-FOR_ENOUGH = r"three equal clusters, Dist-2 with $\epsilon = \frac15$, $n \to \infty$: enough questions, over "
+FOR_ENOUGH = r"three equal clusters, Dist-2 with $\epsilon = \frac15$, $n \to \infty$: enough questions, divided by "
 
 
 def _enough():
@@ -647,7 +647,9 @@ def _enough():
 )  # fmt: skip
 def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     """`played`: as B36; `records`, `clusters`: their numbers, for the bound."""
-    yield vanishes("three records in two clusters, $H \\to 0$: all pairs, over $n + k^2/H^2$", 3 / (3 + 4 / h), h, 0)
+    yield vanishes(
+        "three records in two clusters, $H \\to 0$: the number of pairs divided by $n + k^2/H^2$", 3 / (3 + 4 / h), h, 0
+    )
     yield vanishes(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
     yield also(_enough())
     yield also(identity("all pairs over the printed bound, as $H \\to 0$, for every $n$ and $k$",
@@ -672,7 +674,7 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
 
 @claim(
     "C14",
-    place="Proposition on the lower bound for Dist-1 and Dist-2",
+    place="Proposition 1 (lower bound for Dist-1 and Dist-2)",
     status="refuted", basis="proved",
     statement=r"""Certainty takes $\Omega(n + k^2/\epsilon^2)$ questions for Dist-1 and $\Omega(n + k^2/\epsilon)$ for
         Dist-2.""",
@@ -689,11 +691,12 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
 )  # fmt: skip
 def lower_bound_of_the_two_models(played=None):
     """As B36."""
-    yield vanishes(r"three records in two clusters, Dist-1, $\epsilon \to 0$: all pairs, over $n + k^2/\epsilon^2$",
-                   3 / (3 + 4 / e**2), e, 0)  # fmt: skip
+    yield vanishes(
+        r"three records in two clusters, Dist-1, $\epsilon \to 0$: the number of pairs divided by $n + k^2/\epsilon^2$",
+        3 / (3 + 4 / e**2), e, 0)  # fmt: skip
     yield vanishes(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
     yield vanishes(
-        r"six records in three clusters, Dist-2, $\epsilon \to \frac12$: mean undetermined pairs, over "
+        r"six records in three clusters, Dist-2, $\epsilon \to \frac12$: mean undetermined pairs, divided by "
         r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), "-")  # fmt: skip
     yield also(_enough())
     yield also(agreement(r"a pair is undetermined with probability $1 - H^2$, Dist-2 with $\epsilon = 0.499$",

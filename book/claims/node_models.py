@@ -169,7 +169,7 @@ def _correct_steps() -> list[float]:
     proof="06a-node-models#dist1-constant",
     prose="the theorem from which it starts, and concavity in the cluster sizes",
     touches=("Dist-1", "Dist-2"),
-    place="Proposition 5 (node ordering) and its proof",
+    place="Proposition 5 (node ordering)",
     status="holds",
     basis="proved",
     statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions for Dist-1 and $O(n + k^2 \log n / \epsilon)$ for

@@ -225,8 +225,8 @@ def errata(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results first, then conditions, wording and misprints; the order is kept within each."""
-    return sorted(entries, key=lambda e: KINDS.index(e["kind"]))
+    """Results first, then conditions, wording and misprints; each in the order of the claims that they are about."""
+    return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), min([e["id"], *e["about"]])))
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:

@@ -616,7 +616,7 @@ def test_records_are_read_once_each(tmp_path):
 
 def entries(*rows):
     keys = ("id", "status", "basis", "kind")
-    return [dict(zip(keys, row, strict=True)) for row in rows]
+    return [dict(zip(keys, row, strict=True)) | {"about": []} for row in rows]
 
 
 SOME = entries(
@@ -642,7 +642,8 @@ def test_errata_are_ordered_by_what_they_weigh():
 def test_an_amended_claim_is_an_erratum_and_a_book_s_own_statement_is_not():
     made = [entry | {"corrected": "c" * (entry["status"] in AMENDED)} for entry in SOME]
     made += [made[3] | {"id": "C04", "kind": "condition"}, made[3] | {"id": "B01"}]
-    assert [entry["id"] for entry in errata(made)] == ["E02", "E03", "E04", "E06", "C04", "E05", "E01", "E07"]
+    made += [made[3] | {"id": "E08", "kind": "condition", "about": ["C04"]}]  # beside its claim
+    assert [entry["id"] for entry in errata(made)] == ["E02", "E03", "E04", "C04", "E08", "E06", "E05", "E01", "E07"]
 
 
 def test_the_file_has_a_line_a_claim(catalogue):

@@ -103,7 +103,8 @@ def test_the_list_of_errata_has_each_once_what_weighs_most_first(html):
     page = (html / "notebooks" / "11-errata.html").read_text(encoding="utf-8")
     start = page.index('<div class="errata ')
     listed = page[start : page.index("</table>", start)]
-    claims = [{"id": claim.id, "kind": claim.kind, "corrected": claim.corrected} for claim in load().values()]
+    keys = ("id", "kind", "corrected", "about")
+    claims = [{key: getattr(claim, key) for key in keys} for claim in load().values()]
     assert re.findall(r'href="[^"]*#claim-([ce]\d+)"', listed) == [entry["id"].lower() for entry in errata(claims)]
     assert all(f"{word} (" in listed for word in ("Results", "Conditions that are left out", "Wording", "Slips"))
     slips = listed[listed.index("Slips (") :]
