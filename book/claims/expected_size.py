@@ -1,0 +1,236 @@
+"""Claims of the appendix *Arrival by expected size*."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from scipy import stats
+
+import crowder as cr
+from book.companion import published
+from book.companion.claims import also, bounded, exceeds, identity, of_chapter, simulation
+from book.companion.empirical import mean_and_error
+from crowder.counting.expected_size import nonmatches_by_expected_size
+from crowder.counting.quadrature import panels
+from crowder.densities import common_steps
+from crowder.models import SimilarityModel
+from crowder.perfect_crowd import node_questions
+
+claim, check = of_chapter(__name__)
+
+BEYOND = "beyond the paper"
+TESTS = "test_expected_size.py::test_"
+RUNS, OWN_MODEL = TESTS + "table_1_is_what_runs_give", TESTS + "the_integral_is_the_mean_of_its_own_model"
+FEW = TESTS + "few_records_are_within_half_a_per_cent"
+
+#: The probability that a true formula is rejected, over all means of a claim together.
+LEVEL = 0.001
+
+#: Models and sizes for few records. In the last model f_g and f_r differ in variance, and f_r is skewed.
+SKEWED = SimilarityModel.from_steps([0, 0.1, 0.5, 1], [0.5, 1, 1.1], [6, 0.5, 0.4], name="skewed")
+MODELS = {"Dist-1, ε = 1/2": cr.dist1(0.5), "Dist-2, ε = 1/5": cr.dist2(0.2), "Dist-2, ε = 1/20": cr.dist2(0.05),
+          "skewed": SKEWED}  # fmt: skip
+SIZES = ([5, 4, 3], [10, 10, 10], [40, 20, 10, 10], [50] * 6)
+
+
+# --- also used in the appendix -------------------------------------------------------------------------------------
+
+
+def by_expected_size(model, sizes):
+    """The formula."""
+    return cr.expected_queries(model, sizes, "node", arrival="expected size")
+
+
+def runs_by_expected_size(model, sizes, runs, rng):
+    """The questions of node ordering by expected size, on so many data sets."""
+    counts = []
+    for child in np.random.default_rng(rng).spawn(runs):
+        data = cr.datasets.synthetic(sizes, model, rng=child)
+        counts.append(node_questions(data.condensed, data.labels, rng=child))
+    return np.array(counts)
+
+
+def without_weights(model, sizes, nodes=24):
+    """The count if arrival depended on the expected sizes, but these did not depend on the similarities compared.
+
+    A record that is z standard deviations above its mean then finds each other record placed with a probability that
+    depends on z alone, in place of the share that has arrived in random order.
+    """
+    different, many = np.unique(sizes, return_counts=True)
+    n = sum(sizes)
+    means = (different - 1) * float(model.green.mean) + (n - different) * float(model.red.mean)
+    spread = np.sqrt((n - 2) * (float(model.green.variance) + float(model.red.variance)) / 2)
+    x, weight = np.polynomial.legendre.leggauss(8 * nodes)
+    z, density = 8 * x, 8 * weight * stats.norm.pdf(8 * x)
+    edges, _, heights = common_steps(model.green, model.red)
+    total = n - len(sizes)
+    for low, high, r in zip(edges, edges[1:], heights, strict=False):
+        if r == 0:
+            continue
+        depth, width = map(np.concatenate, zip(*panels(high - low, 1 / max(sizes), nodes), strict=True))
+        above_g, above_r = (1 - law.cdf(high - depth)[:, None] for law in (model.green, model.red))
+        for i, m in enumerate(different):
+            placed = stats.norm.sf((means[i] - means[:, None]) / spread + z)
+            for j, other in enumerate(different):
+                pairs = many[i] * (many[j] - (i == j)) * m * other
+                missed = (1 - placed[i] * above_g) ** (m - 1) * (1 - placed[j] * above_r) ** (other - 1)
+                total += pairs * r * width @ missed @ (placed[j] * density)
+    return float(total)
+
+
+def family_limit(means, runs):
+    """The limit that the largest of so many |t|, each from so many runs, exceeds with probability LEVEL."""
+    return float(np.round(stats.t.isf(LEVEL / 2 / means, runs - 1), 2))
+
+
+# --- the claims ----------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "B171",
+    place=BEYOND,
+    status="holds",
+    basis="proved",
+    proof="07c-expected-size#prop-size-common",
+    prose="that only the similarity of the two records enters both sums",
+    statement=r"""Without their similarities to a third record, the expected sizes of two records have a covariance
+        equal to the variance of their own similarity. If $f_g$ and $f_r$ have the variance $\sigma^2$, sums with
+        independent parts of variance $(n-3)\sigma^2$ and a common part of variance $\sigma^2$ have these variances and
+        covariances.""",
+    code=nonmatches_by_expected_size,
+    test=OWN_MODEL,
+)
+def common_part():
+    n, s = sp.symbols("n sigma", positive=True)
+    eps = sp.Symbol("epsilon", positive=True)
+    yield identity("variance and covariance", ((n - 3) * s**2 + s**2, (n - 2) * s**2), (s**2, s**2))
+    variances = []
+    for name in ("dist1", "dist2"):
+        edges, *both = cr.models.steps(name, eps)
+        green, red = (_variance(edges, heights) for heights in both)
+        variances.append((sp.cancel(green), sp.cancel(red)))
+    yield identity("under Dist-1 and under Dist-2 the two variances are equal", *variances)
+    yield also(_drawn_sums())
+
+
+def _variance(edges, heights):
+    ends = list(zip(map(sp.sympify, edges), map(sp.sympify, edges[1:]), heights, strict=False))
+    first, second = (sum(h * (b**p - a**p) / p for a, b, h in ends) for p in (2, 3))
+    return second - first**2
+
+
+def _drawn_sums(n=8, runs=4000):
+    """Covariances of the sums of records 1, 2, ... without record 0, all pairs uniform."""
+    w = np.random.default_rng(171).random((runs, n, n))
+    w = np.triu(w, 1) + np.triu(w, 1).transpose(0, 2, 1)
+    sums = w[:, 1:, 1:].sum(axis=2) - (n - 2) / 2  # less their mean
+    products = [sums[:, 0] ** 2, sums[:, 0] * sums[:, 1]]
+    means = np.transpose([mean_and_error(product) for product in products])
+    return simulation(f"variance and covariance of drawn sums, {n} records", *means, [(n - 2) / 12, 1 / 12], size=runs)
+
+
+@claim(
+    "B172",
+    place=BEYOND,
+    status="holds",
+    basis="proved",
+    proof="07c-expected-size#prop-size-weights",
+    prose="that densities may be multiplied out, as independent similarities may have any",
+    statement=r"""Let $w_1, \dots, w_p$ be independent with densities $f_x$, let $0 \le h_x \le 1$ and
+        $Z_x = \int f_x h_x > 0$. Weighted with $\prod h_x(w_x)$, their sum has the density of $\prod Z_x$ times that of
+        a sum of independent variables with densities $f_x h_x / Z_x$.""",
+    code=nonmatches_by_expected_size,
+    test=OWN_MODEL,
+)
+def weighted_sums():
+    """In generating functions: similarities of one density and of another, on two levels each."""
+    y, a, b = sp.symbols("y a b", positive=True)
+    weighted, masses = [], []
+    for name in "gr":
+        f, h = sp.symbols(f"f_{name}:2", positive=True), sp.symbols(f"h_{name}:2", positive=True)
+        weighted.append(sum(f[i] * h[i] * y**level for i, level in enumerate((a, b))))
+        masses.append(sum(f[i] * h[i] for i in range(2)))
+    (one, other), (Z, rest) = weighted, masses
+    yield identity("one similarity, and two of one density and one of another, on two levels",
+                   (one, Z * sp.expand(one / Z)),
+                   (sp.expand(one**2 * other), sp.expand(Z**2 * rest * (one / Z) ** 2 * (other / rest))))  # fmt: skip
+
+
+@claim(
+    "B173",
+    place=BEYOND,
+    status="holds",
+    basis="simulated",
+    statement="""With records arriving by expected size, `cr.expected_queries` agrees with the mean number of questions
+        of node ordering on all nine data sets of Table 1.""",
+    code=[cr.expected_queries, nonmatches_by_expected_size],
+    test=[RUNS, OWN_MODEL],
+)
+def table_1_by_expected_size(rows=None, runs=None):
+    """`rows`: formula, mean and standard error of `runs` runs, for each row of Table 1."""
+    rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
+    yield simulation("the mean of the runs on each data set, less the formula", rows["mean"] - rows["formula"],
+                     rows["error"], 0, size=runs, limit=family_limit(len(rows), runs))  # fmt: skip
+
+
+@claim(
+    "B174",
+    place=BEYOND,
+    status="holds",
+    basis="simulated",
+    statement="""Under Dist-2 the dependence between a record's expected size and the similarities that are compared
+        saves questions: without it, the same calculation gives too many on each row of Table 1, by at most five per
+        cent.""",
+    code=[nonmatches_by_expected_size],
+    test=[RUNS],
+)
+def weights_matter(rows=None, runs=None):
+    """`rows`: as for B173, with the model and the count without weights."""
+    rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
+    second = rows[rows["model"] == "Dist-2"]
+    yield exceeds("the count without weights, less the mean of the runs", second["without weights"] - second["mean"],
+                  second["error"], size=runs, limit=3)  # fmt: skip
+    yield also(bounded("and at most 5 % too many", second["without weights"], 1.05 * second["mean"]))
+
+
+@claim(
+    "B175",
+    place=BEYOND,
+    status="holds",
+    basis="simulated",
+    statement="""From a dozen records on, the formula for arrival by expected size agrees with the mean number of
+        questions for the sizes and models tried, also if f_g and f_r differ in variance.""",
+    code=[cr.expected_queries, nonmatches_by_expected_size],
+    test=[FEW, OWN_MODEL],
+)
+def few_records(small=None, runs=None):
+    """`small`: formula, mean and standard error of `runs` runs, for a few sizes and models."""
+    small, runs = (few_rows(300), 300) if small is None else (small, runs)
+    yield simulation("the mean of the runs, less the formula", small["mean"] - small["formula"], small["error"], 0,
+                     size=runs, limit=family_limit(len(small), runs))  # fmt: skip
+
+
+# --- runs ----------------------------------------------------------------------------------------------------------
+
+
+def few_rows(runs, rng=175, sizes=SIZES):
+    """Formula and runs for each of the models and sizes."""
+    lines = []
+    for (name, model), child in zip(MODELS.items(), np.random.default_rng(rng).spawn(len(MODELS)), strict=True):
+        for size, grandchild in zip(sizes, child.spawn(len(sizes)), strict=True):
+            mean, error = mean_and_error(runs_by_expected_size(model, size, runs, grandchild))
+            lines.append({"model": name, "sizes": " + ".join(map(str, size)), "records": sum(size), "mean": mean,
+                          "error": error, "formula": by_expected_size(model, size)})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+@cache
+def _few_rows(runs=40, rng=173):
+    sizes, lines = published.cluster_sizes(announced=True), []
+    rows = (("Dist-1", cr.dist1(0.5)), ("Dist-1", cr.dist1(0.05)), ("Dist-2", cr.dist2(0.1)))
+    for (name, model), child in zip(rows, np.random.default_rng(rng).spawn(3), strict=True):
+        mean, error = mean_and_error(runs_by_expected_size(model, sizes, runs, child))
+        lines.append({"model": name, "mean": mean, "error": error, "formula": by_expected_size(model, sizes),
+                      "without weights": without_weights(model, sizes)})  # fmt: skip
+    return pd.DataFrame(lines)
