@@ -34,9 +34,10 @@ nightly: $(VENV)/.test
 faults: $(VENV)/.test
 	$(PY) faults/plant.py $(ARGS)
 
-# The pages of the last build as one document, printed by Chromium.
+# The pages of the last build as one document, and the note on four results as another, printed by Chromium.
 pdf: $(VENV)/.test
 	$(PY) -B -m book.build.pdf
+	$(PY) -B -m book.build.pdf --page 17-four-results
 
 # Benchmarks: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.bench

@@ -2,8 +2,9 @@
 
     python -m book.build.pdf                  _build/html -> _build/html/asking-the-crowd.pdf
     python -m book.build.pdf --html OTHER     the same for the pages in another folder
+    python -m book.build.pdf --page 17-four-results    a single page, for readers who cite it: 17-four-results.pdf
 
-The landing page then links to it.
+The landing page then links to the PDF of the whole book.
 
 The articles of all pages are combined into one page, in the order of the contents. Links between chapters become links
 inside the document, and figures remain vector graphics. Code that is folded on the pages is left out; the executed
@@ -49,6 +50,17 @@ table { font-size: 8.5pt; width: auto; max-width: 100%; }
 img { max-width: 100%; }
 .verdict { white-space: nowrap; }
 """
+#: A single page is printed as a short paper: without code and without the boxes of claims, which say where to run it.
+_PAPER = """
+:is(.cell_input, .claim, .in-short, [id$="--what-was-checked"]) { display: none !important; }
+body { font-size: 8.6pt; line-height: 1.32; }
+h1 { font-size: 15pt; } h2 { font-size: 11.5pt; margin: 0.8em 0 0.3em; } p { margin-bottom: 0.5em; }
+article h1 { break-before: auto; }
+:is(div.math, .proof, figure, table) { margin-top: 0.4em; margin-bottom: 0.4em; }
+.proof { break-inside: auto; }
+figure { width: 52%; margin-left: auto; margin-right: auto; } figcaption { font-size: 7.5pt; }
+:is(th, td) { padding: 0.1em 0.6em !important; } table { font-size: 8pt; }
+"""
 _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
 <span class="pageNumber"></span></div>"""
 
@@ -83,7 +95,7 @@ def combine(html: Path, names: list[str]) -> str:
         part["href"] = _beside(names[0], part["href"].partition("?")[0])
         whole.head.append(part.extract())
     style = whole.new_tag("style")
-    style.string = _STYLE
+    style.string = _STYLE + _PAPER * (len(names) == 1)
     whole.head.append(style)
     for name, document in documents.items():
         article = document.select_one("article")
@@ -192,12 +204,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (default: _build/html)"
     )
-    html = parser.parse_args(argv).html.resolve()
+    parser.add_argument("--page", help="print only this page: the end of its name, such as 17-four-results")
+    arguments = parser.parse_args(argv)
+    html, names, name = arguments.html.resolve(), pages(), NAME
+    if arguments.page is not None:
+        names = [page for page in names if page.rpartition("/")[2] == arguments.page]
+        name = f"{arguments.page}.pdf"
+        if not names:
+            print(f"error: the book has no page {arguments.page!r}; see _toc.yml", file=sys.stderr)
+            return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # cleans up as Ctrl-C does
     built = (html.parent / ".lock").exists()  # then no build may change the pages meanwhile
     try:
         with folders.build_lock(html.parent) if built else contextlib.nullcontext():
-            return _print(html, pages())
+            return _print(html, names, name)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -209,7 +229,7 @@ def main(argv: list[str] | None = None) -> int:
         return 130
 
 
-def _print(html: Path, names: list[str]) -> int:
+def _print(html: Path, names: list[str], name: str) -> int:
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         print(f"error: {html} lacks {', '.join(lacking)}; run `make book` first", file=sys.stderr)
@@ -217,7 +237,7 @@ def _print(html: Path, names: list[str]) -> int:
     if executable is None:
         print("error: Chromium is needed to print the PDF (Debian: apt install chromium)", file=sys.stderr)
         return 1
-    source, target = html / ".print.html", html / f".{NAME}"
+    source, target = html / ".print.html", html / f".{name}"
     try:
         source.write_text(combine(html, names), encoding="utf-8")
         try:
@@ -229,12 +249,13 @@ def _print(html: Path, names: list[str]) -> int:
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             print(f"error: {executable} printed no PDF: {reason}", file=sys.stderr)
             return 1
-        target.replace(html / NAME)
+        target.replace(html / name)
     finally:
         source.unlink(missing_ok=True)
         target.unlink(missing_ok=True)
-    link_from_landing_page(html, names[0])
-    print(f"the book is at {html / NAME}")
+    if name == NAME:
+        link_from_landing_page(html, names[0])
+    print(f"the PDF is at {html / name}")
     return 0
 
 

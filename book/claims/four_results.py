@@ -1,5 +1,6 @@
 """Claims of the chapter *Four results beyond the paper*."""
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, permutations
 from math import comb, e, exp
@@ -10,10 +11,12 @@ import pandas as pd
 import sympy as sp
 
 import crowder as cr
-from book.companion import naive
+from book.companion import naive, published
 from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter
+from book.companion.empirical import mean_and_error
 from crowder.counting.asymptotics import edge_limit
 from crowder.counting.bounds import evidence_bound
+from crowder.counting.evidence_counts import expected_evidence_queries
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.lower_bounds import evidence, two_sided_bound
 
@@ -94,11 +97,23 @@ def runs_by_evidence(model, sizes, runs, rng):
     return np.array(found)
 
 
+def rows_of_table_1(sizes, repetitions, rng):
+    """Theorem A on the rows of Table 1: the bound, the exact count, and runs."""
+    rows = []
+    for name, epsilon in published.read()["table-1"].frame()[["model", "ε"]].itertuples(index=False):
+        model = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}[name](float(Fraction(epsilon)))
+        mean, error = mean_and_error(runs_by_evidence(model, sizes, repetitions, rng))
+        bound = evidence_bound(model, sizes)
+        rows.append({"model": name, "ε": epsilon, "bound": bound, "exact": expected_evidence_queries(model, sizes),
+                     "simulated": mean, "error": error})  # fmt: skip
+    return pd.DataFrame(rows).assign(ratio=lambda table: table["bound"] / table["exact"])
+
+
 @claim(
     "B161",
     place="beyond the paper",
     basis="proved",
-    proof="17-four-results#proof-results-a",
+    proof="17-four-results#thm-results-a",
     prose="Markov's inequality, and that similarities are independent of the arrival order",
     statement=r"""Theorem A. If records are placed by summed log-likelihood ratio, in an arrival order that is
         independent of the similarities,
@@ -136,7 +151,7 @@ def theorem_a(tried=None, models=40, runs=30):
     "B162",
     place="beyond the paper",
     basis="proved",
-    proof="17-four-results#proof-results-tight",
+    proof="17-four-results#cor-results-tight",
     prose="Jensen's inequality, and the lower bound, which is proved in the chapter on it",
     statement=r"""Some algorithm that knows the densities and is never wrong asks in expectation at most
         $n - k + \binom k2 [1 + (1-H^2)^2 \frac{1 - (1-H^2)^{2n/k-2}}{H^2}]$ questions on every
@@ -261,7 +276,7 @@ def curves(models, rng, sizes):
     "B163",
     place="beyond the paper",
     basis="proved",
-    proof="17-four-results#proof-results-b",
+    proof="17-four-results#thm-results-b",
     prose="the reduction to exchanges of neighbours, and the coupling of the similarities",
     statement=r"""Theorem B. If a non-match that comes directly before a match is exchanged with it, edge ordering
         asks at most as many questions, and knows the same afterwards. So the distribution of its count depends on
@@ -334,7 +349,7 @@ def across_large(sizes):
     "B164",
     place="beyond the paper",
     basis="proved",
-    proof="17-four-results#proof-results-c",
+    proof="17-four-results#thm-results-c",
     prose="the size of the giant component, the sum of Borel's distribution and dominated convergence",
     statement=r"""Theorem C. Without information the expected questions of edge ordering across two clusters of $m$
         records, divided by $m$, tend to $\kappa = \int_0^\infty [(1-\theta)^2 + 2\theta\,y/c]\, dc = 1.42863\ldots$;
@@ -369,3 +384,17 @@ def dominated(sizes=(20, 60, 200), degrees=(8, 9, 12, 20)):
     cases = [(m, c) for m in sizes for c in degrees if c <= m]
     small = [float(np.arange(1, m // 2 + 1) @ component_numbers(m, c / m)[: m // 2]) / m for m, c in cases]
     return small, [2 * e * exp(-c / 2) for _, c in cases]
+
+
+# --- D: node ordering by expected size ------------------------------------------------------------------------------
+
+
+def arrivals_of_table_1(sizes):
+    """Node ordering on the rows of Table 1: the formula for arrival by expected size, random arrival, as printed."""
+    rows = []
+    for name, epsilon, printed in published.read()["table-1"].frame()[["model", "ε", "node"]].itertuples(index=False):
+        model = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}[name](float(Fraction(epsilon)))
+        count = {arrival: cr.expected_queries(model, sizes, "node", arrival=arrival)
+                 for arrival in ("expected size", "random")}  # fmt: skip
+        rows.append({"model": name, "ε": epsilon, **count, "printed": printed})
+    return pd.DataFrame(rows)

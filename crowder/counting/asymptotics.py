@@ -88,7 +88,8 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
 
     Notes
     -----
-    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`.
+    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`. At λ = 1 the limit is
+    the largest for any model with F_g ≤ F_r (Theorems B and C of the chapter "Four results beyond the paper").
 
     Examples
     --------

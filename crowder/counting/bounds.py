@@ -116,7 +116,8 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     Notes
     -----
     O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". It applies to the uniform
-    model, Dist-1 and Dist-2.
+    model, Dist-1 and Dist-2. Sharper, if not in closed form, is ``expected_queries(uniform(), sizes)``: no model with
+    F_g ≤ F_r asks more (Theorem B of the chapter "Four results beyond the paper").
 
     Examples
     --------

@@ -116,7 +116,9 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
 
     Notes
     -----
-    If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper.
+    If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper. The
+    ordering rounds evidence to multiples of 2⁻²⁰ nat; where a ratio is closer to 1 than that, it has ties that the sums
+    here have not.
 
     Examples
     --------

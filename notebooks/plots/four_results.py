@@ -36,6 +36,20 @@ def constant(frame, kappa):
     for name, color, look in looks:
         ax.plot(frame["m"], frame[name], look, color=color, ms=4, label=name)
     ax.axhline(kappa, color=GREY, lw=1, ls="--", label=r"$\kappa$")
-    ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.8))
+    ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.7))
+    ax.legend(loc="lower right", ncols=2)
+    return fig
+
+
+def arrivals(frame):
+    """Counts of node ordering relative to the formula for arrival by expected size, row by row."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.8))
+    place = range(len(frame))
+    ax.plot(place, frame["random"] / frame["expected size"], "o", color=BLUE, ms=5, label="random arrival, exact")
+    ax.plot(place, frame["printed"] / frame["expected size"], "x", color=ORANGE, ms=7, mew=1.6, label="printed")
+    ax.axhline(1, color=GREY, lw=1, ls="--", label="formula")
+    names = [f"{model}\n{epsilon}" for model, epsilon in zip(frame["model"], frame["ε"], strict=True)]
+    ax.set_xticks(list(place), names, fontsize=7)
+    ax.set(title="questions of node ordering, relative to the formula")
     ax.legend()
     return fig

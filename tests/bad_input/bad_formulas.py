@@ -100,6 +100,8 @@ TABLE = {
             ValueError, "model must have"),
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: cr.node_bound(M, [2], printed=0), TypeError, "printed must be True or False, not 0"),
+        Row(lambda: cr.evidence_bound(M, [2, 0]), ValueError, "cluster sizes must be positive integers, not [2, 0]"),
+        Row(lambda: cr.evidence_bound("dist1", [2]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: bounds.disconnected(M, [0]), ValueError, "cluster sizes must be positive integers, not [0]"),
     ],
     "Lower bounds": [
@@ -113,6 +115,13 @@ TABLE = {
         Row(lambda: lower.question_bound(M, 30, 3, error=nan), ValueError, "error must be"),
         Row(lambda: lower.question_bound(M, 3.5, 1), TypeError, "n must be a whole number, not 3.5"),
         Row(lambda: lower.evidence(M, -1), ValueError, "size must be"),
+        Row(lambda: lower.two_sided_bound(M, 30, 31), ValueError, "k must be from 3 to n - 1, not 31 with n = 30"),
+        Row(lambda: lower.two_sided_bound(M, 30, 2), ValueError, "two clusters may need no question"),
+        Row(lambda: lower.two_sided_bound(M, 3.5, 3), TypeError, "n must be a whole number, not 3.5"),
+        Row(lambda: lower.two_sided_bound(U, 30, 3), ValueError, "model must have f_g different from f_r, H² > 0"),
+        Row(lambda: lower.two_sided_bound(cr.dist2(0.1), 30, 3), ValueError, "densities that vanish on the same set"),
+        Row(lambda: lower.two_sided_bound(cr.SimilarityModel.from_steps([0, 0.5, 1], [0.1, 1.9], [1.9, 0.1]), 30, 3),
+            ValueError, "model must have H² <= 1/4, not 0.564"),
     ],
     "Orders of a few pairs": [
         Row(lambda: enumeration.questions_of_order([(0, 5)], [0, 0]), ValueError, "(0, 5) must be"),

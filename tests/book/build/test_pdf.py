@@ -25,8 +25,8 @@ On the page this box has a shadow.
 ```"""
 
 
-def run(book):
-    command = book.command(module="book.build.pdf")
+def run(book, *arguments):
+    command = book.command(*arguments, module="book.build.pdf")
     return subprocess.run(command, cwd=book.root, capture_output=True, text=True)
 
 
@@ -140,3 +140,20 @@ def test_without_pages_there_is_nothing_to_print(tmp_path):
     command = [sys.executable, "-m", "book.build.pdf", "--html", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1 and "run `make book` first" in done.stderr
+
+
+def test_a_page_alone_is_printed_as_a_short_paper(book):
+    """Its text without the code, in a file of its own, which the landing page does not take for the book."""
+    from pypdf import PdfReader
+
+    done = run(book, "--page", "02-two")
+    assert done.returncode == 0, done.stderr
+    text = "\n".join(page.extract_text() for page in PdfReader(book.out / "html" / "02-two.pdf").pages)
+    assert "A box" in text and "Drawn to" not in text  # the theorem of this chapter, not the figure of the other
+    assert "shown = size" not in text
+    assert "02-two.pdf" not in book.page("book/pages/index")
+
+
+def test_an_unknown_page_is_named(book):
+    done = run(book, "--page", "99-none")
+    assert done.returncode == 1 and "the book has no page '99-none'; see _toc.yml" in done.stderr
