@@ -95,7 +95,7 @@ NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
 #: Modules whose claims do not yet say all that `Claim._check_declared` asks for.
 NOT_YET = frozenset((
-    "exact_counts", "errata", "synthetic",
+    "exact_counts", "errata",
 ))  # fmt: skip
 
 #: Statuses that require a corrected statement.
