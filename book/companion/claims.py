@@ -93,11 +93,6 @@ TOUCHED = ("general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments")
 #: Instead of a status: some evidence does not hold; there is no evidence.
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
-#: Modules whose claims do not yet say all that `Claim._check_declared` asks for.
-NOT_YET = frozenset((
-    "exact_counts", "errata",
-))  # fmt: skip
-
 #: Statuses that require a corrected statement.
 AMENDED = ("holds with a caveat", "misprint", "refuted")
 
@@ -146,8 +141,7 @@ class Claim:
         if bool(self.corrected) != (self.status in AMENDED):
             raise ValueError(f"{self.id}: a claim that is {self.status} "
                              f"{'needs a' if self.status in AMENDED else 'has no'} corrected statement")  # fmt: skip
-        if self.module.rpartition(".")[2] not in NOT_YET:
-            self._check_declared()
+        self._check_declared()
 
     def _check_declared(self) -> None:
         """Check that what the page says besides the verdict is there, and nothing that the verdict rules out."""
@@ -201,7 +195,7 @@ class Claim:
     def record(self, pieces: Sequence[Evidence]) -> dict[str, Any]:
         """The entry for the ledger: status, basis and each piece of evidence."""
         status, basis = outcome(pieces)
-        if basis == "proved" and not self.proof and self.module.rpartition(".")[2] not in NOT_YET:
+        if basis == "proved" and not self.proof:
             basis = "exact"  # calculations with symbols, but no written argument that rests on them
         if status == "counterexample":  # how serious it is must be judged, and the claim declares it
             status = self.status if self.status in AMENDED else NOT_SHOWN
@@ -245,11 +239,6 @@ def _carrying(pieces: Iterable[Evidence]) -> list[Evidence]:
     pieces = list(pieces)
     refuted = any(piece.kind == "counterexample" and not piece.corrected for piece in pieces)
     return [p for p in pieces if p.corrected == refuted and not p.also and p.kind in BASES]
-
-
-def argument(what: str, *steps: Any, shows: str = "") -> Evidence:
-    """Only for the modules in `NOT_YET`, and to go with them."""
-    return cases(what, *steps, where="cases", shows=shows)._replace(kind="proved")
 
 
 def also(piece: Evidence) -> Evidence:

@@ -121,7 +121,7 @@ class MarkdownDirective(SphinxDirective):
         if instance:
             first = [piece for piece in entry["evidence"] if piece["kind"] == "counterexample"][:1]
             lines += [line for piece in first for line in (f"**Instance:** {piece['what']}: *{piece['figure']}*", "")]
-        for label, text in (("Affects", entry["affects"]), ("Stands", entry["stands"])):
+        for label, text in (("Affects", entry["affects"]), ("What stands", entry["stands"])):
             lines += [f"**{label}:** {text}", ""] if text else []
         return self.markdown(*lines) if lines else []
 
