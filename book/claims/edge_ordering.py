@@ -17,11 +17,12 @@ from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
+    inequality,
     of_chapter,
     simulation,
     trend,
@@ -239,11 +240,20 @@ def _connected_ask_once():
 
 
 def _questions_and_components(orders=None):
-    return argument(
-        "questions and components, in every order of the pairs of up to 4 records and in random orders for 6",
-        *_bound_in_every_order(), *(_bound_in_some_orders() if orders is None else _bound_in(orders)),
+    return also(cases(
+        "questions and components", *_bound_in_every_order(),
+        *(_bound_in_some_orders() if orders is None else _bound_in(orders)),
+        where="every order of the pairs of up to four records, and random orders for six",
         shows="never more questions than the bound",
-    )  # fmt: skip
+    ))  # fmt: skip
+
+
+def _sum_over_pairs():
+    """The sum of m m' (P + P') over all pairs of clusters, by clusters."""
+    m, chance = sp.symbols("m1:7", positive=True), sp.symbols("P1:7", positive=True)
+    return identity("the sum over pairs of clusters is one over clusters, $\\sum_i m_i (n - m_i) P_i$; two to six", *(
+        sum(m[i] * m[j] * (chance[i] + chance[j]) for i, j in combinations(range(some), 2))
+        - sum(m[i] * (sum(m[:some]) - m[i]) * chance[i] for i in range(some)) for some in range(2, 7)))  # fmt: skip
 
 
 def _union_bound():
@@ -252,12 +262,13 @@ def _union_bound():
         choices = map(set, combinations(range(m), s + 1))
         return sum(not any(i in chosen and j in chosen for i, j in edges) for chosen in choices)
 
-    return argument(
-        "components and independent sets, in every graph on up to 5 vertices",
+    return also(cases(
+        "components and independent sets",
         *(independent(m, edges, s) >= (len(naive.components(range(m), edges)) > s)
           for m in (2, 3, 4, 5) for edges in _graphs(m) for s in range(1, m)),
+        where="every graph on up to five vertices",
         shows="more than $s$ components imply an independent set of $s + 1$",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _spanning_tree(order):
@@ -318,6 +329,11 @@ def _on_trees():
     return [*_tree_in_every_order(), *some, *_separately(), *_exchanges_ask_nothing_new()]
 
 
+def _tree_cases():
+    return also(cases("the steps of {prf:ref}`thm-edge-likely`", *_on_trees(),
+                      where="every order of the pairs of up to four records, and random orders for six"))  # fmt: skip
+
+
 def _tree_sums():
     a, b = sp.symbols("a b", positive=True)  # two cluster sizes, the smaller a and the larger a + b
     return [2 * a - 2 * a * (a + b) / (a + b + 1) - 2 * a / (a + b + 1), a + (a + b) - 2 * a - b,
@@ -363,6 +379,9 @@ def _spread(rng, n, k):
 
 @claim(
     "C03",
+    proof="05-edge-ordering#prop-edge-worst",
+    prose="the number of questions when all non-matches come first",
+    touches="general densities",
     place="Introduction, the heuristic of Wang et al.",
     status="holds", basis="proved",
     statement=r"On some instances edge ordering asks of order $n$ times as many questions as an optimal strategy.",
@@ -406,6 +425,9 @@ def _repaired_in_numbers():
 
 @claim(
     "C09",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, and the union bound",
+    touches="general densities",
     place="Theorem 2 (edge ordering) and its proof",
     status="refuted", basis="proved",
     statement=r"""Edge ordering asks at most $n + \min_{1\le s\le n} \bigl[\binom k2 s^2 + n \sum_i
@@ -445,13 +467,14 @@ def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
         [cr.edge_bound(model, sizes) for model in models for sizes in TINY],
         [printed_bound(model, sizes)[0] for model in models for sizes in TINY], tolerance=1e-11, relative=True,
     ))  # fmt: skip
+    yield corrected(_sum_over_pairs())
     yield corrected(_questions_and_components())
     yield corrected(_union_bound())
     for piece in _repaired_in_numbers():
         yield corrected(also(piece))
-    yield corrected(also(argument(
-        "with 1 for $s$: every order of the pairs of two clusters of up to four records, at most one question besides "
-        "the non-matches that come while a cluster is not connected", *_connected_ask_once())))  # fmt: skip
+    yield corrected(also(cases(
+        "with 1 for $s$: at most one question besides the non-matches that come while a cluster is not connected",
+        *_connected_ask_once(), where="every order of the pairs of two clusters of up to four records")))  # fmt: skip
     tried = _random_models(random)
     yield corrected(also(bounded(
         f"exact counts against $n - k + \\sum_{{i<j}} \\min\\{{m_i m_j, 1 + m_i m_j (D_i + D_j)\\}}$, {len(tried)} "
@@ -467,6 +490,9 @@ def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
 
 @claim(
     "C15",
+    proof="05-edge-ordering#prop-edge-uniform",
+    prose="the theorem from which it starts (B44)",
+    touches="F_g <= F_r",
     place="Proposition 2 (uniform noise) and its proof",
     status="holds with a caveat", basis="proved", kind="condition",
     statement=r"""Without information, $L_{g,r}(t) = 1/(t + 1)$ and edge ordering asks $O(nk \log\frac nk)$
@@ -498,11 +524,12 @@ def proposition_2(largest=20):
                          printed=0)  # fmt: skip
     yield counterexample("a step of the proof, a cluster of two, $s = 4$: the empty sum, against the logarithm",
                          value=0, relation="at most", printed=log(Fraction(2 - 1, 4 - 2)))  # fmt: skip
-    yield corrected(argument(
-        r"$E[Q] \le k(n-1)$, by {prf:ref}`thm-edge-likely`", *_on_trees(),
-        *(sp.simplify(c) == 0 for c in _tree_sums()), shows="$E[Q] < nk$, without a logarithm"))  # fmt: skip
-    yield corrected(identity("`cr.L_symbolic`, and the integral by sympy", cr.L_symbolic("uniform") - 1 / (T + 1),
-                             sp.integrate(x**T, (x, 0, 1)) - 1 / (T + 1), shows="$L_{g,r}(t) = 1/(t+1)$"))  # fmt: skip
+    yield corrected(identity(r"$E[Q] \le k(n-1)$, by {prf:ref}`thm-edge-likely`: the sums", *_tree_sums(),
+                             shows="$E[Q] < nk$, without a logarithm"))  # fmt: skip
+    yield corrected(inequality(r"$\ln\frac nk \ge \ln 2$ for $n = (2 + x)k$", sp.log(2 + x) - sp.log(2)))
+    yield corrected(_tree_cases())
+    yield corrected(identity("`cr.L_symbolic`, and the integral by sympy", (cr.L_symbolic("uniform"), 1 / (T + 1)),
+                             (sp.integrate(x**T, (x, 0, 1)), 1 / (T + 1)), shows="$L_{g,r}(t) = 1/(t+1)$"))  # fmt: skip
     further = [
         bounded(f"exact counts against $k(n-1)$, {len(grid)} lists of sizes",
                 [cr.expected_queries(cr.uniform(), s) for s in grid], [len(s) * (sum(s) - 1) for s in grid]),
@@ -547,13 +574,17 @@ def _dist1_factor():
 
 
 def _dist1_dominates():
-    sizes = published.cluster_sizes(announced=True)
-    return argument(
-        r"$F_g \le F_r$, and $\frac{1-\epsilon}{1+\epsilon} \ge \frac13$", *_on_trees(),
-        sp.simplify(_dist1_factor() - sp.Rational(1, 3) - (2 - 4 * EPSILON) / (3 * (1 + EPSILON))) == 0,
-        *(edge_tree_bound(cr.dist1(v), sizes) <= len(sizes) * (sum(sizes) - 1) for v in np.linspace(0.01, 0.5, 50)),
-        shows="$E[Q] \\le k(n-1)$, by {prf:ref}`thm-edge-likely`",
-    )  # fmt: skip
+    sizes, half = published.cluster_sizes(announced=True), sp.Rational(1, 2)
+    low, high = ((1 + EPSILON) * x - (1 - EPSILON) * x, (1 + EPSILON) * (1 - x) - (1 - EPSILON) * (1 - x))
+    return [
+        inequality(r"$F_g \le F_r$ on both steps, and $\frac{1-\epsilon}{1+\epsilon} \ge \frac13$", low, high,
+                   _dist1_factor() - sp.Rational(1, 3), over={EPSILON: (0, half), x: (0, 1)},
+                   shows="$E[Q] \\le k(n-1)$, by {prf:ref}`thm-edge-likely`"),
+        _tree_cases(),
+        also(cases("`edge_tree_bound` for the sizes of Table 1, against $k(n-1)$", *(
+            bool(edge_tree_bound(cr.dist1(v), sizes) <= len(sizes) * (sum(sizes) - 1))
+            for v in np.linspace(0.01, 0.5, 50)), where="50 values of ε")),
+    ]  # fmt: skip
 
 
 @cache
@@ -584,6 +615,9 @@ def _dist1_in_numbers(runs, repetitions, largest):
 
 @claim(
     "C16",
+    proof="05-edge-ordering#prop-edge-dist1",
+    prose="the theorem from which it starts (B44)",
+    touches="Dist-1",
     place="Proposition 3 (Dist-1) and its proof",
     status="holds with a caveat", basis="proved", kind="condition",
     statement=r"""Under Dist-1, $0 < \epsilon < \frac12$, edge ordering asks $O(nk(1 - 2\epsilon) \log\frac nk)$
@@ -615,24 +649,28 @@ def proposition_3(runs=None, repetitions=60, largest=25):
                        [float(cr.expected_queries_exact(cr.dist1(near), [2, 2])),
                         cr.expected_queries(cr.dist1(near), sizes)]))  # fmt: skip
     points = [(Fraction(i, 20), s) for i in range(1, 11) for s in (1, 2, 3, 8)]
-    yield also(argument(
+    yield also(cases(
         r"$\frac{1-2\epsilon}{t+1} < \frac{1-\epsilon}{(1+\epsilon)(t+1)} < L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$, in "
         "fractions", *((1 - 2 * v) / Fraction(s + 1) < (1 - v) / ((1 + v) * (s + 1))
                        < by_hand.integral(cr.dist1(v), s) <= (1 - v) / Fraction(s + 1)
-                       for v, s in points)))  # fmt: skip
+                       for v, s in points), where=f"{len(points)} points"))  # fmt: skip
     yield also(_two_and_one_dist1())
     yield also(trend(r"close to $\frac12$: $E[Q]$ over $nk(1-2\epsilon)\ln\frac nk$, against $1/(1-2\epsilon)$",
                      1 / (1 - 2 * close), over, exponent=1, within=0.02))  # fmt: skip
     yield also(identity(r"$L_{g,r}(1)$ exceeds $(1-2\epsilon)/2$ by $\epsilon/2$",
                         at_one - (1 - 2 * EPSILON) / 2 - EPSILON / 2))  # fmt: skip
     yield also(_runs_agree(runs, "dist1", repetitions))
-    yield corrected(_dist1_dominates())
+    for piece in _dist1_dominates():
+        yield corrected(piece)
     for piece in _dist1_in_numbers(runs, repetitions, largest):
         yield corrected(also(piece))
 
 
 @claim(
     "C17",
+    proof="05b-edge-proofs#edge-dist2-proof",
+    prose="the theorems from which it starts (B41, B44), and the union bound over splits of a cluster",
+    touches="Dist-2",
     place="Proposition 4 (Dist-2) and its proof",
     status="holds", basis="proved",
     statement=r"""Under Dist-2 edge ordering asks $O(n + k^2 \log n/\epsilon)$ questions; at $s = \sqrt{4 \ln
@@ -643,7 +681,7 @@ def proposition_3(runs=None, repetitions=60, largest=25):
 )  # fmt: skip
 def proposition_4(compared=None, runs=None, repetitions=60):
     """`compared`: exact counts and bounds of equal clusters; `runs`: the rows of Table 1, simulated and exact."""
-    sizes, e = published.cluster_sizes(announced=True), EPSILON
+    e = EPSILON
     if compared is None:
         small = [(v, m, clusters) for v in (0.05, 0.3, 0.45) for m in (1, 3, 12) for clusters in (2, 10)]
         exact = [cr.expected_queries(cr.dist2(v), [m] * clusters) for v, m, clusters in small]
@@ -660,13 +698,17 @@ def proposition_4(compared=None, runs=None, repetitions=60):
     large = [(m, v) for v in (0.2, 0.3, 0.45) for m in (60, 100, 150, 250) if m * v > 6 * log(m)]
     times = (1, 2, 5, 30)
     records, logarithm, h2 = sp.Symbol("N", positive=True), sp.Symbol("ln_n", positive=True), e / (1 - e)
-    yield argument(
-        "the proof, by {prf:ref}`thm-edge-likely` and {prf:ref}`thm-edge-corrected`", *_on_trees(),
-        *_bound_in_every_order(), *_bound_in_some_orders(),
-        sp.Rational(1, 2) < sp.log(2), 1 / (1 - sp.Rational(1, 4)) == sp.Rational(4, 3),
-        1 + sp.Rational(1, 4) * sp.Rational(8, 3) < 2, *(edge_tree_bound(cr.dist2(v), sizes) > 0 for v in EPSILONS),
-        shows=r"$E[Q] \le n + 6 k^2 \ln n / \epsilon$",
+    a = sp.Symbol("a", positive=True)
+    yield inequality(
+        r"$F_g(1 - \epsilon) \le e^{-\epsilon}$; $a(m - a) \ge \frac{am}2$ for $m = 2a + x$; the geometric series, and "
+        "$m m' \\le n^2/4$ of it", sp.exp(-e) - (1 - 2 * e) / (1 - e), a * (a + x) - a * (2 * a + x) / 2,
+        sp.Rational(4, 3) / records**2 - records**-2 / (1 - records**-2),
+        2 - (1 + records**2 / 4 * sp.Rational(8, 3) / records**2), (a + x) ** 2 / 4 - a * x,
+        over={e: (0, sp.Rational(1, 2)), records: (2, sp.oo)}, shows=r"$E[Q] \le n + 6 k^2 \ln n / \epsilon$",
     )  # fmt: skip
+    yield _tree_cases()
+    yield _questions_and_components()
+    yield also(cases("$\\frac12 < \\ln 2$", sp.Rational(1, 2) < sp.log(2), where="two numbers"))
     yield identity(
         "the tail, and $F_g(1 - \\epsilon) = 1 - H^2$ against $1 - \\epsilon$",
         records * records * 2 / records**2 / sp.sqrt(4 * logarithm / e) - sp.sqrt(e / logarithm),
@@ -700,6 +742,8 @@ def _printed_tail(n, sizes, epsilon):
 
 @claim(
     "B41",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, whose levels are independent of the matches",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""In every model, at most $s s' + m m' (\Pr(c(R) > s) + \Pr(c'(R) > s'))$ questions are asked between
@@ -711,6 +755,7 @@ def _printed_tail(n, sizes, epsilon):
 def bound_for_every_model(orders=None):
     """`orders` of six records."""
     models = small_models()
+    yield _sum_over_pairs()
     yield _questions_and_components(orders)
     yield also(agreement(
         "`cr.edge_bound(…, printed=False)` against the formula, over all graphs",
@@ -721,6 +766,8 @@ def bound_for_every_model(orders=None):
 
 @claim(
     "B42",
+    proof="05-edge-ordering#prop-edge-factor",
+    prose="that a match reduces the number of components by at most one, and linearity of expectation",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""The printed bound of Theorem 2 can be too small by any factor: at least $m/(24 \ln m)$ for two
@@ -736,13 +783,15 @@ def any_factor(points=4):
     instances = [(gap_model(1 / m), [int(m)] * 2) for m in sizes]
     exact = np.array([cr.expected_queries(*instance) for instance in instances])
     printed = np.array([cr.edge_bound(*instance) for instance in instances])
-    yield argument(
-        "components, tail and limit",
-        *(by_hand.expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)),
-        sp.simplify(x - x * (x - 1) / 2 / x - (x + 1) / 2) == 0, limit == sp.Rational(1, 24),
-        *(log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
-        shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}",
-    )  # fmt: skip
+    root = sp.sqrt(6 * x * sp.log(x))  # s - 1
+    yield identity("components, exponent and limit", (x - x * (x - 1) / 2 / x, (x + 1) / 2),
+                   (root**2 / 2, 3 * x * sp.log(x)), (x * limit, x / 24),
+                   shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}")  # fmt: skip
+    yield inequality("$\\ln(1 - p) \\le -p$", -x - sp.log(1 - x), over={x: (0, 1)})
+    yield also(cases("components, and the tail", *(
+        by_hand.expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)), *(
+        log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
+        where="$m$ up to 40, and up to 2,000"))  # fmt: skip
     yield also(
         bounded(f"$\\frac14(m+1)^2$ against the exact count, $m$ up to {sizes[-1]:,}", (sizes + 1) ** 2 / 4, exact)
     )
@@ -754,6 +803,8 @@ def any_factor(points=4):
 
 @claim(
     "B43",
+    proof="05-edge-ordering#prop-edge-tree",
+    prose="that questions are tree edges, and exchangeability",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""The questions of edge ordering about one record and a cluster of $m$ are the record's edges in a
@@ -765,12 +816,12 @@ def questions_are_tree_edges(orders=None):
     """`orders` of six records."""
     orders = _some_orders(200) if orders is None else orders
     alike = cr.SimilarityModel.from_steps([0, QUARTER, 1], [QUARTER, 5 * QUARTER], [QUARTER, 5 * QUARTER])
-    yield argument(
-        "questions and tree, in every order of the pairs of 3 and 4 records, and in random orders for 6",
-        *_tree_in_every_order(),
+    yield identity("expected degree: an equal share of $2m$ edge ends", ((2 * x) / (x + 1) * (x + 1), 2 * x))
+    yield also(cases(
+        "questions and tree", *_tree_in_every_order(),
         *(_asks_its_tree(5, order, "aaaaab") for order in orders), shows="the same pairs",
-    )  # fmt: skip
-    yield identity("expected degree: an equal share of $2m$ edge ends", (2 * x) / (x + 1) * (x + 1) - 2 * x)
+        where="every order of the pairs of three and four records, and random orders for six",
+    ))  # fmt: skip
     yield also(agreement(
         "`cr.expected_queries`, two models with $f_g = f_r$, $m$ to 250",
         [cr.expected_queries(model, [m, 1]) - (m - 1) for model in (cr.uniform(), alike) for m in LONE],
@@ -780,6 +831,8 @@ def questions_are_tree_edges(orders=None):
 
 @claim(
     "B44",
+    proof="05-edge-ordering#thm-edge-likely",
+    prose="one record at a time, and that lower non-matches cause no new question",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""If $F_g \le F_r$, edge ordering asks at most $n - k + \sum_{i<j} 2 m_i m_j / (\max(m_i, m_j) + 1) \le
@@ -789,11 +842,11 @@ def questions_are_tree_edges(orders=None):
           BOUNDS + "test_the_tree_bound_holds_on_random_models_with_dominance"],
 )  # fmt: skip
 def tree_bound():
-    yield argument("one record at a time, in every order of the pairs of up to 4 records", *_separately(),
-                   shows="never more questions together")  # fmt: skip
-    yield argument("exchanging a non-match of a single record with the next match, in every order",
-                   *_exchanges_ask_nothing_new(), shows="no new questions")  # fmt: skip
     yield identity("the sums", *_tree_sums())
+    yield also(cases("one record at a time", *_separately(), where="every order of the pairs of up to four records",
+                     shows="never more questions together"))  # fmt: skip
+    yield also(cases("exchanging a non-match of a single record with the next match", *_exchanges_ask_nothing_new(),
+                     where="every order", shows="no new questions"))  # fmt: skip
     yield also(_tree_formula())
     yield also(bounded("the bound against $k(n-1)$", [_tree_in_fractions(s) for s in MORE],
                        [len(s) * (sum(s) - 1) for s in MORE]))  # fmt: skip
@@ -819,6 +872,8 @@ def model_with_three_steps():
 
 @claim(
     "B47",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, and the union bound",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Theorem 2 with the union-bound factor: at most $n - k + \min_{s \ge 1} \bigl[\binom k2 s^2 + \sum_i
@@ -827,6 +882,7 @@ def model_with_three_steps():
     test=BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
 )  # fmt: skip
 def theorem_2_repaired():
+    yield _sum_over_pairs()
     yield _questions_and_components()
     yield _union_bound()
     for piece in _repaired_in_numbers():
@@ -835,6 +891,8 @@ def theorem_2_repaired():
 
 @claim(
     "B48",
+    proof="05-edge-ordering#prop-edge-dist1",
+    prose="the theorem from which it starts (B44)",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Under Dist-1, $E[Q] \le k(n - 1) \le \frac3{\ln 2}\, nk\, \frac{1-\epsilon}{1+\epsilon} \ln\frac nk$
@@ -844,6 +902,6 @@ def theorem_2_repaired():
 )  # fmt: skip
 def dist1_with_its_factor(runs=None, repetitions=60, largest=25):
     """See `proposition_3`."""
-    yield _dist1_dominates()
+    yield from _dist1_dominates()
     for piece in _dist1_in_numbers(runs, repetitions, largest):
         yield also(piece)

@@ -20,8 +20,8 @@ from book.companion.claims import (
     Evidence,
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
@@ -68,7 +68,9 @@ def _by_order(labels):
 
 
 @claim(
-    "E09", about="C18", place="Proof of Proposition 5, Dist-1, the cost of a record", status="holds with a caveat",
+    "E09",
+    touches="Dist-1",
+    about="C18", place="Proof of Proposition 5, Dist-1, the cost of a record", status="holds with a caveat",
     basis="exact", kind="condition",
     statement=r"For $s \ge \frac nk(1-\epsilon)$, $\min\{k, (n - |V_i|)\, L_{g,r}(s)\} \le (1-\epsilon)k$.",
     corrected=r"""To first order in $\epsilon$; in general it is at most about $k/(1+\epsilon)$. The sum is still at
@@ -99,11 +101,11 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
                             r * (1 - np.log(r)), 1 - dial**2))  # fmt: skip
     shapes = [rng.integers(1, top, size=k).tolist() for top in tops for k in (2, 5, 20, 60)]
     shapes += [[m] * k for m in equal for k in (2, 20, 60)]
-    cases = list(product(shapes, (0.01, 0.1, 0.25, 0.4, 0.5)))
+    tried = list(product(shapes, (0.01, 0.1, 0.25, 0.4, 0.5)))
     yield corrected(bounded(
-        rf"the printed sum of Theorem 3 less $n$, against $nk(1-\epsilon^2)$, {len(cases)} cases",
-        [node_bound(cr.dist1(x), sizes) - sum(sizes) for sizes, x in cases],
-        [sum(sizes) * len(sizes) * (1 - x * x) for sizes, x in cases]))  # fmt: skip
+        rf"the printed sum of Theorem 3 less $n$, against $nk(1-\epsilon^2)$, {len(tried)} cases",
+        [node_bound(cr.dist1(x), sizes) - sum(sizes) for sizes, x in tried],
+        [sum(sizes) * len(sizes) * (1 - x * x) for sizes, x in tried]))  # fmt: skip
     model = cr.dist1(F(2, 5))
     yield also_corrected(
         agreement(
@@ -116,7 +118,11 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
 
 
 @claim(
-    "E11", about="C13", place="After Proposition 5, and the lower bound's section",
+    "E11",
+    proof="03-integral#prop-l-top",
+    prose="that a power of a number below 1 vanishes",
+    touches=("general densities", "Dist-1", "Dist-2"),
+    about="C13", place="After Proposition 5, and the lower bound's section",
     status="holds with a caveat", basis="proved", kind="wording",
     statement="""That Dist-1 is closer to uniform in Hellinger distance, and asks more questions, shows that this is the
     right distance for the heuristics, too.""",
@@ -148,15 +154,21 @@ def distance_for_the_heuristics(low=None, counts=None):
             tolerance=1e-12,
         )
     )
-    tops = {"uniform": sp.Integer(1), "dist1": (1 - e) / (1 + e), "dist2": sp.Integer(0)}  # f_r/f_g where f_g ends
+    top, q, s = (1 - e) / (1 + e), *sp.symbols("q s", positive=True)  # f_r/f_g where f_g ends; ε = 1 - 2q, t = s
+    forms = {name: ((t + 1) * L_symbolic(name)).subs(t, s) for name in cr.models.MODEL_NAMES}
     yield corrected(identity(
-        r"$(t+1) L_{g,r}(t) \to f_r/f_g$ at the largest similarities, three models",
-        *(sp.limit(((t + 1) * L_symbolic(name)).subs(e, sp.Rational(1, 3)), t, sp.oo) - top.subs(e, sp.Rational(1, 3))
-          for name, top in tops.items())))  # fmt: skip
+        r"$(t+1) L_{g,r}(t)$ less $f_r/f_g$ at the largest similarities: powers with exponent $t$, three models",
+        (forms["uniform"], 1),
+        (forms["dist1"] - top * (1 + e * ((1 - e) / 2) ** (s - 1))).subs(e, 1 - 2 * q),
+        (forms["dist2"] - ((1 - 2 * e) / (1 - e)) ** (s + 1)).subs(e, 1 - 2 * q)))  # fmt: skip
 
 
 @claim(
-    "E13", about=["C17", "C28"], place="After Proposition 5, from Dist-1 to Dist-2",
+    "E13",
+    proof="11-errata#dist1-to-dist2",
+    prose="the two bounds on the count across two clusters",
+    touches=("Dist-1", "Dist-2", "experiments"),
+    about=["C17", "C28"], place="After Proposition 5, from Dist-1 to Dist-2",
     status="holds with a caveat", basis="proved", kind="condition",
     statement="For $k = o(n)$ the query complexity is drastically reduced by moving from Dist-1 to Dist-2.",
     corrected=r"""For equal clusters, if $k \to \infty$ as well as $n/k$: the ratio of the two expected counts tends to
@@ -194,9 +206,10 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
     yield also_corrected(bounded(r"under Dist-2: the expected non-matches against $\frac4{H^2}$",
                                  across["dist2"], 4 / h2))  # fmt: skip
     shares = [ratio(j, 1000, ordering) for ordering in ("edge", "node") for j in sizes]
-    yield also_corrected(argument(
-        f"a thousand clusters of {', '.join(map(str, sizes))}, both orderings: the ratio falls",
+    yield also_corrected(cases(
+        "the ratio falls",
         *(bool(b < a) for ordering in (shares[: len(sizes)], shares[len(sizes) :]) for a, b in pairwise(ordering)),
+        where=f"a thousand clusters of {', '.join(map(str, sizes))}, both orderings",
         shows=", ".join(f"{share:.3f}" for share in shares)))  # fmt: skip
     yield also_corrected(agreement(
         f"fixed $k$ = 2, 3, 10 and clusters of {m}, against the limits",
@@ -206,7 +219,9 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
 
 
 @claim(
-    "E15", about="C33", place="System model, persistent errors",
+    "E15",
+    touches=(),
+    about="C33", place="System model, persistent errors",
     status="holds with a caveat", basis="exact", kind="condition",
     statement="""If errors are persistent, questions about several elements of a cluster decide with certainty whether a
     record belongs to it.""",
@@ -234,7 +249,9 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
 
 
 @claim(
-    "E16", about=["C09", "C10"], place="Theorems 2 and 3", status="holds with a caveat", basis="exact",
+    "E16",
+    touches=("general densities", "Dist-2"),
+    about=["C09", "C10"], place="Theorems 2 and 3", status="holds with a caveat", basis="exact",
     kind="wording",
     statement="The theorems bound the query complexity, the number of questions asked.",
     corrected="The expected query complexity, by their proofs (with the corrections in the errata on them).",
@@ -253,7 +270,12 @@ def in_expectation():
     yield also(bounded("the corrected bound is exceeded as well", float(_theorem_3(DIST2_FIFTHS, [2, 2])),
                        run.n_queries))  # fmt: skip
     yield also(
-        argument("the similarities are possible", DIST2_FIFTHS.green.pdf(0.45) > 0, DIST2_FIFTHS.red.pdf(0.55) > 0)
+        cases(
+            "the similarities are possible",
+            DIST2_FIFTHS.green.pdf(0.45) > 0,
+            DIST2_FIFTHS.red.pdf(0.55) > 0,
+            where="two numbers",
+        )
     )
     apart_first = [(0, 2), (0, 3), (1, 2), (1, 3), (0, 1), (2, 3)]
     again = by_hand.node_questions("aabb", apart_first, [0, 2, 1, 3])[0]
@@ -270,7 +292,9 @@ def in_expectation():
 
 
 @claim(
-    "E24", about=["C09", "C15"], place="Contributions", status="holds with a caveat", basis="exact", kind="wording",
+    "E24",
+    touches="general densities",
+    about=["C09", "C15"], place="Contributions", status="holds with a caveat", basis="exact", kind="wording",
     statement="The paper derives the exact expression of the query complexity for some models.",
     corrected="""Up to constants, and as upper bounds. The exact expected count is an integral, equal to the mean over
     all orders.""",
@@ -290,7 +314,9 @@ def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], 
 
 
 @claim(
-    "E18", about="C18", place="Proof of Proposition 5, Dist-2", status="misprint", basis="exact", kind="misprint",
+    "E18",
+    touches="Dist-2",
+    about="C18", place="Proof of Proposition 5, Dist-2", status="misprint", basis="exact", kind="misprint",
     statement=r"$L_{g,r}(s) = \frac{e^{-\epsilon s}}{s+1}$.",
     corrected=r"$L_{g,r}(s) \le \frac{e^{-\epsilon s}}{s+1}$, for all $s \ge 0$.",
     affects="a sign. The proof needs only the inequality.",
@@ -307,7 +333,9 @@ def equality_sign():
 
 
 @claim(
-    "E19", about="C08", place="Definition of the integral, and the first display of the proof of Theorem 2",
+    "E19",
+    touches=(),
+    about="C08", place="Definition of the integral, and the first display of the proof of Theorem 2",
     status="misprint", basis="exact", kind="misprint",
     statement=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^r f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
     corrected=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^x f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
@@ -331,7 +359,9 @@ def integration_variable():
 
 
 @claim(
-    "E20", about="C10", place="Proof of Theorem 3, the event", status="misprint", basis="exact", kind="misprint",
+    "E20",
+    touches=(),
+    about="C10", place="Proof of Theorem 3, the event", status="misprint", basis="exact", kind="misprint",
     statement=r"The event of an unnecessary question is $w_{v,u} \ge \max_{x \in V_i} w_{v,x}$.",
     corrected=r"""It is $w_{v,u} \ge \max_{x \in C_i} w_{v,x}$, over the $s$ placed records, with probability
     $L_{g,r}(s)$.""",
@@ -351,7 +381,11 @@ def placed_records():
 
 
 @claim(
-    "E22", about=["C11", "C24"], place="Definition of Dist-1; Table 1",
+    "E22",
+    proof="02-models#def-distances",
+    prose="that mass and distance are sums over the steps",
+    touches=("Dist-1", "experiments"),
+    about=["C11", "C24"], place="Definition of Dist-1; Table 1",
     status="misprint", basis="proved", kind="misprint",
     statement=r"Dist-1 is for $0 < \epsilon < \frac12$.",
     corrected=r"""For $0 \le \epsilon \le 1$ both are densities, and $H^2 = 1 - \sqrt{1-\epsilon^2}$; Table 1 uses
@@ -366,11 +400,11 @@ def range_of_dist1():
                          value=sum(not 0 < x < HALF for x in used), relation="equal", printed=0)  # fmt: skip
     edges, green, red = cr.models.steps("dist1", e)
     widths = [b - a for a, b in pairwise(edges)]
-    masses = [sum(h * b for h, b in zip(row, widths, strict=True)) - 1 for row in (green, red)]
+    masses = [(sum(h * b for h, b in zip(row, widths, strict=True)), 1) for row in (green, red)]
     affinity = sum(sp.sqrt(g * r) * b for g, r, b in zip(green, red, widths, strict=True))
     yield corrected(identity(
         r"both masses are 1, and $1 - H^2 = \sqrt{1 - \epsilon^2}$, for $0 \le \epsilon \le 1$", *masses,
-        affinity - sp.sqrt((1 - e) * (1 + e)), sp.expand((1 - e) * (1 + e)) - (1 - e**2)))  # fmt: skip
+        affinity - sp.sqrt((1 - e) * (1 + e)), (1 - e) * (1 + e) - (1 - e**2)))  # fmt: skip
     yield also_corrected(agreement("`hellinger2`", [cr.dist1(x).hellinger2 for x in used],
                                    [1 - sqrt(1 - float(x) ** 2) for x in used], tolerance=1e-14))  # fmt: skip
 
@@ -384,7 +418,11 @@ def _worst(*sizes):
 
 
 @claim(
-    "E23", about=["C04", "C05"], place="Introduction, on Vesdapunt et al.; proof of Proposition 2", status="misprint",
+    "E23",
+    proof="06-node-ordering#thm-node-worst",
+    prose="the worst case of node ordering, and the bound without similarities (C05)",
+    touches=(),
+    about=["C04", "C05"], place="Introduction, on Vesdapunt et al.; proof of Proposition 2", status="misprint",
     basis="proved", kind="misprint",
     statement="Node ordering is at least an $O(k)$-approximation; without information $O(nk)$ questions are necessary.",
     corrected=r"""At most $k$ times the ideal, since $k(n - k + \binom k2)$ exceeds the worst case $nk - \binom{k+1}2$
@@ -413,7 +451,9 @@ def order_symbols(most=5):
 
 
 @claim(
-    "E25", about="C01", place="Introduction, motivating example", status="misprint", basis="exact", kind="misprint",
+    "E25",
+    touches=(),
+    about="C01", place="Introduction, motivating example", status="misprint", basis="exact", kind="misprint",
     statement="Six places are given.",
     corrected="Five, three of one entity and two of another, needing between 4 and 9 questions.",
     affects="a number in the text; the figure has five.",

@@ -179,8 +179,8 @@ def _sampled(trials):
          question make all answers right with any given probability, and the order of $\log n$ is also necessary: about
          $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
     affects="crowds that err at least half of the time.",
-    stands="The factor of $\\log n$ for any better crowd, which is surely meant; and all theorems.",
     touches=(),
+    stands="The factor of $\\log n$ for any better crowd, which is surely meant; and all theorems.",
     code=[votes_needed, log_majority_error, majority_error],
     test=[
         "test_voting.py::test_every_pattern_of_answers",

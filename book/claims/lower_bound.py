@@ -16,11 +16,12 @@ from book.companion.claims import (
     Evidence,
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
+    inequality,
     of_chapter,
     simulation,
 )
@@ -41,8 +42,8 @@ GAMES, LOWER, CERTAIN = "test_decision_trees.py::", "test_lower_bounds.py::", "t
 
 
 def _rests_on(name, pieces):
-    """The evidence for another claim, as one piece."""
-    return argument(f"the evidence for {name}", *(piece.holds for piece in pieces))
+    """The evidence for another claim, as one piece: support for what rests on that claim."""
+    return also(cases(f"the evidence for {name}", *(piece.holds for piece in pieces), where=f"the cases of {name}"))
 
 
 def vanishes(what, ratio, variable, to, direction="+"):
@@ -314,6 +315,8 @@ def _theorem_support(played):
 
 @claim(
     "B34",
+    proof="04-lower-bound#thm-lower-ours",
+    prose="the count of questions about one hidden record, and Jensen's inequality",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Lower bounds with explicit constants on the expected questions of randomised algorithms that know
@@ -372,6 +375,8 @@ def _two_exact():
 
 @claim(
     "B35",
+    proof="04-lower-bound#prop-lower-two",
+    prose="Markov's inequality for the ratio of the likelihoods, and the union bound",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""For $k \le 2$, the most likely partition, without any question, is wrong with probability at most $(1
@@ -404,8 +409,11 @@ def constants():
     bracket = (1 - sp.sqrt(1 - R(3, 4) ** R(36, 5))) / 2 - R(1, 100)
     bracket_pair = (1 - sp.sqrt(1 - R(3, 4) ** 4)) / 2 - R(1, 100)
     return [
-        argument("the two brackets, and the three constants", bracket >= R(1, 45), bracket_pair >= R(7, 100),
-                 R(2, 9) / 450 >= R(1, 2025), R(1, 540) >= R(1, 2025), R(7, 900) >= R(1, 2025)),
+        also(cases("the two brackets, and the three constants", bracket >= R(1, 45), bracket_pair >= R(7, 100),
+                   R(2, 9) / 450 >= R(1, 2025), R(1, 540) >= R(1, 2025), R(7, 900) >= R(1, 2025),
+                   where="five numbers")),
+        inequality("the two quadratics less $\\frac29 k^2$", (7 * k - 6) * (k - 3) / 9, (5 * k + 6) * (k - 3) / 18,
+                   over={k: (3, sp.oo)}),
         identity(
             "the exponent at $H^2 = \\frac14$; the chord of $-\\ln(1-x)$, which is convex; the two quadratics in $k$",
             16 * R(1, 4) + R(16, 5) - R(36, 5), -sp.log(1 - R(1, 4)) - sp.log(R(4, 3)),
@@ -429,6 +437,8 @@ def _corrected_theorem(played):
 
 @claim(
     "B36",
+    proof="04-lower-bound#thm-lower-corrected",
+    prose="that a convex function lies below its chord, and the three cases",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Theorem 1 with its constant, for $3 \le k < n$, $H^2 \le \frac14$ and $\delta \le \frac1{100}$:
@@ -445,6 +455,9 @@ def theorem_1_with_its_constant(played=None):
 
 @claim(
     "C06",
+    proof="04-lower-bound#thm-lower-corrected",
+    prose="the theorem from which it starts (B34), convexity, and the three cases",
+    touches=("general densities", "Dist-1", "Dist-2"),
     place="Theorem 1 and the sketch of its proof",
     status="holds with a caveat", basis="proved", kind="condition",
     statement=r"""Given $k$, $f_g$ and $f_r$, a correct result with high probability takes $\Omega(\min\{k^2/H^2, nk\})$
@@ -481,7 +494,8 @@ def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records
         [p * (1 - (1 - p) ** 2), p**3 + 3 * p**2 * (1 - p), p**2 * (1 - (1 - p) ** 4)], tolerance=1e-12,
     ))  # fmt: skip
     yield also(_rests_on("B35", _two_exact()))
-    yield corrected(_rests_on("B36", _corrected_theorem(played)))
+    for piece in (*constants(), _rests_on("B36", _corrected_theorem(played))):
+        yield corrected(piece)
 
 
 # --- never wrong -------------------------------------------------------------------------------------------------
@@ -510,6 +524,8 @@ def _certificates():
 
 @claim(
     "B37",
+    proof="04-lower-bound#prop-lower-certificate",
+    prose="that the noes between two clusters connect them",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""If similarities never determine a pair, certainty about $k$ clusters takes at least $n - k$ questions
@@ -567,9 +583,11 @@ def _dist_steps():
             "{eq}`eq-lower-dist2`: the mean of $(1-p)^{S+S'}$, for up to six hidden records",
             *(sum(sp.binomial(j, i) * (2 / (k - 1)) ** i * (1 - 2 / (k - 1)) ** (j - i) * (1 - y) ** (2 + i)
                   for i in range(j + 1)) - (1 - y) ** 2 * (1 - 2 * y / (k - 1)) ** j for j in range(6))),
-        argument("$H^2 \\le \\frac14$ on both ranges; the constants", H_DIST1.subs(e, R(1, 2)) <= R(1, 4),
-                 H_DIST2.subs(e, R(1, 5)) <= R(1, 4), R(3, 4) ** 6 * R(2, 9) / 8 >= R(1, 203),
-                 R(3, 4) ** 6 / 24 >= R(1, 203), R(9, 16) / 18 >= R(1, 203), R(4, 5) / 203 >= R(1, 254)),
+        inequality("Dist-2: both are", e * (1 - 5 * e) / (4 * (1 - e)), e**2 / (1 - e), over={e: (0, R(1, 5))}),
+        also(cases("$H^2 \\le \\frac14$ at the ends of both ranges; the constants",
+                   H_DIST1.subs(e, R(1, 2)) <= R(1, 4), H_DIST2.subs(e, R(1, 5)) <= R(1, 4),
+                   R(3, 4) ** 6 * R(2, 9) / 8 >= R(1, 203), R(3, 4) ** 6 / 24 >= R(1, 203),
+                   R(9, 16) / 18 >= R(1, 203), R(4, 5) / 203 >= R(1, 254), where="six numbers")),
     ]  # fmt: skip
 
 
@@ -599,6 +617,8 @@ def _dist2_exactly():
 
 @claim(
     "B39",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Corollary 1 and its proposition, corrected, with constants; for Dist-2 with $\epsilon \le \frac15$ the
@@ -630,6 +650,9 @@ def _enough():
 
 @claim(
     "C07",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36, B37), and that a maximum is at least the mean",
+    touches=("general densities", "Dist-1", "Dist-2"),
     place="Corollary 1",
     status="refuted", basis="proved",
     statement=r"Given $f_g$, $f_r$ with $H > 0$, and $k$, certainty takes $\Omega(n + k^2/H^2)$ questions.",
@@ -674,6 +697,9 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
 
 @claim(
     "C14",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
+    touches=("Dist-1", "Dist-2"),
     place="Proposition 1 (lower bound for Dist-1 and Dist-2)",
     status="refuted", basis="proved",
     statement=r"""Certainty takes $\Omega(n + k^2/\epsilon^2)$ questions for Dist-1 and $\Omega(n + k^2/\epsilon)$ for
@@ -704,6 +730,7 @@ def lower_bound_of_the_two_models(played=None):
                          tolerance=1e-12))  # fmt: skip
     yield also(_distances())
     yield also(_upper_bound())
-    yield corrected(_rests_on("B39", [
-        *_corrected_corollary(played), *_dist_steps(), _distances(), *_dist2_exactly(), _upper_bound(),
-    ]))  # fmt: skip
+    for piece in (*_corrected_corollary(played), *_dist_steps()):
+        yield corrected(piece)
+    for piece in (_distances(), *_dist2_exactly(), _upper_bound()):
+        yield corrected(also(piece))

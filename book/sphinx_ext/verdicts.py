@@ -49,11 +49,6 @@ def badge(env: Any, entry: dict[str, Any], *, target: str | None = None) -> node
     return nodes.inline("", "", link(env, target, text), classes=["verdict", *css_classes(entry)])
 
 
-def touched(entry: dict[str, Any]) -> str:
-    """What of the paper a claim touches, in Markdown."""
-    return ", ".join(entry["touches"] or ()).replace("F_g <= F_r", r"$F_g \le F_r$")
-
-
 def css_classes(entry: dict[str, Any]) -> list[str]:
     """The CSS classes of a status and its basis."""
     return [f"status-{entry['status'].replace(' ', '-')}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
@@ -126,7 +121,7 @@ class MarkdownDirective(SphinxDirective):
         if instance:
             first = [piece for piece in entry["evidence"] if piece["kind"] == "counterexample"][:1]
             lines += [line for piece in first for line in (f"**Instance:** {piece['what']}: *{piece['figure']}*", "")]
-        for label, text in (("Affects", entry["affects"]), ("Stands", entry["stands"])):
+        for label, text in (("Affects", entry["affects"]), ("What stands", entry["stands"])):
             lines += [f"**{label}:** {text}", ""] if text else []
         return self.markdown(*lines) if lines else []
 
@@ -163,8 +158,7 @@ class VerdictBox(MarkdownDirective):
 
 
 def basis(entry: dict[str, Any]) -> list[str]:
-    """How we know, and what of the paper is touched: the written argument and what of it is prose only, or where
-    something was tried."""
+    """How we know: the written argument and what of it is prose only, or where something was tried."""
     lines = []
     if entry["basis"] == "proved" and entry["proof"]:
         lines.append(
@@ -172,9 +166,15 @@ def basis(entry: dict[str, Any]) -> list[str]:
         )
     elif entry["basis"] == "exact" and entry["where"]:
         lines.append(f"**Exact** at {entry['where']}.")
-    if entry["touches"] is not None:
-        lines += ["", f"**Touches:** {touched(entry) or 'nothing in the analysis or the experiments'}."]
-    return lines
+    return [*lines, "", *touching(entry)]
+
+
+def touching(entry: dict[str, Any]) -> list[str]:
+    """What of the paper a claim touches."""
+    if entry["touches"] is None:
+        return []
+    listed = ", ".join(entry["touches"]).replace("F_g <= F_r", r"$F_g \le F_r$")
+    return [f"**Touches:** {listed or 'nothing in the analysis or the experiments'}."]
 
 
 def evidence(pieces: list[dict[str, Any]]) -> list[str]:
@@ -250,6 +250,7 @@ class Errata(MarkdownDirective):
         box += self.head(badge(self.env, entry), entry)
         box += self.markdown(f"**Printed:** {entry['statement']}")
         box += self.correction(entry, instance=True)
+        box += self.markdown(*touching(entry))
         return box
 
     def slips(self, entries: list[dict[str, Any]]) -> nodes.Node:

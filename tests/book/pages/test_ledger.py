@@ -45,7 +45,7 @@ def square(factor=2):
 
 
 @claim("C02", place="Lemma 2", statement="Three are two.", status="refuted", basis="exact", corrected="It is three.",
-       affects="whatever counts", stands="the order of growth", touches=(),
+       affects="whatever counts", stands="two", touches=(),
        code=[counterexample, "book.companion.claims.also"], test="test_it.py::test_square")
 def three(count=3):
     yield counterexample("three records", value=3, relation="at most", printed=2)
@@ -166,7 +166,7 @@ def test_the_evidence_is_folded_where_the_claim_was_checked(built):
         ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,",
           "a square :", "1 identity, difference 0"]),
         ("c02", ["Lemma 2", "Three are two.", "What holds (exact): It is three.", "Affects: whatever counts",
-                 "Stands: the order of growth"],
+                 "What stands: two"],
          ["Exact at two records.", "Touches: nothing in the analysis or the experiments.",
           "three records : printed: at most 2; it is 3", "Instead: the count : equal: 3, 3",
           "Instead: counted again : equal: 1, 2"]),
@@ -221,7 +221,7 @@ def test_the_table_of_errata_is_made_from_the_ledger(built):
     listed = page[page.index('<div class="errata ') : page.index("<table", page.index('<div class="errata '))]
     words = ["Results (1)", "C02 refuted Lemma 2", "Printed: Three are two.", "What holds (exact): It is three.",
              "Instance: three records : printed: at most 2; it is 3", "Affects: whatever counts",
-             "Stands: the order of growth", "Slips (1)"]  # fmt: skip
+             "What stands: two", "Slips (1)"]  # fmt: skip
     said = plain(listed)
     places = [said.replace(" :", ":").index(text.replace(" :", ":")) for text in words]
     assert places == sorted(places) and "C01" not in said and "C03" not in said  # which hold, or are undecided
@@ -246,7 +246,7 @@ def test_the_tally_and_the_file_count_what_ran(built):
     assert (lines[1]["corrected"], lines[1]["affects"]) == ("It is three.", "whatever counts")
     assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", ""]
     assert (lines[0]["prose"], lines[1]["where"], lines[1]["stands"]) == (
-        "that it is one", "two records", "the order of growth",
+        "that it is one", "two records", "two",
     )  # fmt: skip
     assert [line["touches"] for line in lines] == ["Dist-1; F_g <= F_r", "", "experiments", ""]
 
@@ -430,6 +430,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
             kind="condition",
             corrected="c",
             affects="a",
+            stands="b",
             proof="note#thm-shown",
             prose="all",
             touches=("Dist-2",),
@@ -438,18 +439,17 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
     assert list(made) == ["C02", "B01"]
     assert made["B01"] == {
         "id": "B01", "chapter": "02-two-more", "errata": [], "about": [], "place": "p", "statement": "s",
-        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "",
-        "stands": "", "prose": "", "proof": None,
-        "touches": [],
+        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "", "stands": "",
+        "prose": "", "proof": None, "touches": [],
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
         "test": [{"name": "test_code.py::test_half", "path": "tests/deep/test_code.py", "line": 3}],
     }  # fmt: skip
     assert made["C02"]["proof"] == {"page": "note", "label": "thm-shown", "role": "prf:ref"}
-    assert (made["C02"]["prose"], made["C02"]["touches"], made["C02"]["stands"]) == ("all", ["Dist-2"], "r")
-    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects")}
+    assert (made["C02"]["prose"], made["C02"]["touches"]) == ("all", ["Dist-2"])
+    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects", "stands")}
     assert told == {"chapter": "01-one", "status": "refuted", "basis": "proved", "kind": "condition", "corrected": "c",
-                    "affects": "a"}  # fmt: skip
+                    "affects": "a", "stands": "b"}  # fmt: skip
     assert json.dumps(made)  # goes to Sphinx as JSON
 
 
