@@ -75,6 +75,9 @@ def _best_play_without_similarities(most_records):
 
 @claim(
     "C05",
+    proof="04a-best-play#prop-lower-coins",
+    prose="that a question concerns at most two hidden records, and the search among boxes",
+    touches="general densities",
     place="Information theoretic lower bound, first paragraph",
     status="holds", basis="proved",
     statement=r"Without similarities every algorithm, deterministic or randomised, needs $\Omega(nk)$ questions.",
@@ -96,6 +99,8 @@ def without_similarities(most_records=4):
 
 @claim(
     "B31",
+    proof="04a-best-play#prop-lower-game",
+    prose="that the noes between two clusters connect them, and the search among boxes",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Without similarities, the best deterministic strategy asks $nk - \binom{k+1}2$ questions in the worst

@@ -12,15 +12,17 @@ from scipy.cluster.hierarchy import DisjointSet
 from scipy.special import gammaln
 
 import crowder as cr
+from book.claims.lower_bound import vanishes
 from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
+    inequality,
     of_chapter,
     simulation,
     trend,
@@ -61,6 +63,16 @@ def gap_count(sizes, p):
     """E[Q] in the model on three steps."""
     components = {m: by_hand.expected_components(m, p) for m in set(sizes)}
     return sum(sizes) - len(sizes) + sum(components[a] * components[b] for a, b in combinations(sizes, 2))
+
+
+def excess(clusters, m):
+    """For clusters of m in the model on three steps, at the p = u/m with the largest ratio: the exact count, the
+    printed bound of Theorem 2, the one with the union-bound factor, and the first over the second."""
+    models, sizes = [gap_model(u / m) for u in (0.5, 0.65, 0.8, 1, 1.3)], [m] * clusters
+    counts = [(cr.expected_queries(model, sizes), cr.edge_bound(model, sizes), model) for model in models]
+    exact, printed, model = max(counts, key=lambda count: count[0] / count[1])
+    return {"k": clusters, "m": m, "exact": exact, "printed": printed, "repaired": repaired_bound(model, sizes),
+            "ratio": exact / printed}  # fmt: skip
 
 
 def printed_bound(model, sizes):
@@ -126,6 +138,30 @@ def _corners_in_fractions(model, sizes):
     )  # fmt: skip
 
 
+def _pairwise_bound(model, sizes):
+    """n - k, and min{ab, 1 + ab (D_a + D_b)} for each two clusters, by quadrature."""
+    x, w = np.polynomial.legendre.leggauss(40)
+    D, c = np.zeros(max(sizes) + 1), 0.0  # Pr(a cluster of m is not connected when a non-match comes)
+    for _, _, g, h in by_hand.steps(model):
+        for u, weight in zip((x + 1) / 2, w / 2, strict=True):
+            D += float(h) * weight * (1 - np.array(by_hand.connected(max(sizes), 1 - c - float(g) * u)))
+        c += float(g)
+    most = (min(a * b, 1 + a * b * (D[a] + D[b])) for a, b in combinations(sizes, 2))
+    return sum(sizes) - len(sizes) + sum(most)
+
+
+def _random_models(count, seed=2017):
+    """Random densities of four steps with some cluster sizes, and the model on three steps."""
+    rng = np.random.default_rng(seed)
+    found = [(gap_model(Fraction(1, d)), [d // 2, d // 2]) for d in (4, 10)]
+    for _ in range(count):
+        rows = [rng.integers(0, 5, 4) * rng.integers(0, 2, 4) for _ in "gr"]
+        heights = [[4 * Fraction(int(v), int(row.sum())) if row.any() else Fraction(1) for v in row] for row in rows]
+        model = cr.SimilarityModel.from_steps([Fraction(i, 4) for i in range(5)], *heights)
+        found.append((model, rng.integers(1, 8, size=rng.integers(2, 6)).tolist()))
+    return found
+
+
 def small_models():
     """One model of each kind, with few steps."""
     backwards = cr.SimilarityModel.from_steps([0, HALF, 1], green=[2, 0], red=[0, 2])
@@ -184,12 +220,40 @@ def _bound_in(orders):
     return [_bound_holds(order, labels) for order, labels in zip(orders, kinds, strict=True)]
 
 
+@cache
+def _connected_ask_once():
+    """For all orders of the pairs of two clusters, whether at most one non-match is asked about besides those that come
+    while a cluster is not connected."""
+    found = []
+    for labels in map(naive.labels_of, ([1, 1], [2, 1], [2, 2], [3, 1])):
+        for order in _orders(labels):
+            parts, known, asked, early = DisjointSet(range(len(labels))), [], 0, 0
+            for i, j in order:
+                if labels[i] == labels[j]:
+                    parts.merge(i, j)
+                else:
+                    early += parts.n_subsets > 2
+                    asked += not any({parts[u], parts[v]} == {parts[i], parts[j]} for u, v in known)
+                    known.append((i, j))
+            found.append(asked <= 1 + early)
+    return found
+
+
 def _questions_and_components(orders=None):
-    return argument(
-        "questions and components, in every order of the pairs of up to 4 records and in random orders for 6",
-        *_bound_in_every_order(), *(_bound_in_some_orders() if orders is None else _bound_in(orders)),
+    return also(cases(
+        "questions and components", *_bound_in_every_order(),
+        *(_bound_in_some_orders() if orders is None else _bound_in(orders)),
+        where="every order of the pairs of up to four records, and random orders for six",
         shows="never more questions than the bound",
-    )  # fmt: skip
+    ))  # fmt: skip
+
+
+def _sum_over_pairs():
+    """The sum of m m' (P + P') over all pairs of clusters, by clusters."""
+    m, chance = sp.symbols("m1:7", positive=True), sp.symbols("P1:7", positive=True)
+    return identity("the sum over pairs of clusters is one over clusters, $\\sum_i m_i (n - m_i) P_i$; two to six", *(
+        sum(m[i] * m[j] * (chance[i] + chance[j]) for i, j in combinations(range(some), 2))
+        - sum(m[i] * (sum(m[:some]) - m[i]) * chance[i] for i in range(some)) for some in range(2, 7)))  # fmt: skip
 
 
 def _union_bound():
@@ -198,12 +262,13 @@ def _union_bound():
         choices = map(set, combinations(range(m), s + 1))
         return sum(not any(i in chosen and j in chosen for i, j in edges) for chosen in choices)
 
-    return argument(
-        "components and independent sets, in every graph on up to 5 vertices",
+    return also(cases(
+        "components and independent sets",
         *(independent(m, edges, s) >= (len(naive.components(range(m), edges)) > s)
           for m in (2, 3, 4, 5) for edges in _graphs(m) for s in range(1, m)),
+        where="every graph on up to five vertices",
         shows="more than $s$ components imply an independent set of $s + 1$",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _spanning_tree(order):
@@ -264,6 +329,11 @@ def _on_trees():
     return [*_tree_in_every_order(), *some, *_separately(), *_exchanges_ask_nothing_new()]
 
 
+def _tree_cases():
+    return also(cases("the steps of {prf:ref}`thm-edge-likely`", *_on_trees(),
+                      where="every order of the pairs of up to four records, and random orders for six"))  # fmt: skip
+
+
 def _tree_sums():
     a, b = sp.symbols("a b", positive=True)  # two cluster sizes, the smaller a and the larger a + b
     return [2 * a - 2 * a * (a + b) / (a + b + 1) - 2 * a / (a + b + 1), a + (a + b) - 2 * a - b,
@@ -309,6 +379,9 @@ def _spread(rng, n, k):
 
 @claim(
     "C03",
+    proof="05-edge-ordering#prop-edge-worst",
+    prose="the number of questions when all non-matches come first",
+    touches="general densities",
     place="Introduction, the heuristic of Wang et al.",
     status="holds", basis="proved",
     statement=r"On some instances edge ordering asks of order $n$ times as many questions as an optimal strategy.",
@@ -352,30 +425,38 @@ def _repaired_in_numbers():
 
 @claim(
     "C09",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, and the union bound",
+    touches="general densities",
     place="Theorem 2 (edge ordering) and its proof",
     status="refuted", basis="proved",
     statement=r"""Edge ordering asks at most $n + \min_{1\le s\le n} \bigl[\binom k2 s^2 + n \sum_i
         \sum_{\ell=s}^{|V_i|} \ell\, L_{g,r}(\binom\ell2)\bigr]$ questions.""",
     corrected=r"""With a union-bound factor for the choice of the unconnected records: at most $n - k + \min_{s \ge 1}
         \bigl[\binom k2 s^2 + \sum_i m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$, $m_i = |V_i|$.""",
-    affects="""general densities, if a few matches are more similar than all non-matches and most are less similar. No
-        violation was found for Dist-1 and Dist-2 at the sizes tried, nor for any model with $F_g \\le F_r$ that was
-        tried; so the experiments are not affected.""",
+    affects="general densities, if a few matches are more similar than all non-matches and most are less similar.",
+    stands=r"""For the models of the paper no violation was found at the sizes tried, nor for any model with $F_g \le
+        F_r$ that was tried. Propositions 2 to 4 have proofs that do not use the theorem.""",
     code=[cr.edge_bound, cr.L, cr.expected_queries],
     test=[BOUNDS + "test_seventy_five_records_exceed_theorem_2",
           BOUNDS + "test_edge_bound_is_its_formula_in_fractions",
           BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models"],
 )  # fmt: skip
-def theorem_2(runs=None):
-    """`runs`: questions in runs on the counterexample."""
+def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
+    """`runs`: questions in runs on the counterexample; `shapes`: cluster sizes for the models of the paper; `random`:
+    number of random models."""
     sizes, p = COUNTER_SIZES, COUNTER_P
     model, models = gap_model(p), small_models()
     exact, printed = gap_count(sizes, p), printed_bound(model, sizes)[0]
     if runs is None:
         rng = np.random.default_rng(2017)
         runs = [_asked(sizes, model, rng) for _ in range(100)]
-    yield counterexample(rf"{sum(sizes)} records in two clusters, $p = \frac{{1}}{{{p.denominator}}}$", value=exact,
-                         relation="at most", printed=printed)  # fmt: skip
+    yield counterexample(
+        f"expected questions: clusters of {' and '.join(map(str, sizes))}, one match in {p.denominator} more similar "
+        "than all non-matches, the others less", value=exact, relation="at most", printed=printed)  # fmt: skip
+    yield counterexample(
+        "the step of the proof: three records not yet connected, $p = \\frac14$; probability that a non-match comes "
+        "first", value=1 - by_hand.connected(3, QUARTER)[3], relation="at most", printed=1 - QUARTER)  # fmt: skip
     yield also(agreement("`cr.expected_queries` and `cr.edge_bound` there",
                          [cr.expected_queries(model, sizes), cr.edge_bound(model, sizes)], [exact, printed],
                          tolerance=1e-10, relative=True))  # fmt: skip
@@ -386,18 +467,41 @@ def theorem_2(runs=None):
         [cr.edge_bound(model, sizes) for model in models for sizes in TINY],
         [printed_bound(model, sizes)[0] for model in models for sizes in TINY], tolerance=1e-11, relative=True,
     ))  # fmt: skip
+    yield corrected(_sum_over_pairs())
     yield corrected(_questions_and_components())
     yield corrected(_union_bound())
     for piece in _repaired_in_numbers():
         yield corrected(also(piece))
+    yield corrected(also(cases(
+        "with 1 for $s$: at most one question besides the non-matches that come while a cluster is not connected",
+        *_connected_ask_once(), where="every order of the pairs of two clusters of up to four records")))  # fmt: skip
+    tried = _random_models(random)
+    yield corrected(also(bounded(
+        f"exact counts against $n - k + \\sum_{{i<j}} \\min\\{{m_i m_j, 1 + m_i m_j (D_i + D_j)\\}}$, {len(tried)} "
+        "models and sizes", [cr.expected_queries(*case) for case in tried],
+        [_pairwise_bound(*case) for case in tried])))  # fmt: skip
+    own = [cr.uniform(), *(cr.dist1(v) for v in (0.05, 0.25, 0.5)), *(cr.dist2(v) for v in (0.01, 0.2, 0.45))]
+    own = list(product(own, shapes))
+    yield corrected(also(bounded(
+        f"models of the paper: exact counts against the printed bound, {len(own)} cases",
+        [cr.expected_queries(*case) for case in own],
+        [float(by_hand.theorem_2(case[1], lambda t, model=case[0]: cr.L(model, t))) for case in own])))  # fmt: skip
 
 
 @claim(
     "C15",
+    proof="05-edge-ordering#prop-edge-uniform",
+    prose="the theorem from which it starts (B44)",
+    touches="F_g <= F_r",
     place="Proposition 2 (uniform noise) and its proof",
-    status="holds", basis="proved",
-    statement=r"""Without information, $L_{g,r}(t) = 1/(t + 1)$ and edge ordering asks $O(nk \log\frac nk)$ questions
-        ($n \ge 2k$).""",
+    status="holds with a caveat", basis="proved", kind="condition",
+    statement=r"""Without information, $L_{g,r}(t) = 1/(t + 1)$ and edge ordering asks $O(nk \log\frac nk)$
+        questions.""",
+    corrected=r"""For $n \ge 2k$. For all $k \le n$ it asks at most $k(n - 1)$, hence $O(nk(1 + \log\frac nk))$.""",
+    affects=r"""$k$ close to $n$, where the logarithm vanishes and the questions do not; and the step of the proof that
+        sums over $\ell$, for clusters of fewer than $s - 1$ records.""",
+    stands="""The proposition, through the argument with spanning trees instead of Theorem 2; even without the
+        logarithm.""",
     code=[edge_tree_bound, cr.L_symbolic, cr.L, cr.expected_queries],
     test=[BOUNDS + "test_without_information_fewer_than_nk_questions",
           BOUNDS + "test_steps_of_the_printed_proof_for_uniform_similarities"],
@@ -412,24 +516,41 @@ def proposition_2(largest=20):
     ell = sp.Symbol("ell", positive=True)
     slack = 2 / (ell - 1) - ell / (ell * (ell - 1) / 2 + 1)
     times = [0, 1, 2, 10, 500]
-    yield argument(r"$E[Q] \le k(n-1)$, by {prf:ref}`thm-edge-likely`", *_on_trees(),
-                   *(sp.simplify(c) == 0 for c in _tree_sums()), shows="$E[Q] < nk$, without a logarithm")  # fmt: skip
-    yield identity("`cr.L_symbolic`, and the integral by sympy", cr.L_symbolic("uniform") - 1 / (T + 1),
-                   sp.integrate(x**T, (x, 0, 1)) - 1 / (T + 1), shows="$L_{g,r}(t) = 1/(t+1)$")  # fmt: skip
-    yield also(bounded(f"exact counts against $k(n-1)$, {len(grid)} lists of sizes",
-                       [cr.expected_queries(cr.uniform(), s) for s in grid],
-                       [len(s) * (sum(s) - 1) for s in grid]))  # fmt: skip
-    yield also(agreement("`cr.L` at $t = 0, 1, 2, 10, 500$", cr.L(cr.uniform(), times),
-                         [Fraction(1, t + 1) for t in times], tolerance=1e-14))  # fmt: skip
-    yield also(agreement("one record against $m$, $2m/(m+1)$",
-                         [cr.expected_queries(cr.uniform(), [m, 1]) for m in LONE],
-                         [m - 1 + Fraction(2 * m, m + 1) for m in LONE], tolerance=1e-9))  # fmt: skip
-    yield also(_tree_formula())
-    yield also(identity("printed proof, slack of the first step: $4/((\\ell-1)(\\ell^2-\\ell+2))$",
-                        slack - 4 / ((ell - 1) * (ell**2 - ell + 2))))  # fmt: skip
-    yield also(bounded(r"printed proof at $s = \sqrt{n/k} \ge 3$: sums over clusters",
-                       [float(sum(true_sum(m, s) for m in sizes)) for s, sizes in spreads],
-                       [by_concavity(sizes, s) for s, sizes in spreads]))  # fmt: skip
+    small = [sizes for size in range(2, 8) for sizes in naive.splits(size)]
+    rough = [(rng.integers(1, top, size=clusters).tolist(), s)
+             for top in (2, 3, 10, 100, 500) for clusters in (1, 2, 5, 30) for s in (3, 4, 7, 20, 60)]  # fmt: skip
+    yield counterexample(r"two singletons: expected questions, against any multiple of $nk \ln\frac nk$",
+                         value=cr.expected_queries_exact(cr.uniform(), [1, 1]), relation="at most",
+                         printed=0)  # fmt: skip
+    yield counterexample("a step of the proof, a cluster of two, $s = 4$: the empty sum, against the logarithm",
+                         value=0, relation="at most", printed=log(Fraction(2 - 1, 4 - 2)))  # fmt: skip
+    yield corrected(identity(r"$E[Q] \le k(n-1)$, by {prf:ref}`thm-edge-likely`: the sums", *_tree_sums(),
+                             shows="$E[Q] < nk$, without a logarithm"))  # fmt: skip
+    yield corrected(inequality(r"$\ln\frac nk \ge \ln 2$ for $n = (2 + x)k$", sp.log(2 + x) - sp.log(2)))
+    yield corrected(_tree_cases())
+    yield corrected(identity("`cr.L_symbolic`, and the integral by sympy", (cr.L_symbolic("uniform"), 1 / (T + 1)),
+                             (sp.integrate(x**T, (x, 0, 1)), 1 / (T + 1)), shows="$L_{g,r}(t) = 1/(t+1)$"))  # fmt: skip
+    further = [
+        bounded(f"exact counts against $k(n-1)$, {len(grid)} lists of sizes",
+                [cr.expected_queries(cr.uniform(), s) for s in grid], [len(s) * (sum(s) - 1) for s in grid]),
+        bounded(f"exact counts in fractions against $nk$, all {len(small)} partitions of up to seven records",
+                [float(cr.expected_queries_exact(cr.uniform(), s)) for s in small], [sum(s) * len(s) for s in small]),
+        agreement("`cr.L` at $t = 0, 1, 2, 10, 500$", cr.L(cr.uniform(), times),
+                  [Fraction(1, t + 1) for t in times], tolerance=1e-14),
+        agreement("one record against $m$, $2m/(m+1)$", [cr.expected_queries(cr.uniform(), [m, 1]) for m in LONE],
+                  [m - 1 + Fraction(2 * m, m + 1) for m in LONE], tolerance=1e-9),
+        _tree_formula(),
+        identity("printed proof, slack of the first step: $4/((\\ell-1)(\\ell^2-\\ell+2))$",
+                 slack - 4 / ((ell - 1) * (ell**2 - ell + 2))),
+        bounded(r"printed proof at $s = \sqrt{n/k} \ge 3$: sums over clusters",
+                [float(sum(true_sum(m, s) for m in sizes)) for s, sizes in spreads],
+                [by_concavity(sizes, s) for s, sizes in spreads]),
+        bounded(rf"its double sum for any sizes and $s \ge 3$, with $k \ln(1 + \frac{{n}}{{k(s-2)}})$ for the "
+                f"logarithms, {len(rough)} cases",
+                [sum(2 * v / (v * (v - 1) + 2) for m in sizes for v in range(s, m + 1)) for sizes, s in rough],
+                [2 * len(sizes) * log(1 + sum(sizes) / (len(sizes) * (s - 2))) for sizes, s in rough]),
+    ]  # fmt: skip
+    yield from (corrected(also(piece)) for piece in further)
 
 
 def true_sum(m, s):
@@ -453,13 +574,17 @@ def _dist1_factor():
 
 
 def _dist1_dominates():
-    sizes = published.cluster_sizes(announced=True)
-    return argument(
-        r"$F_g \le F_r$, and $\frac{1-\epsilon}{1+\epsilon} \ge \frac13$", *_on_trees(),
-        sp.simplify(_dist1_factor() - sp.Rational(1, 3) - (2 - 4 * EPSILON) / (3 * (1 + EPSILON))) == 0,
-        *(edge_tree_bound(cr.dist1(v), sizes) <= len(sizes) * (sum(sizes) - 1) for v in np.linspace(0.01, 0.5, 50)),
-        shows="$E[Q] \\le k(n-1)$, by {prf:ref}`thm-edge-likely`",
-    )  # fmt: skip
+    sizes, half = published.cluster_sizes(announced=True), sp.Rational(1, 2)
+    low, high = ((1 + EPSILON) * x - (1 - EPSILON) * x, (1 + EPSILON) * (1 - x) - (1 - EPSILON) * (1 - x))
+    return [
+        inequality(r"$F_g \le F_r$ on both steps, and $\frac{1-\epsilon}{1+\epsilon} \ge \frac13$", low, high,
+                   _dist1_factor() - sp.Rational(1, 3), over={EPSILON: (0, half), x: (0, 1)},
+                   shows="$E[Q] \\le k(n-1)$, by {prf:ref}`thm-edge-likely`"),
+        _tree_cases(),
+        also(cases("`edge_tree_bound` for the sizes of Table 1, against $k(n-1)$", *(
+            bool(edge_tree_bound(cr.dist1(v), sizes) <= len(sizes) * (sum(sizes) - 1))
+            for v in np.linspace(0.01, 0.5, 50)), where="50 values of ε")),
+    ]  # fmt: skip
 
 
 @cache
@@ -490,14 +615,19 @@ def _dist1_in_numbers(runs, repetitions, largest):
 
 @claim(
     "C16",
+    proof="05-edge-ordering#prop-edge-dist1",
+    prose="the theorem from which it starts (B44)",
+    touches="Dist-1",
     place="Proposition 3 (Dist-1) and its proof",
     status="holds with a caveat", basis="proved", kind="condition",
-    statement=r"Under Dist-1 edge ordering asks $O(nk(1 - 2\epsilon) \log\frac nk)$ questions.",
-    corrected=r"""For small $\epsilon$, for which the proof expands $L_{g,r}$. For all $\epsilon$, with the factor
+    statement=r"""Under Dist-1, $0 < \epsilon < \frac12$, edge ordering asks $O(nk(1 - 2\epsilon) \log\frac nk)$
+        questions; the proof takes $\epsilon$ to be small.""",
+    corrected=r"""For small $\epsilon$, or any that is bounded away from $\frac12$. For all $\epsilon$, with the factor
         before the expansion: $O\bigl(nk\,\frac{1-\epsilon}{1+\epsilon} \log\frac nk\bigr)$ for $n \ge 2k$, and in fact
         at most $k(n - 1)$; the factor lies between $\frac13$ and 1.""",
-    affects=r"""Dist-1 with $\epsilon$ close to $\frac12$, as in its last row of Table 1; the experiments do not use the
-        bound.""",
+    affects=r"how the count falls as $\epsilon$ grows: $1 - 2\epsilon$ tends to 0 at $\frac12$, the count does not.",
+    stands=r"""The proposition for small $\epsilon$, as its proof has it, and the order in $n$ and $k$ for each
+        $\epsilon$. The experiments do not use the bound.""",
     code=[cr.expected_queries, edge_tree_bound, cr.L_symbolic],
     test=[BOUNDS + "test_dist1_at_one_half_asks_questions_all_the_same",
           BOUNDS + "test_dist1_saves_the_corrected_factor"],
@@ -509,23 +639,38 @@ def proposition_3(runs=None, repetitions=60, largest=25):
     close = 0.5 - 10.0 ** -np.arange(1, 6)
     over = [cr.expected_queries(cr.dist1(v), [10] * 4) / (160 * (1 - 2 * v) * log(10)) for v in close]
     at_one = cr.L_symbolic("dist1").subs(T, 1)  # (1 - ε)/2, against (1 - 2ε)/2
-    yield counterexample(
-        r"sizes of Table 1, $\epsilon = \frac12$: the factor is 0, for any constant in $O$",
-        value=cr.expected_queries(cr.dist1(HALF), sizes), relation="at most", printed=0, margin=1,
-    )  # fmt: skip
+    yield vanishes(
+        r"two clusters of two, $\epsilon \to \frac12$ from below: $nk(1-2\epsilon) \ln\frac nk$, divided by the three "
+        "questions that every strategy needs", 8 * (1 - 2 * EPSILON) * sp.log(2) / cr.ideal_queries([2, 2]), EPSILON,
+        sp.Rational(1, 2), "-")  # fmt: skip
+    near = Fraction(49, 100)
+    yield also(bounded(rf"these, and those for the sizes of Table 1, against the expected ones at $\epsilon = {near}$",
+                       [3, cr.ideal_queries(sizes)],
+                       [float(cr.expected_queries_exact(cr.dist1(near), [2, 2])),
+                        cr.expected_queries(cr.dist1(near), sizes)]))  # fmt: skip
+    points = [(Fraction(i, 20), s) for i in range(1, 11) for s in (1, 2, 3, 8)]
+    yield also(cases(
+        r"$\frac{1-2\epsilon}{t+1} < \frac{1-\epsilon}{(1+\epsilon)(t+1)} < L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$, in "
+        "fractions", *((1 - 2 * v) / Fraction(s + 1) < (1 - v) / ((1 + v) * (s + 1))
+                       < by_hand.integral(cr.dist1(v), s) <= (1 - v) / Fraction(s + 1)
+                       for v, s in points), where=f"{len(points)} points"))  # fmt: skip
     yield also(_two_and_one_dist1())
     yield also(trend(r"close to $\frac12$: $E[Q]$ over $nk(1-2\epsilon)\ln\frac nk$, against $1/(1-2\epsilon)$",
                      1 / (1 - 2 * close), over, exponent=1, within=0.02))  # fmt: skip
     yield also(identity(r"$L_{g,r}(1)$ exceeds $(1-2\epsilon)/2$ by $\epsilon/2$",
                         at_one - (1 - 2 * EPSILON) / 2 - EPSILON / 2))  # fmt: skip
     yield also(_runs_agree(runs, "dist1", repetitions))
-    yield corrected(_dist1_dominates())
+    for piece in _dist1_dominates():
+        yield corrected(piece)
     for piece in _dist1_in_numbers(runs, repetitions, largest):
         yield corrected(also(piece))
 
 
 @claim(
     "C17",
+    proof="05b-edge-proofs#edge-dist2-proof",
+    prose="the theorems from which it starts (B41, B44), and the union bound over splits of a cluster",
+    touches="Dist-2",
     place="Proposition 4 (Dist-2) and its proof",
     status="holds", basis="proved",
     statement=r"""Under Dist-2 edge ordering asks $O(n + k^2 \log n/\epsilon)$ questions; at $s = \sqrt{4 \ln
@@ -536,7 +681,7 @@ def proposition_3(runs=None, repetitions=60, largest=25):
 )  # fmt: skip
 def proposition_4(compared=None, runs=None, repetitions=60):
     """`compared`: exact counts and bounds of equal clusters; `runs`: the rows of Table 1, simulated and exact."""
-    sizes, e = published.cluster_sizes(announced=True), EPSILON
+    e = EPSILON
     if compared is None:
         small = [(v, m, clusters) for v in (0.05, 0.3, 0.45) for m in (1, 3, 12) for clusters in (2, 10)]
         exact = [cr.expected_queries(cr.dist2(v), [m] * clusters) for v, m, clusters in small]
@@ -553,13 +698,17 @@ def proposition_4(compared=None, runs=None, repetitions=60):
     large = [(m, v) for v in (0.2, 0.3, 0.45) for m in (60, 100, 150, 250) if m * v > 6 * log(m)]
     times = (1, 2, 5, 30)
     records, logarithm, h2 = sp.Symbol("N", positive=True), sp.Symbol("ln_n", positive=True), e / (1 - e)
-    yield argument(
-        "the proof, by {prf:ref}`thm-edge-likely` and {prf:ref}`thm-edge-corrected`", *_on_trees(),
-        *_bound_in_every_order(), *_bound_in_some_orders(),
-        sp.Rational(1, 2) < sp.log(2), 1 / (1 - sp.Rational(1, 4)) == sp.Rational(4, 3),
-        1 + sp.Rational(1, 4) * sp.Rational(8, 3) < 2, *(edge_tree_bound(cr.dist2(v), sizes) > 0 for v in EPSILONS),
-        shows=r"$E[Q] \le n + 6 k^2 \ln n / \epsilon$",
+    a = sp.Symbol("a", positive=True)
+    yield inequality(
+        r"$F_g(1 - \epsilon) \le e^{-\epsilon}$; $a(m - a) \ge \frac{am}2$ for $m = 2a + x$; the geometric series, and "
+        "$m m' \\le n^2/4$ of it", sp.exp(-e) - (1 - 2 * e) / (1 - e), a * (a + x) - a * (2 * a + x) / 2,
+        sp.Rational(4, 3) / records**2 - records**-2 / (1 - records**-2),
+        2 - (1 + records**2 / 4 * sp.Rational(8, 3) / records**2), (a + x) ** 2 / 4 - a * x,
+        over={e: (0, sp.Rational(1, 2)), records: (2, sp.oo)}, shows=r"$E[Q] \le n + 6 k^2 \ln n / \epsilon$",
     )  # fmt: skip
+    yield _tree_cases()
+    yield _questions_and_components()
+    yield also(cases("$\\frac12 < \\ln 2$", sp.Rational(1, 2) < sp.log(2), where="two numbers"))
     yield identity(
         "the tail, and $F_g(1 - \\epsilon) = 1 - H^2$ against $1 - \\epsilon$",
         records * records * 2 / records**2 / sp.sqrt(4 * logarithm / e) - sp.sqrt(e / logarithm),
@@ -593,6 +742,8 @@ def _printed_tail(n, sizes, epsilon):
 
 @claim(
     "B41",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, whose levels are independent of the matches",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""In every model, at most $s s' + m m' (\Pr(c(R) > s) + \Pr(c'(R) > s'))$ questions are asked between
@@ -604,6 +755,7 @@ def _printed_tail(n, sizes, epsilon):
 def bound_for_every_model(orders=None):
     """`orders` of six records."""
     models = small_models()
+    yield _sum_over_pairs()
     yield _questions_and_components(orders)
     yield also(agreement(
         "`cr.edge_bound(…, printed=False)` against the formula, over all graphs",
@@ -614,6 +766,8 @@ def bound_for_every_model(orders=None):
 
 @claim(
     "B42",
+    proof="05-edge-ordering#prop-edge-factor",
+    prose="that a match reduces the number of components by at most one, and linearity of expectation",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""The printed bound of Theorem 2 can be too small by any factor: at least $m/(24 \ln m)$ for two
@@ -629,13 +783,15 @@ def any_factor(points=4):
     instances = [(gap_model(1 / m), [int(m)] * 2) for m in sizes]
     exact = np.array([cr.expected_queries(*instance) for instance in instances])
     printed = np.array([cr.edge_bound(*instance) for instance in instances])
-    yield argument(
-        "components, tail and limit",
-        *(by_hand.expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)),
-        sp.simplify(x - x * (x - 1) / 2 / x - (x + 1) / 2) == 0, limit == sp.Rational(1, 24),
-        *(log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
-        shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}",
-    )  # fmt: skip
+    root = sp.sqrt(6 * x * sp.log(x))  # s - 1
+    yield identity("components, exponent and limit", (x - x * (x - 1) / 2 / x, (x + 1) / 2),
+                   (root**2 / 2, 3 * x * sp.log(x)), (x * limit, x / 24),
+                   shows=rf"exact over printed at $m = {sizes[-1]:,}$: {exact[-1] / printed[-1]:.0f}")  # fmt: skip
+    yield inequality("$\\ln(1 - p) \\le -p$", -x - sp.log(1 - x), over={x: (0, 1)})
+    yield also(cases("components, and the tail", *(
+        by_hand.expected_components(m, Fraction(1, m)) >= Fraction(m + 1, 2) for m in range(2, 41)), *(
+        log(1 - 1 / m) * comb(1 + int(np.ceil(sqrt(6 * m * log(m)))), 2) <= -3 * log(m) for m in range(2, 2000)),
+        where="$m$ up to 40, and up to 2,000"))  # fmt: skip
     yield also(
         bounded(f"$\\frac14(m+1)^2$ against the exact count, $m$ up to {sizes[-1]:,}", (sizes + 1) ** 2 / 4, exact)
     )
@@ -647,6 +803,8 @@ def any_factor(points=4):
 
 @claim(
     "B43",
+    proof="05-edge-ordering#prop-edge-tree",
+    prose="that questions are tree edges, and exchangeability",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""The questions of edge ordering about one record and a cluster of $m$ are the record's edges in a
@@ -658,12 +816,12 @@ def questions_are_tree_edges(orders=None):
     """`orders` of six records."""
     orders = _some_orders(200) if orders is None else orders
     alike = cr.SimilarityModel.from_steps([0, QUARTER, 1], [QUARTER, 5 * QUARTER], [QUARTER, 5 * QUARTER])
-    yield argument(
-        "questions and tree, in every order of the pairs of 3 and 4 records, and in random orders for 6",
-        *_tree_in_every_order(),
+    yield identity("expected degree: an equal share of $2m$ edge ends", ((2 * x) / (x + 1) * (x + 1), 2 * x))
+    yield also(cases(
+        "questions and tree", *_tree_in_every_order(),
         *(_asks_its_tree(5, order, "aaaaab") for order in orders), shows="the same pairs",
-    )  # fmt: skip
-    yield identity("expected degree: an equal share of $2m$ edge ends", (2 * x) / (x + 1) * (x + 1) - 2 * x)
+        where="every order of the pairs of three and four records, and random orders for six",
+    ))  # fmt: skip
     yield also(agreement(
         "`cr.expected_queries`, two models with $f_g = f_r$, $m$ to 250",
         [cr.expected_queries(model, [m, 1]) - (m - 1) for model in (cr.uniform(), alike) for m in LONE],
@@ -673,6 +831,8 @@ def questions_are_tree_edges(orders=None):
 
 @claim(
     "B44",
+    proof="05-edge-ordering#thm-edge-likely",
+    prose="one record at a time, and that lower non-matches cause no new question",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""If $F_g \le F_r$, edge ordering asks at most $n - k + \sum_{i<j} 2 m_i m_j / (\max(m_i, m_j) + 1) \le
@@ -682,11 +842,11 @@ def questions_are_tree_edges(orders=None):
           BOUNDS + "test_the_tree_bound_holds_on_random_models_with_dominance"],
 )  # fmt: skip
 def tree_bound():
-    yield argument("one record at a time, in every order of the pairs of up to 4 records", *_separately(),
-                   shows="never more questions together")  # fmt: skip
-    yield argument("exchanging a non-match of a single record with the next match, in every order",
-                   *_exchanges_ask_nothing_new(), shows="no new questions")  # fmt: skip
     yield identity("the sums", *_tree_sums())
+    yield also(cases("one record at a time", *_separately(), where="every order of the pairs of up to four records",
+                     shows="never more questions together"))  # fmt: skip
+    yield also(cases("exchanging a non-match of a single record with the next match", *_exchanges_ask_nothing_new(),
+                     where="every order", shows="no new questions"))  # fmt: skip
     yield also(_tree_formula())
     yield also(bounded("the bound against $k(n-1)$", [_tree_in_fractions(s) for s in MORE],
                        [len(s) * (sum(s) - 1) for s in MORE]))  # fmt: skip
@@ -712,6 +872,8 @@ def model_with_three_steps():
 
 @claim(
     "B47",
+    proof="05-edge-ordering#thm-edge-corrected",
+    prose="questions counted by pairs of components, and the union bound",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Theorem 2 with the union-bound factor: at most $n - k + \min_{s \ge 1} \bigl[\binom k2 s^2 + \sum_i
@@ -720,6 +882,7 @@ def model_with_three_steps():
     test=BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
 )  # fmt: skip
 def theorem_2_repaired():
+    yield _sum_over_pairs()
     yield _questions_and_components()
     yield _union_bound()
     for piece in _repaired_in_numbers():
@@ -728,6 +891,8 @@ def theorem_2_repaired():
 
 @claim(
     "B48",
+    proof="05-edge-ordering#prop-edge-dist1",
+    prose="the theorem from which it starts (B44)",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Under Dist-1, $E[Q] \le k(n - 1) \le \frac3{\ln 2}\, nk\, \frac{1-\epsilon}{1+\epsilon} \ln\frac nk$
@@ -737,6 +902,6 @@ def theorem_2_repaired():
 )  # fmt: skip
 def dist1_with_its_factor(runs=None, repetitions=60, largest=25):
     """See `proposition_3`."""
-    yield _dist1_dominates()
+    yield from _dist1_dominates()
     for piece in _dist1_in_numbers(runs, repetitions, largest):
         yield also(piece)

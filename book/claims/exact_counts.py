@@ -1,13 +1,15 @@
 """Claims of the chapter *How many questions, exactly*."""
 
 from collections import Counter
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
-from math import comb, log, pi
+from math import comb, exp, log, pi
 
 import numpy as np
 import pandas as pd
 import sympy as sp
+from scipy import integrate, special
 
 import crowder as cr
 from book.companion import naive
@@ -18,6 +20,7 @@ from book.companion.claims import (
     corrected,
     counterexample,
     identity,
+    limit,
     of_chapter,
     simulation,
     trend,
@@ -124,6 +127,8 @@ def masses(edges, heights):
 
 @claim(
     "B65",
+    proof="07-exact-counts#cor-counts-totals",
+    prose="the theorem from which it starts (B64), and that a minimum is at most the mean",
     place="beyond the paper",
     status="holds",
     basis="proved",
@@ -137,9 +142,9 @@ def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
     sums, counts, rounded = [], [], []
     for k in range(2, 7):
         ms = sp.symbols(f"m1:{k + 1}")
-        sums.append(sum((x + y) / 2 for x, y in combinations(ms, 2)) - sp.Rational(k - 1, 2) * sum(ms))
+        sums.append((sum((x + y) / 2 for x, y in combinations(ms, 2)), sp.Rational(k - 1, 2) * sum(ms)))
     edges, green, _ = cr.models.steps("dist2", EPSILON)
-    above = masses(edges, green)[-1] - EPSILON / (1 - EPSILON)  # p - H²
+    above = (masses(edges, green)[-1], EPSILON / (1 - EPSILON))  # p, and H²
     for sizes in tried:
         n, k = sum(sizes), len(sizes)
         for model in (cr.uniform(), cr.dist1(0.25), cr.dist2(0.05)):
@@ -180,6 +185,14 @@ def _curve(growth, name, ordering):
     return part["m"].to_numpy(), part["per record"].to_numpy()
 
 
+def _approach(growth, ordering, constants, within):
+    """The counts per record on the way to their limits."""
+    for (name, ratio), constant in zip(RATIO.items(), constants, strict=True):
+        sizes, values = _curve(growth, name, ordering)
+        what = f"{ordering} ordering, {name}: exact count per record, $\\lambda = {ratio:.2g}$, $m$ to {sizes[-1]:,}"
+        yield limit(what, sizes, values, float(constant), within=within)
+
+
 def _limits(growth, ordering):
     """The limits of the counts per record, extrapolated from two sizes: the error is of order m^(-2/3), or 1/m for node
     ordering."""
@@ -218,7 +231,7 @@ def _decades(growth):
     "B67",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="trend",
     statement=r"""The expected questions of edge ordering across two clusters of $m$ records tend to $K(\lambda)\,m$,
         where $K$ is an integral; without information to $1.4286\,m$.""",
     code=[edge_limit],
@@ -231,10 +244,11 @@ def limit_of_edge_ordering(growth=None, points=1000):
     growth = _little_growth() if growth is None else growth
     c = np.linspace(1, 60, 25 * points + 1)
     first_term = 1 + np.trapezoid([(1 - giant_share(value)) ** 2 for value in c], c)
-    yield agreement("exact counts of three models, extrapolated, against $K(\\lambda)$", _limits(growth, "edge"),
-                    _constants(points), tolerance=2e-3, relative=True)  # fmt: skip
-    yield agreement("`edge_limit` against $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
-                    _constants(points), tolerance=1e-4, relative=True)  # fmt: skip
+    yield from _approach(growth, "edge", _constants(points), within=0.02)
+    yield also(agreement("the same counts, extrapolated, against $K(\\lambda)$", _limits(growth, "edge"),
+                         _constants(points), tolerance=2e-3, relative=True))  # fmt: skip
+    yield also(agreement("`edge_limit` against $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
+                         _constants(points), tolerance=1e-4, relative=True))  # fmt: skip
     yield also(agreement("the first term is $\\pi^2/3 - 2$", first_term, pi**2 / 3 - 2, tolerance=1e-5))
     yield from map(also, _decades(growth))
 
@@ -243,7 +257,7 @@ def limit_of_edge_ordering(growth=None, points=1000):
     "B68",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="trend",
     statement=r"""The expected questions of node ordering across two clusters of $m$ records tend to
         $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 this is $(1-\epsilon)\,m$.""",
     code=[node_limit],
@@ -255,23 +269,67 @@ def limit_of_node_ordering(growth=None):
     x, u, ratio = sp.symbols("x u lambda", positive=True)
     inner = sp.simplify(sp.integrate(x * sp.exp(-x * (1 + ratio) * u), (u, 0, sp.oo)))
     double = sp.integrate(inner, (x, 0, 1))
-    yield agreement("exact counts of three models, extrapolated", _limits(growth, "node"), closed, tolerance=1e-4,
-                    relative=True)  # fmt: skip
+    yield from _approach(growth, "node", closed, within=0.002)
+    yield also(agreement("the same counts, extrapolated", _limits(growth, "node"), closed, tolerance=1e-4,
+                         relative=True))  # fmt: skip
     yield also(identity("the double integral", 2 * ratio * double - 2 * ratio / (1 + ratio)))
     yield also(agreement("`node_limit`", [node_limit(r) for r in RATIO.values()], closed, tolerance=1e-14))
 
 
+def _kappa():
+    """K(1): 1 for the questions before there is a giant component, and an integral by Lambert's function."""
+
+    def integrand(c):
+        beta = 1 + special.lambertw(-c * exp(-c)).real / c  # the share of the giant component
+        tree = -special.lambertw(-c * exp(-c * (1 + beta))).real
+        return (1 - beta) ** 2 + 2 * beta / c * tree
+
+    return 1 + sum(integrate.quad(integrand, *ends, epsabs=1e-12)[0] for ends in ((1, 4), (4, 60)))
+
+
+def _further(growth):
+    """The ratio for a few clusters; without information, for all sizes; and the constant once more."""
+    few, limits = (
+        [(2 + (j - 1) * edge) / (2 + (j - 1) * node) for j in (2, 3, 14)]
+        for edge, node in (
+            (_limits(growth, "edge")[1], _limits(growth, "node")[1]),  # of ε = 0.1
+            (edge_limit(RATIO["ε = 0.1"]), 1 - 0.1),
+        )
+    )
+    yield agreement("2, 3 and 14 clusters, ε = 0.1: the ratio of all questions, extrapolated, against its limit", few,
+                    limits, tolerance=2e-3, relative=True)  # fmt: skip
+    a, b = sp.symbols("a b", positive=True)  # the smaller cluster, and by how much the other is larger
+    edge, node = 2 * a * (a + b) / (a + b + 1), 2 * a * (a + b) / (2 * a + b)
+    yield identity(
+        r"without information, $m \le m'$: twice the $\frac{2mm'}{m+m'}$ of node ordering, less the bound "
+        r"$\frac{2mm'}{m'+1}$ for edge ordering, is positive",
+        2 * node - edge - 2 * a * (a + b) * (b + 2) / ((2 * a + b) * (a + b + 1)))  # fmt: skip
+    shapes = [[901] + [1] * 99, [100] * 10, [50, 20, 5, 5, 1], [3, 2]]
+    across = {o: [cr.expected_queries(cr.uniform(), s, o) - sum(s) + len(s) for s in shapes] for o in ("edge", "node")}
+    yield bounded(f"non-matches of edge ordering against twice those of node ordering, {len(shapes)} lists of sizes",
+                  across["edge"], 2 * np.array(across["node"]))  # fmt: skip
+    yield bounded("without information, non-matches per record, against four (see {ref}`app-no-logarithm`)",
+                  _curve(growth, "no information", "edge")[1], 4)  # fmt: skip
+    yield agreement("the integral $K(1)$, with Lambert's function", edge_limit(1), _kappa(), tolerance=1e-8)
+    small = list(product((cr.uniform(), cr.dist1(Fraction(1, 4))), ([2, 1], [3, 2], [2, 2, 1])))
+    yield agreement("the counts, in floats and in fractions", [cr.expected_queries(*case) for case in small],
+                    [float(cr.expected_queries_exact(*case)) for case in small], tolerance=1e-9)  # fmt: skip
+
+
 @claim(
     "C19",
-    place="after Propositions 3 to 5, and in the observations on Table 1",
+    touches=("Dist-1", "experiments"),
+    place="After Propositions 3 to 5, and in the observations on Table 1",
     status="refuted",
-    basis="exact",
+    basis="trend",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
-    corrected=r"""As equal clusters grow in size and in number, the ratio tends to a constant,
-        $K(\lambda)(1+\lambda)/(2\lambda)$ with $\lambda = (1-\epsilon)/(1+\epsilon)$: between 1.43 as $\epsilon \to 0$
-        and 1.09 at $\epsilon = \frac12$.""",
-    affects=r"""the remark that explains Table 1 by this factor, and the comparison of the two upper bounds for Dist-1;
-        it remains true that edge ordering asks more than node ordering if there is little information""",
+    corrected=r"""By a constant factor. For $k$ equal clusters that grow, the ratio tends to $\frac{2 + (k-1)K}{2 +
+        (k-1)(1-\epsilon)}$, where $K = K(\lambda)$, $\lambda = \frac{1-\epsilon}{1+\epsilon}$; as $k$ grows, too, to
+        $\frac{K}{1-\epsilon}$: between 1.43 as $\epsilon \to 0$ and 1.09 at $\epsilon = \frac12$. Without information,
+        at most twice as many non-matches, for all sizes.""",
+    affects="the remark that explains Table 1 by this factor, and the comparison of the two upper bounds for Dist-1.",
+    stands="""The two upper bounds; and that edge ordering asks more than node ordering if there is little
+        information.""",
     code=[cr.expected_queries, edge_limit, node_limit],
     test=[
         "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
@@ -292,9 +350,14 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
         f"${high}$, where the logarithm grows by a factor of three",
         value=tenth[high] / tenth[low], relation="at least",
         printed=log(high) / log(low), margin=0.5)  # fmt: skip
-    yield corrected(agreement("edge over node ordering, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
-                              np.divide(_limits(growth, "edge"), _limits(growth, "node")), closed, tolerance=2e-3,
-                              relative=True))  # fmt: skip
+    for ordering, within in (("edge", 0.02), ("node", 0.002)):
+        constants = _constants(points) if ordering == "edge" else [2 * r / (1 + r) for r in RATIO.values()]
+        for piece in _approach(growth, ordering, constants, within):
+            yield corrected(piece)
+    yield corrected(also(agreement(
+        "edge over node ordering, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
+        np.divide(_limits(growth, "edge"), _limits(growth, "node")), closed, tolerance=2e-3,
+        relative=True)))  # fmt: skip
     yield corrected(
         bounded(f"edge over node ordering, {k:,} clusters of 1 to {wide['m'].max():,}, against $\\frac32$", times, 1.5)
     )
@@ -302,6 +365,7 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
     yield corrected(also(bounded("node ordering asks at least $\\lambda m$", *zip(*least, strict=True))))
     limits = [edge_limit(r) / node_limit(r) for r in RATIO.values()]
     yield corrected(also(agreement("`edge_limit` over `node_limit`", limits, closed, tolerance=1e-4, relative=True)))
+    yield from (corrected(also(piece)) for piece in _further(growth))
 
 
 # --- Dist-2 --------------------------------------------------------------------------------------------------------
@@ -316,17 +380,20 @@ def _by_series(start, terms):
     return np.trapezoid((1 - theta[:, 0]) ** 2 + 2 * theta[:, 0] * gamma, c)
 
 
+@cache
+def _share(ordering, epsilon, c):
+    """The exact count of Dist-2 across two clusters of about c/H² records, over its limit."""
+    H2 = epsilon / (1 - epsilon)
+    m = max(1, round(c / H2))
+    per_record = {"edge": edge_limit, "node": node_limit}[ordering]
+    return expected_across(cr.dist2(epsilon), m, m, ordering, nodes=8) / (m * per_record(1, m * H2))
+
+
 def _towards(ordering, halving):
-    """Exact counts of Dist-2 over the limit, extrapolated from two values of ε, at three sizes of the clusters."""
-    limit, power = (edge_limit, 2 / 3) if ordering == "edge" else (node_limit, 1)
+    """These shares, extrapolated from two values of ε, at three sizes of the clusters."""
+    power = 2 / 3 if ordering == "edge" else 1
     for c in (0.5, 1.0, 2.0):
-        shares = []
-        for epsilon in halving:
-            H2 = epsilon / (1 - epsilon)
-            m = max(1, round(c / H2))
-            count = H2 * expected_across(cr.dist2(epsilon), m, m, ordering, nodes=8)
-            shares.append(count / (m * H2 * limit(1, m * H2)))
-        first, second = shares
+        first, second = (_share(ordering, epsilon, c) for epsilon in halving)
         yield second + (second - first) / ((halving[0] / halving[1]) ** power - 1)
 
 
@@ -334,7 +401,7 @@ def _towards(ordering, halving):
     "B69",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="trend",
     statement="""For Dist-2 with $mH^2 = c_0$ fixed, the expected questions across two clusters, in units of $1/H^2$,
         tend to a function of $c_0$: for edge ordering one with a maximum of 0.59 near $c_0 = 0.9$, for node ordering $1
         - e^{-c_0}$.""",
@@ -342,14 +409,18 @@ def _towards(ordering, halving):
     test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
 )
 def limit_for_dist2(halving=(0.008, 0.004), terms=1000):
+    dial = np.array([0.4, 0.04, 0.004, 0.0004])
+    for ordering, c in product(("edge", "node"), (0.5, 1.0, 2.0)):
+        yield limit(f"{ordering} ordering, $c_0 = {c:g}$: exact counts over the limit, ε from {dial[0]} to {dial[-1]}",
+                    1 / dial, [_share(ordering, epsilon, c) for epsilon in dial], 1.0, within=0.01)  # fmt: skip
     for ordering in ("edge", "node"):
-        yield agreement(
+        yield also(agreement(
             f"{ordering} ordering: exact counts at ε = {halving[0]} and {halving[1]}, extrapolated, over the limit, "
-            "$c_0$ = ½, 1, 2", list(_towards(ordering, halving)), [1] * 3, tolerance=0.01)  # fmt: skip
+            "$c_0$ = ½, 1, 2", list(_towards(ordering, halving)), [1] * 3, tolerance=0.01))  # fmt: skip
     starts = (1.2, 2, 4)
-    yield agreement("the integral with the distribution of small components, $c_0$ = 1.2, 2, 4",
-                    [edge_limit(1, c) for c in starts], [_by_series(c, terms) for c in starts], tolerance=1e-3,
-                    relative=True)  # fmt: skip
+    yield also(agreement("the integral with the distribution of small components, $c_0$ = 1.2, 2, 4",
+                         [edge_limit(1, c) for c in starts], [_by_series(c, terms) for c in starts], tolerance=1e-3,
+                         relative=True))  # fmt: skip
     fine = np.linspace(0.02, 8, 400)
-    yield agreement("`node_limit` against $1 - e^{-c_0}$", [c * node_limit(1, c) for c in fine], 1 - np.exp(-fine),
-                    tolerance=1e-12)  # fmt: skip
+    yield also(agreement("`node_limit` against $1 - e^{-c_0}$", [c * node_limit(1, c) for c in fine], 1 - np.exp(-fine),
+                         tolerance=1e-12))  # fmt: skip

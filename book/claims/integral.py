@@ -14,12 +14,13 @@ import crowder as cr
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     exceeds,
     identity,
+    inequality,
     of_chapter,
     simulation,
 )
@@ -72,6 +73,8 @@ _q, _s = sp.symbols("q s", positive=True)
 
 @claim(
     "B21",
+    proof="03-integral#one-step",
+    prose="nothing but the sum over the steps",
     place="beyond the paper",
     statement=r"""A step of width $b$, on which $f_g = g$, $f_r = h$ and $F_g$ starts at $c$, contributes $\frac hg
               \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
@@ -95,6 +98,7 @@ def contribution_of_a_step():
 
 @claim(
     "C08",
+    touches=("general densities", "Dist-1", "Dist-2"),
     place="Proof of Theorem 2, first display; definition of $L_{g,r}$ in the main results",
     statement=r"""The probability that a similarity between clusters is at least the largest of $t$ within a cluster is
               $L_{g,r}(t) = \int_0^1 F_g(x)^t f_r(x)\,dx$; at $t = 0$ it is 1.""",
@@ -139,6 +143,9 @@ def integral_is_a_probability(models=None, derived=None, races=None, trials=4000
 
 @claim(
     "C22",
+    proof="03-integral#prop-l-closed",
+    prose="that the integral is the sum of the contributions of the steps",
+    touches="Dist-1",
     place="Appendix, proposition on Dist-1",
     statement=r"""For Dist-1, $L_{g,r}(t) = \frac{1-\epsilon}{(1+\epsilon)(t+1)} \bigl(1 + \epsilon
               (\frac{1-\epsilon}2)^{t-1}\bigr)$, which for small $\epsilon$ is approximately
@@ -159,16 +166,16 @@ def closed_form_for_dist1(derived=None):
         shows=r"every $t \ge 0$, every $\epsilon$",
     )
     ratio = PRINTED["dist1"] / FIRST
-    yield identity(
-        r"its approximation, as $\epsilon \to 0$ and as $t \to \infty$",
-        sp.limit(ratio.subs(t, 1 + _s), e, 0) - 1,
-        sp.limit(ratio.subs({t: _s, e: sp.Rational(1, 3)}), _s, sp.oo) - 1,
-    )
+    yield identity(r"its approximation: a relative error that vanishes with $\epsilon$ and with large $t$",
+                   (ratio - 1, e * ((1 - e) / 2) ** (t - 1)))  # fmt: skip
     yield from map(also, (derived_again("dist1", derived), _as_tabulated("dist1"), counted("dist1")))
 
 
 @claim(
     "C23",
+    proof="03a-dist2-bounds#prop-l-chain",
+    prose="nothing but the order of the steps",
+    touches="Dist-2",
     place="Appendix, proposition on Dist-2",
     status="holds with a caveat",
     basis="proved",
@@ -176,8 +183,9 @@ def closed_form_for_dist1(derived=None):
               \frac{(1-\epsilon)^{t+1}}{t+1} \le \frac{e^{-\epsilon(t+1)}}{t+1}$.""",
     corrected=r"""Both hold for $t > 0$. At $t = 0$ the integral is 1: the term $0^t\,\frac{\epsilon}{1-\epsilon}$ of
               the first step is missing.""",
-    affects="""the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins; no other
-            result""",
+    affects="the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins.",
+    stands="Every use of the two in the paper, where $t$ is at least 1.",
+    kind="condition",
     code=[cr.L_symbolic, cr.L],
     test=[
         "test_theory.py::test_nothing_to_exceed_is_always_exceeded",
@@ -205,6 +213,8 @@ def closed_form_for_dist2(derived=None):
 
 @claim(
     "B22",
+    proof="03-integral#prop-l-top",
+    prose="that $F_g$ is at most $c$ below the top step, where $f_r$ has mass at most 1",
     place="beyond the paper",
     statement=r"""If $f_g = g$ and $f_r = h$ on an interval up to similarity 1, then $(t+1)\,L_{g,r}(t) \to h/g$, with
               an exponentially small error.""",
@@ -216,11 +226,11 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
     models, third = models or _random_models(), sp.Rational(1, 3)
     scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or derive()).values()]
     ratios = [1, (1 - third) / (1 + third), 0]
-    yield identity(
+    yield also(identity(
         r"the limits of $(t+1)\,L_{g,r}(t)$ at $\epsilon = \frac13$",
         *(sp.limit(form, _s, sp.oo) - ratio for form, ratio in zip(scaled, ratios, strict=True)),
         shows=", ".join(f"${sp.latex(ratio)}$" for ratio in ratios),
-    )
+    ))  # fmt: skip
     exact = [model for name in NAMES for model in _in_fractions(name)] + models
     rest = [
         _remainder(model, by_counting(model, length), length)
@@ -228,10 +238,11 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
         if model.green.heights[-1] > 0
         for length in range(9)
     ]
-    yield argument(
-        r"$0 \le \rho \le c^t$ in fractions, the three models and random models, $t \le 8$",
-        *(0 <= rho <= limit for rho, limit in rest),
-    )
+    c, power = sp.symbols("c p", positive=True)
+    top = (1 - c * power) / (_s + 1)  # the contribution of the top step, times g/h, with p = c^t
+    yield identity("what is missing to $h/g$ when multiplied by $t + 1$", ((_s + 1) * top, 1 - c * power))
+    yield also(cases(r"$0 \le \rho \le c^t$ in fractions", *(0 <= rho <= limit for rho, limit in rest),
+                     where=r"the three models and random models, $t \le 8$"))  # fmt: skip
     yield also(counted("random models", models))
     yield also(_in_symbols(derived, epsilons))
     whole = np.unique(np.round(np.geomspace(1, 1000, 120)).astype(int)) - 1
@@ -245,6 +256,8 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
 
 @claim(
     "B23",
+    proof="03-integral#prop-l-approx",
+    prose="nothing but the order of the steps",
     place="beyond the paper",
     statement=r"""Both simplifications for Dist-1 underestimate $L_{g,r}$; a valid upper bound for $t \ge 1$ is
               $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$.""",
@@ -265,9 +278,11 @@ def simplifications_underestimate():
         bound - PRINTED["dist1"] - bound * e / (1 + e) * (1 - power),
         power.subs(t, 1) - 1,
     )
-    yield argument(
+    yield inequality(
         r"the power decreases with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
-        *(sp.simplify(x.subs(e, _s / (1 + _s))) > 0 for x in ((1 - e) / 2, 1 - (1 - e) / 2)),
+        (1 - e) / 2,
+        1 - (1 - e) / 2,
+        over={e: (0, 1)},
     )
     yield also(counted("dist1"))
     dial, lengths = np.linspace(0.005, 0.5, 100), np.arange(1, 101)
@@ -464,10 +479,8 @@ def as_powers(derived):
 
 
 def tangent():
-    y = sp.Symbol("y", real=True)
-    above = sp.exp(y) - 1 - y  # at least 0: convex, and flat at 0, where it is 0
-    flat = sp.diff(above, y).subs(y, 0) == 0
-    return argument("$1 + y \\le e^y$", sp.diff(above, y, 2) > 0, flat, above.subs(y, 0) == 0)
+    y = sp.Symbol("y", positive=True)
+    return inequality("$1 + y \\le e^y$, on both sides of 0", sp.exp(y) - 1 - y, sp.exp(-y) - 1 + y)
 
 
 def chain():

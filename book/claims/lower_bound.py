@@ -11,17 +11,21 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
+from book.companion import by_hand
 from book.companion.claims import (
+    Evidence,
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
+    inequality,
     of_chapter,
     simulation,
 )
+from book.companion.printing import number
 from crowder.counting.decision_trees import certificate, fewest_expected, partitions
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
@@ -38,8 +42,22 @@ GAMES, LOWER, CERTAIN = "test_decision_trees.py::", "test_lower_bounds.py::", "t
 
 
 def _rests_on(name, pieces):
-    """The evidence for another claim, as one piece."""
-    return argument(f"the evidence for {name}", *(piece.holds for piece in pieces))
+    """The evidence for another claim, as one piece: support for what rests on that claim."""
+    return also(cases(f"the evidence for {name}", *(piece.holds for piece in pieces), where=f"the cases of {name}"))
+
+
+def vanishes(what, ratio, variable, to, direction="+"):
+    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive
+    constant tends to 0."""
+    limit = sp.limit(ratio, variable, to, direction)
+    return Evidence("counterexample", what, limit == 0,
+                    f"printed: at least some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
+
+
+def _none_needed(what, value, form):
+    """A counterexample to a lower bound, whatever its constant: nothing is needed where the form is positive."""
+    return Evidence("counterexample", what, bool(value == 0 < form),
+                    f"printed: a positive multiple of {number(form)}; it is {number(value)}")  # fmt: skip
 
 
 def _small_models():
@@ -297,6 +315,8 @@ def _theorem_support(played):
 
 @claim(
     "B34",
+    proof="04-lower-bound#thm-lower-ours",
+    prose="the count of questions about one hidden record, and Jensen's inequality",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Lower bounds with explicit constants on the expected questions of randomised algorithms that know
@@ -355,6 +375,8 @@ def _two_exact():
 
 @claim(
     "B35",
+    proof="04-lower-bound#prop-lower-two",
+    prose="Markov's inequality for the ratio of the likelihoods, and the union bound",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""For $k \le 2$, the most likely partition, without any question, is wrong with probability at most $(1
@@ -387,8 +409,11 @@ def constants():
     bracket = (1 - sp.sqrt(1 - R(3, 4) ** R(36, 5))) / 2 - R(1, 100)
     bracket_pair = (1 - sp.sqrt(1 - R(3, 4) ** 4)) / 2 - R(1, 100)
     return [
-        argument("the two brackets, and the three constants", bracket >= R(1, 45), bracket_pair >= R(7, 100),
-                 R(2, 9) / 450 >= R(1, 2025), R(1, 540) >= R(1, 2025), R(7, 900) >= R(1, 2025)),
+        also(cases("the two brackets, and the three constants", bracket >= R(1, 45), bracket_pair >= R(7, 100),
+                   R(2, 9) / 450 >= R(1, 2025), R(1, 540) >= R(1, 2025), R(7, 900) >= R(1, 2025),
+                   where="five numbers")),
+        inequality("the two quadratics less $\\frac29 k^2$", (7 * k - 6) * (k - 3) / 9, (5 * k + 6) * (k - 3) / 18,
+                   over={k: (3, sp.oo)}),
         identity(
             "the exponent at $H^2 = \\frac14$; the chord of $-\\ln(1-x)$, which is convex; the two quadratics in $k$",
             16 * R(1, 4) + R(16, 5) - R(36, 5), -sp.log(1 - R(1, 4)) - sp.log(R(4, 3)),
@@ -412,6 +437,8 @@ def _corrected_theorem(played):
 
 @claim(
     "B36",
+    proof="04-lower-bound#thm-lower-corrected",
+    prose="that a convex function lies below its chord, and the three cases",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Theorem 1 with its constant, for $3 \le k < n$, $H^2 \le \frac14$ and $\delta \le \frac1{100}$:
@@ -428,15 +455,18 @@ def theorem_1_with_its_constant(played=None):
 
 @claim(
     "C06",
+    proof="04-lower-bound#thm-lower-corrected",
+    prose="the theorem from which it starts (B34), convexity, and the three cases",
+    touches=("general densities", "Dist-1", "Dist-2"),
     place="Theorem 1 and the sketch of its proof",
     status="holds with a caveat", basis="proved", kind="condition",
     statement=r"""Given $k$, $f_g$ and $f_r$, a correct result with high probability takes $\Omega(\min\{k^2/H^2, nk\})$
         questions.""",
-    corrected=r"""True for $3 \le k < n$ and $H^2 \le \frac14$: an algorithm with error probability at most
-        $\frac1{100}$ asks in expectation, on some partition, at least $\min\{k^2/H^2, nk\}/2025$ questions. False as
-        $H^2 \to 1$, and for $k = 2$.""",
-    affects=r"""two clusters, and densities that hardly overlap. All settings of Table 1 satisfy the conditions ($k =
-        14$, $H^2 \le \frac14$).""",
+    corrected=r"""For $3 \le k < n$ and $H^2$ bounded away from 1: if $H^2 \le \frac14$, an algorithm with error
+        probability at most $\frac1{100}$ asks in expectation, on some partition, at least $\min\{k^2/H^2, nk\}/2025$
+        questions.""",
+    affects="""the boundary: two clusters, as many clusters as records, and densities that hardly overlap.""",
+    stands=r"""The argument, and the theorem for every setting of Table 1 ($k = 14$, $H^2 \le \frac14$).""",
     code=[question_bound, chain, product_tv, hidden_size],
     test=[LOWER + "test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
           LOWER + "test_each_link_of_the_chain_is_at_most_the_next",
@@ -448,10 +478,9 @@ def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records
     # At most all pairs, if the similarities do not determine everything.
     to_ask = (1 - prob_fully_determined(apart, [2, 2, 1])) * comb(5, 2)
     p = QUARTER  # probability that a pair is determined, under Dist-2 with ε = 1/5
-    yield counterexample(
-        "disjoint supports, five records in three clusters: questions needed (printed: a constant times this)",
-        value=to_ask, relation="at least", printed=min(9 / apart.hellinger2, 15),
-    )  # fmt: skip
+    yield _none_needed("five records in three clusters, disjoint supports ($H^2 = 1$): questions needed", to_ask,
+                       min(9 / apart.hellinger2, 15))  # fmt: skip
+    yield _none_needed("three records, $k = 3$ given: questions needed", certificate("abc", known=True), 9)
     yield counterexample(
         f"$k = 2$, Dist-1 with $\\epsilon = 0.01$, {records:,} records, no questions: error probability "
         "(printed: the least error of the best test by the chain of the proof)",
@@ -465,7 +494,8 @@ def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records
         [p * (1 - (1 - p) ** 2), p**3 + 3 * p**2 * (1 - p), p**2 * (1 - (1 - p) ** 4)], tolerance=1e-12,
     ))  # fmt: skip
     yield also(_rests_on("B35", _two_exact()))
-    yield corrected(_rests_on("B36", _corrected_theorem(played)))
+    for piece in (*constants(), _rests_on("B36", _corrected_theorem(played))):
+        yield corrected(piece)
 
 
 # --- never wrong -------------------------------------------------------------------------------------------------
@@ -494,6 +524,8 @@ def _certificates():
 
 @claim(
     "B37",
+    proof="04-lower-bound#prop-lower-certificate",
+    prose="that the noes between two clusters connect them",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""If similarities never determine a pair, certainty about $k$ clusters takes at least $n - k$ questions
@@ -551,9 +583,11 @@ def _dist_steps():
             "{eq}`eq-lower-dist2`: the mean of $(1-p)^{S+S'}$, for up to six hidden records",
             *(sum(sp.binomial(j, i) * (2 / (k - 1)) ** i * (1 - 2 / (k - 1)) ** (j - i) * (1 - y) ** (2 + i)
                   for i in range(j + 1)) - (1 - y) ** 2 * (1 - 2 * y / (k - 1)) ** j for j in range(6))),
-        argument("$H^2 \\le \\frac14$ on both ranges; the constants", H_DIST1.subs(e, R(1, 2)) <= R(1, 4),
-                 H_DIST2.subs(e, R(1, 5)) <= R(1, 4), R(3, 4) ** 6 * R(2, 9) / 8 >= R(1, 203),
-                 R(3, 4) ** 6 / 24 >= R(1, 203), R(9, 16) / 18 >= R(1, 203), R(4, 5) / 203 >= R(1, 254)),
+        inequality("Dist-2: both are", e * (1 - 5 * e) / (4 * (1 - e)), e**2 / (1 - e), over={e: (0, R(1, 5))}),
+        also(cases("$H^2 \\le \\frac14$ at the ends of both ranges; the constants",
+                   H_DIST1.subs(e, R(1, 2)) <= R(1, 4), H_DIST2.subs(e, R(1, 5)) <= R(1, 4),
+                   R(3, 4) ** 6 * R(2, 9) / 8 >= R(1, 203), R(3, 4) ** 6 / 24 >= R(1, 203),
+                   R(9, 16) / 18 >= R(1, 203), R(4, 5) / 203 >= R(1, 254), where="six numbers")),
     ]  # fmt: skip
 
 
@@ -583,6 +617,8 @@ def _dist2_exactly():
 
 @claim(
     "B39",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
     place="beyond the paper",
     status="holds", basis="proved",
     statement=r"""Corollary 1 and its proposition, corrected, with constants; for Dist-2 with $\epsilon \le \frac15$ the
@@ -600,56 +636,80 @@ def corollary_corrected(played=None):
         yield also(piece)
 
 
-def _too_small(what, value, printed):
-    return counterexample(what, value=value, relation="at least", printed=printed)
-
-
-PAIRS = "three records in two clusters, Dist-1 with $\\epsilon = 0.1$: number of pairs (printed: a constant times this)"
 MANY = 999_999
-QUESTIONS = f"{MANY:,} records in three equal clusters, Dist-2 with $\\epsilon = 0.2$: bound on the mean questions"
-FEW = "six records in three clusters, Dist-2 with $\\epsilon = 0.499$: mean number of undetermined pairs"
+#: A strategy that is never wrong needs at most so many, on average, for three clusters of `y` records and ε = 1/5.
+ENOUGH = 3 * 3 * (1 - R(3, 4) ** y) / R(1, 4)
+FOR_ENOUGH = r"three equal clusters, Dist-2 with $\epsilon = \frac15$, $n \to \infty$: enough questions, divided by "
+
+
+def _enough():
+    return agreement(f"that many questions are enough, at {MANY:,} records",
+                     3 * expected_undetermined(cr.dist2(FIFTH), [MANY // 3] * 3), float(ENOUGH.subs(y, MANY // 3)),
+                     tolerance=1e-9)  # fmt: skip
 
 
 @claim(
     "C07",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36, B37), and that a maximum is at least the mean",
+    touches=("general densities", "Dist-1", "Dist-2"),
     place="Corollary 1",
     status="refuted", basis="proved",
     statement=r"Given $f_g$, $f_r$ with $H > 0$, and $k$, certainty takes $\Omega(n + k^2/H^2)$ questions.",
     corrected=r"""It takes at least $(n + \min\{k^2/H^2, nk\})/4050$ questions in expectation, on some partition, for $3
         \le k < n$, $H^2 \le \frac14$, and densities that vanish on the same set. For other densities the term $n$ may
         be unnecessary.""",
-    affects=r"""the proposition on Dist-1 and Dist-2, which is derived from it; small $H$ for fixed $n$ and $k$. The
-        upper bounds and the experiments do not use it.""",
+    affects=r"""small $H$ for fixed $n$ and $k$; the term $n$, if similarities can prove a match; and the proposition on
+        Dist-1 and Dist-2, which is derived from it.""",
+    stands=r"""Theorem 1, and $k^2/H^2$ as the order wherever it is below $nk$. The upper bounds and the experiments do
+        not use the corollary.""",
     code=[question_bound, certificate, expected_undetermined],
     test=[LOWER + "test_as_the_densities_meet_the_printed_corollary_wants_more_than_all_pairs",
           GAMES + "test_the_fewest_answers_that_leave_no_doubt",
           CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n"],
 )  # fmt: skip
-def corollary_1(played=None):
-    """As B36."""
-    proving = cr.dist2(FIFTH)
-    yield _too_small(PAIRS, comb(3, 2), 3 + 4 / cr.dist1(0.1).hellinger2)
-    yield _too_small(QUESTIONS, 3 * expected_undetermined(proving, [MANY // 3] * 3), MANY + 9 / proving.hellinger2)
-    yield also(identity("all pairs over the printed bound, as $H \\to 0$",
+def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
+    """`played`: as B36; `records`, `clusters`: their numbers, for the bound."""
+    yield vanishes(
+        "three records in two clusters, $H \\to 0$: the number of pairs divided by $n + k^2/H^2$", 3 / (3 + 4 / h), h, 0
+    )
+    yield vanishes(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
+    yield also(_enough())
+    yield also(identity("all pairs over the printed bound, as $H \\to 0$, for every $n$ and $k$",
                         sp.limit(n * (n - 1) / 2 / (n + k**2 / h), h, 0)))  # fmt: skip
+    proved = by_hand.connected(30, HALF)[30] ** 2 * (1 - HALF**900)  # both clusters connected, one non-match between
+    yield also(agreement(
+        r"probability that the similarities determine two clusters of 30, Dist-2 with $\epsilon = \frac13$",
+        prob_fully_determined(cr.dist2(Fraction(1, 3)), [30, 30]), float(proved), tolerance=1e-12))  # fmt: skip
     yield also(agreement("questions that determine three records in two clusters, $k$ given",
                          [certificate("aab", known=True)], [1]))  # fmt: skip
     yield also(_distances())
     yield also(_upper_bound())
     for piece in _corrected_corollary(played):
         yield corrected(piece)
+    weak = [cr.uniform(), *map(cr.dist1, (0.01, 0.1, 0.3, 0.5)), *map(cr.dist2, (0.01, 0.1, 0.2))]
+    cases = [(model, r, c) for model in weak for r in records for c in clusters if c < r]
+    yield corrected(also(bounded(
+        rf"$\frac1{{4050}} \min\{{k^2/H^2, nk\}}$ against the lower bound for all algorithms, {len(cases)} cases",
+        [min(c * c / model.hellinger2 if model.hellinger2 else r * c, r * c) / 4050 for model, r, c in cases],
+        [question_bound(*case, error=0) / 2 for case in cases])))  # fmt: skip
 
 
 @claim(
     "C14",
-    place="Proposition on the lower bound for Dist-1 and Dist-2",
+    proof="04-lower-bound#cor-lower-corrected",
+    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
+    touches=("Dist-1", "Dist-2"),
+    place="Proposition 1 (lower bound for Dist-1 and Dist-2)",
     status="refuted", basis="proved",
     statement=r"""Certainty takes $\Omega(n + k^2/\epsilon^2)$ questions for Dist-1 and $\Omega(n + k^2/\epsilon)$ for
         Dist-2.""",
     corrected=r"""For $3 \le k < n$ it takes $\Omega(n + \min\{k^2/\epsilon^2, nk\})$ for Dist-1 and, for $\epsilon \le
         \frac15$, $\Omega(\min\{k^2/\epsilon, nk\})$ for Dist-2, where this order is also sufficient.""",
-    affects=r"""Dist-1 and Dist-2 for small $\epsilon$, Dist-2 also for large $n$ and for $\epsilon$ close to $\frac12$.
-        The upper bounds and the experiments do not use it.""",
+    affects=r"""Dist-1 and Dist-2 for small $\epsilon$, Dist-2 also for large $n$ and for $\epsilon$ close to
+        $\frac12$.""",
+    stands=r"""$k^2/\epsilon^2$ and $k^2/\epsilon$ as the orders wherever they are below $nk$. The upper bounds and the
+        experiments do not use the proposition.""",
     code=[question_bound, expected_undetermined, certain_mass],
     test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
           CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n",
@@ -657,12 +717,20 @@ def corollary_1(played=None):
 )  # fmt: skip
 def lower_bound_of_the_two_models(played=None):
     """As B36."""
-    undecided = comb(6, 2) * (1 - min(certain_mass(cr.dist2(0.499))))
-    yield _too_small(PAIRS, comb(3, 2), 3 + 4 / 0.1**2)
-    yield _too_small(QUESTIONS, 3 * expected_undetermined(cr.dist2(FIFTH), [MANY // 3] * 3), MANY + 9 / 0.2)
-    yield _too_small(FEW, undecided, 6 + 9 / 0.499)
+    yield vanishes(
+        r"three records in two clusters, Dist-1, $\epsilon \to 0$: the number of pairs divided by $n + k^2/\epsilon^2$",
+        3 / (3 + 4 / e**2), e, 0)  # fmt: skip
+    yield vanishes(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
+    yield vanishes(
+        r"six records in three clusters, Dist-2, $\epsilon \to \frac12$: mean undetermined pairs, divided by "
+        r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), "-")  # fmt: skip
+    yield also(_enough())
+    yield also(agreement(r"a pair is undetermined with probability $1 - H^2$, Dist-2 with $\epsilon = 0.499$",
+                         [1 - mass for mass in certain_mass(cr.dist2(0.499))], [float(1 - H_DIST2.subs(e, 0.499))] * 2,
+                         tolerance=1e-12))  # fmt: skip
     yield also(_distances())
     yield also(_upper_bound())
-    yield corrected(_rests_on("B39", [
-        *_corrected_corollary(played), *_dist_steps(), _distances(), *_dist2_exactly(), _upper_bound(),
-    ]))  # fmt: skip
+    for piece in (*_corrected_corollary(played), *_dist_steps()):
+        yield corrected(piece)
+    for piece in (_distances(), *_dist2_exactly(), _upper_bound()):
+        yield corrected(also(piece))

@@ -10,14 +10,16 @@ import sympy as sp
 from scipy import stats
 
 import crowder as cr
+from book.companion.by_hand import steps as steps_by_hand
 from book.companion.claims import (
     agreement,
     also,
-    argument,
     bounded,
+    cases,
     corrected,
     counterexample,
     identity,
+    inequality,
     of_chapter,
 )
 from crowder.densities import hellinger2, total_variation
@@ -71,6 +73,9 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 
 @claim(
     "C11",
+    proof="02-models#def-distances",
+    prose="that every distance is a sum over the steps",
+    touches=("Dist-1", "Dist-2"),
     place="Illustration, definitions of Dist-1 and Dist-2",
     statement=r"""Dist-1 and Dist-2 are densities, with $H^2 = 1 - \sqrt{1 - \epsilon^2} \approx \epsilon^2/2$ and $H^2
               = \epsilon/(1 - \epsilon) \approx \epsilon$; at $\epsilon = 0$ both are uniform.""",
@@ -85,14 +90,18 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     derived = derived or derive()
     yield identity(
         "the printed $H^2$",
-        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        *_closed("H2", derived),
         shows=" and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB),
     )
-    yield identity(r"mass one, for every $\epsilon$", *(_moment(*key, 0) - 1 for key in MOMENTS))
+    yield identity(
+        r"mass one, for every $\epsilon$",
+        *((sum(width * heights[law] for width, heights in _steps(name)), 1) for name, law in MOMENTS),
+    )
     yield identity(
         r"the approximations, in the limit $\epsilon \to 0$",
-        *(sp.limit(derived["H2", name] / THUMB[name], e, 0, "+") - 1 for name in THUMB),
-    )
+        *((sp.series(CLOSED["H2", name], e, 0, 3).removeO().coeff(e, order) * e**order, THUMB[name])
+          for name, order in (("dist1", 2), ("dist2", 1))),
+    )  # fmt: skip
     yield also(as_defined(epsilons, points))
     yield also(
         identity(
@@ -106,13 +115,18 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
 
 @claim(
     "C12",
+    proof="02-models#from-uniform",
+    prose="that every distance is a sum over the steps",
+    touches="Dist-1",
     place="Illustration, first sentence",
     status="holds with a caveat",
     basis="proved",
     statement=r"In total variation, the densities of both models are $\epsilon$ from uniform.",
     corrected=r"""The distance from uniform is $\epsilon/2$ for the densities of Dist-1 and $\epsilon$ for those of
               Dist-2, so at most $\epsilon$.""",
-    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$; no bound uses it",
+    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$.",
+    stands="All bounds, none of which uses the remark.",
+    kind="wording",
     code=total_variation,
     test="test_models.py::test_closed_forms_of_the_paper",
 )
@@ -141,13 +155,24 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
             shows=r"$\epsilon/2$ for Dist-1, $\epsilon$ for Dist-2",
         )
     )
-    yield corrected(argument(r"so $\epsilon$ is an upper bound", e / 2 < e))
+    yield corrected(inequality(r"so $\epsilon$ is an upper bound", e - e / 2))
     yield corrected(also(as_defined(epsilons)))
     yield corrected(also(_from_uniform(epsilons)))
+    pairs = [
+        (density, expected)
+        for x in (Fraction(1, 10), quarter, Fraction(2, 5))
+        for model, expected in ((cr.dist1(x), x / 2), (cr.dist2(x), x))
+        for density in (model.green, model.red)
+    ]
+    halves = [_from_flat_in_fractions(density) for density, _ in pairs]
+    yield corrected(also(agreement("the same in fractions", halves, [expected for _, expected in pairs])))
 
 
 @claim(
     "C13",
+    proof="02-models#prop-closer",
+    prose="nothing but the order of the steps",
+    touches=("Dist-1", "Dist-2"),
     place="Illustration, second sentence; again after Proposition 5",
     statement="In Hellinger distance Dist-1 is closer to uniform than Dist-2.",
     basis="proved",
@@ -160,24 +185,27 @@ def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     yield identity(
         "the distances in the proof",
         *_off_uniform("H2", derived),
-        inside(gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2),
-        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
-        sp.simplify(CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2))),
+        gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2,
+        *_closed("H2", derived),
+        CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2)),
         shows=r"$f_g$, $f_r$ and the pair, every $0 < \epsilon < \frac12$",
     )
     root = sp.Symbol("s", positive=True)  # √(1 - ε²)
-    yield argument(
+    yield inequality(
         "the signs",
-        inside((1 + e) - (1 - e)) > 0,
-        sp.factor(e**2 - e**2 / (1 + root)) > 0,
-        inside(e - e**2) > 0,
-        inside(CLOSED["H2", "dist2"] - e) > 0,
+        (1 + e) - (1 - e),
+        e**2 - e**2 / (1 + root),
+        e - e**2,
+        CLOSED["H2", "dist2"] - e,
+        over={e: (0, sp.Rational(1, 2))},
     )
     yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
 @claim(
     "B11",
+    proof="02-models#def-distances",
+    prose="that every distance is a sum over the steps",
     place="beyond the paper",
     statement=r"The relative error of the approximation of $H^2$ is $H^2/2$ for Dist-1 and $\epsilon$ for Dist-2.",
     basis="proved",
@@ -188,7 +216,7 @@ def errors_of_the_approximations(derived=None):
     derived = derived or derive()
     yield identity(
         "the relative errors",
-        *(inside(derived["H2", name] - CLOSED["H2", name]) for name in THUMB),
+        *_closed("H2", derived),
         *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
         shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
     )
@@ -197,6 +225,8 @@ def errors_of_the_approximations(derived=None):
 
 @claim(
     "B13",
+    proof="02-models#prop-closer",
+    prose="nothing but the order of the steps",
     place="beyond the paper",
     statement=r"""In total variation Dist-1 is closer to uniform as well, but only by a factor of at most two; in $H^2$
               the ratio is unbounded as $\epsilon \to 0$.""",
@@ -210,22 +240,27 @@ def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
     yield identity(
         "total variation",
         *_off_uniform("TV", derived),
-        inside(gap - e / 2),
-        inside(derived["TV", "dist2"] / derived["TV", "dist1"] - 1 / (1 - e)),
+        (gap, e / 2),
+        (inside(derived["TV", "dist2"] / derived["TV", "dist1"]), inside(1 / (1 - e))),
+        CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"] - (1 + sp.sqrt(1 - e**2)) / (e * (1 - e)),
         shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
     )
-    yield argument(
-        r"positive, a factor of at most 2, and unbounded in $H^2$",
-        inside(gap) > 0,
-        inside(1 / (1 - e) - 1) > 0,
-        inside(2 - 1 / (1 - e)) > 0,
-        sp.limit(CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"], e, 0, "+") is sp.oo,
+    root = sp.Symbol("s", positive=True)  # √(1 - ε²)
+    yield inequality(
+        r"a factor of 1 to 2, and at least $1/\epsilon$ in $H^2$",
+        gap,
+        1 / (1 - e) - 1,
+        2 - 1 / (1 - e),
+        (1 + root) / (e * (1 - e)) - 1 / e,
+        over={e: (0, sp.Rational(1, 2))},
     )
     yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
 @claim(
     "B14",
+    proof="02-models#def-distances",
+    prose="that mean, variance and distances are sums over the steps",
     place="beyond the paper",
     statement=r"""Means, variances, total variation and Kullback–Leibler divergence of the models: $\mathrm{TV} =
               \epsilon$ and $\epsilon/(1 - \epsilon)$, $\mathrm{KL} = \epsilon \ln\frac{1+\epsilon}{1-\epsilon}$ and
@@ -243,15 +278,16 @@ def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     first, second = (f"${sp.latex(CLOSED['TV', name], order='rev-lex')}$" for name in THUMB)
     yield identity(
         "total variation and Kullback–Leibler divergence",
-        *(inside(sp.logcombine(derived[key] - CLOSED[key], force=True)) for key in ours),
+        *((inside(sp.logcombine(derived[key], force=True)), inside(CLOSED[key])) for key in ours),
         shows=f"total variation {first} and {second}",
     )
-    yield argument("the Kullback–Leibler divergence of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo)
+    yield also(cases("the Kullback–Leibler divergence of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo,
+                     where=r"every $\epsilon$"))  # fmt: skip
     moments = moments or {key: (_moment(*key, 1), _variance(*key)) for key in MOMENTS}
     yield identity(
         "means and variances",
         *(
-            found - closed
+            (found, closed)
             for key in MOMENTS
             if key[0] != "uniform"
             for found, closed in zip(moments[key], MOMENTS[key], strict=True)
@@ -270,19 +306,19 @@ def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     test="test_models.py::test_hellinger_of_many_looks_multiplies",
 )
 def hellinger_distance_of_many_similarities(distances=None, epsilons=EPSILONS):
-    cases = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
-    hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in cases]
-    patterns = np.transpose([_by_patterns(*case) for case in cases])
+    tried = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
+    hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in tried]
+    patterns = np.transpose([_by_patterns(*one) for one in tried])
     yield agreement(
         "both distances for up to 7 similarities, over all patterns of steps",
-        np.ravel([hellinger, [many_tv(*case) for case in cases]]),
+        np.ravel([hellinger, [many_tv(*one) for one in tried]]),
         np.ravel(patterns),
         tolerance=1e-12,
     )
     yield also(as_defined(epsilons))
     yield also(_in_numbers())
     if distances is None:
-        distances = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*case) for case in cases]})
+        distances = pd.DataFrame({"H2": hellinger, "TV": [many_tv(*one) for one in tried]})
     yield also(
         bounded(f"$H_m^2 \\le \\mathrm{{TV}}$, {len(distances)} values of $m$", distances["H2"], distances["TV"] + 1e-9)
     )
@@ -362,8 +398,18 @@ def derive():
 
 
 def _off_uniform(which, derived):
-    """Differences of the distances from uniform and their closed forms."""
-    return [inside(derived[*key, law] - FROM_UNIFORM[key]) for key in FROM_UNIFORM if key[0] == which for law in LAWS]
+    """The distances from uniform, and their closed forms."""
+    return [
+        (inside(derived[*key, law]), inside(FROM_UNIFORM[key]))
+        for key in FROM_UNIFORM
+        if key[0] == which
+        for law in LAWS
+    ]
+
+
+def _closed(which, derived):
+    """The distances between f_g and f_r, and their closed forms."""
+    return [(inside(derived[which, name]), inside(CLOSED[which, name])) for name in THUMB]
 
 
 def inside(expression):
@@ -401,6 +447,12 @@ def _in_numbers():
 def _from_flat(which, name, law, epsilon):
     density = densities(name, epsilon)[LAWS.index(law)]
     return {"TV": total_variation, "H2": hellinger2}[which](density, cr.uniform().green)
+
+
+def _from_flat_in_fractions(density):
+    """Total variation from uniform, step by step."""
+    both = cr.SimilarityModel(density, cr.uniform().green)
+    return sum(abs(mass - flat) for *_, mass, flat in steps_by_hand(both)) / 2
 
 
 def _from_uniform(epsilons):

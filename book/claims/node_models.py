@@ -22,7 +22,7 @@ from book.claims.node_ordering import (
     sharp,
     sizes_of,
 )
-from book.companion.claims import Evidence, agreement, also, argument, bounded, identity, of_chapter, trend
+from book.companion.claims import Evidence, agreement, also, bounded, identity, inequality, limit, of_chapter, trend
 from crowder.counting.bounds import node_bound
 from crowder.counting.expected_counts import expected_queries
 
@@ -48,17 +48,15 @@ def _dist1_proof() -> list[Evidence]:
     beyond_k = sp.integrate(n * r / u, (u, n * r / k, n / k))
     phi = 4 / (1 + r) ** 2 - 1 + sp.log(r)
     enough = 4 * r * phi + r - half
-    bend = sp.Poly(sp.expand(sp.numer(sp.together(sp.diff(enough, r, 2)))), r)
     return [
         identity("Dist-1: one record, one cluster", (cr.L_symbolic("dist1", t, e) - closed).subs(e, 1 - 2 * power),
                  e / (1 - q) - (1 - ratio)),
         identity("Dist-1: all clusters", n * r + beyond_k - n * r * (1 - sp.log(r)), line - together - 3 * k / 2),
         identity("Dist-1: the slack", 1 - e**2 - (4 * r / (1 + r) ** 2).subs(r, ratio),
                  sp.diff(phi, r) - (r - 1) * (r**2 + 4 * r - 1) / (r * (1 + r) ** 3)),
-        argument("Dist-1: the slack is positive",
-                 sp.Eq(phi.subs(r, 1), 0), (r**2 + 4 * r - 1).subs(r, third) > 0,
-                 bend.count_roots(third, half) == 0, sp.diff(enough, r, 2).subs(r, third) < 0,
-                 enough.subs(r, third) > 0, enough.subs(r, half) > 0, ratio.subs(e, half) >= third),
+        inequality("Dist-1: the slack is positive", phi, over={r: (third, 1)}),
+        inequality("Dist-1: it is enough, too, where $r < \\frac12$", enough, over={r: (third, half)}),
+        inequality("Dist-1: $r$ is at least one third", ratio - third, over={e: (0, half)}),
     ]  # fmt: skip
 
 
@@ -73,6 +71,8 @@ def _second_line(n, k, eps):
 
 @claim(
     "B54",
+    proof="06a-node-models#dist1-constant",
+    prose="that a decreasing sum is at most its integral, and that equal sizes are the worst",
     place="beyond the paper",
     status="holds",
     basis="proved",
@@ -105,7 +105,7 @@ def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     "B58",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="trend",
     statement=r"""As equal clusters grow, with random arrival, the expected number of unnecessary questions of a record
     about each other cluster tends to $\frac12 (1 - \epsilon)$ for Dist-1; for Dist-2 the non-matches asked about
     between two clusters tend to $\frac{1 + \rho^2}{1 - \rho^2}$, $\rho = \frac{1 - 2\epsilon}{1 - \epsilon}$.""",
@@ -131,11 +131,13 @@ def limits_for_large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.0
     squares = [((1 - 2 * eps) / (1 - eps)) ** 2 for eps in dial]
     yield identity("the integrals", sp.integrate(depth, (x, 0, 1)) - (1 - e) / 2, moment - t**-2,
                    2 * cost - (1 + rho**2) / (1 - rho**2))  # fmt: skip
-    yield agreement(f"Dist-1: exact count, two clusters of {two[-1]:,}", [values[-1] for values in dist1.values()],
-                    [(1 - eps) / 2 for eps in dist1], tolerance=1e-6)  # fmt: skip
-    yield agreement(f"Dist-2: exact count, two clusters of {two[-1]:,}",
-                    [non_matches(cr.dist2(eps), two[-1]) for eps in dial],
-                    [(1 + square) / (1 - square) for square in squares], tolerance=1e-5, relative=True)  # fmt: skip
+    for eps, values in dist1.items():
+        yield limit(f"Dist-1, $\\epsilon = {eps:g}$: exact count, two clusters of up to {two[-1]:,}", two, values,
+                    (1 - eps) / 2, within=1e-6)  # fmt: skip
+    for eps, square in zip(dial, squares, strict=True):
+        to = (1 + square) / (1 - square)
+        yield limit(f"Dist-2, $\\epsilon = {eps:g}$: exact count over the limit, up to {two[-1]:,} records each", two,
+                    [non_matches(cr.dist2(eps), size) / to for size in two], 1.0, within=1e-5)  # fmt: skip
     yield also(trend("Dist-1: distance to the limit against $m$", two, np.array(dist1[0.5]) - 0.25, exponent=-1,
                      within=0.02))  # fmt: skip
     yield also(count_checked())
@@ -164,7 +166,10 @@ def _correct_steps() -> list[float]:
 
 @claim(
     "C18",
-    place="Proposition 5 (node ordering) and its proof",
+    proof="06a-node-models#dist1-constant",
+    prose="the theorem from which it starts, and concavity in the cluster sizes",
+    touches=("Dist-1", "Dist-2"),
+    place="Proposition 5 (node ordering)",
     status="holds",
     basis="proved",
     statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions for Dist-1 and $O(n + k^2 \log n / \epsilon)$ for
@@ -177,8 +182,8 @@ def _correct_steps() -> list[float]:
     ],
 )
 def proposition_5(largest=1000, sound=None):
-    yield argument("Dist-1, any order: $nk \\le \\frac43 nk(1-\\epsilon^2)$ for $\\epsilon \\le \\frac12$",
-                   sp.Eq(sp.Rational(4, 3) * (1 - half**2), 1), sp.Lt(sp.diff(1 - e**2, e), 0))  # fmt: skip
+    yield inequality("Dist-1, any order: $nk \\le \\frac43 nk(1-\\epsilon^2)$ for $\\epsilon \\le \\frac12$",
+                     sp.Rational(4, 3) * (1 - e**2) - 1, over={e: (0, half)})  # fmt: skip
     yield from _dist1_proof()
     yield certainty()
     yield from any_order()

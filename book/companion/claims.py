@@ -8,7 +8,7 @@ A module of `book.claims` lists the claims of one chapter, each a function that 
            statement=r"Edge ordering asks at most ...", corrected=r"With a factor more: at most ...",
            proof="05-edge-ordering#thm-edge-repaired", prose="that a component is an independent set",
            touches=["general densities"], affects="densities in general; not Dist-1 or Dist-2 at the sizes tried",
-           stands="the order of growth for Dist-1 and Dist-2",
+           stands="its consequences for both models",
            code=[cr.edge_bound], test="test_bounds.py::test_seventy_five_records_exceed_theorem_2")
     def theorem_2(sizes=(38, 37), p=Fraction(1, 56)):
         yield counterexample("38 and 37 records", value=..., relation="at most", printed=...)
@@ -93,12 +93,6 @@ TOUCHED = ("general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments")
 #: Instead of a status: some evidence does not hold; there is no evidence.
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
-#: Modules whose claims do not yet say all that `Claim._check_declared` asks for.
-NOT_YET = frozenset((
-    "edge_ordering", "node_ordering", "node_models", "lower_bound", "best_play", "integral", "dist2_bounds", "models",
-    "exact_counts", "errata",
-))  # fmt: skip
-
 #: Statuses that require a corrected statement.
 AMENDED = ("holds with a caveat", "misprint", "refuted")
 
@@ -147,8 +141,7 @@ class Claim:
         if bool(self.corrected) != (self.status in AMENDED):
             raise ValueError(f"{self.id}: a claim that is {self.status} "
                              f"{'needs a' if self.status in AMENDED else 'has no'} corrected statement")  # fmt: skip
-        if self.module.rpartition(".")[2] not in NOT_YET:
-            self._check_declared()
+        self._check_declared()
 
     def _check_declared(self) -> None:
         """Check that what the page says besides the verdict is there, and nothing that the verdict rules out."""
@@ -202,7 +195,7 @@ class Claim:
     def record(self, pieces: Sequence[Evidence]) -> dict[str, Any]:
         """The entry for the ledger: status, basis and each piece of evidence."""
         status, basis = outcome(pieces)
-        if basis == "proved" and not self.proof and self.module.rpartition(".")[2] not in NOT_YET:
+        if basis == "proved" and not self.proof:
             basis = "exact"  # calculations with symbols, but no written argument that rests on them
         if status == "counterexample":  # how serious it is must be judged, and the claim declares it
             status = self.status if self.status in AMENDED else NOT_SHOWN
@@ -246,11 +239,6 @@ def _carrying(pieces: Iterable[Evidence]) -> list[Evidence]:
     pieces = list(pieces)
     refuted = any(piece.kind == "counterexample" and not piece.corrected for piece in pieces)
     return [p for p in pieces if p.corrected == refuted and not p.also and p.kind in BASES]
-
-
-def argument(what: str, *steps: Any, shows: str = "") -> Evidence:
-    """Only for the modules in `NOT_YET`, and to go with them."""
-    return cases(what, *steps, where="cases", shows=shows)._replace(kind="proved")
 
 
 def also(piece: Evidence) -> Evidence:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -145,12 +146,16 @@ def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
     rest = sp.Mul(*(sign or factor for factor, sign in zip(factors, signs, strict=True)))
     if not rest.free_symbols:
         return bool(rest.is_nonnegative)
-    smooth = _onto_positive(rest, ends).is_real and rest.atoms(sp.Function) == rest.atoms(sp.exp, sp.log)
-    for symbol in sorted(rest.free_symbols, key=str) if depth and smooth else ():
-        slope, (low, high) = sp.diff(rest, symbol), ends[symbol]
+    forms = (rest, expression)  # as a product, and as a sum
+    if not depth or not all(_onto_positive(form, ends).is_real for form in forms):
+        return False
+    if expression.atoms(sp.Function) != expression.atoms(sp.exp, sp.log):
+        return False
+    for form, symbol in product(forms, sorted(rest.free_symbols, key=str)):
+        slope, (low, high) = sp.diff(form, symbol), ends[symbol]
         for way, end, side in ((1, low, "+"), (-1, high, "-")):
             if _is_nonnegative(way * slope, ends, depth - 1):
-                least = sp.limit(rest, symbol, end, side)
+                least = sp.limit(form, symbol, end, side)
                 return least == sp.oo or (bool(least.is_finite) and _is_nonnegative(least, ends, depth - 1))
     return False
 

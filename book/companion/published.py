@@ -274,7 +274,12 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, ru
 
 
 def compare(
-    name: str, regenerated: Mapping[str, float], *, sd: Mapping[str, float] | None = None, runs: int | None = None
+    name: str,
+    regenerated: Mapping[str, float],
+    *,
+    sd: Mapping[str, float] | None = None,
+    runs: int | None = None,
+    setting: str = "",
 ) -> pd.DataFrame:
     """Compare regenerated numbers with the printed ones and, during a build, record the comparison.
 
@@ -288,6 +293,8 @@ def compare(
         The standard deviation of one run, under the same names; for the rule "deviations".
     runs : int, keyword only
         The number of runs over which the numbers are means.
+    setting : str, keyword only
+        What the paper leaves open and was chosen here, such as the similarity function; it stands beside the numbers.
 
     Returns
     -------
@@ -307,6 +314,7 @@ def compare(
     groups = read()
     validation.kind(regenerated, Mapping, "regenerated numbers must be a mapping from names")
     validation.kind(sd, (Mapping, type(None)), "sd must be a mapping from names")
+    validation.kind(setting, str, "setting must be text")
     if sd is not None and (lacks := set(regenerated) - set(sd)):
         raise ValueError(f"{name}: sd is missing {sorted(map(str, lacks))}")
     if not isinstance(name, str) or name not in groups:
@@ -324,7 +332,7 @@ def compare(
     if (folder := results.folder()) is not None:
         lines = frame.assign(differ=frame["name"].map(group.differ)).astype(object)
         lines = lines.where(lines.notna(), None).to_dict("records")
-        facts = {"place": group.place, "unit": group.unit, "rule": in_words(group.rule)}
+        facts = {"place": group.place, "unit": group.unit, "rule": in_words(group.rule), "setting": setting}
         record = {"kind": "published", "group": name, **facts, "runs": runs, "numbers": lines}
         results.write(folder / "published" / f"{name}.json", results.as_json(record))
     return frame

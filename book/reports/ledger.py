@@ -16,7 +16,7 @@ from typing import Any
 
 from book import claims
 from book.build.chapters import BuildError, Chapter
-from book.companion.claims import BASES, KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
+from book.companion.claims import KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
 
 _NO_RECORD = {"status": NOT_CHECKED, "basis": "", "where": "", "evidence": []}
 
@@ -219,9 +219,14 @@ def counted(status: str, count: int) -> str:
     return f"{count} {status if count == 1 else plural}"
 
 
+def errata(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The errata by weight: amended claims of the paper, and what is listed as an erratum only."""
+    return by_weight([e for e in entries if e["id"][0] == "E" or (e["id"][0] == "C" and e["corrected"])])
+
+
 def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results first, then conditions, wording and misprints; within each, the strongest basis first."""
-    return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), (*BASES, "").index(e["basis"])))
+    """Results first, then conditions, wording and misprints; each in the order of the claims that they are about."""
+    return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), min([e["id"], *e["about"]])))
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:

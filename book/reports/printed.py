@@ -38,7 +38,7 @@ def judge(groups: dict[str, str], results: Path, slugs: list[str]) -> list[dict[
                 raise BuildError(f"{slug}: compares {record['group']}, which book/data/published.yml assigns to "
                                  f"{groups.get(record['group'], 'no chapter')}")  # fmt: skip
             found[record["group"]] = record
-    lacking = {"place": "", "unit": "", "rule": "", "runs": None, "numbers": []}
+    lacking = {"place": "", "unit": "", "rule": "", "setting": "", "runs": None, "numbers": []}
     return [
         {"chapter": slug} | found.get(name, lacking | {"group": name}) for name, slug in groups.items() if slug in slugs
     ]
@@ -96,8 +96,8 @@ def tally(entries: list[dict[str, Any]]) -> str:
 def as_csv(entries: list[dict[str, Any]]) -> str:
     """The comparison as CSV, one line per number."""
     text = io.StringIO()
-    columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "rule", "verdict", "reason",
-               "chapter"]  # fmt: skip
+    columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "setting", "rule", "verdict",
+               "reason", "chapter"]  # fmt: skip
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for entry in entries:

@@ -49,7 +49,8 @@ class Printed(MarkdownDirective):
                 runs = f" Regenerated: the mean of {group['runs']} runs ± the standard deviation of one."
             chapter = f"{{doc}}`chapter </notebooks/{group['chapter']}>`"
             head = f"*{group['place']}* ({group['unit']}), regenerated in its {chapter}. Rule: {group['rule']}."
-            lines = [head + runs, ""]
+            setting = f" Regenerated with {group['setting']}, which the paper leaves open." if group["setting"] else ""
+            lines = [head + setting + runs, ""]
             lines += ["| | printed | regenerated | |", "| --- | ---: | ---: | --- |"]
             for number in group["numbers"]:
                 reason = f": {number['differ']}" if number["differ"] else ""

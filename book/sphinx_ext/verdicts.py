@@ -6,7 +6,7 @@ They read ``ledger.json``, which the build writes beside the sources once the ch
     ```{verdict} C15      the result, with the evidence folded; the build inserts it where the chapter checks the claim
     ```{checked} 05-name  the claims that a chapter checks; the build inserts it at the chapter's end
     ```{ledger} C         all claims of the paper (E: errata, B: the book's own statements)
-    ```{errata}           one table of all errata, results first
+    ```{errata}           all errata, results first: the claims of the paper that are amended, and the others
     ```{tally}            how many claims have which status
 """
 
@@ -23,13 +23,13 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
-from book.reports.ledger import by_weight, counted, status_and_basis, tally
+from book.reports.ledger import by_weight, counted, errata, status_and_basis, tally
 
 logger = logging.getLogger(__name__)
 
 HEADINGS = {"result": "Results", "condition": "Conditions that are left out", "wording": "Wording",
-            "misprint": "Misprints"}  # fmt: skip
-NAMES = {"C": "claims of the paper", "E": "errata", "B": "statements of the book’s own"}
+            "misprint": "Slips"}  # fmt: skip
+NAMES = {"C": "claims of the paper", "E": "further errata", "B": "statements of the book’s own"}
 
 
 def read(app: Any) -> dict[str, dict[str, Any]]:
@@ -39,20 +39,14 @@ def read(app: Any) -> dict[str, dict[str, Any]]:
     return {entry["id"]: entry for entry in entries}
 
 
-def badge(env: Any, entry: dict[str, Any], *, target: str | None = None, short: bool = False) -> nodes.Node:
+def badge(env: Any, entry: dict[str, Any], *, target: str | None = None) -> nodes.Node:
     """Identifier and status, linked to where the claim was checked or, if it was not, to the ledger."""
     name, status = entry["id"], entry["status"]
-    status = "caveat" if short and status == "holds with a caveat" else status
     text = f"{name} {status_and_basis(entry) if status == 'holds' else status}"
     if target is None:
         target = f"claim-{name.lower()}" if entry["evidence"] else f"ledger-{name.lower()}"
     # The classes are on a node around the link, because Sphinx replaces the node inside it.
     return nodes.inline("", "", link(env, target, text), classes=["verdict", *css_classes(entry)])
-
-
-def touched(entry: dict[str, Any]) -> str:
-    """What of the paper a claim touches, in Markdown."""
-    return ", ".join(entry["touches"] or ()).replace("F_g <= F_r", r"$F_g \le F_r$")
 
 
 def css_classes(entry: dict[str, Any]) -> list[str]:
@@ -119,14 +113,16 @@ class MarkdownDirective(SphinxDirective):
             parts += [" · "] if entry[key] else []
         return self.line(*parts[:-1], classes="claim-links")
 
-    def correction(self, entry: dict[str, Any]) -> list[nodes.Node]:
-        """What holds instead of the printed statement, and what that affects."""
+    def correction(self, entry: dict[str, Any], *, instance: bool = False) -> list[nodes.Node]:
+        """What holds instead of the printed statement, what that affects, and what stands; with the first instance."""
         lines = []
         if entry["corrected"]:
-            lines.append(f"**What holds** ({entry['basis'] or NOT_SHOWN}): {entry['corrected']}")
-        for key in ("affects", "stands"):
-            if entry[key]:
-                lines += ["", f"**{key.capitalize()}:** {entry[key]}"]
+            lines += [f"**What holds** ({entry['basis'] or NOT_SHOWN}): {entry['corrected']}", ""]
+        if instance:
+            first = [piece for piece in entry["evidence"] if piece["kind"] == "counterexample"][:1]
+            lines += [line for piece in first for line in (f"**Instance:** {piece['what']}: *{piece['figure']}*", "")]
+        for label, text in (("Affects", entry["affects"]), ("What stands", entry["stands"])):
+            lines += [f"**{label}:** {text}", ""] if text else []
         return self.markdown(*lines) if lines else []
 
     def folded(self, entry: dict[str, Any], links: nodes.Node) -> nodes.Node:
@@ -162,8 +158,7 @@ class VerdictBox(MarkdownDirective):
 
 
 def basis(entry: dict[str, Any]) -> list[str]:
-    """How we know, and what of the paper is touched: the written argument and what of it is prose only, or where
-    something was tried."""
+    """How we know: the written argument and what of it is prose only, or where something was tried."""
     lines = []
     if entry["basis"] == "proved" and entry["proof"]:
         lines.append(
@@ -171,9 +166,15 @@ def basis(entry: dict[str, Any]) -> list[str]:
         )
     elif entry["basis"] == "exact" and entry["where"]:
         lines.append(f"**Exact** at {entry['where']}.")
-    if entry["touches"] is not None:
-        lines += ["", f"**Touches:** {touched(entry) or 'nothing in the analysis or the experiments'}."]
-    return lines
+    return [*lines, "", *touching(entry)]
+
+
+def touching(entry: dict[str, Any]) -> list[str]:
+    """What of the paper a claim touches."""
+    if entry["touches"] is None:
+        return []
+    listed = ", ".join(entry["touches"]).replace("F_g <= F_r", r"$F_g \le F_r$")
+    return [f"**Touches:** {listed or 'nothing in the analysis or the experiments'}."]
 
 
 def evidence(pieces: list[dict[str, Any]]) -> list[str]:
@@ -229,31 +230,42 @@ class Ledger(MarkdownDirective):
 
 
 class Errata(MarkdownDirective):
-    """One table of all errata, the weightiest first: place, printed and corrected statement, what it affects."""
+    """The errata by weight: what is printed, what holds, the smallest instance, what it affects and what stands; slips
+    in one table."""
 
-    HEAD = ("erratum", "place", "printed → what holds", "affects")
+    HEAD = ("place", "printed", "read instead", "")
 
     def run(self) -> list[nodes.Node]:
-        errata = [entry for entry in self.env.crowder_ledger.values() if entry["id"].startswith("E")]
-        if not errata:
-            return []
+        found: list[nodes.Node] = []
+        listed = errata(list(self.env.crowder_ledger.values()))
+        for kind, title in HEADINGS.items():
+            entries = [entry for entry in listed if entry["kind"] == kind]
+            if entries:
+                found.append(self.line(f"{title} ({len(entries)})", classes="errata-kind"))
+                found += [self.slips(entries)] if kind == "misprint" else map(self.erratum, entries)
+        return [nodes.container("", *found, classes=["errata"])] if found else []
+
+    def erratum(self, entry: dict[str, Any]) -> nodes.Node:
+        box = nodes.container(classes=["claim"])
+        box += self.head(badge(self.env, entry), entry)
+        box += self.markdown(f"**Printed:** {entry['statement']}")
+        box += self.correction(entry, instance=True)
+        box += self.markdown(*touching(entry))
+        return box
+
+    def slips(self, entries: list[dict[str, Any]]) -> nodes.Node:
         table = nodes.table(classes=["errata", "colwidths-given"])
         group = nodes.tgroup(cols=len(self.HEAD))
-        group += [nodes.colspec(colwidth=width) for width in (10, 18, 45, 27)]
+        group += [nodes.colspec(colwidth=width) for width in (24, 33, 33, 10)]
         group += nodes.thead("", self.row(*(self.line(title) for title in self.HEAD)))
         body = nodes.tbody()
-        kind = ""
-        for entry in by_weight(errata):
-            if entry["kind"] != kind:
-                kind = entry["kind"]
-                title = self.line(HEADINGS[kind], classes="errata-kind")
-                body += nodes.row("", nodes.entry("", title, morecols=len(self.HEAD) - 1))
-            holds = self.markdown(f"→ {entry['corrected']}") if entry["corrected"] else []
-            body += self.row(self.line(badge(self.env, entry, short=True)), *(self.markdown(entry["place"])),
-                             [*self.markdown(entry["statement"]), *holds], self.markdown(entry["affects"]))  # fmt: skip
+        for entry in entries:
+            target = f"claim-{entry['id'].lower()}" if entry["evidence"] else f"ledger-{entry['id'].lower()}"
+            words = (self.markdown(entry[key]) for key in ("place", "statement", "corrected"))
+            body += self.row(*words, self.line(link(self.env, target, entry["id"])))
         group += body
         table += group
-        return [table]
+        return table
 
     def row(self, *cells: nodes.Node | list[nodes.Node]) -> nodes.row:
         made = [cell if isinstance(cell, list) else [cell] for cell in cells]

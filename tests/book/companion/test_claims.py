@@ -59,6 +59,12 @@ PAIRS = [
      inequality("two symbols", t, x**2 + t**2 - 3 * x * t)),
     ("proved", inequality("a pole", 1 / (1 - x), over={x: (0, 1)}), inequality("a pole", 1 / (1 - x))),
     ("proved", inequality("an end", 1 - x**2, over={x: (0, 1)}), inequality("beyond it", 1 - x**2, over={x: (0, 2)})),
+    # 4/(1 + r)² - 1 + ln r falls to 0 at r = 1, as a sum; 1/x - 2 + ln(x)/(1 - x)² is -2.8 at ½ and has a pole.
+    (
+        "proved",
+        inequality("a sum", 4 / (1 + x) ** 2 - 1 + sp.log(x), over={x: (sp.Rational(1, 3), 1)}),
+        inequality("a pole in a sum", 1 / x - 2 + sp.log(x) / (1 - x) ** 2),
+    ),
     # Neither differentiable nor real everywhere: nothing may be said of either.
     ("proved", inequality("a root", sp.sqrt(x)), inequality("steps", sp.floor(x) - x / 2, over={x: (0, 3)})),
     ("proved", inequality("logarithm", sp.log(x), over={x: (1, 9)}), inequality("of a sign", sp.sqrt(x - 1))),

@@ -157,7 +157,8 @@ GROUPS = """
 counts: {chapter: 01-one, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
          differ: {b: a slip}}
 """
-COMPARES = "from book.companion import published\npublished.compare('counts', {'a': size, 'b': 60});"
+COMPARES = """from book.companion import published
+published.compare("counts", {"a": size, "b": 60}, setting="titles alone");"""
 
 
 @pytest.fixture(scope="module")
@@ -189,8 +190,10 @@ def test_the_build_shows_printed_beside_regenerated(built):
     assert "printed numbers: 1 agrees; 1 differs, as noted" in done.stdout
     page = re.sub("<[^>]*>|\\s+", " ", book.page("notebooks/01-one"))
     assert "differs: a slip" in page and "within 5 %" in page
+    assert "Regenerated with titles alone, which the paper leaves open." in page
     lines = (book.out / "results" / "full" / "printed.csv").read_text().splitlines()
     assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
+    assert ",titles alone," in lines[1]
 
 
 def test_an_agreement_that_is_lost_fails_by_name_and_leaves_the_good_pages(book):

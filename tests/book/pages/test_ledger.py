@@ -10,11 +10,12 @@ from tiny_book import TinyBook
 
 import book.claims
 from book.build.chapters import BuildError, Chapter
-from book.companion.claims import Claim
+from book.companion.claims import AMENDED, Claim
 from book.reports.ledger import (
     as_csv,
     by_weight,
     changes,
+    errata,
     find_code,
     find_proof,
     find_test,
@@ -44,7 +45,7 @@ def square(factor=2):
 
 
 @claim("C02", place="Lemma 2", statement="Three are two.", status="refuted", basis="exact", corrected="It is three.",
-       affects="whatever counts", stands="the order of growth", touches=(),
+       affects="whatever counts", stands="two", touches=(),
        code=[counterexample, "book.companion.claims.also"], test="test_it.py::test_square")
 def three(count=3):
     yield counterexample("three records", value=3, relation="at most", printed=2)
@@ -165,7 +166,7 @@ def test_the_evidence_is_folded_where_the_claim_was_checked(built):
         ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,",
           "a square :", "1 identity, difference 0"]),
         ("c02", ["Lemma 2", "Three are two.", "What holds (exact): It is three.", "Affects: whatever counts",
-                 "Stands: the order of growth"],
+                 "What stands: two"],
          ["Exact at two records.", "Touches: nothing in the analysis or the experiments.",
           "three records : printed: at most 2; it is 3", "Instead: the count : equal: 3, 3",
           "Instead: counted again : equal: 1, 2"]),
@@ -217,16 +218,22 @@ def test_the_ledger_lists_each_claim_and_errata_are_linked_both_ways(built):
 
 def test_the_table_of_errata_is_made_from_the_ledger(built):
     page = built.page("notebooks/01-one")
+    listed = page[page.index('<div class="errata ') : page.index("<table", page.index('<div class="errata '))]
+    words = ["Results (1)", "C02 refuted Lemma 2", "Printed: Three are two.", "What holds (exact): It is three.",
+             "Instance: three records : printed: at most 2; it is 3", "Affects: whatever counts",
+             "What stands: two", "Slips (1)"]  # fmt: skip
+    said = plain(listed)
+    places = [said.replace(" :", ":").index(text.replace(" :", ":")) for text in words]
+    assert places == sorted(places) and "C01" not in said and "C03" not in said  # which hold, or are undecided
     (table,) = re.findall(r'<table class="[^"]*\berrata\b.*?</table>', page, re.DOTALL)
-    assert re.findall(r'href="#claim-(\w+)"', table) == ["e01"]
-    words = "Misprints E01 misprint Lemma 2, its proof Two and one are two. → They are three. the lemma"
-    assert plain(table).endswith(words)
+    assert re.findall(r'href="#claim-(\w+)"', table) == ["e01"] and "verdict" not in table
+    assert plain(table).endswith("Lemma 2, its proof Two and one are two. They are three. E01")
 
 
 def test_the_tally_and_the_file_count_what_ran(built):
     tallies = re.findall(r'<p class="tally">(.*?)</p>', built.page("notebooks/01-one"), re.DOTALL)
     assert [plain(text).replace(" :", ":") for text in tallies] == [
-        "3 claims of the paper: 1 holds 1 refuted 1 undecided", "1 errata: 1 misprint",
+        "3 claims of the paper: 1 holds 1 refuted 1 undecided", "1 further errata: 1 misprint",
     ]  # fmt: skip
     with (built.out / "results" / "full" / "ledger.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
@@ -239,7 +246,7 @@ def test_the_tally_and_the_file_count_what_ran(built):
     assert (lines[1]["corrected"], lines[1]["affects"]) == ("It is three.", "whatever counts")
     assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", ""]
     assert (lines[0]["prose"], lines[1]["where"], lines[1]["stands"]) == (
-        "that it is one", "two records", "the order of growth",
+        "that it is one", "two records", "two",
     )  # fmt: skip
     assert [line["touches"] for line in lines] == ["Dist-1; F_g <= F_r", "", "experiments", ""]
 
@@ -423,6 +430,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
             kind="condition",
             corrected="c",
             affects="a",
+            stands="b",
             proof="note#thm-shown",
             prose="all",
             touches=("Dist-2",),
@@ -431,18 +439,17 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
     assert list(made) == ["C02", "B01"]
     assert made["B01"] == {
         "id": "B01", "chapter": "02-two-more", "errata": [], "about": [], "place": "p", "statement": "s",
-        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "",
-        "stands": "", "prose": "", "proof": None,
-        "touches": [],
+        "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "", "stands": "",
+        "prose": "", "proof": None, "touches": [],
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
         "test": [{"name": "test_code.py::test_half", "path": "tests/deep/test_code.py", "line": 3}],
     }  # fmt: skip
     assert made["C02"]["proof"] == {"page": "note", "label": "thm-shown", "role": "prf:ref"}
-    assert (made["C02"]["prose"], made["C02"]["touches"], made["C02"]["stands"]) == ("all", ["Dist-2"], "r")
-    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects")}
+    assert (made["C02"]["prose"], made["C02"]["touches"]) == ("all", ["Dist-2"])
+    told = {key: made["C02"][key] for key in ("chapter", "status", "basis", "kind", "corrected", "affects", "stands")}
     assert told == {"chapter": "01-one", "status": "refuted", "basis": "proved", "kind": "condition", "corrected": "c",
-                    "affects": "a"}  # fmt: skip
+                    "affects": "a", "stands": "b"}  # fmt: skip
     assert json.dumps(made)  # goes to Sphinx as JSON
 
 
@@ -609,7 +616,7 @@ def test_records_are_read_once_each(tmp_path):
 
 def entries(*rows):
     keys = ("id", "status", "basis", "kind")
-    return [dict(zip(keys, row, strict=True)) for row in rows]
+    return [dict(zip(keys, row, strict=True)) | {"about": []} for row in rows]
 
 
 SOME = entries(
@@ -629,7 +636,14 @@ def test_the_tally_is_of_one_kind_in_the_order_of_the_scale():
 
 
 def test_errata_are_ordered_by_what_they_weigh():
-    assert [entry["id"] for entry in by_weight(SOME[3:])] == ["E04", "E02", "E03", "E06", "E05", "E01", "E07"]
+    assert [entry["id"] for entry in by_weight(SOME[3:])] == ["E02", "E03", "E04", "E06", "E05", "E01", "E07"]
+
+
+def test_an_amended_claim_is_an_erratum_and_a_book_s_own_statement_is_not():
+    made = [entry | {"corrected": "c" * (entry["status"] in AMENDED)} for entry in SOME]
+    made += [made[3] | {"id": "C04", "kind": "condition"}, made[3] | {"id": "B01"}]
+    made += [made[3] | {"id": "E08", "kind": "condition", "about": ["C04"]}]  # beside its claim
+    assert [entry["id"] for entry in errata(made)] == ["E02", "E03", "E04", "C04", "E08", "E06", "E05", "E01", "E07"]
 
 
 def test_the_file_has_a_line_a_claim(catalogue):
