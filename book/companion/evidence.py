@@ -233,7 +233,7 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
     relative : bool
         Measure the difference relative to the expected value; if that is 0, the evidence does not hold.
     where : str
-        At which cases, to follow "exact at"; by default the number of values, if there are several.
+        At which cases, to follow "exact at"; by default the number of values and `what`, if there are several.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
         _number(one, f"{what}: values")
     gaps = [_gap(a, b) for a, b in pairs]
     size = plural(len(pairs), "value", "values")
-    where = where or (size if len(pairs) > 1 else "")
+    where = where or (f"{size} ({what})" if len(pairs) > 1 else "")
     if tolerance == 0:
         wrong = [(a, b) for (a, b), gap in zip(pairs, gaps, strict=True) if gap != 0]
         if wrong:
@@ -280,7 +280,7 @@ def bounded(what: str, value, limit, *, where: str = "") -> Evidence:
         Broadcast together. Without finite values and finite, positive limits the evidence does not hold. The figure
         is the largest ratio.
     where : str
-        At which cases, to follow "exact at"; by default the number of points.
+        At which cases, to follow "exact at"; by default the number of points and `what`.
 
     Examples
     --------
@@ -290,14 +290,15 @@ def bounded(what: str, value, limit, *, where: str = "") -> Evidence:
     value, limit = (validation.numbers(x, f"{what}: values and limits") for x in (value, limit))
     value, limit = broadcast(what, value, limit)
     points = plural(value.size, "point", "points")
+    where = where or f"{points} ({what})"
     fit = np.isfinite(limit) & (limit > 0)
     if not fit.all():
         figure = f"{plural(int((~fit).sum()), 'limit', 'limits')} of {points} not positive"
-        return Evidence("exact", what, False, figure, where=where or points)
+        return Evidence("exact", what, False, figure, where=where)
     # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = bool((np.isfinite(value) & (value <= limit * (1 + 1e-12))).all())
     figure = f"largest ratio to the limit {np.max(value / limit):.4g} ({points})"
-    return Evidence("exact", what, holds, figure, where=where or points)
+    return Evidence("exact", what, holds, figure, where=where)
 
 
 _RELATIONS = {

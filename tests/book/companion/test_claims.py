@@ -451,10 +451,10 @@ def test_what_is_exact_says_where():
     def where(pieces, **claim):
         return a_claim(**claim).record(pieces)["where"]
 
-    assert where([orders, grid, more, orders]) == "all orders of four records; 2 points; two sizes"
-    assert where([agreement("values", [1, 2, 3], [1, 2, 3])]) == "3 values"
+    assert where([orders, grid, more, orders]) == "all orders of four records; 2 points (grid); two sizes"
+    assert where([agreement("values", [1, 2, 3], [1, 2, 3])]) == "3 values (values)"
     assert where([agreement("one number", 1, 1), also(orders)]) == ""  # of what carries nothing is said
-    assert where([REFUTED, orders, corrected(grid)], status="refuted") == "2 points"
+    assert where([REFUTED, orders, corrected(grid)], status="refuted") == "2 points (grid)"
     assert where([orders, SIMULATED], basis="simulated") == ""
 
 
