@@ -175,8 +175,10 @@ def _tests_drawn(drawn, draws):
 
 @claim(
     "B32",
+    proof="04-lower-bound#prop-lower-chain",
+    prose="the inequality of Cauchy and Schwarz, and what the best test sees under the two models",
     place="beyond the paper",
-    status="holds", basis="exact",
+    status="holds", basis="proved",
     statement=r"""The total variation distance of the two product measures of the proof of Theorem 1, exactly; in closed
         form for Dist-1 and Dist-2; and each inequality of the Hellinger chain: $\mathrm{TV} \le \sqrt{1 -
         (1-H^2)^{4a}}$, which is at most $\sqrt2\,H(P', P'')$, which is at most $\sqrt{4aH^2}$.""",
@@ -188,18 +190,22 @@ def _tests_drawn(drawn, draws):
 )  # fmt: skip
 def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
     """`chains`, `links`: see `_chain_exact`; `drawn`: simulated tests, with `draws` draws each."""
-    rho = sp.Symbol("rho", positive=True)
-    yield from _chain_exact(chains, links)
-    yield also(identity("$1 - \\rho^2 = 2(1 - \\rho) - (1 - \\rho)^2$; slack in Bernoulli for $2a = 2$: $H^4$",
-                        (1 - rho**2) - 2 * (1 - rho) + (1 - rho) ** 2, (1 - h) ** 2 - (1 - 2 * h) - h**2))  # fmt: skip
-    for piece in (*_chain_support(), *_tests_drawn(drawn, draws)):
+    rho, a = sp.symbols("rho a", positive=True)
+    yield identity("$1 - \\rho^2 = 2(1 - \\rho) - (1 - \\rho)^2$, and $2H^2(P', P'')$ of the second",
+                   (1 - rho**2) - 2 * (1 - rho) + (1 - rho) ** 2,
+                   sp.sqrt(2 - 2 * rho) * sp.sqrt(2 + 2 * rho) / 2 - sp.sqrt(1 - rho**2))  # fmt: skip
+    yield inequality("Bernoulli: $(1 - H^2)^{2a} \\ge 1 - 2aH^2$", (1 - h) ** (2 * a) - 1 + 2 * a * h,
+                     over={h: (0, 1), a: (1, sp.oo)})  # fmt: skip
+    for piece in (*_chain_exact(chains, links), *_chain_support(), *_tests_drawn(drawn, draws)):
         yield also(piece)
 
 
 @claim(
     "B33",
+    proof="04-lower-bound#prop-lower-rank",
+    prose="that each wrong cluster comes first with the probability that the best test errs",
     place="beyond the paper",
-    status="holds", basis="exact",
+    status="holds", basis="proved",
     statement=r"""If $K$ clusters of $a$ records are sorted by their likelihood given the similarities of a record, the
         right one has mean rank $1 + (K-1)(1 - \mathrm{TV}(P', P''))/2$.""",
     code=[product_tv],
@@ -207,10 +213,13 @@ def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
 )  # fmt: skip
 def mean_rank(ranks=None, draws=1):
     """`ranks`: rows of a model, K, a, and the mean and standard error of simulated ranks less one, of `draws` each."""
-    cases = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
-    yield agreement("all outcomes for four models, $K \\le 4$, in fractions",
-                    [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a in cases],
-                    [_rank_by_definition(*case) for case in cases], tolerance=1e-12)  # fmt: skip
+    tried = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
+    i, K, tv = *sp.symbols("i K", positive=True, integer=True), sp.Symbol("TV", positive=True)
+    yield identity("the mean number of wrong clusters that come first",
+                   (sp.summation((1 - tv) / 2, (i, 1, K - 1)), (K - 1) * (1 - tv) / 2))  # fmt: skip
+    yield also(agreement("all outcomes for four models, $K \\le 4$, in fractions",
+                         [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a in tried],
+                         [_rank_by_definition(*one) for one in tried], tolerance=1e-12))  # fmt: skip
     if ranks is not None:
         yield also(simulation(
             "simulated ranks among 5 to 20 clusters", [mean for *_, mean, _ in ranks], [error for *_, error in ranks],
