@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from math import comb, log, sqrt
+from itertools import combinations, permutations, product
+from math import comb, factorial, log, prod, sqrt
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from book.companion.claims import agreement, also, bounded, exceeds, identity, o
 from book.companion.empirical import mean_and_error
 from crowder.beyond import learned_densities
 from crowder.beyond.log_likelihood import absorb, log_ratios, question, sum_evidence
+from crowder.counting.evidence_counts import expected_evidence_queries, prob_wrong_first
 from crowder.counting.lower_bounds import product_tv
 
 claim, check = of_chapter(__name__)
@@ -162,6 +164,36 @@ def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
     yield also(simulation("edge ordering, all rows together, less the exact expectation",
                           (mean["edge"] - edge_exact).sum(), sqrt((error["edge"] ** 2).sum()), 0, size=len(runs),
                           limit=float(np.round(stats.t.isf(5e-6, df), 1))))  # fmt: skip
+
+
+@claim("B176", place=BEYOND, status="holds", basis="proved",
+       proof="13-closing-the-gap#prop-gap-records",
+       prose="when the wrong cluster is asked about, and that arrival does not depend on the similarities",
+       statement=r"""With known densities and records in random order, evidence ordering by records asks in expectation
+           exactly $n - k + \sum_{i \ne j} m_i \sum_{s,t} p_{ij}(s, t)\, W(s, t)$ questions.""",
+       code=[expected_evidence_queries, prob_wrong_first],
+       test=["test_evidence_counts.py::test_few_records_against_all_orders_and_votes",
+             "test_evidence_counts.py::test_proofs_outweigh_everything",
+             "test_evidence_counts.py::test_runs_of_the_ordering_have_this_mean"])  # fmt: skip
+def records_exactly(runs=None, exact=None):
+    """`runs`: as for B125, with the form "records"; `exact`: its expected questions, row by row."""
+    M, a = sp.symbols("M a", positive=True)
+    beta = sp.gamma(a + 1) * sp.gamma(M - a) / sp.gamma(M + 1)  # the integral of x^a (1 - x)^(M - 1 - a)
+    choose = sp.gamma(M) / (sp.gamma(a + 1) * sp.gamma(M - a))
+    yield identity("the probability that certain $a = s + t$ of $M - 1$ other records arrive before a record",
+                   (beta, 1 / (M * choose)))  # fmt: skip
+    few = [(0, 0, 1), (0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 2)]
+    yield also(agreement("three and four records, all orders of arrival and all votes, in fractions",
+                         [expected_evidence_queries(cr.dist1(Fraction(1, 3)), np.bincount(labels)) for labels in few],
+                         [float(_over_all_votes(labels, Fraction(2, 3))) for labels in few],
+                         tolerance=1e-12))  # fmt: skip
+    if runs is None:
+        runs, exact = _small_records()
+    each = runs.groupby("row")["records"]
+    repetitions, gap = int(each.size().min()), each.mean().to_numpy() - np.asarray(exact)
+    error = np.maximum(each.std(), 0.5) / sqrt(repetitions)
+    yield also(simulation("the mean of the runs of each row, less the expectation", gap, error, 0, size=repetitions,
+                          limit=float(np.round(stats.t.isf(5e-6 / len(gap), repetitions - 1), 1))))  # fmt: skip
 
 
 @claim("B126", place=BEYOND, status="holds", basis="simulated",
@@ -358,6 +390,32 @@ def _measured(data, model, steps):
     return learned_densities.dependence(state, square, ratio, 1)
 
 
+def _over_all_votes(labels, p):
+    """The mean questions of the form "records" over all orders of arrival and all votes, each right with probability
+    p."""
+    pairs, total = list(combinations(range(len(labels)), 2)), 0
+    for votes in product((1, -1), repeat=len(pairs)):
+        right = [(vote == 1) == (labels[i] == labels[j]) for (i, j), vote in zip(pairs, votes, strict=True)]
+        chance = prod(p if good else 1 - p for good in right)
+        vote = dict(zip(map(frozenset, pairs), votes, strict=True))
+        total += chance * sum(_placed(order, labels, vote) for order in permutations(range(len(labels))))
+    return total / factorial(len(labels))
+
+
+def _placed(order, labels, vote):
+    """Questions of one run: clusters by falling sums, of equals the one founded first."""
+    clusters, asked = [], 0
+    for v in order:
+        tried = sorted(clusters, key=lambda members: -sum(vote[frozenset((u, v))] for u in members))
+        match = [labels[members[0]] == labels[v] for members in tried]
+        asked += match.index(True) + 1 if any(match) else len(tried)
+        if any(match):
+            tried[match.index(True)].append(v)
+        else:
+            clusters.append([v])
+    return asked
+
+
 # --- small runs, for a check without the notebook -------------------------------------------------------------------
 
 
@@ -400,3 +458,14 @@ def _small_cora(n=450, repetitions=2):
             asked = {way: ordering.run(crowd).n_queries for way, ordering in by.items()}
             lines.append({"similarities": name, **asked, "ρ": known.dependence})
     return pd.DataFrame(lines), data, model, steps, cr.ideal_queries(data.sizes)
+
+
+@cache
+def _small_records(sizes=(12, 8, 5, 3), repetitions=60):
+    models, lines = [cr.dist1(0.5), cr.dist1(0.2), cr.dist2(0.1)], []
+    for row, model in enumerate(models):
+        for rng in np.random.default_rng(row).spawn(repetitions):
+            drawn = cr.datasets.synthetic(list(sizes), model, rng=rng)
+            run = cr.evidence_ordering(drawn.condensed, cr.Truth(drawn.labels), model, form="records", rng=rng)
+            lines.append({"row": row, "records": run.n_queries})
+    return pd.DataFrame(lines), [expected_evidence_queries(model, sizes) for model in models]

@@ -126,8 +126,9 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
     status="holds with a caveat", basis="proved", kind="wording",
     statement="""That Dist-1 is closer to uniform in Hellinger distance, and asks more questions, shows that this is the
     right distance for the heuristics, too.""",
-    corrected=r"""It is right for the lower bound. Total variation ranks the two models in the same way, and models at
-    equal distances, by both, can differ much in their counts: for large clusters $f_r/f_g$ at the largest similarities
+    corrected=r"""It is right for the lower bound and, up to a constant, for what an algorithm can achieve (B162). For
+    the heuristics it is not: total variation ranks the two models in the same way, and models at equal distances,
+    by both, can differ much in their counts: for large clusters $f_r/f_g$ at the largest similarities
     matters, the limit of $(t+1)\,L_{g,r}(t)$.""",
     affects="an interpretation.",
     stands="The ranking of the two models, and the Hellinger distance in the lower bound.",

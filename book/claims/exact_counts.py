@@ -20,6 +20,7 @@ from book.companion.claims import (
     corrected,
     counterexample,
     identity,
+    inequality,
     limit,
     of_chapter,
     simulation,
@@ -128,12 +129,11 @@ def masses(edges, heights):
 @claim(
     "B65",
     proof="07-exact-counts#cor-counts-totals",
-    prose="the theorem from which it starts (B64), and that a minimum is at most the mean",
+    prose="the theorem from which it starts (B64)",
     place="beyond the paper",
     status="holds",
     basis="proved",
-    statement="""Edge ordering asks in expectation at most $n - k + 2n(k-1)$ questions if $f_g$ and $f_r$ are in the
-        reversed hazard rate order, and for Dist-2 at most $n - k + 2k(k-1)/H^2$.""",
+    statement="For Dist-2 edge ordering asks in expectation at most $n - k + 2k(k-1)/H^2$ questions.",
     code=[linear_bound],
     test="test_asymptotics.py::test_the_bound_without_logarithm",
 )
@@ -229,9 +229,11 @@ def _decades(growth):
 
 @claim(
     "B67",
+    proof="17-four-results#cor-results-limit",
+    prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",
-    basis="trend",
+    basis="proved",
     statement=r"""The expected questions of edge ordering across two clusters of $m$ records tend to $K(\lambda)\,m$,
         where $K$ is an integral; without information to $1.4286\,m$.""",
     code=[edge_limit],
@@ -244,7 +246,12 @@ def limit_of_edge_ordering(growth=None, points=1000):
     growth = _little_growth() if growth is None else growth
     c = np.linspace(1, 60, 25 * points + 1)
     first_term = 1 + np.trapezoid([(1 - giant_share(value)) ** 2 for value in c], c)
-    yield from _approach(growth, "edge", _constants(points), within=0.02)
+    c_, ratio = sp.symbols("c lambda", positive=True)
+    yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
+                     sp.Rational(1, 2) - c_ * sp.exp(1 - c_ / 2), over={c_: (8, sp.oo)})  # fmt: skip
+    yield identity("the dominating function has a finite integral: its antiderivative",
+                   (sp.diff(-2 / ratio * sp.exp(-ratio * c_ / 2), c_), sp.exp(-ratio * c_ / 2)))  # fmt: skip
+    yield from map(also, _approach(growth, "edge", _constants(points), within=0.02))
     yield also(agreement("the same counts, extrapolated, against $K(\\lambda)$", _limits(growth, "edge"),
                          _constants(points), tolerance=2e-3, relative=True))  # fmt: skip
     yield also(agreement("`edge_limit` against $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
@@ -255,9 +262,11 @@ def limit_of_edge_ordering(growth=None, points=1000):
 
 @claim(
     "B68",
+    proof="17-four-results#cor-results-limit",
+    prose="dominated convergence",
     place="beyond the paper",
     status="holds",
-    basis="trend",
+    basis="proved",
     statement=r"""The expected questions of node ordering across two clusters of $m$ records tend to
         $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 this is $(1-\epsilon)\,m$.""",
     code=[node_limit],
@@ -269,10 +278,10 @@ def limit_of_node_ordering(growth=None):
     x, u, ratio = sp.symbols("x u lambda", positive=True)
     inner = sp.simplify(sp.integrate(x * sp.exp(-x * (1 + ratio) * u), (u, 0, sp.oo)))
     double = sp.integrate(inner, (x, 0, 1))
-    yield from _approach(growth, "node", closed, within=0.002)
+    yield identity("the double integral", (2 * ratio * double, 2 * ratio / (1 + ratio)))
+    yield from map(also, _approach(growth, "node", closed, within=0.002))
     yield also(agreement("the same counts, extrapolated", _limits(growth, "node"), closed, tolerance=1e-4,
                          relative=True))  # fmt: skip
-    yield also(identity("the double integral", 2 * ratio * double - 2 * ratio / (1 + ratio)))
     yield also(agreement("`node_limit`", [node_limit(r) for r in RATIO.values()], closed, tolerance=1e-14))
 
 
@@ -321,7 +330,9 @@ def _further(growth):
     touches=("Dist-1", "experiments"),
     place="After Propositions 3 to 5, and in the observations on Table 1",
     status="refuted",
-    basis="trend",
+    basis="proved",
+    proof="17-four-results#cor-results-limit",
+    prose="the limits of the two orderings (B67, B68), and for all sizes the bounds of B44 and B66",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
     corrected=r"""By a constant factor. For $k$ equal clusters that grow, the ratio tends to $\frac{2 + (k-1)K}{2 +
         (k-1)(1-\epsilon)}$, where $K = K(\lambda)$, $\lambda = \frac{1-\epsilon}{1+\epsilon}$; as $k$ grows, too, to
@@ -350,16 +361,26 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
         f"${high}$, where the logarithm grows by a factor of three",
         value=tenth[high] / tenth[low], relation="at least",
         printed=log(high) / log(low), margin=0.5)  # fmt: skip
+    size, number, edge, node = sp.symbols("m k K N", positive=True)
+    whole = [number * (size - 1) + number * (number - 1) / 2 * size * each for each in (edge, node)]
+    yield corrected(identity(
+        "the limits of the ratio, from those of the questions across two clusters",
+        (sp.limit(whole[0] / whole[1], size, sp.oo), (2 + (number - 1) * edge) / (2 + (number - 1) * node)),
+        (sp.limit((2 + (number - 1) * edge) / (2 + (number - 1) * node), number, sp.oo), edge / node)))  # fmt: skip
     for ordering, within in (("edge", 0.02), ("node", 0.002)):
         constants = _constants(points) if ordering == "edge" else [2 * r / (1 + r) for r in RATIO.values()]
         for piece in _approach(growth, ordering, constants, within):
-            yield corrected(piece)
+            yield corrected(also(piece))
     yield corrected(also(agreement(
         "edge over node ordering, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
         np.divide(_limits(growth, "edge"), _limits(growth, "node")), closed, tolerance=2e-3,
         relative=True)))  # fmt: skip
     yield corrected(
-        bounded(f"edge over node ordering, {k:,} clusters of 1 to {wide['m'].max():,}, against $\\frac32$", times, 1.5)
+        also(
+            bounded(
+                f"edge over node ordering, {k:,} clusters of 1 to {wide['m'].max():,}, against $\\frac32$", times, 1.5
+            )
+        )
     )
     yield from (corrected(also(piece)) for piece in _decades(growth))
     yield corrected(also(bounded("node ordering asks at least $\\lambda m$", *zip(*least, strict=True))))
@@ -399,20 +420,30 @@ def _towards(ordering, halving):
 
 @claim(
     "B69",
+    proof="17-four-results#cor-results-limit",
+    prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",
-    basis="trend",
+    basis="proved",
     statement="""For Dist-2 with $mH^2 = c_0$ fixed, the expected questions across two clusters, in units of $1/H^2$,
-        tend to a function of $c_0$: for edge ordering one with a maximum of 0.59 near $c_0 = 0.9$, for node ordering $1
-        - e^{-c_0}$.""",
+        tend to a function of $c_0$: for edge ordering an integral, for node ordering $1 - e^{-c_0}$.""",
     code=[edge_limit, node_limit],
     test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
 )
 def limit_for_dist2(halving=(0.008, 0.004), terms=1000):
     dial = np.array([0.4, 0.04, 0.004, 0.0004])
+    x, degree, start = sp.symbols("x c c_0", positive=True)
+    rest = -sp.exp(-x * (2 * degree - start))  # an antiderivative in c that vanishes at infinity
+    yield identity("the double integral of node ordering",
+                   (sp.diff(rest, degree), 2 * x * sp.exp(-x * (2 * degree - start))),
+                   (-rest.subs(degree, start), sp.exp(-start * x)),
+                   (start * sp.integrate(sp.exp(-start * x), (x, 0, 1)), 1 - sp.exp(-start)))  # fmt: skip
+    yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
+                     sp.Rational(1, 2) - degree * sp.exp(1 - degree / 2), over={degree: (8, sp.oo)})  # fmt: skip
     for ordering, c in product(("edge", "node"), (0.5, 1.0, 2.0)):
-        yield limit(f"{ordering} ordering, $c_0 = {c:g}$: exact counts over the limit, ε from {dial[0]} to {dial[-1]}",
-                    1 / dial, [_share(ordering, epsilon, c) for epsilon in dial], 1.0, within=0.01)  # fmt: skip
+        yield also(limit(
+            f"{ordering} ordering, $c_0 = {c:g}$: exact counts over the limit, ε from {dial[0]} to {dial[-1]}",
+            1 / dial, [_share(ordering, epsilon, c) for epsilon in dial], 1.0, within=0.01))  # fmt: skip
     for ordering in ("edge", "node"):
         yield also(agreement(
             f"{ordering} ordering: exact counts at ε = {halving[0]} and {halving[1]}, extrapolated, over the limit, "
