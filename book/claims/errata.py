@@ -383,7 +383,7 @@ def placed_records():
 
 @claim(
     "E22",
-    proof="02-models#def-distances",
+    proof="02-models#three-distances",
     prose="that mass and distance are sums over the steps",
     touches=("Dist-1", "experiments"),
     about=["C11", "C24"], place="Definition of Dist-1; Table 1",

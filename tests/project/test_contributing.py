@@ -62,7 +62,9 @@ def test_a_similarity_is_a_function_and_its_name(tmp_path):
 
 def test_a_chapter_is_a_notebook_its_claims_and_a_line_and_a_claim_a_function_and_a_line(tmp_path):
     book = TinyBook(tmp_path / "book")
-    text = "# Three\n\nA square is a product {claim}`B01`.\n\n(squares)=\n## Why\n\n" + "All of its sides are equal. " * 8
+    text = (
+        "# Three\n\nA square is a product {claim}`B01`.\n\n(squares)=\n## Why\n\n" + "All of its sides are equal. " * 8
+    )
     book.write("03-three", text, "#p\nsize = 5", CELL)
     (book.root / "book" / "claims" / "three.py").write_text(CLAIM)
     toc = (book.root / "_toc.yml").read_text()
