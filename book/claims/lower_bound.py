@@ -13,7 +13,6 @@ from scipy import stats
 import crowder as cr
 from book.companion import by_hand
 from book.companion.claims import (
-    Evidence,
     agreement,
     also,
     bounded,
@@ -22,10 +21,11 @@ from book.companion.claims import (
     counterexample,
     identity,
     inequality,
+    none_needed,
     of_chapter,
     simulation,
+    vanishing,
 )
-from book.companion.printing import number
 from crowder.counting.decision_trees import certificate, fewest_expected, partitions
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
@@ -44,20 +44,6 @@ GAMES, LOWER, CERTAIN = "test_decision_trees.py::", "test_lower_bounds.py::", "t
 def _rests_on(name, pieces):
     """The evidence for another claim, as one piece: support for what rests on that claim."""
     return also(cases(f"the evidence for {name}", *(piece.holds for piece in pieces), where=f"the cases of {name}"))
-
-
-def vanishes(what, ratio, variable, to, direction="+"):
-    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive
-    constant tends to 0."""
-    limit = sp.limit(ratio, variable, to, direction)
-    return Evidence("counterexample", what, limit == 0,
-                    f"printed: at least some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
-
-
-def _none_needed(what, value, form):
-    """A counterexample to a lower bound, whatever its constant: nothing is needed where the form is positive."""
-    return Evidence("counterexample", what, bool(value == 0 < form),
-                    f"printed: a positive multiple of {number(form)}; it is {number(value)}")  # fmt: skip
 
 
 def _small_models():
@@ -487,9 +473,9 @@ def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records
     # At most all pairs, if the similarities do not determine everything.
     to_ask = (1 - prob_fully_determined(apart, [2, 2, 1])) * comb(5, 2)
     p = QUARTER  # probability that a pair is determined, under Dist-2 with ε = 1/5
-    yield _none_needed("five records in three clusters, disjoint supports ($H^2 = 1$): questions needed", to_ask,
+    yield none_needed("five records in three clusters, disjoint supports ($H^2 = 1$): questions needed", to_ask,
                        min(9 / apart.hellinger2, 15))  # fmt: skip
-    yield _none_needed("three records, $k = 3$ given: questions needed", certificate("abc", known=True), 9)
+    yield none_needed("three records, $k = 3$ given: questions needed", certificate("abc", known=True), 9)
     yield counterexample(
         f"$k = 2$, Dist-1 with $\\epsilon = 0.01$, {records:,} records, no questions: error probability "
         "(printed: the least error of the best test by the chain of the proof)",
@@ -679,10 +665,10 @@ def _enough():
 )  # fmt: skip
 def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     """`played`: as B36; `records`, `clusters`: their numbers, for the bound."""
-    yield vanishes(
+    yield vanishing(
         "three records in two clusters, $H \\to 0$: the number of pairs divided by $n + k^2/H^2$", 3 / (3 + 4 / h), h, 0
     )
-    yield vanishes(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
+    yield vanishing(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
     yield also(_enough())
     yield also(identity("all pairs over the printed bound, as $H \\to 0$, for every $n$ and $k$",
                         sp.limit(n * (n - 1) / 2 / (n + k**2 / h), h, 0)))  # fmt: skip
@@ -726,13 +712,13 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
 )  # fmt: skip
 def lower_bound_of_the_two_models(played=None):
     """As B36."""
-    yield vanishes(
+    yield vanishing(
         r"three records in two clusters, Dist-1, $\epsilon \to 0$: the number of pairs divided by $n + k^2/\epsilon^2$",
         3 / (3 + 4 / e**2), e, 0)  # fmt: skip
-    yield vanishes(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
-    yield vanishes(
+    yield vanishing(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
+    yield vanishing(
         r"six records in three clusters, Dist-2, $\epsilon \to \frac12$: mean undetermined pairs, divided by "
-        r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), "-")  # fmt: skip
+        r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), direction="-")  # fmt: skip
     yield also(_enough())
     yield also(agreement(r"a pair is undetermined with probability $1 - H^2$, Dist-2 with $\epsilon = 0.499$",
                          [1 - mass for mass in certain_mass(cr.dist2(0.499))], [float(1 - H_DIST2.subs(e, 0.499))] * 2,
