@@ -252,7 +252,7 @@ def table_1(counts=None, table=None, data=None, runs=None, sizes=None, seed=2017
         Dist-2 it asks fewer.""",
     affects=r"the remark on Table 1 at $\epsilon = \frac12$ under Dist-1, a single run; no theorem",
     touches=["Dist-1", "experiments"],
-    code=[count_questions],
+    code=[cr.expected_queries, count_questions],
     test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
 )
 def edge_above_node(counts=None, seed=2017):
@@ -268,6 +268,10 @@ def edge_above_node(counts=None, seed=2017):
                             excess[dist1], error[dist1], size=runs))  # fmt: skip
     yield corrected(also(exceeds("node ordering less edge ordering, every ε of Dist-2",
                                  -excess[~dist1], error[~dist1], size=runs)))  # fmt: skip
+    sizes, weak = published.cluster_sizes(announced=True), printed[printed["model"] == "Dist-1"].index
+    means = [[expected(_model(printed.iloc[row]), sizes, o) for o in ("edge", "node")] for row in weak]
+    yield corrected(also(cases("the exact mean of edge ordering is above the expected number of node ordering",
+                               *(edge > node for edge, node in means), where="Dist-1, every ε")))  # fmt: skip
     yield from (corrected(also(piece)) for piece in _second_road(seed))
 
 

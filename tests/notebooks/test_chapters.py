@@ -96,7 +96,8 @@ def test_no_erratum_holds_as_printed():
 
 def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(tmp_path):
     """Rounded down, Dist-2 with ε = 1/20 gives all pairs the same values: edge ordering then asks more."""
-    values = {"rounding": "down or up", "leading_repetitions": "4", "repetitions": "2", "n_jobs": "1"}
+    values = {"rounding": "down or up", "leading_repetitions": "4", "repetitions": "2", "exact_repetitions": "2",
+              "n_jobs": "1"}  # fmt: skip
     command = [sys.executable, "-m", "papermill", "notebooks/08-synthetic.ipynb", str(tmp_path / "made.ipynb")]
     for name, value in values.items():
         command += ["-p", name, value]
