@@ -15,7 +15,7 @@ def differences(rows):
     for column, (color, marker) in looks.items():
         ax.plot(100 * (rows[column] / rows["mean"] - 1), place, marker, color=color, ms=6, label=column)
     ax.axvline(0, color=GREY, lw=0.8)
-    ax.set(xlabel="per cent above the mean of the runs")
+    ax.set(xlabel="per cent above the mean of the runs", xlim=(-1.2 * bars.max(), None))
     ax.set_yticks(place, (rows["model"] + ", ε = " + rows["ε"]).tolist())
     fig.legend(loc="outside upper center", ncols=3)
     return fig
