@@ -10,7 +10,7 @@ from book.claims.synthetic import distance, expected, family_limit
 
 
 def test_the_limit_for_many_numbers_is_that_of_student_s_distribution_and_bonferroni():
-    """18 numbers at 1 %: 0.01/36 in each tail. The largest of 18 independent |t| then exceeds it slightly less often."""
+    """18 numbers at 1 %: 0.01/36 in each tail. Of 18 independent |t| the largest exceeds it slightly less often."""
     limit = family_limit(18, 200)
     assert stats.t.sf(limit, 199) == pytest.approx(0.01 / 36, rel=0.05)  # the limit is rounded to two decimals
     draws = np.abs(np.random.default_rng(1).standard_t(199, size=(200_000, 18))).max(axis=1)
