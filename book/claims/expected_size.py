@@ -211,6 +211,25 @@ def few_records(small=None, runs=None):
                      size=runs, limit=family_limit(len(small), runs))  # fmt: skip
 
 
+@claim(
+    "B177",
+    place=BEYOND,
+    status="holds",
+    basis="simulated",
+    statement="""For random densities of up to five steps, with other variances for matches than for non-matches, and at
+        least twenty records, the formula for arrival by expected size is within three per cent of the mean number of
+        questions, for the models tried.""",
+    code=[cr.expected_queries, nonmatches_by_expected_size],
+    test=[FEW, OWN_MODEL],
+)
+def random_densities(tried=None, runs=None):
+    """`tried`: formula, mean and standard error of `runs` runs, for random models and sizes."""
+    tried, runs = (random_rows(8, 150), 150) if tried is None else (tried, runs)
+    away = (tried["mean"] - tried["formula"]).abs()
+    yield exceeds(f"{len(tried)} models: three per cent of the mean, less the distance of the formula",
+                  0.03 * tried["mean"] - away, tried["error"].clip(lower=1e-3), size=runs, limit=3)  # fmt: skip
+
+
 # --- runs ----------------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +242,30 @@ def few_rows(runs, rng=175, sizes=SIZES):
             lines.append({"model": name, "sizes": " + ".join(map(str, size)), "records": sum(size), "mean": mean,
                           "error": error, "formula": by_expected_size(model, size)})  # fmt: skip
     return pd.DataFrame(lines)
+
+
+def random_rows(models, runs, rng=177):
+    """Formula and runs for random models and sizes."""
+    lines, rng = [], np.random.default_rng(rng)
+    while len(lines) < models:
+        green, red = (_random_density(rng) for _ in range(2))
+        sizes = [int(size) for size in rng.choice([1, 2, 5, 10, 20, 40, 60], size=rng.integers(2, 9))]
+        if sum(sizes) < 20:
+            continue
+        model = SimilarityModel(green, red)
+        mean, error = mean_and_error(runs_by_expected_size(model, sizes, runs, rng))
+        lines.append({"records": sum(sizes), "clusters": len(sizes), "variance of f_g": float(green.variance),
+                      "variance of f_r": float(red.variance), "mean": mean, "error": error,
+                      "formula": by_expected_size(model, sizes)})  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _random_density(rng):
+    """One to five steps of random widths and heights, some nearly 0."""
+    steps = int(rng.integers(1, 6))
+    edges = np.concatenate([[0], np.sort(rng.random(steps - 1)), [1]])
+    heights = rng.exponential(size=steps) ** rng.choice([1, 3]) * (rng.random(steps) < 0.8) + 1e-12
+    return cr.densities.StepDensity(edges, heights / (heights @ np.diff(edges)))
 
 
 @cache
