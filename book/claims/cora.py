@@ -7,6 +7,7 @@ from math import comb, isqrt, log
 
 import numpy as np
 import pandas as pd
+import sympy as sp
 from scipy import sparse, stats
 
 import crowder as cr
@@ -19,6 +20,7 @@ from book.companion.claims import (
     corrected,
     counterexample,
     exceeds,
+    identity,
     of_chapter,
     readings,
     simulation,
@@ -569,9 +571,11 @@ def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens",
 
 @claim(
     "B82",
+    proof="09-cora#prop-node-recall",
+    prose="that the first record of a cluster needs an answer about each cluster before it",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="proved",
     statement=r"""A node ordering with recall $\rho$ has asked at least $M(\rho) + \binom{j(\rho)}2$ questions, and this
          bound is attained.""",
     code=cr.NodeOrdering,
@@ -591,10 +595,14 @@ def recall_of_node_ordering(data=None, bound=None, attained=None, arrivals=None)
             for order in ("expected-size", "random")
         }
     levels = [0.1, 0.5, 0.9, 0.99, RECALL, 1]
-    yield agreement(
-        "$M + \\binom{j}{2}$, against a perfect similarity with clusters by size, at six levels",
-        _least_of_node_ordering(sizes, levels),
-        [int(np.argmax(attained >= level - 1e-12)) for level in levels],
+    i, j = sp.symbols("i j", positive=True, integer=True)
+    yield identity("$i - 1$ non-matches for the $i$-th cluster", (sp.summation(i - 1, (i, 1, j)), j * (j - 1) / 2))
+    yield also(
+        agreement(
+            "$M + \\binom{j}{2}$, against a perfect similarity with clusters by size, at six levels",
+            _least_of_node_ordering(sizes, levels),
+            [int(np.argmax(attained >= level - 1e-12)) for level in levels],
+        )
     )
     yield also(agreement("the whole curve", bound, attained, tolerance=1e-12))
     yield also(

@@ -12,7 +12,6 @@ from scipy.cluster.hierarchy import DisjointSet
 from scipy.special import gammaln
 
 import crowder as cr
-from book.claims.lower_bound import vanishes
 from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
@@ -26,6 +25,7 @@ from book.companion.claims import (
     of_chapter,
     simulation,
     trend,
+    vanishing,
 )
 from crowder.counting.bounds import disconnected, edge_tree_bound
 from crowder.counting.enumeration import questions_of_order
@@ -639,10 +639,10 @@ def proposition_3(runs=None, repetitions=60, largest=25):
     close = 0.5 - 10.0 ** -np.arange(1, 6)
     over = [cr.expected_queries(cr.dist1(v), [10] * 4) / (160 * (1 - 2 * v) * log(10)) for v in close]
     at_one = cr.L_symbolic("dist1").subs(T, 1)  # (1 - ε)/2, against (1 - 2ε)/2
-    yield vanishes(
+    yield vanishing(
         r"two clusters of two, $\epsilon \to \frac12$ from below: $nk(1-2\epsilon) \ln\frac nk$, divided by the three "
         "questions that every strategy needs", 8 * (1 - 2 * EPSILON) * sp.log(2) / cr.ideal_queries([2, 2]), EPSILON,
-        sp.Rational(1, 2), "-")  # fmt: skip
+        sp.Rational(1, 2), direction="-")  # fmt: skip
     near = Fraction(49, 100)
     yield also(bounded(rf"these, and those for the sizes of Table 1, against the expected ones at $\epsilon = {near}$",
                        [3, cr.ideal_queries(sizes)],

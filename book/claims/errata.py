@@ -17,7 +17,6 @@ import crowder as cr
 from book.claims.faulty_crowd import best_test_error
 from book.companion import by_hand, naive, published
 from book.companion.claims import (
-    Evidence,
     agreement,
     also,
     bounded,
@@ -189,10 +188,14 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
         return np.divide(*(k * (m - 1) + k * (k - 1) / 2 * np.array(two)))
 
     kept, limit = ratio(m, 2, "edge"), 2 / (2 + edge_limit(lam))
-    yield Evidence(
-        "counterexample", rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, "
-        "as a share of those under Dist-1", bool(kept > limit > HALF),
-        f"{kept:.3f}, and {limit:.3f} as they grow; printed: a drastic reduction")  # fmt: skip
+    yield counterexample(
+        rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, as a share of those "
+        "under Dist-1, which a drastic reduction leaves below one half",
+        value=kept,
+        relation="at most",
+        printed=HALF,
+    )
+    yield also(counterexample("its limit for large clusters", value=limit, relation="at most", printed=HALF))
     c, h, r = sp.symbols("m h lambda", positive=True)
     most, least = n - k + k * (k - 1) / 2 * 4 / h, k * (k - 1) / 2 * r * c / 2
     share = (most / least).subs(n, k * c)
@@ -383,7 +386,7 @@ def placed_records():
 
 @claim(
     "E22",
-    proof="02-models#def-distances",
+    proof="02-models#three-distances",
     prose="that mass and distance are sums over the steps",
     touches=("Dist-1", "experiments"),
     about=["C11", "C24"], place="Definition of Dist-1; Table 1",

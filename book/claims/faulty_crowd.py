@@ -538,6 +538,17 @@ def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 r
 # --- errors that persist -------------------------------------------------------------------------------------------
 
 
+def _pattern(votes, wrong, p):
+    """The probability of so many wrong votes."""
+    return comb(votes, wrong) * p**wrong * (1 - p) ** (votes - wrong)
+
+
+def _majority_of_even(votes, p):
+    """The error of a majority of an even number of votes, with a coin for a tie."""
+    half = votes // 2
+    return sum(_pattern(votes, w, p) for w in range(half + 1, votes + 1)) + _pattern(votes, half, p) / 2
+
+
 def best_test_error(members, p):
     """Error of the best test between two equally likely clusters: half the overlap of the distributions of all
     answers."""
@@ -551,9 +562,11 @@ def best_test_error(members, p):
 
 @claim(
     "B93",
+    proof="10-faulty-crowd#prop-faulty-stay",
+    prose="that the answers are votes for one of two clusters, and that a tie is as good as one vote less",
     place="beyond the paper",
     status="holds",
-    basis="exact",
+    basis="proved",
     statement=r"""If errors are persistent, the answers of all members of two clusters of $m$ records place a record
          with an error probability of exactly $e_{2m-1}$, that of $2m - 1$ independent votes, which is never zero.""",
     code=majority_error,
@@ -564,16 +577,25 @@ def members_count_as_independent_votes(members=3):
     tried = [(m, chance) for m in range(1, members + 1) for chance in rates]
     errors = [best_test_error(*case) for case in tried]
     ten = {5: "ten", 3: "six"}.get(members, 2 * members)
-    yield agreement(
-        f"the overlap of the two distributions over all patterns of up to {ten} answers, in fractions",
-        errors,
-        [majority_error(2 * m - 1, c) for m, c in tried],
-        where=f"three error rates, all $m$ up to {members}",
+    p = sp.Symbol("p", positive=True)
+    yield identity(
+        f"a majority of $2m$ votes, a tie broken by a coin, is one of $2m - 1$: $m$ up to {members}, every $p$",
+        *(_majority_of_even(2 * m, p) - sum(_pattern(2 * m - 1, w, p) for w in range(m, 2 * m))
+          for m in range(1, members + 1)),
+    )  # fmt: skip
+    yield also(
+        agreement(
+            f"the overlap of the two distributions over all patterns of up to {ten} answers, in fractions",
+            errors,
+            [majority_error(2 * m - 1, c) for m, c in tried],
+        )
     )
-    yield cases(
-        "it is at least $p^{2m-1}$, hence positive",
-        *(error >= c ** (2 * m - 1) > 0 for error, (m, c) in zip(errors, tried, strict=True)),
-        where="the same",
+    yield also(
+        cases(
+            "it is at least $p^{2m-1}$, hence positive",
+            *(error >= c ** (2 * m - 1) > 0 for error, (m, c) in zip(errors, tried, strict=True)),
+            where=f"three error rates, all $m$ up to {members}",
+        )
     )
     yield also(_patterns_agree())
 

@@ -13,7 +13,6 @@ from scipy import stats
 import crowder as cr
 from book.companion import by_hand
 from book.companion.claims import (
-    Evidence,
     agreement,
     also,
     bounded,
@@ -22,10 +21,11 @@ from book.companion.claims import (
     counterexample,
     identity,
     inequality,
+    none_needed,
     of_chapter,
     simulation,
+    vanishing,
 )
-from book.companion.printing import number
 from crowder.counting.decision_trees import certificate, fewest_expected, partitions
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
@@ -44,20 +44,6 @@ GAMES, LOWER, CERTAIN = "test_decision_trees.py::", "test_lower_bounds.py::", "t
 def _rests_on(name, pieces):
     """The evidence for another claim, as one piece: support for what rests on that claim."""
     return also(cases(f"the evidence for {name}", *(piece.holds for piece in pieces), where=f"the cases of {name}"))
-
-
-def vanishes(what, ratio, variable, to, direction="+"):
-    """A counterexample to an order of growth, whatever its constant: a ratio that must be at least some positive
-    constant tends to 0."""
-    limit = sp.limit(ratio, variable, to, direction)
-    return Evidence("counterexample", what, limit == 0,
-                    f"printed: at least some positive constant; it tends to ${sp.latex(limit)}$")  # fmt: skip
-
-
-def _none_needed(what, value, form):
-    """A counterexample to a lower bound, whatever its constant: nothing is needed where the form is positive."""
-    return Evidence("counterexample", what, bool(value == 0 < form),
-                    f"printed: a positive multiple of {number(form)}; it is {number(value)}")  # fmt: skip
 
 
 def _small_models():
@@ -175,8 +161,10 @@ def _tests_drawn(drawn, draws):
 
 @claim(
     "B32",
+    proof="04-lower-bound#prop-lower-chain",
+    prose="the inequality of Cauchy and Schwarz, and what the best test sees under the two models",
     place="beyond the paper",
-    status="holds", basis="exact",
+    status="holds", basis="proved",
     statement=r"""The total variation distance of the two product measures of the proof of Theorem 1, exactly; in closed
         form for Dist-1 and Dist-2; and each inequality of the Hellinger chain: $\mathrm{TV} \le \sqrt{1 -
         (1-H^2)^{4a}}$, which is at most $\sqrt2\,H(P', P'')$, which is at most $\sqrt{4aH^2}$.""",
@@ -188,18 +176,22 @@ def _tests_drawn(drawn, draws):
 )  # fmt: skip
 def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
     """`chains`, `links`: see `_chain_exact`; `drawn`: simulated tests, with `draws` draws each."""
-    rho = sp.Symbol("rho", positive=True)
-    yield from _chain_exact(chains, links)
-    yield also(identity("$1 - \\rho^2 = 2(1 - \\rho) - (1 - \\rho)^2$; slack in Bernoulli for $2a = 2$: $H^4$",
-                        (1 - rho**2) - 2 * (1 - rho) + (1 - rho) ** 2, (1 - h) ** 2 - (1 - 2 * h) - h**2))  # fmt: skip
-    for piece in (*_chain_support(), *_tests_drawn(drawn, draws)):
+    rho, a = sp.symbols("rho a", positive=True)
+    yield identity("$1 - \\rho^2 = 2(1 - \\rho) - (1 - \\rho)^2$, and $2H^2(P', P'')$ of the second",
+                   (1 - rho**2) - 2 * (1 - rho) + (1 - rho) ** 2,
+                   sp.sqrt(2 - 2 * rho) * sp.sqrt(2 + 2 * rho) / 2 - sp.sqrt(1 - rho**2))  # fmt: skip
+    yield inequality("Bernoulli: $(1 - H^2)^{2a} \\ge 1 - 2aH^2$", (1 - h) ** (2 * a) - 1 + 2 * a * h,
+                     over={h: (0, 1), a: (1, sp.oo)})  # fmt: skip
+    for piece in (*_chain_exact(chains, links), *_chain_support(), *_tests_drawn(drawn, draws)):
         yield also(piece)
 
 
 @claim(
     "B33",
+    proof="04-lower-bound#prop-lower-rank",
+    prose="that each wrong cluster comes first with the probability that the best test errs",
     place="beyond the paper",
-    status="holds", basis="exact",
+    status="holds", basis="proved",
     statement=r"""If $K$ clusters of $a$ records are sorted by their likelihood given the similarities of a record, the
         right one has mean rank $1 + (K-1)(1 - \mathrm{TV}(P', P''))/2$.""",
     code=[product_tv],
@@ -207,10 +199,13 @@ def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
 )  # fmt: skip
 def mean_rank(ranks=None, draws=1):
     """`ranks`: rows of a model, K, a, and the mean and standard error of simulated ranks less one, of `draws` each."""
-    cases = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
-    yield agreement("all outcomes for four models, $K \\le 4$, in fractions",
-                    [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a in cases],
-                    [_rank_by_definition(*case) for case in cases], tolerance=1e-12)  # fmt: skip
+    tried = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
+    i, K, tv = *sp.symbols("i K", positive=True, integer=True), sp.Symbol("TV", positive=True)
+    yield identity("the mean number of wrong clusters that come first",
+                   (sp.summation((1 - tv) / 2, (i, 1, K - 1)), (K - 1) * (1 - tv) / 2))  # fmt: skip
+    yield also(agreement("all outcomes for four models, $K \\le 4$, in fractions",
+                         [(c - 1) * (1 - product_tv(model, a)) / 2 for model, c, a in tried],
+                         [_rank_by_definition(*one) for one in tried], tolerance=1e-12))  # fmt: skip
     if ranks is not None:
         yield also(simulation(
             "simulated ranks among 5 to 20 clusters", [mean for *_, mean, _ in ranks], [error for *_, error in ranks],
@@ -478,9 +473,9 @@ def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records
     # At most all pairs, if the similarities do not determine everything.
     to_ask = (1 - prob_fully_determined(apart, [2, 2, 1])) * comb(5, 2)
     p = QUARTER  # probability that a pair is determined, under Dist-2 with ε = 1/5
-    yield _none_needed("five records in three clusters, disjoint supports ($H^2 = 1$): questions needed", to_ask,
+    yield none_needed("five records in three clusters, disjoint supports ($H^2 = 1$): questions needed", to_ask,
                        min(9 / apart.hellinger2, 15))  # fmt: skip
-    yield _none_needed("three records, $k = 3$ given: questions needed", certificate("abc", known=True), 9)
+    yield none_needed("three records, $k = 3$ given: questions needed", certificate("abc", known=True), 9)
     yield counterexample(
         f"$k = 2$, Dist-1 with $\\epsilon = 0.01$, {records:,} records, no questions: error probability "
         "(printed: the least error of the best test by the chain of the proof)",
@@ -670,10 +665,10 @@ def _enough():
 )  # fmt: skip
 def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     """`played`: as B36; `records`, `clusters`: their numbers, for the bound."""
-    yield vanishes(
+    yield vanishing(
         "three records in two clusters, $H \\to 0$: the number of pairs divided by $n + k^2/H^2$", 3 / (3 + 4 / h), h, 0
     )
-    yield vanishes(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
+    yield vanishing(FOR_ENOUGH + "$n + k^2/H^2$", ENOUGH / (3 * y + 9 / R(1, 4)), y, sp.oo)
     yield also(_enough())
     yield also(identity("all pairs over the printed bound, as $H \\to 0$, for every $n$ and $k$",
                         sp.limit(n * (n - 1) / 2 / (n + k**2 / h), h, 0)))  # fmt: skip
@@ -717,13 +712,13 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
 )  # fmt: skip
 def lower_bound_of_the_two_models(played=None):
     """As B36."""
-    yield vanishes(
+    yield vanishing(
         r"three records in two clusters, Dist-1, $\epsilon \to 0$: the number of pairs divided by $n + k^2/\epsilon^2$",
         3 / (3 + 4 / e**2), e, 0)  # fmt: skip
-    yield vanishes(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
-    yield vanishes(
+    yield vanishing(FOR_ENOUGH + r"$n + k^2/\epsilon$", ENOUGH / (3 * y + 9 * 5), y, sp.oo)
+    yield vanishing(
         r"six records in three clusters, Dist-2, $\epsilon \to \frac12$: mean undetermined pairs, divided by "
-        r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), "-")  # fmt: skip
+        r"$n + k^2/\epsilon$", comb(6, 2) * (1 - H_DIST2) / (6 + 9 / e), e, R(1, 2), direction="-")  # fmt: skip
     yield also(_enough())
     yield also(agreement(r"a pair is undetermined with probability $1 - H^2$, Dist-2 with $\epsilon = 0.499$",
                          [1 - mass for mass in certain_mass(cr.dist2(0.499))], [float(1 - H_DIST2.subs(e, 0.499))] * 2,

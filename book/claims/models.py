@@ -73,7 +73,7 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 
 @claim(
     "C11",
-    proof="02-models#def-distances",
+    proof="02-models#three-distances",
     prose="that every distance is a sum over the steps",
     touches=("Dist-1", "Dist-2"),
     place="Illustration, definitions of Dist-1 and Dist-2",
@@ -204,7 +204,7 @@ def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
 
 @claim(
     "B11",
-    proof="02-models#def-distances",
+    proof="02-models#prop-thumb",
     prose="that every distance is a sum over the steps",
     place="beyond the paper",
     statement=r"The relative error of the approximation of $H^2$ is $H^2/2$ for Dist-1 and $\epsilon$ for Dist-2.",
@@ -259,7 +259,7 @@ def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
 
 @claim(
     "B14",
-    proof="02-models#def-distances",
+    proof="02-models#three-distances",
     prose="that mean, variance and distances are sums over the steps",
     place="beyond the paper",
     statement=r"""Means, variances, total variation and Kullback–Leibler divergence of the models: $\mathrm{TV} =

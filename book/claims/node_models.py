@@ -166,8 +166,8 @@ def _correct_steps() -> list[float]:
 
 @claim(
     "C18",
-    proof="06a-node-models#dist1-constant",
-    prose="the theorem from which it starts, and concavity in the cluster sizes",
+    proof="06-node-ordering#prop-node-paper",
+    prose="the results from which it starts (C04, B54 to B56)",
     touches=("Dist-1", "Dist-2"),
     place="Proposition 5 (node ordering)",
     status="holds",

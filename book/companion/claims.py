@@ -43,6 +43,8 @@ function               basis                     holds when
 `trend`                trend                     the exponent fitted over at least three decades is the claimed one
 `limit`                trend                     values over at least three decades come close to the claimed limit
 `counterexample`       (refutes)                 the value breaks the printed relation
+`vanishing`            (refutes)                 what is needed tends to 0, relative to the printed form
+`none_needed`          (refutes)                 nothing is needed, where the printed form is positive
 `readings`             (undecided)               the reading that fits best is the one the page names
 ====================== ========================= ==================================================================
 
@@ -73,14 +75,16 @@ from book.companion.evidence import (
     counterexample,
     identity,
     inequality,
+    none_needed,
     readings,
+    vanishing,
 )
 from crowder import validation
 
 __all__ = [
     "BASES", "KINDS", "NOT_CHECKED", "NOT_SHOWN", "STATUSES", "TOUCHED", "Claim", "Evidence",
     "agreement", "also", "bounded", "cases", "corrected", "counterexample", "exceeds", "identity", "inequality",
-    "limit", "of_chapter", "outcome", "readings", "simulation", "trend",
+    "limit", "none_needed", "of_chapter", "outcome", "readings", "simulation", "trend", "vanishing",
 ]  # fmt: skip
 
 STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")

@@ -137,8 +137,8 @@ def limit(what: str, x, y, value, *, within: float) -> Evidence:
     value : float
         The claimed limit of y as x grows.
     within : float
-        How far from the limit the value at the largest x may be. Values that are farther away must be no farther than
-        the one before.
+        How far from the limit the value at the largest x may be. In the last decade, values that are farther away must
+        be no farther than the one before; how a sequence begins says nothing about its limit.
 
     Examples
     --------
@@ -149,10 +149,11 @@ def limit(what: str, x, y, value, *, within: float) -> Evidence:
     check_finite(within, what, "within")
     validation.kind(value, Real, f"{what}: the limit must be a number")
     x, y, decades = _sequence(what, x, y)
-    y = y[np.argsort(x)]
+    order = np.argsort(x)
+    last, y = x[order][1:] > x.max() / 10 * (1 - 1e-9), y[order]
     with np.errstate(invalid="ignore"):  # where both are infinite
         gaps = np.abs(y - float(value))
-    nearer = (gaps[1:] <= np.maximum(gaps[:-1], within)).all()  # NaN is neither
+    nearer = (gaps[1:] <= np.maximum(gaps[:-1], within))[last].all() and np.isfinite(gaps).all()
     figure = f"from {y[0]:.6g} to {y[-1]:.6g} over {decades:.1f} decades (claimed limit {value:g}, within {within:g})"
     return Evidence("trend", what, bool(nearer and gaps[-1] <= within), figure)
 

@@ -19,7 +19,7 @@ from crowder.validation import is_symbolic
 
 __all__ = [
     "Evidence", "agreement", "bounded", "broadcast", "cases", "check_finite", "check_nonempty", "counterexample",
-    "identity", "inequality", "plural", "readings",
+    "identity", "inequality", "none_needed", "plural", "readings", "vanishing",
 ]  # fmt: skip
 
 
@@ -338,6 +338,50 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
     words = "equal to" if relation == "equal" else relation
     return Evidence("counterexample", what, breaks, f"printed: {words} {number(printed)}; it is {number(value)}")
+
+
+def vanishing(what: str, ratio, variable, to, *, direction: str = "+") -> Evidence:
+    """A counterexample to an order of growth, whatever its constant: what is needed, over the printed form, tends to 0.
+
+    Parameters
+    ----------
+    what : str
+        What tends to what.
+    ratio : sympy expression
+        Of one variable.
+    variable : sympy symbol
+    to : number or sympy expression
+        Where the limit is taken; from above, or from below with ``direction="-"``.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> n = sp.Symbol("n", positive=True)
+    >>> vanishing("pairs over cubes", n * (n - 1) / 2 / n**3, n, sp.oo).figure
+    'printed: at least some positive constant; it tends to $0$'
+    """
+    import sympy as sp
+
+    ratio = validation.expression(ratio, f"{what}: the ratio")
+    if ratio.free_symbols != {variable}:
+        raise ValueError(f"{what}: the ratio must have {variable!r} as its only symbol")
+    found = sp.limit(ratio, variable, to, direction)
+    figure = f"printed: at least some positive constant; it tends to ${sp.latex(found)}$"
+    return Evidence("counterexample", what, found == 0, figure)
+
+
+def none_needed(what: str, value, form) -> Evidence:
+    """A counterexample to a lower bound, whatever its constant: nothing is needed where the printed form is positive.
+
+    Examples
+    --------
+    >>> none_needed("two singletons, k given", 0, Fraction(5, 2)).figure
+    'printed: a positive multiple of 2.5; it is 0'
+    """
+    _number(value, f"{what}: value")
+    _number(form, f"{what}: form")
+    figure = f"printed: a positive multiple of {number(form)}; it is {number(value)}"
+    return Evidence("counterexample", what, bool(value == 0 and 0 < form < float("inf")), figure)
 
 
 def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:

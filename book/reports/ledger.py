@@ -92,8 +92,8 @@ _WORDS = 40
 def find_proof(root: Path, text: str) -> dict[str, str] | None:
     """The page and label of ``05-edge-ordering#thm-edge-likely``, and the role that links to it.
 
-    None if no page of that name has the label, or if fewer than forty words of prose stand between it (a theorem ends
-    first) and the next label of a theorem, or the next heading that is not below it.
+    None if no page of that name has the label, if it is that of a definition, or if fewer than forty words of prose
+    stand between it (a theorem ends first) and the next label of a theorem, or the next heading that is not below it.
     """
     page, _, label = text.partition("#")
     for path in (*(root / "notebooks" / folder / f"{page}.ipynb" for folder in ("", "appendix")),
@@ -109,6 +109,8 @@ def find_proof(root: Path, text: str) -> dict[str, str] | None:
     elif f":label: {label}" in lines:
         start, role = lines.index(f":label: {label}"), "prf:ref"
         fence = next(line for line in reversed(lines[:start]) if "{prf:" in line)
+        if "{prf:definition}" in fence:
+            return None
         start += 1 + lines[start:].index(fence[: fence.index("{")])
         depth = 6
     else:

@@ -34,10 +34,11 @@ from book.companion.claims import agreement, also, identity, of_chapter
 claim, check = of_chapter(__name__)
 
 
-@claim("B01", place="beyond the paper", statement="A square is a product.", status="holds", basis="proved")
+@claim("B01", place="beyond the paper", statement="A square is a product.", status="holds", basis="proved",
+       proof="03-three#squares", prose="that all sides of a square are equal")
 def square(side=3, area=9):
     x = sp.Symbol("x")
-    yield identity("for every side", x**2 - x * x)
+    yield identity("for every side", (x**2, x * x))
     yield also(agreement("in numbers", side * side, area))
 """
 
@@ -61,7 +62,10 @@ def test_a_similarity_is_a_function_and_its_name(tmp_path):
 
 def test_a_chapter_is_a_notebook_its_claims_and_a_line_and_a_claim_a_function_and_a_line(tmp_path):
     book = TinyBook(tmp_path / "book")
-    book.write("03-three", "# Three\n\nA square is a product {claim}`B01`.", "#p\nsize = 5", CELL)
+    text = (
+        "# Three\n\nA square is a product {claim}`B01`.\n\n(squares)=\n## Why\n\n" + "All of its sides are equal. " * 8
+    )
+    book.write("03-three", text, "#p\nsize = 5", CELL)
     (book.root / "book" / "claims" / "three.py").write_text(CLAIM)
     toc = (book.root / "_toc.yml").read_text()
     (book.root / "_toc.yml").write_text(
@@ -72,6 +76,7 @@ def test_a_chapter_is_a_notebook_its_claims_and_a_line_and_a_claim_a_function_an
     assert done.returncode == 0, done.stderr
     page = book.page("notebooks/03-three")
     assert "B01 holds (proved)" in page and "What was checked" in page and "for every side" in page
+    assert "In prose only: that all sides of a square are equal." in page
     # Without its notebook, the claim runs on its defaults; and a wrong number turns it red there, too.
     for area, said in ((9, "('holds', 'proved')"), (10, "('not shown', 'proved')")):
         call = f"from book.claims.three import square as c; f = c.record(c.gather(area={area})); " \

@@ -1,11 +1,13 @@
 """Claims: every kind of evidence, holding and not; the resulting status; the record of a check."""
 
+import ast
 import importlib
 import json
 import math
 import re
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,11 +35,13 @@ from book.companion.claims import (
     identity,
     inequality,
     limit,
+    none_needed,
     of_chapter,
     outcome,
     readings,
     simulation,
     trend,
+    vanishing,
 )
 
 x, t = sp.symbols("x t", positive=True)
@@ -97,6 +101,10 @@ PAIRS = [
      counterexample("more", value=2, relation="at least", printed=Fraction(3, 2))),
     ("counterexample", counterexample("other", value=Fraction(1, 8), relation="equal", printed=Fraction(1, 4)),
      counterexample("within the margin", value=0.2501, relation="equal", printed=0.25, margin=1e-3)),
+    ("counterexample", vanishing("falls", 1 / x, x, sp.oo), vanishing("to a half", (1 + x) / (2 * x), x, sp.oo)),
+    ("counterexample", vanishing("from below", 1 - x, x, 1, direction="-"), vanishing("grows", x, x, sp.oo)),
+    ("counterexample", none_needed("nothing", 0, 3), none_needed("something", 1, 3)),
+    ("counterexample", none_needed("nothing", Fraction(0), 0.5), none_needed("nothing printed", 0, 0)),
     ("readings", readings("best", {"a": 1.0, "b": 2.0}, fits="a", unit="z"),
      readings("second best", {"a": 1.0, "b": 2.0}, fits="b", unit="z")),
     ("readings", readings("one infinite", {"a": 1.0, "b": INF}, fits="a", unit="z"),
@@ -157,6 +165,9 @@ def test_evidence_decides_by_itself(kind, good, bad):
         counterexample("infinite", value=INF, relation="at most", printed=1),
         counterexample("infinite, exactly", value=sp.oo, relation="equal", printed=sp.Integer(1)),
         counterexample("printed infinite", value=1, relation="at least", printed=INF),
+        none_needed("NaN", NAN, 1),
+        none_needed("NaN printed", 0, NAN),
+        none_needed("infinite", 0, INF),
         readings("NaN", {"a": 1.0, "b": 2.0, "c": NAN}, fits="a", unit="z"),
         readings("all NaN", {"a": NAN, "b": NAN}, fits="a", unit="z"),
         readings("a score below all numbers", {"a": -INF, "b": 2.0}, fits="a", unit="z"),
@@ -226,6 +237,8 @@ def test_a_trend_needs_all_of_three_decades():
         (lambda: trend("w", [0, 10, 100], [1, 10, 100], exponent=1, within=1), "positive x"),
         (lambda: trend("w", DECADES, [1, 10], exponent=1, within=1), "positive x"),
         (lambda: counterexample("w", value=1, relation="below", printed=2), "relation 'below'"),
+        (lambda: vanishing("w", sp.Integer(0), x, 0), "w: the ratio must have x as its only symbol"),
+        (lambda: vanishing("w", t / x, x, sp.oo), "w: the ratio must have x as its only symbol"),
         (lambda: readings("w", {"a": 1.0}, fits="a", unit="z"), "at least two readings"),
         (lambda: readings("w", {"a": 1.0, "b": 2.0}, fits="c", unit="z"), "among them 'c'"),
     ],
@@ -770,6 +783,17 @@ def test_a_claim_has_one_place(build, shown):
     with pytest.raises(ValueError, match="C01 was checked twice"):
         claim.check(n=2)
     assert len(shown) == 1 and on_disk(build, "C01") == before
+
+
+def test_claims_make_no_evidence_of_their_own():
+    """All of it comes from the functions that compute whether it holds; its kind is what they say."""
+    folder = Path(book.claims.__file__).parent
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = getattr(node, "func", None)
+            assert not (isinstance(called, ast.Name) and called.id == "Evidence"), path.name
+            if isinstance(called, ast.Attribute) and called.attr == "_replace":
+                assert not {"kind", "holds"} & {keyword.arg for keyword in node.keywords}, path.name
 
 
 # --- the modules of the book ----------------------------------------------------------------------------------------

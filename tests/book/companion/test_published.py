@@ -137,6 +137,8 @@ def test_deviations_are_as_rare_as_those_of_a_normal_number():
 def test_without_spread_only_the_mean_agrees():
     rule = {"deviations": 4}
     assert published.agrees(rule, 1277, 1277.0, sd=0.0, runs=9)
+    assert published.agrees(rule, 1277, 1277.002, sd=0.0, runs=9)  # the expected number, of which no run was off
+    assert not published.agrees(rule, 1277, 1277.5, sd=0.0, runs=9)
     assert not published.agrees(rule, 1277, 1278.0, sd=0.0, runs=9)
     with pytest.raises(ValueError, match="number of runs"):
         published.agrees(rule, 1, 1, sd=1.0)

@@ -398,6 +398,12 @@ So.
 ARGUMENT
 :::
 
+:::{prf:definition}
+:label: def-shown
+:::
+
+ARGUMENT
+
 # The end
 
 ARGUMENT
@@ -526,6 +532,7 @@ def test_names_are_found_where_they_are_defined():
         ("long", "ref"), ("thm-shown", "prf:ref"),
         ("short", None),  # a word is no argument
         ("thm-stated", None),  # nor is a statement
+        ("def-shown", None),  # nor a definition, whatever follows it
         ("none", None),
     ],
 )  # fmt: skip
