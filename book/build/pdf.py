@@ -53,13 +53,16 @@ img { max-width: 100%; }
 #: A single page is printed as a short paper: without code and without the boxes of claims, which say where to run it.
 _PAPER = """
 :is(.cell_input, .claim, .in-short, [id$="--what-was-checked"]) { display: none !important; }
-body { font-size: 8.6pt; line-height: 1.32; }
-h1 { font-size: 15pt; } h2 { font-size: 11.5pt; margin: 0.8em 0 0.3em; } p { margin-bottom: 0.5em; }
+body { font-size: 8pt; line-height: 1.22; }
+h1 { font-size: 15pt; margin: 0; } h2 { font-size: 11pt; margin: 0.7em 0 0.2em; } p { margin-bottom: 0.35em; }
 article h1 { break-before: auto; }
 :is(div.math, .proof, figure, table) { margin-top: 0.4em; margin-bottom: 0.4em; }
-.proof { break-inside: auto; }
-figure { width: 52%; margin-left: auto; margin-right: auto; } figcaption { font-size: 7.5pt; }
-:is(th, td) { padding: 0.1em 0.6em !important; } table { font-size: 8pt; }
+:is(.proof, .proof *):not(:has(.admonition-title)) { break-inside: auto !important; }
+.proof > :is(.section, section) { padding: 0 0.6em !important; }
+:is(.cell, figure, .cell_output, table) { margin: 0.2em auto !important; padding: 0 !important; }
+figcaption { font-size: 7pt; margin: 0 !important; padding: 0 !important; }
+figure :is(img, svg) { width: 37%; height: auto; }
+:is(th, td) { padding: 0 0.6em !important; } table { font-size: 7.5pt; }
 """
 _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
 <span class="pageNumber"></span></div>"""
@@ -136,8 +139,8 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
             del link["href"]
 
 
-def print_pdf(source: Path, target: Path, executable: str) -> None:
-    """Print a page from disk, once its fonts are loaded."""
+def print_pdf(source: Path, target: Path, executable: str, *, margin: int = 16) -> None:
+    """Print a page from disk, once its fonts are loaded; the margin is in millimetres."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -150,7 +153,7 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
             page.pdf(
                 path=target, format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
                 header_template="<span></span>", footer_template=_FOOTER,
-                margin={"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
+                margin={side: f"{margin}mm" for side in ("top", "left", "right")} | {"bottom": f"{margin + 2}mm"},
             )  # fmt: skip
         finally:
             browser.close()
@@ -241,7 +244,7 @@ def _print(html: Path, names: list[str], name: str) -> int:
     try:
         source.write_text(combine(html, names), encoding="utf-8")
         try:
-            print_pdf(source, target, executable)
+            print_pdf(source, target, executable, margin=16 if name == NAME else 12)
         except ImportError as error:
             print(f"error: {error}; `make pdf` installs it", file=sys.stderr)
             return 1

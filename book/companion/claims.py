@@ -164,8 +164,9 @@ class Claim:
             raise ValueError(f"{self.id}: proof {self.proof!r}; expected a page and a label, as page#label")
         if of_paper and self.touches is None:
             raise ValueError(f"{self.id}: touches is missing; list some of {TOUCHED}, or nothing")
-        if odd := set(self.touches or ()) - set(TOUCHED):
-            raise ValueError(f"{self.id}: touches {min(odd)!r}; expected some of {', '.join(map(repr, TOUCHED))}")
+        validation.kind(self.touches, (tuple, type(None)), f"{self.id}: touches must be a list of names")
+        if odd := [name for name in self.touches or () if name not in TOUCHED]:
+            raise ValueError(f"{self.id}: touches {odd[0]!r}; expected some of {', '.join(map(repr, TOUCHED))}")
 
     def gather(self, **given: Any) -> list[Evidence]:
         """The pieces of evidence; an exception becomes a final piece that does not hold.

@@ -123,6 +123,7 @@ def inequality(what: str, *expressions, over: Mapping | None = None, shows: str 
     import sympy as sp
 
     check_nonempty(expressions, what)
+    validation.kind(over, (Mapping, type(None)), f"{what}: over must be a mapping from symbols to their ranges")
     expressions = [validation.expression(one, f"{what}: an inequality") for one in expressions]
     if not any(one.free_symbols for one in expressions):
         raise ValueError(f"{what}: an inequality between numbers is no proof of one for all; use `cases`")
@@ -363,6 +364,8 @@ def vanishing(what: str, ratio, variable, to, *, direction: str = "+") -> Eviden
     import sympy as sp
 
     ratio = validation.expression(ratio, f"{what}: the ratio")
+    validation.kind(variable, sp.Symbol, f"{what}: the variable must be a symbol")
+    _number(to, f"{what}: limits")
     if ratio.free_symbols != {variable}:
         raise ValueError(f"{what}: the ratio must have {variable!r} as its only symbol")
     found = sp.limit(ratio, variable, to, direction)

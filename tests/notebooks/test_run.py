@@ -41,7 +41,7 @@ def test_there_are_as_many_blocks_as_the_tests_below_run():
 
 def test_table_1_with_other_parameters(clone):
     said = run(BLOCKS[0], clone).splitlines()
-    assert len(said) == 3 and said[0].startswith("model,ε,ordering,printed,mean")
+    assert len(said) == 3 and said[0].startswith("model,ε,ordering,printed,expected,mean")
     # Row by row as in the paper: first Dist-1, ε = 1/2, node ordering, which asks some 4,470 questions in a run.
     first = dict(zip(said[0].split(","), said[1].split(","), strict=True))
     assert (first["model"], first["ε"], first["ordering"]) == ("Dist-1", "1/2", "node")
