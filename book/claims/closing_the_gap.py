@@ -167,7 +167,7 @@ def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
 
 
 @claim("B176", place=BEYOND, status="holds", basis="proved",
-       proof="13-closing-the-gap#prop-gap-records",
+       proof="11-closing-the-gap#prop-gap-records",
        prose="when the wrong cluster is asked about, and that arrival does not depend on the similarities",
        statement=r"""With known densities and records in random order, evidence ordering by records asks in expectation
            exactly $n - k + \sum_{i \ne j} m_i \sum_{s,t} p_{ij}(s, t)\, W(s, t)$ questions.""",

@@ -49,7 +49,8 @@ function               basis                     holds when
 ====================== ========================= ==================================================================
 
 The basis is that of the weakest evidence for the statement that holds, which is the printed or the corrected one.
-Evidence wrapped in `also` must hold, too, but does not weaken the basis.
+Evidence wrapped in `also` must hold, too, but does not weaken the basis. The page folds the evidence; `says` gives a
+piece the one plain sentence that stands in its place ("all 576 counts are at most 6.6 % of the worst case").
 
 A claim is *proved* by a written argument: ``proof`` names the page and the label of where it stands, ``prose`` says
 which parts of it no code checks, and the evidence has the identities and inequalities on which it rests. Without
@@ -84,7 +85,7 @@ from crowder import validation
 __all__ = [
     "BASES", "KINDS", "NOT_CHECKED", "NOT_SHOWN", "STATUSES", "TOUCHED", "Claim", "Evidence",
     "agreement", "also", "bounded", "cases", "corrected", "counterexample", "exceeds", "identity", "inequality",
-    "limit", "none_needed", "of_chapter", "outcome", "readings", "simulation", "trend", "vanishing",
+    "limit", "none_needed", "of_chapter", "outcome", "readings", "says", "simulation", "trend", "vanishing",
 ]  # fmt: skip
 
 STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
@@ -255,6 +256,19 @@ def also(piece: Evidence) -> Evidence:
     ('holds', 'exact')
     """
     return _evidence(piece)._replace(also=True)
+
+
+def says(piece: Evidence, sentence: str) -> Evidence:
+    """Give a piece the sentence that the page shows while the evidence is folded; a claim needs one.
+
+    Examples
+    --------
+    >>> says(agreement("two", 2, 2), "Two is 2.").says
+    'Two is 2.'
+    """
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise ValueError(f"what {_evidence(piece).what!r} says must be a sentence, not {sentence!r}")
+    return _evidence(piece)._replace(says=" ".join(sentence.split()))
 
 
 def corrected(piece: Evidence) -> Evidence:

@@ -43,6 +43,8 @@ class Evidence(NamedTuple):
         Whether it is additional support, and whether it concerns the corrected statement.
     where : str
         At which cases something was tried, if it was not derived for all: "exact at ...".
+    says : str
+        The one sentence that a reader sees while the evidence is folded (Markdown).
     """
 
     kind: str
@@ -52,6 +54,7 @@ class Evidence(NamedTuple):
     also: bool = False
     corrected: bool = False
     where: str = ""
+    says: str = ""
 
 
 def identity(what: str, *differences, shows: str = "") -> Evidence:

@@ -30,15 +30,16 @@ from book.companion.printing import markdown_table
 from crowder import validation
 
 __all__ = [
-    "BLUE", "GREEN", "GREY", "INK", "MATCH", "NONMATCH", "ORANGE", "PURPLE", "RED", "SKY",
-    "Style", "say", "show", "table", "use_style",
+    "BLUE", "CORRECTED", "EDGE", "EVIDENCE", "FEWEST", "GREEN", "GREY", "INK", "MATCH", "NODE", "NONMATCH", "ORANGE",
+    "PRINTED", "PURPLE", "RED", "SKY", "Style", "say", "show", "table", "use_style",
 ]  # fmt: skip
 
-# The colours of Okabe and Ito, distinguishable with every common form of colour blindness.
+# The colours of Okabe and Ito, distinguishable with every common form of colour blindness; their orange, too pale for a
+# line on white, is darkened.
 GREEN = "#009e73"
 RED = "#d55e00"
 BLUE = "#0072b2"
-ORANGE = "#e69f00"
+ORANGE = "#bf8300"
 PURPLE = "#cc79a7"
 SKY = "#56b4e9"
 INK = "#222222"
@@ -68,7 +69,7 @@ class Style(NamedTuple):
     fill: dict[str, Any]
 
 
-def _style(color: str, linestyle: str, marker: str, hatch: str) -> Style:
+def _style(color: str, linestyle: Any, marker: str, hatch: str) -> Style:
     return Style(
         color,
         {"color": color, "linestyle": linestyle},
@@ -82,6 +83,16 @@ def _style(color: str, linestyle: str, marker: str, hatch: str) -> Style:
 MATCH = _style(GREEN, "-", "o", "///")
 #: The paper's "red" pairs: the records belong to different entities.
 NONMATCH = _style(RED, "--", "s", "\\\\\\")
+
+# Each ordering and each bound looks the same in all figures.
+EDGE = _style(ORANGE, "-", "D", "//")
+NODE = _style(BLUE, "--", "o", "\\\\")
+EVIDENCE = _style(PURPLE, "-.", "^", "..")
+#: The fewest possible questions, n - k + C(k, 2).
+FEWEST = _style(GREY, ":", "_", "--")
+#: The paper's upper bounds, as printed and as corrected.
+PRINTED = _style(RED, (0, (1, 1)), "x", "xx")
+CORRECTED = _style(INK, (0, (6, 2)), "D", "++")
 
 _SLUG = {"figure": re.compile(r"fig(-[a-z0-9]+)+"), "table": re.compile(r"tab(-[a-z0-9]+)+")}
 _shown: set[str] = set()

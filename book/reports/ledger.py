@@ -179,6 +179,7 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
         entries.append(declared | {
             "expected": expected, "status": record["status"], "basis": record["basis"], "where": record["where"],
             "evidence": pieces,
+            "says": next((piece["says"] for piece in pieces if piece.get("says")), ""),
             "what": shown["what"], "figure": shown["figure"], "changed": found != expected,
         })  # fmt: skip
     return entries

@@ -223,6 +223,8 @@ TABLE = {
         Row(lambda: claims.also(True), TypeError, "expected evidence"),
         Row(lambda: claims.also([]), TypeError, "expected evidence"),
         Row(lambda: claims.corrected("it holds"), TypeError, "expected evidence"),
+        Row(lambda: claims.says(claims.agreement("two", 2, 2), " "), ValueError, "must be a sentence"),
+        Row(lambda: claims.says(claims.agreement("two", 2, 2), 2), ValueError, "must be a sentence"),
         Row(lambda: claims.corrected(iter([])), TypeError, "expected evidence"),
         Row(lambda: claims.counterexample("x", value=2, relation="<=", printed=1),
             ValueError, "relation '<=': expected one of 'at most', 'at least', 'equal'"),

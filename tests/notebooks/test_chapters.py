@@ -118,7 +118,7 @@ def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(t
 
 
 def test_the_table_of_errata_is_made_from_the_ledger():
-    path = ROOT / "notebooks" / "11-errata.ipynb"
+    path = ROOT / "notebooks" / "18-errata.ipynb"
     assert sum(text.count("```{errata}\n```") for text in prose(path)) == 1
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")

@@ -39,6 +39,7 @@ from book.companion.claims import (
     of_chapter,
     outcome,
     readings,
+    says,
     simulation,
     trend,
     vanishing,
@@ -321,11 +322,12 @@ def test_evidence_from_an_iterator_is_not_lost():
         assert outcome(iter(pieces)) == outcome(piece for piece in pieces) == outcome(pieces)
 
 
-def test_also_and_corrected_change_nothing_else():
+def test_also_corrected_and_says_change_nothing_else():
     for piece in (*SCALE, UNCLEAR, REFUTED, FALSE):
-        marked = lambda *marks, piece=piece: (*piece[:4], *marks, piece.where)  # noqa: E731
+        marked = lambda *marks, piece=piece: (*piece[:4], *marks, piece.where, "")  # noqa: E731
         assert also(piece) == marked(True, False) and corrected(piece) == marked(False, True)
         assert also(corrected(piece)) == corrected(also(piece)) == marked(True, True)
+        assert says(piece, " One\n sentence. ") == (*piece[:-1], "One sentence.")
         assert (piece.also, piece.corrected) == (False, False)
 
 

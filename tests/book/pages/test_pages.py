@@ -100,7 +100,7 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 
 
 def test_the_list_of_errata_has_each_once_what_weighs_most_first(html):
-    page = (html / "notebooks" / "11-errata.html").read_text(encoding="utf-8")
+    page = (html / "notebooks" / "18-errata.html").read_text(encoding="utf-8")
     start = page.index('<div class="errata ')
     listed = page[start : page.index("</table>", start)]
     keys = ("id", "kind", "corrected", "about")

@@ -1,0 +1,86 @@
+"""How long it takes to read each chapter: words at 200 a minute, and half a minute for each displayed equation.
+
+    python -m book.reports.reading_time [FOLDER]     the pages, by default those of _build/html
+
+Counted is what a reader sees on the rendered page without a click: prose, captions, tables, and notes in the margin. Code is not counted, except in the last column, and nothing that is folded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from bs4 import BeautifulSoup, Tag
+
+WORDS_PER_MINUTE = 200
+MINUTES_PER_EQUATION = 0.5
+#: Parts of the book whose chapters are numbered and tell the story; the appendix and the audit are looked up.
+STORY = ("The paper", "Beyond it", "Use it")
+
+#: Not seen without a click, or not by the eye at all.
+FOLDED = ("details > :not(summary), .toggle:not(.toggle-shown) > :not(.admonition-title, summary), .toggle-hidden, "
+          ".tag_hide-input > .cell_input, .tag_hide-output > .cell_output, .cell.tag_hide-cell > *, "
+          "script, style, .headerlink, mjx-assistive-mml, annotation, .visually-hidden, .prompt")  # fmt: skip
+CODE = ".cell_input, div.highlight"
+_WORD = re.compile(r"[^\W_]")
+
+
+class Reading(NamedTuple):
+    """What there is to read on a page."""
+
+    words: int
+    equations: int
+    figures: int
+    tables: int
+    code: int
+
+    @property
+    def minutes(self) -> float:
+        return self.words / WORDS_PER_MINUTE + self.equations * MINUTES_PER_EQUATION
+
+
+def of_page(html: str) -> Reading:
+    """What there is to read on a rendered page.
+
+    >>> of_page("<article>Two, <math>x</math><details><summary>More</summary><p>Not seen.</p></details></article>")
+    Reading(words=4, equations=0, figures=0, tables=0, code=0)
+    """
+    article = BeautifulSoup(html, "lxml").find("article")
+    if not isinstance(article, Tag):
+        raise ValueError("the page has no article")
+    for folded in article.select(FOLDED):
+        folded.extract()
+    equations = len(_remove(article, "div.math"))
+    code = sum(_words(block) for block in _remove(article, CODE))
+    for formula in article.select("math"):  # a formula within the line is read as one word
+        formula.replace_with(" x ")
+    figures, tables = (len(article.select(kind)) for kind in ("figure", "table"))
+    return Reading(_words(article), equations, figures, tables, code)
+
+
+def _remove(article: Tag, selector: str) -> list[Tag]:
+    found = [tag for tag in article.select(selector) if not tag.find_parent(class_="cell_input")]
+    return [tag.extract() for tag in found]
+
+
+def _words(tag: Tag) -> int:
+    return sum(bool(_WORD.search(word)) for word in tag.get_text(" ").split())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("_build/html"))
+    folder = parser.parse_args().folder
+    total = 0.0
+    for path in sorted(folder.glob("notebooks/[0-9][0-9]-*.html")):
+        found = of_page(path.read_text(encoding="utf-8"))
+        total += found.minutes
+        print(f"{path.stem:22} {found.minutes:5.1f} min: {found.words:5} words, {found.equations:2} equations, "
+              f"{found.figures} figures, {found.tables} tables; {found.code} words of code")  # fmt: skip
+    print(f"{'together':22} {total:5.1f} min")
+
+
+if __name__ == "__main__":
+    main()
