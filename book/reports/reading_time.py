@@ -2,7 +2,8 @@
 
     python -m book.reports.reading_time [FOLDER]     the pages, by default those of _build/html
 
-Counted is what a reader sees on the rendered page without a click: prose, captions, tables, and notes in the margin. Code is not counted, except in the last column, and nothing that is folded.
+Counted is what a reader sees on the rendered page without a click: prose, captions, tables, and notes in the margin;
+neither code, except in the last column, nor anything folded.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def of_page(html: str) -> Reading:
     """What there is to read on a rendered page.
 
     >>> of_page("<article>Two, <math>x</math><details><summary>More</summary><p>Not seen.</p></details></article>")
-    Reading(words=4, equations=0, figures=0, tables=0, code=0)
+    Reading(words=3, equations=0, figures=0, tables=0, code=0)
     """
     article = BeautifulSoup(html, "lxml").find("article")
     if not isinstance(article, Tag):
