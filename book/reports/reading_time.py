@@ -70,6 +70,19 @@ def _words(tag: Tag) -> int:
     return sum(bool(_WORD.search(word)) for word in tag.get_text(" ").split())
 
 
+def fill(html: Path, page: str = "book/pages/index") -> None:
+    """Write the minutes into the page: `<span data-minutes="notebooks/0*">` becomes those of these pages together."""
+    path = html / f"{page}.html"
+
+    def filled(span: re.Match) -> str:
+        read = [path for pattern in span[2].split() for path in html.glob(f"{pattern}.html")]
+        minutes = sum(of_page(path.read_text(encoding="utf-8")).minutes for path in read)
+        return f"{span[1]}{max(minutes, 1):.0f}{span[3]}"
+
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'(<span data-minutes="([^"]+)">)\d*(</span>)', filled, text), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path("_build/html"))
