@@ -84,14 +84,24 @@ class Paper(MarkdownDirective):
             parts += self.markdown(f"{{doc}}`{where} {digits} </{page_of(self.env, slug)}>`")[0].children
         for entry in entries:
             if entry["corrected"]:
-                parts += [nodes.Text(" · "), link(self.env, f"ledger-{entry['id'].lower()}", f"erratum {entry['id']}" if len(entries) > 1 else "erratum")]
+                parts += [
+                    nodes.Text(" · "),
+                    link(
+                        self.env,
+                        f"ledger-{entry['id'].lower()}",
+                        f"erratum {entry['id']}" if len(entries) > 1 else "erratum",
+                    ),
+                ]
         return self.line(*parts, classes="paper-marks")
 
     def folded(self, entries: list[dict[str, Any]]) -> list[nodes.Node]:
         """Errata on a word or a step, each with what is printed and what to read."""
         names = ", ".join(entry["id"] for entry in entries)
-        lines = [f"- {{claim}}`{entry['id']}` *Printed:* {entry['statement'].rstrip('.')}. *Should read:* "
-                 f"{entry['corrected'].rstrip('.')}. *Affects* {entry['affects'].rstrip('.')}." for entry in entries]  # fmt: skip
+        lines = [
+            f"- {{claim}}`{entry['id']}` *Printed:* {entry['statement'].rstrip('.')}. "
+            f"*Should read:* {entry['corrected'].rstrip('.')}. *Affects* {entry['affects'].rstrip('.')}."
+            for entry in entries
+        ]
         title = f"{'Errata' if len(entries) > 1 else 'Erratum'} {names}"
         return self.markdown(f":::::{{dropdown}} {title}", *lines, ":::::")
 

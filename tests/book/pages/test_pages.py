@@ -25,7 +25,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
 REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
 OTHERS = [f"book/pages/{name}" for name in REFERENCE]
-PAGES = ["book/pages/index", *CHAPTERS, *OTHERS]
+PAGES = ["book/pages/index", "book/pages/paper", *CHAPTERS, *OTHERS]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {
