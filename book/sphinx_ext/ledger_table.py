@@ -9,7 +9,6 @@ Without a script every row is listed. ``#ledger-c09`` is the address of a row.
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import Any
 
@@ -17,7 +16,7 @@ from docutils import nodes
 
 from book.companion.claims import KINDS
 from book.reports.ledger import by_weight, layers, status_and_basis
-from book.sphinx_ext.verdicts import Fold, Line, MarkdownDirective, basis, css_classes, tag
+from book.sphinx_ext.verdicts import Fold, Line, MarkdownDirective, basis, css_classes, short, tag
 
 TABS = {"C": "The paper", "E": "Errata", "B": "Our own"}
 #: What the filter of the weight calls the kinds.
@@ -32,15 +31,6 @@ def chapter_name(slug: str) -> str:
     """
     number, _, words = slug.partition("-")
     return f"{number} {words.replace('-', ' ')}"
-
-
-def short(place: str) -> str:
-    """The beginning of a claim's place, for a column.
-
-    >>> short("Theorem 2 (edge ordering) and its proof"), short("Experimental Observations, Table 1")
-    ('Theorem 2', 'Experimental Observations')
-    """
-    return re.split(r"[,;(:]| and | to ", place)[0].strip()
 
 
 class Rows(nodes.General, nodes.Element):
@@ -137,7 +127,7 @@ class RestsOn(MarkdownDirective):
     def node(self, entry: dict[str, Any], corner: tuple[float, float]) -> str:
         x, y = corner
         label = f"{entry['id']} {short(entry['place'])}"
-        label = label if len(label) <= 22 else f"{label[:21].rstrip()}…"
+        label = label if len(label) <= 20 else f"{label[:19].rstrip()}…"
         return (f'<a href="#ledger-{entry["id"].lower()}" class="{" ".join(["verdict", *css_classes(entry)])}">'
                 f"<title>{escape(entry['id'])} {escape(status_and_basis(entry))}</title>"
                 f'<rect x="{x:g}" y="{y:g}" width="{self.NODE[0]}" height="{self.NODE[1]}" rx="6"/>'

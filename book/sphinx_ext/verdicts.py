@@ -5,7 +5,7 @@ They read ``ledger.json``, which the build writes beside the sources once the ch
     {claim}`C15`          a badge, linked to the evidence
     ```{verdict} C15      the result in one sentence, with the evidence folded; the build inserts it where the chapter
                           checks the claim, and claims.css puts it into the margin where there is one
-    ```{errata}           all errata, results first: the claims of the paper that are amended, and the others
+    ```{errata} results   the errata that are results, in full (rest: the others, a line each, which opens)
     ```{tally}            how many claims have which status
 
 The page of the ledger itself is made by `ledger_table`.
@@ -80,6 +80,16 @@ class ClaimRole(SphinxRole):
             logger.warning("no claim %s in the ledger", self.text, location=self.get_location())
             return [nodes.inline(self.text, self.text)], []
         return [badge(self.env, entry)], []
+
+
+def short(place: str) -> str:
+    """The beginning of a claim's place, for a column.
+
+    >>> short("Theorem 2 (edge ordering) and its proof"), short("Experimental Observations, Table 1")
+    ('Theorem 2', 'Table 1')
+    """
+    place = re.sub(r"^(?:Experimental Observations|Appendix), (?:the )?", "", place)
+    return re.split(r"[,;:]| \((?!i)| and | to ", place)[0].strip()
 
 
 class Box(nodes.General, nodes.Element):
@@ -214,17 +224,20 @@ def evidence(pieces: list[dict[str, Any]]) -> list[str]:
 
 
 class Errata(MarkdownDirective):
-    """The errata by weight: results in full, and everything else in one table, a line each."""
+    """The errata by weight: the results in full, or the rest, a line each, which opens."""
 
-    HEAD = ("place", "printed", "read instead", "")
-    WIDTHS = (20, 32, 36, 12)
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         listed = errata(list(self.env.crowder_ledger.values()))
-        results = [entry for entry in listed if entry["kind"] == "result"]
-        rest = [entry for entry in listed if entry["kind"] != "result"]
-        found: list[nodes.Node] = [self.erratum(entry) for entry in results]
-        found += [self.table(rest)] if rest else []
+        if self.arguments[0] == "results":
+            found = [self.erratum(entry) for entry in listed if entry["kind"] == "result"]
+        else:
+            found = []
+            for kind, title in HEADINGS.items():
+                alike = [entry for entry in listed if entry["kind"] == kind]
+                found += [self.line(f"{title} ({len(alike)})", classes="errata-kind")] if alike else []
+                found += [self.row(entry) for entry in alike]
         return [nodes.container("", *found, classes=["errata"])] if found else []
 
     def erratum(self, entry: dict[str, Any]) -> nodes.Node:
@@ -234,28 +247,16 @@ class Errata(MarkdownDirective):
         box += self.correction(entry, instance=True)
         return box
 
-    def table(self, entries: list[dict[str, Any]]) -> nodes.Node:
-        table = nodes.table(classes=["errata", "colwidths-given"])
-        group = nodes.tgroup(cols=len(self.HEAD))
-        group += [nodes.colspec(colwidth=width) for width in self.WIDTHS]
-        group += nodes.thead("", self.row(*(self.line(title) for title in self.HEAD)))
-        body = nodes.tbody()
-        for kind, title in HEADINGS.items():
-            alike = [entry for entry in entries if entry["kind"] == kind]
-            if alike:
-                words = f"{title} ({len(alike)})"
-                body += nodes.row("", nodes.entry("", self.line(nodes.strong("", words)), morecols=len(self.HEAD) - 1))
-            for entry in alike:
-                target = f"claim-{entry['id'].lower()}" if entry["evidence"] else f"ledger-{entry['id'].lower()}"
-                words = (self.markdown(entry[key]) for key in ("place", "statement", "corrected"))
-                body += self.row(*words, self.line(link(self.env, target, entry["id"])))
-        group += body
-        table += group
-        return table
-
-    def row(self, *cells: nodes.Node | list[nodes.Node]) -> nodes.row:
-        made = [cell if isinstance(cell, list) else [cell] for cell in cells]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in made))
+    def row(self, entry: dict[str, Any]) -> nodes.Node:
+        """The place and what is affected; opened, what is printed and what to read instead."""
+        row = Fold("", classes=["ledger-row", "erratum-row"])
+        row += Line("", nodes.inline(entry["id"], entry["id"], classes=["erratum-id"]), nodes.Text(" "),
+                    nodes.inline("", "", *self.inline(f"**{short(entry['place'])}:** {entry['affects']}"),
+                                 classes=["row-text"]))  # fmt: skip
+        row += self.markdown(f"**Printed** ({entry['place']}): {entry['statement']}")
+        row += self.correction(entry | {"affects": ""}, instance=True)
+        row += self.line(badge(self.env, entry))
+        return row
 
 
 class Tally(MarkdownDirective):
