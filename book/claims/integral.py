@@ -213,8 +213,8 @@ def closed_form_for_dist2(derived=None):
         counterexample(
             r"the bound for Dist-2 at $t = 0$, $\epsilon = 1/4$", value=one, relation="at most", printed=limit
         ),
-        rf"At $t = 0$ and $\epsilon = {QUARTER}$ the integral is {one}, more than the bound {limit:.3f}; from $t = 1$ on "
-        "both statements hold.",
+        rf"At $t = 0$ and $\epsilon = {QUARTER}$ the integral is {one}, more than the bound {limit:.3f}. From $t = 1$ "
+        "on both statements hold.",
     )
     yield also(
         counterexample("the closed form there", value=one, relation="equal", printed=at_zero.subs(e, sp.Rational(1, 4)))
