@@ -401,7 +401,7 @@
     // Links in the text that set the explorer, and another address in the address bar.
     document.addEventListener("click", (event) => {
       const link = event.target.closest && event.target.closest("a.explorer-set");
-      if (link) set(link.dataset.set);
+      if (link) set(settings.links[link.dataset.set]);
     });
     window.addEventListener("hashchange", () => set(location.hash.slice(1)));
     figure.insertBefore(box, figure.firstChild);

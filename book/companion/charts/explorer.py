@@ -16,10 +16,10 @@ from book.companion import figures, results
 from crowder import validation
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.counting.expected_counts import expected_queries
-from crowder.models import SimilarityModel
+from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "shaped", "show"]
+__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "setting", "shaped", "show"]
 
 SHAPES = ("equal", "one large", "as 1/i")
 
@@ -174,6 +174,50 @@ def grid(
     return pd.DataFrame(rows)
 
 
+def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> tuple[SimilarityModel, list[int]]:
+    """The model and the cluster sizes of a state of the explorer, as the page has it in its address.
+
+    Parameters
+    ----------
+    address : str
+        For example "model=dist1&epsilon=0.26&clusters=20*12, 5" (twelve clusters of 20 records, one of 5), or
+        "model=own&green=...&red=...&clusters=..." with ten heights each.
+    cora : mapping, optional
+        The heights "green" and "red" of the model "cora".
+
+    Returns
+    -------
+    model : SimilarityModel
+    sizes : list of int
+
+    Raises
+    ------
+    ValueError
+        If the address names no model or no clusters.
+
+    Examples
+    --------
+    >>> model, sizes = setting("model=dist2&epsilon=0.2&clusters=3*2,1")
+    >>> model.name, sizes
+    ('dist2', [3, 3, 1])
+    """
+    given = dict(part.partition("=")[::2] for part in validation.kind(address, str, "address must be text").split("&"))
+    try:
+        sizes = [int(size) for part in given["clusters"].split(",")
+                 for size, _, many in [part.partition("*")] for _ in range(int(many or 1))]  # fmt: skip
+        name = given["model"]
+        if name in ("dist1", "dist2"):
+            return {"dist1": dist1, "dist2": dist2}[name](float(given["epsilon"])), sizes
+        if name == "uniform":
+            return uniform(), sizes
+        heights = cora if name == "cora" and cora is not None else {
+            which: [float(height) for height in given[which].split(",")] for which in ("green", "red")}  # fmt: skip
+        green, red = (np.divide(heights[which], np.mean(heights[which])) for which in ("green", "red"))
+        return SimilarityModel.from_steps(np.linspace(0, 1, 11), green, red), sizes
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{address!r} is no state of the explorer: {error}") from None
+
+
 def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, settings: Mapping[str, Any]) -> None:
     """Display the explorer: on the page it takes the place of a still picture, which remains where no scripts run.
 
@@ -182,9 +226,8 @@ def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, 
     fig, name, caption, alt, data
         As for `book.companion.figures.show`.
     settings : mapping
-        What the page cannot compute: start, the state shown first ("model=dist1&epsilon=0.26&clusters=20*12");
-        clusters, clusterings to choose from, in the same notation; cora, the ten heights "green" and "red" of each of
-        its densities.
+        start, the state shown first, as in `setting`; links, the states that links in the text set, by name; clusters,
+        clusterings to choose from ("20*12"); cora, the ten heights of each of its densities, "green" and "red".
 
     Raises
     ------
@@ -195,12 +238,12 @@ def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, 
     --------
     >>> import matplotlib.pyplot as plt
     >>> show(plt.figure(), "fig-e", caption="A model.", alt="Bars.", data=pd.DataFrame({"x": [1]}),
-    ...      settings={"start": "model=uniform&clusters=2*3", "clusters": ["2*3"], "cora": {"green": [], "red": []}})
+    ...      settings={"start": "model=uniform&clusters=2*3", "links": {}, "clusters": ["2*3"], "cora": {}})
     [figure fig-e: Bars.]
     [explorer fig-e: on the page of the book]
     """
     validation.kind(settings, Mapping, "settings must be a mapping")
-    if missing := [what for what in ("start", "clusters", "cora") if what not in settings]:
+    if missing := [what for what in ("start", "links", "clusters", "cora") if what not in settings]:
         raise ValueError(f"figure {name}: settings lack {', '.join(missing)}")
     figures.show(fig, name, caption=caption, alt=alt, data=data)
     text = f"[explorer {name}: on the page of the book]"

@@ -1,0 +1,36 @@
+"""The still picture of the chapter *An explorer*."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from book.companion.figures import CORRECTED, EDGE, FEWEST, MATCH, NODE, NONMATCH, PRINTED
+
+#: What the explorer shows, as it is drawn: its name here, and its key in `book.companion.charts.explorer.QUESTIONS`.
+ROWS = [
+    ("fewest possible", "least possible", FEWEST),
+    ("edge ordering", "edge, exact", EDGE),
+    ("its corrected bound", "edge, bound that holds", CORRECTED),
+    ("its printed bound", "edge, bound as printed", PRINTED),
+    ("node ordering", "node, exact", NODE),
+    ("its corrected bound", "node, bound that holds", CORRECTED),
+    ("its printed bound", "node, bound as printed", PRINTED),
+]
+
+
+def state(model, counted):
+    """Both densities of a model, and its counts and bounds."""
+    fig = plt.figure(figsize=(6.4, 3.2))
+    left, right = fig.add_gridspec(1, 2, width_ratios=[1, 1.25])
+    ax = fig.add_subplot(left)
+    for density, look, label in ((model.green, MATCH, "matches, $f_g$"), (model.red, NONMATCH, "non-matches, $f_r$")):
+        ax.stairs(density.heights, [float(edge) for edge in density.edges], lw=1.8, color=look.color,
+                  ls=look.line["linestyle"], label=label)  # fmt: skip
+    ax.set(xlabel="similarity", ylabel="density", ylim=(0, None))
+    fig.legend(loc="outside upper center", ncols=2)
+    ax = fig.add_subplot(right)
+    for row, (_, key, look) in enumerate(ROWS):
+        ax.plot(counted[key], row, **look.points, ms=7)
+        ax.annotate(f"{counted[key]:,.0f}", (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=9.5)
+    ax.set(xscale="log", xlabel="questions on average")
+    ax.set_yticks(np.arange(len(ROWS)), [name for name, _, _ in ROWS])
+    ax.invert_yaxis()
+    return fig
