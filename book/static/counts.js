@@ -362,10 +362,10 @@ const counts = (function () {
 
   // Cluster sizes from text such as "20*12, 5" (twelve clusters of 20 records and one of 5): {sizes} or {error}.
   function parseClusters(text) {
-    const sizes = [], parts = text.split(/[,;\s]+(?![*×x])/).map((part) => part.trim()).filter(Boolean);
+    const sizes = [], parts = text.replace(/\s*[*×x]\s*/g, "*").split(/[,;\s]+/).filter(Boolean);
     if (!parts.length) return { error: "Type the sizes of the clusters, for example 20*12 or 50, 30, 20." };
     for (const part of parts) {
-      const found = /^(\d+)(?:\s*[*×x]\s*(\d+))?$/.exec(part);
+      const found = /^(\d+)(?:\*(\d+))?$/.exec(part);
       if (!found) return { error: `“${part}” is neither a size, such as 20, nor a size times a number, such as 20*12.` };
       const size = Number(found[1]), many = found[2] === undefined ? 1 : Number(found[2]);
       if (size < 1 || many < 1) return { error: `“${part}”: sizes and numbers of clusters start at 1.` };

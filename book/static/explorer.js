@@ -148,6 +148,9 @@
       if (event.pointerType !== "touch") pointed(event);
       event.preventDefault();
     });
+    svg.addEventListener("touchstart", (event) => { // not every browser minds touch-action within a picture
+      if (event.target.classList.contains("thumb")) event.preventDefault();
+    }, { passive: false });
     svg.addEventListener("pointermove", (event) => { if (held !== null) pointed(event); });
     for (const end of ["pointerup", "pointercancel"]) {
       svg.addEventListener(end, () => {
@@ -259,7 +262,7 @@
       move(plain, { d: path((t) => 1 / (t + 1)) });
       move(line, { d: path((t) => counts.L(exact, t)) });
       const said = [1, 10].map((t) => `<i>L</i>(${t}) = ${Number(counts.L(exact, t).toPrecision(2))}`);
-      heading.innerHTML = `<b>${said.join("</b>, <b>")}</b>; dotted: uniform similarities`;
+      heading.innerHTML = `<b>${said.join("</b>, <b>")}</b>; dotted: uniform`;
     };
   }
 
@@ -290,24 +293,32 @@
     const second = make("div", { class: "explorer-controls" }, box);
     const typing = make("label", { class: "explorer-clusters" }, second, "Clusters ");
     const field = make("input", {
-      type: "text", spellcheck: "false", autocomplete: "off", "aria-describedby": "explorer-said", list: "explorer-some",
+      type: "text", spellcheck: "false", autocomplete: "off", "aria-describedby": "explorer-said",
     }, typing);
-    const some = make("datalist", { id: "explorer-some" }, second);
-    for (const text of settings.clusters) make("option", { value: text }, some);
+    const some = make("select", { "aria-label": "Examples of clusters" }, second);
+    make("option", { value: "" }, some, "examples");
+    for (const [label, text] of Object.entries(settings.clusters)) make("option", { value: text }, some, label);
+    some.addEventListener("change", () => {
+      if (!some.value) return;
+      field.value = some.value;
+      some.value = "";
+      typed();
+    });
     const said = make("span", { id: "explorer-said", class: "explorer-said", "aria-live": "polite" }, second);
-    field.addEventListener("input", () => {
+    field.addEventListener("input", typed);
+    function typed() {
       const { error, sizes } = counts.parseClusters(field.value);
       const heavy = !error && counts.effort(model(state, settings), sizes, EXACT) > MOST;
       const wrong = error || (heavy ? "So many large clusters of different sizes take too long in a page." : "");
       field.toggleAttribute("aria-invalid", Boolean(wrong));
       if (wrong) {
-        said.textContent = `${wrong} Shown is still ${state.clusters}.`;
+        said.textContent = `${wrong} Shown are still ${many(counts.parseClusters(state.clusters).sizes)}.`;
         said.classList.add("wrong");
         return;
       }
       state = { ...state, clusters: counts.clustersText(sizes) };
       update(true);
-    });
+    }
 
     const columns = make("div", { class: "explorer-columns" }, box);
     const first = make("div", {}, columns), last = make("div", {}, columns);
@@ -338,6 +349,11 @@
     });
     reset.addEventListener("click", () => set(settings.start));
 
+    function many(list) {
+      const c = counts.clustering(list), k = counts.clusters(c);
+      return `${number(counts.records(c))} records in ${number(k)} cluster${k === 1 ? "" : "s"}`;
+    }
+
     function sizes() {
       return counts.parseClusters(state.clusters).sizes;
     }
@@ -365,10 +381,8 @@
       said.classList.remove("wrong");
       field.removeAttribute("aria-invalid");
       if (document.activeElement !== field) field.value = state.clusters;
-      const c = counts.clustering(list);
-      const many = `${number(counts.records(c))} records in ${number(counts.clusters(c))} clusters`;
       const slow = counts.effort(exact, list, QUICK) > LIVE;
-      said.textContent = slow ? `${many}: counted when you pause` : many;
+      said.textContent = slow ? `${many(list)}: counted when you pause` : many(list);
       if (slow) {
         box.classList.add("waiting");
         delete box.dataset.nodes;
@@ -379,9 +393,9 @@
 
     // At rest: the exact counts, the sentence and the address.
     function settle() {
-      const found = count(EXACT), which = NAMES[state.model] || "your own densities";
+      const found = count(EXACT), list = sizes(), which = NAMES[state.model] || "your own densities";
       const value = ["dist1", "dist2"].includes(state.model) ? ` with ε = ${state.epsilon}` : "";
-      words.textContent = `${which}${value}, clusters ${state.clusters}. Edge ordering asks ${number(found.edge)} questions on `
+      words.textContent = `${which}${value}, ${many(list)}${state.clusters.length < 40 ? ` (${state.clusters})` : ""}. Edge ordering asks ${number(found.edge)} questions on `
         + `average and node ordering ${number(found.node)}; the fewest possible are ${number(found.fewest)}. Bounds for edge `
         + `ordering: ${number(found.edgePrinted)} as printed, ${number(found.edgeCorrected)} as corrected; for node ordering: `
         + `${number(found.nodePrinted)} and ${number(found.nodeCorrected)}.`;

@@ -16,10 +16,11 @@ from book.companion import figures, results
 from crowder import validation
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.counting.expected_counts import expected_queries
+from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "setting", "shaped", "show"]
+__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "setting", "shaped", "show", "states", "tenths"]
 
 SHAPES = ("equal", "one large", "as 1/i")
 
@@ -218,6 +219,57 @@ def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> 
         raise ValueError(f"{address!r} is no state of the explorer: {error}") from None
 
 
+def states(addresses: Mapping[str, str], cora: Mapping[str, Sequence[float]] | None = None) -> pd.DataFrame:
+    """The numbers of some states of the explorer.
+
+    Parameters
+    ----------
+    addresses : mapping
+        Names to addresses, as in `setting`.
+    cora : mapping, optional
+        As in `setting`.
+
+    Returns
+    -------
+    DataFrame
+        Columns state, Hellinger distance and those of `QUESTIONS`.
+
+    Examples
+    --------
+    >>> states({"first": "model=uniform&clusters=2,1"})[["state", "Hellinger distance", "least possible"]]
+       state  Hellinger distance  least possible
+    0  first                 0.0             2.0
+    """
+    validation.kind(addresses, Mapping, "addresses must be a mapping from names to addresses")
+    rows = [(name, *setting(address, cora)) for name, address in addresses.items()]
+    return pd.DataFrame(
+        {"state": name, "Hellinger distance": float(np.sqrt(model.hellinger2))} | questions(model, sizes)
+        for name, model, sizes in rows
+    )
+
+
+def tenths(data: Dataset) -> dict[str, list[float]]:
+    """The heights, on ten bins of [0, 1], of the densities of a data set's similarities.
+
+    Returns
+    -------
+    dict
+        "green", of the matches, and "red", of the non-matches.
+
+    Examples
+    --------
+    >>> from crowder.datasets import disney
+    >>> [round(height, 2) for height in tenths(disney())["green"]]
+    [0.0, 2.5, 2.5, 0.0, 2.5, 0.0, 2.5, 0.0, 0.0, 0.0]
+    """
+    i, j = np.triu_indices(validation.kind(data, Dataset, "data must be a Dataset").n, 1)
+    w, same = data.similarity[i, j], data.labels[i] == data.labels[j]
+    return {
+        which: np.histogram(w[kind], 10, (0, 1), density=True)[0].tolist()
+        for which, kind in (("green", same), ("red", ~same))
+    }
+
+
 def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, settings: Mapping[str, Any]) -> None:
     """Display the explorer: on the page it takes the place of a still picture, which remains where no scripts run.
 
@@ -227,7 +279,7 @@ def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, 
         As for `book.companion.figures.show`.
     settings : mapping
         start, the state shown first, as in `setting`; links, the states that links in the text set, by name; clusters,
-        clusterings to choose from ("20*12"); cora, the ten heights of each of its densities, "green" and "red".
+        examples by name ("20*12"); cora, the ten heights of each of its densities, "green" and "red".
 
     Raises
     ------
@@ -238,7 +290,7 @@ def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, 
     --------
     >>> import matplotlib.pyplot as plt
     >>> show(plt.figure(), "fig-e", caption="A model.", alt="Bars.", data=pd.DataFrame({"x": [1]}),
-    ...      settings={"start": "model=uniform&clusters=2*3", "links": {}, "clusters": ["2*3"], "cora": {}})
+    ...      settings={"start": "model=uniform&clusters=2*3", "links": {}, "clusters": {}, "cora": {}})
     [figure fig-e: Bars.]
     [explorer fig-e: on the page of the book]
     """
