@@ -41,6 +41,8 @@ def to_myst(
                 output["data"] = {"text/markdown": _figure(facts, results)}
             elif facts["kind"] == "interactive":
                 output["data"] = {"text/markdown": _interactive(facts, results, output["data"])}
+            elif facts["kind"] == "explorer":
+                output["data"] = {"text/markdown": _explorer(facts, output["data"])}
             elif facts["kind"] == "table":
                 output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
@@ -125,10 +127,22 @@ def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> s
     """The still picture as a figure, followed by the specification from which interactive.js draws the chart."""
     spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
     spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
-    # Escape "<", so that no text in the chart can end the script.
-    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    script = f'<script type="application/json" class="interactive-spec">{text}</script>'
+    script = f'<script type="application/json" class="interactive-spec">{_in_script(spec)}</script>'
     return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
+
+
+def _explorer(facts: dict[str, str], data: dict[str, Any]) -> str:
+    """The settings with which explorer.js draws the explorer in place of the figure before them."""
+    given = next(value for mime, value in data.items() if mime.startswith("application/vnd.crowder.explorer"))
+    settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
+    script = (f'<script type="application/json" class="explorer-settings" data-figure="{facts["name"]}">'
+              f"{_in_script(settings)}</script>")  # fmt: skip
+    return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
+
+
+def _in_script(value: Any) -> str:
+    """JSON with "<" escaped, so that no text in it can end the script."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _table(facts: dict[str, str], markdown: str) -> str:
