@@ -57,6 +57,10 @@ class Dataset:
         If there are not n whole-number labels for n(n-1)/2 similarities, a similarity is not in [0, 1], or there is not
         one record for each label.
 
+    See Also
+    --------
+    crowder.datasets.synthetic, crowder.datasets.disney, crowder.datasets.cora : functions that return one.
+
     Examples
     --------
     >>> Dataset("three", [0.9, 0.1, 0.2], [0, 0, 1]).similarity
@@ -156,6 +160,11 @@ def synthetic(
     ValueError
         If a size is not a positive whole number, or the discretisation is unknown.
 
+    See Also
+    --------
+    crowder.dist1, crowder.dist2 : models from which similarities are drawn.
+    crowder.datasets.cora, crowder.datasets.disney : real data.
+
     Notes
     -----
     n(n-1)/2 draws. In the paper, section "Experimental Observations", datasets (i): 1,200 records, values discretised
@@ -204,6 +213,11 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     ------
     ValueError
         For an unknown similarity.
+
+    See Also
+    --------
+    crowder.datasets.synthetic, crowder.datasets.cora : other data.
+    crowder.enumeration.questions_of_order : every order of its ten pairs.
 
     Examples
     --------
@@ -266,6 +280,11 @@ def cora(
         The text is needed and was not found; the message says how to get it.
     OSError
         The download failed.
+
+    See Also
+    --------
+    crowder.datasets.cora_records : the text, if the file is there.
+    crowder.similarity.compute : other similarities of records.
 
     Notes
     -----

@@ -38,6 +38,11 @@ class StepDensity:
     ValueError
         If the edges do not increase from 0 to 1, a height is negative or not finite, or the mass is not one.
 
+    See Also
+    --------
+    crowder.SimilarityModel : two densities, within and between clusters.
+    crowder.densities.hellinger2, crowder.densities.total_variation, crowder.densities.kl : distances.
+
     Examples
     --------
     >>> density = StepDensity((0, 0.5, 1), (0.5, 1.5))
@@ -184,6 +189,15 @@ def _quantiles(q: np.ndarray, left: np.ndarray, right: np.ndarray, height: np.nd
 def hellinger2(p: StepDensity, q: StepDensity) -> float:
     r"""Squared Hellinger distance, :math:`\frac12\int(\sqrt p - \sqrt q)^2` (Theorem 1), in [0, 1].
 
+    See Also
+    --------
+    crowder.densities.total_variation, crowder.densities.kl : other distances.
+    crowder.evidence_bound : a bound that depends on it.
+
+    See Also
+    --------
+    crowder.densities.hellinger2, crowder.densities.kl : other distances.
+
     Examples
     --------
     >>> green, red = StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.5, 1), (1.5, 0.5))
@@ -197,6 +211,10 @@ def hellinger2(p: StepDensity, q: StepDensity) -> float:
 def total_variation(p: StepDensity, q: StepDensity) -> float:
     r"""Total variation distance, :math:`\frac12\int|p - q|`, in [0, 1].
 
+    See Also
+    --------
+    crowder.densities.hellinger2, crowder.densities.total_variation : other distances.
+
     Examples
     --------
     >>> total_variation(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 1), (1,)))
@@ -208,6 +226,10 @@ def total_variation(p: StepDensity, q: StepDensity) -> float:
 
 def kl(p: StepDensity, q: StepDensity) -> float:
     r"""Kullback-Leibler divergence, :math:`\int p \ln(p/q)`, in nats; infinite where q vanishes and p does not.
+
+    See Also
+    --------
+    crowder.densities.hellinger2, crowder.densities.total_variation : other distances.
 
     Examples
     --------

@@ -51,6 +51,11 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     ValueError
         If no model has this name.
 
+    See Also
+    --------
+    crowder.SimilarityModel : the model.
+    crowder.densities.StepDensity : one density.
+
     Examples
     --------
     >>> steps("dist2", Fraction(1, 4))[1]  # no match is less similar than 1/4
@@ -81,6 +86,12 @@ class SimilarityModel:
     name : str
     epsilon : number or None
         The parameter of the paper's models.
+
+    See Also
+    --------
+    crowder.uniform, crowder.dist1, crowder.dist2 : the models of the paper.
+    crowder.densities.StepDensity : its two parts.
+    crowder.models.steps : the common steps of both densities.
 
     Examples
     --------
@@ -142,6 +153,11 @@ class SimilarityModel:
 def uniform() -> SimilarityModel:
     """Uninformative similarities: both densities uniform on [0, 1].
 
+    See Also
+    --------
+    crowder.dist1, crowder.dist2 : models with information.
+    crowder.L : the integral of a model.
+
     Examples
     --------
     >>> uniform().hellinger2
@@ -163,6 +179,16 @@ def dist1(epsilon: Any) -> SimilarityModel:
     ValueError
         If ε is outside (0, ½].
 
+    See Also
+    --------
+    crowder.dist2, crowder.uniform : the other models.
+    crowder.L : the integral of a model.
+
+    See Also
+    --------
+    crowder.dist1, crowder.uniform : the other models.
+    crowder.L : the integral of a model.
+
     Examples
     --------
     >>> round(dist1(0.6 / 2).hellinger2, 12) == round(1 - (1 - 0.3**2) ** 0.5, 12)
@@ -183,6 +209,11 @@ def dist2(epsilon: Any) -> SimilarityModel:
     ------
     ValueError
         If ε is outside (0, ½).
+
+    See Also
+    --------
+    crowder.dist1, crowder.uniform : the other models.
+    crowder.L : the integral of a model.
 
     Examples
     --------
