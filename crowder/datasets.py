@@ -59,7 +59,9 @@ class Dataset:
 
     See Also
     --------
-    crowder.datasets.synthetic, crowder.datasets.disney, crowder.datasets.cora : functions that return one.
+    crowder.datasets.synthetic : drawn from a model.
+    crowder.datasets.disney : the example of the paper.
+    crowder.datasets.cora : a bibliography.
 
     Examples
     --------
@@ -162,8 +164,8 @@ def synthetic(
 
     See Also
     --------
-    crowder.dist1, crowder.dist2 : models from which similarities are drawn.
-    crowder.datasets.cora, crowder.datasets.disney : real data.
+    crowder.SimilarityModel : what similarities are drawn from.
+    crowder.datasets.cora : real similarities.
 
     Notes
     -----
@@ -216,7 +218,7 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
 
     See Also
     --------
-    crowder.datasets.synthetic, crowder.datasets.cora : other data.
+    crowder.datasets.cora : real data of another size.
     crowder.enumeration.questions_of_order : every order of its ten pairs.
 
     Examples

@@ -41,7 +41,8 @@ class StepDensity:
     See Also
     --------
     crowder.SimilarityModel : two densities, within and between clusters.
-    crowder.densities.hellinger2, crowder.densities.total_variation, crowder.densities.kl : distances.
+    crowder.densities.hellinger2 : the squared Hellinger distance of two.
+    crowder.densities.total_variation : their total variation distance.
 
     Examples
     --------
@@ -191,12 +192,9 @@ def hellinger2(p: StepDensity, q: StepDensity) -> float:
 
     See Also
     --------
-    crowder.densities.total_variation, crowder.densities.kl : other distances.
+    crowder.densities.total_variation : the total variation distance.
+    crowder.densities.kl : the Kullback-Leibler divergence.
     crowder.evidence_bound : a bound that depends on it.
-
-    See Also
-    --------
-    crowder.densities.hellinger2, crowder.densities.kl : other distances.
 
     Examples
     --------
@@ -213,7 +211,8 @@ def total_variation(p: StepDensity, q: StepDensity) -> float:
 
     See Also
     --------
-    crowder.densities.hellinger2, crowder.densities.total_variation : other distances.
+    crowder.densities.hellinger2 : the squared Hellinger distance.
+    crowder.densities.kl : the Kullback-Leibler divergence.
 
     Examples
     --------
@@ -229,7 +228,8 @@ def kl(p: StepDensity, q: StepDensity) -> float:
 
     See Also
     --------
-    crowder.densities.hellinger2, crowder.densities.total_variation : other distances.
+    crowder.densities.hellinger2 : the squared Hellinger distance.
+    crowder.densities.total_variation : the total variation distance.
 
     Examples
     --------

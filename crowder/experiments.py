@@ -153,11 +153,6 @@ def checked_result(result: Any, point: Mapping) -> Mapping:
     TypeError, ValueError
         If it is not.
 
-    See Also
-    --------
-    crowder.experiments.mean_interval : the interval of one mean.
-    crowder.experiments.sweep : what it summarises.
-
     Examples
     --------
     >>> checked_result({"x": 1}, {"scale": 2})
@@ -267,7 +262,8 @@ def count_questions(
     See Also
     --------
     crowder.experiments.repeat : the same many times.
-    crowder.edge_ordering, crowder.node_ordering : the runs that are counted.
+    crowder.edge_ordering : a run that is counted.
+    crowder.node_ordering : another.
 
     Examples
     --------

@@ -89,7 +89,9 @@ class SimilarityModel:
 
     See Also
     --------
-    crowder.uniform, crowder.dist1, crowder.dist2 : the models of the paper.
+    crowder.uniform : similarities without information.
+    crowder.dist1 : the first model of the paper.
+    crowder.dist2 : the second.
     crowder.densities.StepDensity : its two parts.
     crowder.models.steps : the common steps of both densities.
 
@@ -155,7 +157,8 @@ def uniform() -> SimilarityModel:
 
     See Also
     --------
-    crowder.dist1, crowder.dist2 : models with information.
+    crowder.dist1 : the first model of the paper, with information.
+    crowder.dist2 : the second.
     crowder.L : the integral of a model.
 
     Examples
@@ -181,12 +184,8 @@ def dist1(epsilon: Any) -> SimilarityModel:
 
     See Also
     --------
-    crowder.dist2, crowder.uniform : the other models.
-    crowder.L : the integral of a model.
-
-    See Also
-    --------
-    crowder.dist1, crowder.uniform : the other models.
+    crowder.dist2 : the second model of the paper.
+    crowder.uniform : similarities without information.
     crowder.L : the integral of a model.
 
     Examples
@@ -212,7 +211,8 @@ def dist2(epsilon: Any) -> SimilarityModel:
 
     See Also
     --------
-    crowder.dist1, crowder.uniform : the other models.
+    crowder.dist1 : the first model of the paper.
+    crowder.uniform : similarities without information.
     crowder.L : the integral of a model.
 
     Examples

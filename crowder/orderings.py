@@ -66,7 +66,8 @@ class Ordering(ABC):
 
     See Also
     --------
-    EdgeOrdering, NodeOrdering : the paper's two heuristics.
+    EdgeOrdering : asks pairs by falling similarity.
+    NodeOrdering : places records one by one.
 
     Examples
     --------
@@ -490,12 +491,6 @@ def edge_ordering(
     --------
     crowder.EdgeOrdering : the same, a question at a time.
     crowder.node_ordering : the other heuristic.
-    crowder.expected_queries : how many questions to expect.
-
-    See Also
-    --------
-    crowder.NodeOrdering : the same, a question at a time.
-    crowder.edge_ordering : the other heuristic.
     crowder.expected_queries : how many questions to expect.
 
     Examples

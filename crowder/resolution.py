@@ -230,11 +230,6 @@ def ideal_queries(sizes: ArrayLike) -> int:
     crowder.ideal_recall : the recall after each of them.
     crowder.expected_queries : what the heuristics need.
 
-    See Also
-    --------
-    crowder.ideal_queries : how many questions it takes in all.
-    crowder.Resolution : the recall of a run.
-
     Examples
     --------
     >>> ideal_queries([3, 2])  # the Disney records

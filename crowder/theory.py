@@ -65,12 +65,9 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     See Also
     --------
     crowder.L_symbolic : the same, derived symbolically.
-    crowder.edge_bound, crowder.node_bound : bounds made of it.
+    crowder.edge_bound : a bound made of it.
+    crowder.node_bound : another.
     crowder.expected_queries : the exact counts that it bounds.
-
-    See Also
-    --------
-    crowder.L_symbolic : the sum over all steps.
 
     Notes
     -----
@@ -116,8 +113,7 @@ def step_integral(c: Any, g: Any, h: Any, b: Any, t: Any) -> Any:
 
     See Also
     --------
-    crowder.L : the same, as a number.
-    crowder.theory.step_integral : the part on one step.
+    crowder.L_symbolic : the sum over all steps.
 
     Examples
     --------

@@ -23,6 +23,16 @@ PAGE = Path("book/pages/api")
 #: Where the list goes on it.
 HERE = "<!-- names -->"
 
+#: The modules of the package by what a user looks for.
+GROUPS = {
+    "Orderings and crowds": ("orderings", "oracles", "resolution"),
+    "Models and the integral": ("models", "densities", "theory"),
+    "Expected counts and bounds": ("counting",),
+    "Data and experiments": ("datasets", "cora", "similarity", "experiments"),
+    "Beyond the paper": ("beyond",),
+    "Your own records": ("practice",),
+}
+
 
 class Name(NamedTuple):
     """A public name, as users write it, and where it is defined."""
@@ -103,15 +113,16 @@ def write(src: Path, chapters: list[Chapter]) -> list[str]:
     by_name, listed = used(chapters), names()
     (src / PAGE).mkdir()
     lines, files = [], []
-    for module in sorted({_module(name) for name in listed}):
-        members = [name for name in listed if _module(name) == module]
-        lines += [f"## {module.capitalize()}", ""]
+    for title, modules in GROUPS.items():
+        members = [name for name in listed if name.defined.split(".")[1] in modules]
+        lines += [f"## {title}", "", "```{eval-rst}"]
         for name in members:
             file, line = _source(name)
             files.append(file)
             page = _page(name, by_name[name.defined], file, line)
             (src / PAGE / f"{name.name}.md").write_text(page, encoding="utf-8")
-            lines += [f"[`{name.name}`](api/{name.name}.md)", f": {name.summary}", ""]
+            lines += [f":doc:`{name.name} <api/{name.name}>`", f"   {name.summary}", ""]
+        lines += ["```", ""]
     index.write_text(index.read_text(encoding="utf-8").replace(HERE, "\n".join(lines)), encoding="utf-8")
     contents = yaml.safe_load(toc.read_text(encoding="utf-8"))
     for part in contents["parts"]:
@@ -120,11 +131,6 @@ def write(src: Path, chapters: list[Chapter]) -> list[str]:
                 entry["sections"] = [{"file": (PAGE / name.name).as_posix()} for name in listed]
     toc.write_text(yaml.safe_dump(contents, sort_keys=False), encoding="utf-8")
     return sorted(set(files))
-
-
-def _module(name: Name) -> str:
-    """The part of the package to which a name belongs: "orderings", "counting", "practice", ..."""
-    return name.defined.split(".")[1].replace("_", " ")
 
 
 def _source(name: Name) -> tuple[str, int]:
@@ -141,10 +147,10 @@ def _page(name: Name, chapters: list[Chapter], file: str, line: int) -> str:
     titles = [f"[{_title(chapter)}]({up}{chapter.path.as_posix()})" for chapter in chapters]
     return "\n".join([
         f"(api-{name.name.lower().replace('.', '-').replace('_', '-')})=",
-        f"# `{name.name}`",
+        f"# {name.name}".replace("_", r"\_"),
         "",
         "```{eval-rst}",
-        f".. {kind}:: {name.defined}",
+        f".. {kind}:: crowder.{name.name}",
         *members,
         "```",
         "",

@@ -50,11 +50,6 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     crowder.expected_queries : the same in floating point, for many records.
     crowder.expected_queries_symbolic : the same as a function of ε.
 
-    See Also
-    --------
-    crowder.expected_queries_exact : the same at one ε.
-    crowder.expected_queries : in floating point, for many records.
-
     Notes
     -----
     For edge ordering, polynomials of degree up to the square of the largest cluster. A dozen records are fast.

@@ -133,7 +133,8 @@ def chunks_from_parquet(
 
     See Also
     --------
-    crowder.StreamOrdering, crowder.StreamNodeOrdering : orderings over these chunks.
+    crowder.StreamOrdering : edge ordering over these chunks.
+    crowder.StreamNodeOrdering : node ordering over them.
     crowder.write_candidates : writes such files.
 
     Notes

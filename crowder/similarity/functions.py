@@ -107,11 +107,6 @@ def jaccard_qgrams(records: Records, *, fields: Sequence[str] | None = None, q: 
     crowder.similarity.jaccard_tokens : tokens instead of q-grams.
     crowder.similarity.compute : by name.
 
-    See Also
-    --------
-    crowder.similarity.jaccard_tokens : all tokens weigh the same.
-    crowder.similarity.compute : by name.
-
     Examples
     --------
     >>> jaccard_qgrams(["abcd", "bcde"])  # bcd, out of abc, bcd and cde
@@ -145,7 +140,7 @@ def tfidf_cosine(records: Records, *, fields: Sequence[str] | None = None) -> np
 
     See Also
     --------
-    crowder.similarity.jaro_winkler : the other similarity of strings.
+    crowder.similarity.jaccard_tokens : all tokens weigh the same.
     crowder.similarity.compute : by name.
 
     Examples
@@ -186,7 +181,7 @@ def levenshtein(records: Records, *, fields: Sequence[str] | None = None) -> np.
 
     See Also
     --------
-    crowder.similarity.levenshtein : the other similarity of strings.
+    crowder.similarity.jaro_winkler : the other similarity of strings.
     crowder.similarity.compute : by name.
 
     Notes
@@ -290,10 +285,6 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     --------
     crowder.datasets.cora : similarities that are shipped.
     crowder.similarity.discretize : values on a grid.
-
-    See Also
-    --------
-    crowder.similarity.compute : the values.
 
     Examples
     --------
