@@ -55,7 +55,7 @@ def names() -> list[Name]:
     """The functions and classes that are public, each under its shortest name.
 
     >>> [name.defined for name in names() if name.name in ("L", "datasets.synthetic")]
-    ['crowder.theory.L', 'crowder.datasets.synthetic']
+    ['crowder.datasets.synthetic', 'crowder.theory.L']
     """
     found: dict[str, Name] = {}
     for name, thing in sorted(_public(), key=lambda item: (item[0].count("."), item[0].lower())):
