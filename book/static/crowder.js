@@ -15,6 +15,12 @@
   window.addEventListener("resize", mark);
 })();
 
-// Pages opened from a folder may not read each other, so search lists its hits without text.
-if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
+document.addEventListener("click", (event) => {
+  const copy = event.target.closest(".copy-entry");
+  if (copy) {
+    getSelection().selectAllChildren(copy.parentElement.nextElementSibling);
+    if (document.execCommand("copy")) copy.textContent = "Copied";
+  }
+  if (event.target.closest(".print-page")) window.print();
+});

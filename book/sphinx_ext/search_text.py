@@ -1,0 +1,50 @@
+"""The text of all pages for the page of search, which may not read other pages when it is opened from a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lxml import html
+
+SCRIPT = "searchtext.js"
+_LINES = "p|li|figcaption|caption|dt|dd|th|td"
+_NOT_READ = ".//script|.//style|.//pre|.//button|.//*[contains(@class, 'headerlink')]|.//*[local-name()='annotation']"
+
+
+def lines(page: str) -> list[list[str]]:
+    """The lines of a page that a reader would recognise, each after the identifier of its section.
+
+    Examples
+    --------
+    >>> lines('<article><section id="a"><h1>A</h1><p>One <b>line</b>.</p><ul><li><p>An item.</p></li></ul></section>')
+    [['a', 'One line.'], ['a', 'An item.']]
+    """
+    article = html.document_fromstring(page).find(".//article")
+    if article is None:
+        return []
+    for part in article.xpath(_NOT_READ):
+        part.drop_tree()
+    found = []
+    for element in article.iter(*_LINES.split("|")):
+        if next(element.iterdescendants("p", "li"), None) is not None:
+            continue  # its parts are lines
+        text = " ".join(element.text_content().split())
+        if len(text) > 12:
+            section = next((part.get("id") for part in element.iterancestors("section") if part.get("id")), "")
+            found.append([section, text])
+    return found
+
+
+def write(app: Any, exception: Exception | None) -> None:
+    if exception is None:
+        folder = Path(app.outdir)
+        pages = {name: lines((folder / f"{name}.html").read_text(encoding="utf-8")) for name in sorted(app.env.found_docs)}
+        text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
+        (folder / "_static" / SCRIPT).write_text(f"const SEARCH_TEXT = {text};\n", encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
