@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 import crowder as cr
-from book.claims.faulty_crowd import best_test_error
+from book.claims.persistent_errors import best_test_error
 from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
