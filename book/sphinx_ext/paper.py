@@ -84,7 +84,14 @@ class Paper(MarkdownDirective):
             parts += self.markdown(f"{{doc}}`{where} {digits} </{page_of(self.env, slug)}>`")[0].children
         for entry in entries:
             if entry["corrected"]:
-                parts += [nodes.Text(" · "), link(self.env, f"ledger-{entry['id'].lower()}", f"erratum {entry['id']}" if len(entries) > 1 else "erratum")]
+                parts += [
+                    nodes.Text(" · "),
+                    link(
+                        self.env,
+                        f"ledger-{entry['id'].lower()}",
+                        f"erratum {entry['id']}" if len(entries) > 1 else "erratum",
+                    ),
+                ]
         return self.line(*parts, classes="paper-marks")
 
     def folded(self, entries: list[dict[str, Any]]) -> list[nodes.Node]:
