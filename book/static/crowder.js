@@ -1,9 +1,11 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
   function mark() {
-    const wide = "div.math, p:has(> math), .pst-scrollable-table-container, .cell_output .text_html";
+    const wide = "div.math, p:has(math), .pst-scrollable-table-container, .cell_output .text_html, .bd-article pre, figure:has(.drawn)";
     document.querySelectorAll(wide).forEach((box) => {
-      if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      box.classList.toggle("scrolls", scrolls);
+      if (scrolls) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
     });
   }
@@ -14,6 +16,11 @@
   window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
 })();
+
+// On paper, proofs are open.
+addEventListener("beforeprint", () => {
+  document.querySelectorAll("details.proof:not([open])").forEach((proof) => proof.toggleAttribute("open", true));
+});
 
 // The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
 document.addEventListener("click", (event) => {

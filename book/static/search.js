@@ -11,7 +11,7 @@
     let found = null, most = 0;
     for (const [place, text] of SEARCH_TEXT[page] || []) {
       const seen = new Set([...text.matchAll(pattern)].map((hit) => stems.findIndex((stem) => hit[0].toLowerCase().startsWith(stem))));
-      const weight = 2 * seen.size + (seen.size && place === section ? 1 : 0);
+      const weight = seen.size + (section && place === section ? words.length + 1 : 0); // a statement itself comes first
       if (weight > most) [found, most] = [text, weight];
     }
     return found;
