@@ -12,7 +12,8 @@ SCRIPT = "searchtext.js"
 _LINES = "p|li|figcaption|caption|dt|dd|th|td"
 #: Of no element, or of every statement.
 _NO_PLACE = (None, "proof-content")
-_NOT_READ = ".//script|.//style|.//pre|.//button|.//*[contains(@class, 'headerlink')]|.//*[local-name()='annotation']"
+_NOT_READ = (".//script|.//style|.//pre|.//button|.//*[local-name()='annotation']"
+             "|.//*[contains(@class, 'headerlink') or contains(@class, 'claim-evidence')]")  # fmt: skip
 
 
 def lines(page: str) -> list[list[str]]:
@@ -36,7 +37,7 @@ def lines(page: str) -> list[list[str]]:
         if next(element.iterdescendants("p", "li"), None) is not None:
             continue  # its parts are lines
         text = " ".join(element.text_content().split())
-        if len(text) > 12 and "admonition-title" not in element.get("class", ""):
+        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get("class", ""):
             place = next((part.get("id") for part in element.iterancestors() if part.get("id") not in _NO_PLACE), "")
             found.append([place, text])
     return found

@@ -15,7 +15,7 @@ PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in 
 #: A figure's text, drawn as outlines: letters are drawn at 100 points and scaled down.
 _SIZE = re.compile(r"scale\((0\.\d+) -0\.\d+\)")
 
-WIDE = """all => all.filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)
+WIDE = """all => all.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
     .map(e => e.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
 
 
@@ -42,7 +42,7 @@ def test_no_line_of_code_is_cut_off_and_figures_can_be_read_on_a_phone(visit, ht
     page.set_viewport_size({"width": 390, "height": 844})
     small = []
     for image in page.locator("article img.drawn").all():
-        if not image.is_visible():
+        if not image.evaluate("e => e.checkVisibility()"):
             continue  # an interactive chart has replaced it
         source = Path(image.evaluate("e => decodeURIComponent(new URL(e.src).pathname)"))
         svg = source.read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def test_no_line_of_code_is_cut_off_and_figures_can_be_read_on_a_phone(visit, ht
     assert small == []
     # What scrolls can be reached by keyboard.
     boxes = ".pst-scrollable-table-container, div.math, article pre"
-    unreachable = f"""[...document.querySelectorAll('{boxes}')].filter(e => e.offsetParent
+    unreachable = f"""[...document.querySelectorAll('{boxes}')].filter(e => e.checkVisibility()
         && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 100))"""
     page.wait_for_function(f"() => ({unreachable}).length === 0", timeout=3000)
 
@@ -149,9 +149,9 @@ def test_a_hit_shows_the_line_that_was_found(visit, html):
     page.wait_for_function("document.querySelector('#search-results p').textContent.includes('finished')")
     lines = page.locator("#search-results .search-line").all_inner_texts()
     hits = page.locator("#search-results li").count()
-    assert hits >= 3 and len(lines) >= 0.8 * hits
+    assert hits >= 3 and len(lines) == hits
     marked = page.locator("#search-results mark").all_inner_texts()
-    assert {word.lower()[:9] for word in marked} <= {"transitiv", "inference", "transitiv"}
+    assert {word.lower()[:9] for word in marked} == {"transitiv", "inference"}
     assert all(len(line) < 300 for line in lines)
     assert trouble == []
     assert (html / "_static" / "searchtext.js").stat().st_size < 700_000
