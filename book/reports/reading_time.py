@@ -21,9 +21,11 @@ MINUTES_PER_EQUATION = 0.5
 STORY = ("The paper", "Beyond it", "Use it")
 
 #: Not seen without a click, or not by the eye at all.
-FOLDED = ("details > :not(summary), .toggle:not(.toggle-shown) > :not(.admonition-title, summary), .toggle-hidden, "
-          ".tag_hide-input > .cell_input, .tag_hide-output > .cell_output, .cell.tag_hide-cell > *, "
-          "script, style, .headerlink, mjx-assistive-mml, annotation, .visually-hidden, .prompt")  # fmt: skip
+FOLDED = (
+    "details > :not(summary), details.hide > summary, .toggle:not(.toggle-shown) > :not(.admonition-title, summary), "
+    ".toggle-hidden, .dropdown.admonition > *, .tag_hide-input > .cell_input, .tag_hide-output > .cell_output, "
+    ".cell.tag_hide-cell > *, script, style, .headerlink, annotation, .visually-hidden, .prompt"
+)
 CODE = ".cell_input, div.highlight"
 _WORD = re.compile(r"[^\W_]")
 
@@ -68,6 +70,19 @@ def _remove(article: Tag, selector: str) -> list[Tag]:
 
 def _words(tag: Tag) -> int:
     return sum(bool(_WORD.search(word)) for word in tag.get_text(" ").split())
+
+
+def fill(html: Path, page: str = "book/pages/index") -> None:
+    """Write the minutes into the page: `<span data-minutes="notebooks/0*">` becomes those of these pages together."""
+    path = html / f"{page}.html"
+
+    def filled(span: re.Match) -> str:
+        read = [path for pattern in span[2].split() for path in html.glob(f"{pattern}.html")]
+        minutes = sum(of_page(path.read_text(encoding="utf-8")).minutes for path in read)
+        return f"{span[1]}{max(minutes, 1):.0f}{span[3]}"
+
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'(<span data-minutes="([^"]+)">)\d*(</span>)', filled, text), encoding="utf-8")
 
 
 def main() -> None:

@@ -29,14 +29,14 @@ def differing(executed: Path, results: Path, slugs: list[str]) -> list[str]:
     first: dict[Any, tuple[str, str, str]] = {}
     lines = []
     for slug in slugs:
-        for name, words, value in (*_glued(executed / f"{slug}.ipynb"), *_tabled(results / slug)):
+        for name, words, value in (*glued(executed / f"{slug}.ipynb"), *_tabled(results / slug)):
             one, where, other = first.setdefault(name, (slug, words, value))
             if one != slug and not _equal(value, other):
                 lines.append(f"{slug}: {words} is {value}, but {other} in {one}" + f" ({where})" * (where != words))
     return lines
 
 
-def _glued(path: Path) -> Iterator[tuple[str, str, str]]:
+def glued(path: Path) -> Iterator[tuple[str, str, str]]:
     """The names and values of the numbers that a chapter glues into its prose."""
     if not path.exists():
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def _facts(app: Any) -> dict[str, str]:
     """What is the same on all pages."""
     project, bibliography = ROOT / "pyproject.toml", Path(app.srcdir) / "book" / "data" / "references.bib"
     stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"] if project.exists() else "0"
-    date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), timezone.utc)
+    date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), UTC)
     return {
         "title": app.config.html_title or app.config.project, "author": app.config.author, "version": stated,
         "commit": commit() or "", "date": date.date().isoformat(),

@@ -109,7 +109,9 @@ def text_sheet() -> str:
     rules = []
     for file, (family, weight, style) in FACES.items():
         url = _url(TTFont(FONTS / f"{file}.ttf", recalcTimestamp=False))
-        rules.append(f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; src: url({url}); }}')
+        rules.append(
+            f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; src: url({url}); }}'
+        )
     return "\n".join(rules) + "\n"
 
 

@@ -46,7 +46,9 @@ def lines(page: str) -> list[list[str]]:
 def write(app: Any, exception: Exception | None) -> None:
     if exception is None:
         folder = Path(app.outdir)
-        pages = {name: lines((folder / f"{name}.html").read_text(encoding="utf-8")) for name in sorted(app.env.found_docs)}
+        pages = {
+            name: lines((folder / f"{name}.html").read_text(encoding="utf-8")) for name in sorted(app.env.found_docs)
+        }
         text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
         (folder / "_static" / SCRIPT).write_text(f"const SEARCH_TEXT = {text};\n", encoding="utf-8")
 

@@ -1,0 +1,127 @@
+"""Name statements so that the paper's numbers and ours cannot be confused.
+
+::
+
+    :::{prf:theorem} A title
+    :label: thm-a
+    :::                            Companion Theorem 5.2 (A title); {prf:ref}`thm-a` reads "Companion Theorem 5.2"
+
+    :::{prf:theorem} Theorem 2 of the paper (edge ordering)
+    :label: thm-b
+    :nonumber:
+    :::                            exactly this title; {prf:ref}`thm-b` reads "Theorem 2 of the paper"
+
+Only what the paper numbers, too, is a *companion* to it: definitions, examples and algorithms of the paper have no
+numbers, so "Definition 2.1" cannot be mistaken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx_proof.domain import ProofDomain
+from sphinx_proof.nodes import NODE_TYPES, get_node_number, unenumerable_node, visit_enumerable_node
+from sphinx_proof.proof_type import PROOF_TYPES
+
+logger = logging.getLogger(__name__)
+
+COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
+
+# "Theorem 2 of the paper", "Equation (1) of the paper", "The two heuristics of the paper"
+_OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b")
+
+
+def title_of(kind: str, number: str) -> str:
+    """The title of a numbered statement.
+
+    Examples
+    --------
+    >>> title_of("theorem", "5.2"), title_of("definition", "2.1")
+    ('Companion Theorem 5.2', 'Definition 2.1')
+    """
+    return f"{'Companion ' * (kind in COMPANIONS)}{kind.title()} {number}".strip()
+
+
+def name_of(title: str) -> str | None:
+    """What a statement of the paper is called, the beginning of its title; None if it is not one of the paper's.
+
+    Examples
+    --------
+    >>> name_of("Theorem 2 of the paper (edge ordering)"), name_of("Equation (1) of the paper"), name_of("A tree")
+    ('Theorem 2 of the paper', 'Equation (1) of the paper', None)
+    """
+    found = _OF_THE_PAPER.match(title)
+    return found[0] if found else None
+
+
+def _naming(directive: type) -> type:
+    """A directive for statements whose unnumbered ones have the name that their title gives them."""
+
+    class Named(directive):
+        def run(self) -> list[nodes.Node]:
+            made = super().run()
+            if "nonumber" not in self.options:
+                return made
+            title = self.arguments[0] if self.arguments else ""
+            name = name_of(title)
+            if name is None:
+                logger.warning(
+                    "an unnumbered statement begins with what it is, such as 'Theorem 2 of the paper': %r",
+                    title, location=self.get_location(),
+                )  # fmt: skip
+                name = title or directive.name.title()
+            (statement,) = made
+            heading = statement[0]
+            words, _ = self.state.inline_text(title.removeprefix(name), self.lineno)
+            heading.children.clear()
+            heading["ids"].clear()  # that of the statement suffices
+            heading += [nodes.inline(name, name, classes=["caption-number"]), *words]
+            statement["title"] = title
+            self.env.proof_list[statement["label"]]["name"] = name
+            return made
+
+    Named.__name__, Named.__doc__ = directive.__name__, directive.__doc__
+    return Named
+
+
+class NamedDomain(ProofDomain):
+    """References to statements that read as their titles begin."""
+
+    directives = ProofDomain.directives | {kind: _naming(directive) for kind, directive in PROOF_TYPES.items()}
+
+    def resolve_xref(self, env, fromdocname, builder, typ, target, node, contnode):
+        made = super().resolve_xref(env, fromdocname, builder, typ, target, node, contnode)
+        if made is not None and contnode.astext() == target:
+            known = env.proof_list[target]
+            if "name" in known:
+                words = known["name"]
+            else:
+                numbers = env.toc_fignumbers[known["docname"]][known["countertype"]][target]
+                words = title_of(known["realtype"], ".".join(map(str, numbers)))
+            made.children.clear()
+            made += nodes.Text(words)
+        return made
+
+
+def leave_numbered(self: Any, node: nodes.Element) -> None:
+    """Sphinx has written "theorem 5.2 " into the title."""
+    number, kind = get_node_number(self, node, node["countertype"]), node["realtype"]
+    written = self.body.index(f"{node['countertype']} {number} ")
+    self.body[written] = f"{title_of(kind, number)} "
+    self.body.append("</div>")
+
+
+def leave_unnumbered(self: Any, node: nodes.Element) -> None:
+    self.body.append("</div>")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.setup_extension("sphinx_proof")
+    app.add_domain(NamedDomain, override=True)
+    for kind in PROOF_TYPES:
+        app.add_node(NODE_TYPES[kind], override=True, html=(visit_enumerable_node, leave_numbered))
+    app.add_node(unenumerable_node, override=True, html=(visit_enumerable_node, leave_unnumbered))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

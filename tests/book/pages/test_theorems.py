@@ -1,0 +1,86 @@
+"""The titles of statements and the references to them: the paper's numbers are the paper's, ours are a companion's."""
+
+import re
+
+import pytest
+from tiny_book import TinyBook
+
+PAGE = """# Statements
+
+:::{prf:theorem} A tree with $x^2$
+:label: thm-ours
+Ours.
+:::
+
+:::{prf:theorem} Theorem 2 of the paper (edge *ordering*, $x^2$)
+:label: thm-theirs
+:nonumber:
+Theirs.
+:::
+
+:::{prf:corollary} Corollary 1 of the paper
+:label: cor-theirs
+:nonumber:
+Theirs, too.
+:::
+
+:::{prf:proposition}
+:label: prop-plain
+Without a title.
+:::
+
+:::{prf:definition} A word
+:label: def-ours
+A definition.
+:::
+
+:::{prf:theorem} Another tree
+:label: thm-second
+Ours again.
+:::
+
+Read {prf:ref}`thm-ours`, {prf:ref}`thm-theirs`, {prf:ref}`cor-theirs`, {prf:ref}`prop-plain`, {prf:ref}`def-ours`,
+{prf:ref}`thm-second` and {prf:ref}`these words <thm-theirs>`."""
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    return TinyBook(tmp_path_factory.mktemp("theorems") / "project")
+
+
+def text(markup):
+    return " ".join(re.sub("<[^>]+>", "", re.sub("<math.*?</math>", "M", markup, flags=re.DOTALL)).split())
+
+
+def test_titles_and_references(book):
+    book.write("02-two", PAGE, "#p\nsize = 5\nshare = 0.5")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    page = book.page("notebooks/02-two")
+    titles = [text(title) for title in re.findall(r'<p class="admonition-title"[^>]*>(.*?)</p>', page, re.DOTALL)]
+    assert titles == [
+        "Companion Theorem 2.1 (A tree with M)",
+        "Theorem 2 of the paper (edge ordering, M)",
+        "Corollary 1 of the paper",
+        "Companion Proposition 2.1",
+        "Definition 2.1 (A word)",
+        "Companion Theorem 2.2 (Another tree)",
+    ]
+    links = re.findall(r'<a class="reference internal" href="#((?:thm|cor|prop|def)-[^"]+)"[^>]*>(.*?)</a>', page)
+    assert [(target, text(words)) for target, words in links] == [
+        ("thm-ours", "Companion Theorem 2.1"),
+        ("thm-theirs", "Theorem 2 of the paper"),
+        ("cor-theirs", "Corollary 1 of the paper"),
+        ("prop-plain", "Companion Proposition 2.1"),
+        ("def-ours", "Definition 2.1"),
+        ("thm-second", "Companion Theorem 2.2"),
+        ("thm-theirs", "these words"),
+    ]
+    assert len(re.findall('id="thm-theirs"', page)) == 1
+
+
+def test_an_unnumbered_statement_must_say_what_it_is(book):
+    book.write("02-two", "# Two\n\n:::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::", "#p\nsize = 5\nshare = 0.5")
+    done = book.build()
+    assert done.returncode == 1
+    assert "begins with what it is, such as 'Theorem 2 of the paper': 'A tree'" in done.stderr
