@@ -10,30 +10,36 @@ from lxml import html
 
 SCRIPT = "searchtext.js"
 _LINES = "p|li|figcaption|caption|dt|dd|th|td"
-_NOT_READ = ".//script|.//style|.//pre|.//button|.//*[contains(@class, 'headerlink')]|.//*[local-name()='annotation']"
+#: Of no element, or of every statement.
+_NO_PLACE = (None, "proof-content")
+_NOT_READ = (".//script|.//style|.//pre|.//button|.//*[local-name()='annotation']"
+             "|.//*[contains(@class, 'headerlink') or contains(@class, 'claim-evidence')]")  # fmt: skip
 
 
 def lines(page: str) -> list[list[str]]:
-    """The lines of a page that a reader would recognise, each after the identifier of its section.
+    """The lines of a page that a reader would recognise, each after the identifier of its section, or of its statement.
 
     Examples
     --------
-    >>> lines('<article><section id="a"><h1>A</h1><p>One <b>line</b>.</p><ul><li><p>An item.</p></li></ul></section>')
-    [['a', 'One line.'], ['a', 'An item.']]
+    >>> lines('<article><section id="a"><p>A whole <b>line</b>.</p><ul><li><p>An item of a list.</p></li></ul></section>')
+    [['a', 'A whole line.'], ['a', 'An item of a list.']]
     """
     article = html.document_fromstring(page).find(".//article")
     if article is None:
         return []
     for part in article.xpath(_NOT_READ):
         part.drop_tree()
+    for fraction in article.iter("mfrac"):
+        if fraction.get("linethickness") != "0" and len(fraction):
+            fraction[0].tail = "/"
     found = []
     for element in article.iter(*_LINES.split("|")):
         if next(element.iterdescendants("p", "li"), None) is not None:
             continue  # its parts are lines
         text = " ".join(element.text_content().split())
-        if len(text) > 12:
-            section = next((part.get("id") for part in element.iterancestors("section") if part.get("id")), "")
-            found.append([section, text])
+        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get("class", ""):
+            place = next((part.get("id") for part in element.iterancestors() if part.get("id") not in _NO_PLACE), "")
+            found.append([place, text])
     return found
 
 

@@ -1,9 +1,17 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
+  const PHONE = 576, FITS = 475, LEAST = 0.79; // text of the least size, 14 pixels (book/companion/figures.py), is 11 on a phone
+
   function mark() {
-    const wide = "div.math, p:has(> math), .pst-scrollable-table-container, .cell_output .text_html";
+    document.querySelectorAll("figure > img.drawn").forEach((image) => {
+      const wide = innerWidth <= PHONE && image.naturalWidth > FITS;
+      image.style.minWidth = wide ? `${LEAST * image.naturalWidth}px` : "";
+    });
+    const wide = "div.math, p:has(math), .pst-scrollable-table-container, .cell_output .text_html, .bd-article pre, figure:has(.drawn)";
     document.querySelectorAll(wide).forEach((box) => {
-      if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      box.classList.toggle("scrolls", scrolls);
+      if (scrolls) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
     });
   }
@@ -14,6 +22,11 @@
   window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
 })();
+
+// On paper, proofs are open.
+addEventListener("beforeprint", () => {
+  document.querySelectorAll("details.proof:not([open])").forEach((proof) => proof.toggleAttribute("open", true));
+});
 
 // The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
 document.addEventListener("click", (event) => {

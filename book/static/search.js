@@ -8,10 +8,12 @@
   const pattern = new RegExp(`(?<![\\p{Letter}\\p{Number}])(?:${stems.join("|")})\\p{Letter}*`, "giu");
 
   function best(page, section) {
-    let found = null, most = 0;
-    for (const [place, text] of SEARCH_TEXT[page] || []) {
+    const lines = SEARCH_TEXT[page] || [];
+    // The words may stand in the title or in code only: then, how it begins.
+    let found = (lines.find(([place]) => !section || place === section) || lines[0] || [])[1], most = 0;
+    for (const [place, text] of lines) {
       const seen = new Set([...text.matchAll(pattern)].map((hit) => stems.findIndex((stem) => hit[0].toLowerCase().startsWith(stem))));
-      const weight = 2 * seen.size + (seen.size && place === section ? 1 : 0);
+      const weight = seen.size + (section && place === section ? words.length + 1 : 0); // a statement itself comes first
       if (weight > most) [found, most] = [text, weight];
     }
     return found;
