@@ -110,9 +110,10 @@ def node_ordering_in_pairs(growth=None, costs=None, largest=130):
     few, every = lines["few pairs"], lines["all pairs"]
     slope = measured.slope(few["pairs"], few["beyond"]).exponent
     yield says(trend("few pairs: time beyond the fixed cost", few["pairs"], few["beyond"], exponent=1, within=0.15),
-               f"From {few['pairs'].min():,} to {few['pairs'].max():,} pairs, twenty for each record, time grows as $m$ "
-               f"to the power {slope:.2f}.")  # fmt: skip
+               f"From {few['pairs'].min():,} to {few['pairs'].max():,} pairs, twenty for each record, time grows as "
+               f"$m$ to the power {slope:.2f}.")  # fmt: skip
     yield trend(r"all pairs: time over $am + bq\log k$, with $a$ and $b$ fitted to runs with one number of pairs",
-                every["pairs"], every["beyond"] / predicted(every, "node", costs["node"]), exponent=0, within=0.15)  # fmt: skip
+                every["pairs"], every["beyond"] / predicted(every, "node", costs["node"]), exponent=0,
+                within=0.15)  # fmt: skip
     yield also(_recounted("node", largest))
     yield also(_same_as_naive("node"))

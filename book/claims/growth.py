@@ -29,8 +29,8 @@ def time_in_clusters(by_k=None, costs=None):
     off = np.exp(np.abs(np.log(np.concatenate([*ratio.values()])))).max()
     for way, part in by_k.items():
         yield says(trend(f"{NAMES[way]}: time over the formula", part["k"], ratio[way], exponent=0, within=0.15),
-                   f"From {part['k'].min()} to {part['k'].max():,} clusters every time is within a factor of {off:.2f} of the "
-                   "formula.")  # fmt: skip
+                   f"From {part['k'].min()} to {part['k'].max():,} clusters every time is within a factor of "
+                   f"{off:.2f} of the formula.")  # fmt: skip
     yield also(bounded("every time is within a factor of two of the formula",
                        np.exp(np.abs(np.log(np.concatenate([*ratio.values()])))), 2))  # fmt: skip
     singletons = [part[part["k"] == part["n"]] for part in by_k.values()]
