@@ -17,7 +17,7 @@ def lead(frame, epsilon):
         ax.loglog(part["m"], part["one run"], **EDGE.points, mfc="none", ms=5, label="simulated, one run")
         ax.set(xlabel="records in each cluster, $m$", title=title)
     axes[0].set_ylabel("questions")
-    axes[0].legend(loc="upper left")
+    axes[1].legend(loc="upper left")
     return fig
 
 

@@ -22,7 +22,7 @@ LINES = {
 
 def table_1(table, fewest):
     """The nine rows of Table 1: bounds, exact counts, simulation and the published numbers."""
-    fig, ax = plt.subplots(figsize=(6.4, 4.4))
+    fig, ax = plt.subplots(figsize=(6.4, 3.5))
     for ordering, shift, look in (("node", 0.17, NODE), ("edge", -0.17, EDGE)):
         part = table[table["ordering"] == ordering]
         place = np.arange(len(part))[::-1]
