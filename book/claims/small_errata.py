@@ -1,4 +1,4 @@
-"""Claims of the appendix *The smaller errata*: what is printed, a smallest counterexample, what holds, and what is affected.
+"""Claims of the appendix *The smaller errata*: what is printed, a smallest counterexample, what holds, what is affected.
 
 An amended claim of the paper (C06, C09, ...) is an erratum itself. Here are the errata on what is no claim of its own:
 a step of a proof, a conclusion, a word. Each names the claims that it is `about`, none of which has the same place.
@@ -348,8 +348,8 @@ def equality_sign():
     value, printed = by_hand.integral(cr.dist2(QUARTER), 1), exp(-0.25) / 2
     yield says(counterexample(r"$\epsilon = \frac14$, $s = 1$", value=value, relation="equal", printed=printed,
                               margin=0.01),
-               rf"At $\epsilon = \frac14$ and $s = 1$ the two sides are {float(value):.3f} and {printed:.3f}: the right "
-               "side is an upper bound.")  # fmt: skip
+               rf"At $\epsilon = \frac14$ and $s = 1$ the two sides are {float(value):.3f} and {printed:.3f}: the "
+               "right side is an upper bound.")  # fmt: skip
     points = list(product([F(i, 40) for i in range(1, 20)], [0, 1, 2, 5, 20, 100]))
     values = [float(by_hand.integral(cr.dist2(x), s)) for x, s in points]
     yield corrected(bounded(r"the inequality: all $\epsilon$ in steps of $\frac1{40}$, $s$ up to 100", values,

@@ -1,7 +1,6 @@
-"""What hover.js shows of other pages: for each page, the theorems, equations, figures, tables, works and claims on it to
-which other pages link.
+"""What hover.js shows of other pages: theorems, equations, figures, tables, works and claims to which they link.
 
-They are written to ``_static/previews`` as scripts, one a page, because a page opened from a folder may not read
+These are written to ``_static/previews`` as scripts, one a page, because a page opened from a folder may not read
 data. A browser loads one when a reader first points at a link to that page.
 """
 

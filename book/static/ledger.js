@@ -86,7 +86,7 @@
     const facts = new URLSearchParams();
     if (current) facts.set("tab", lists[current].dataset.tab);
     selects.forEach((select) => select.value && facts.set(select.name, select.value));
-    history.replaceState(null, "", `#${facts}`);
+    history.replaceState(null, "", `${facts}` ? `#${facts}` : location.pathname);
   }
 
   // What the address asks for: a row, a selection, or a heading.
@@ -95,7 +95,7 @@
     const target = hash && document.getElementById(hash);
     if (target) {
       const i = panels.findIndex((panel) => panel.contains(target));
-      if (i < 0) return;
+      if (i < 0) return show(current);
       if (target.hidden) selects.forEach((select) => (select.value = ""));
       show(i);
       if (target.matches(".ledger-row")) target.open = true;
@@ -110,7 +110,7 @@
     show(Math.max(0, lists.findIndex((list) => list.dataset.tab === facts.get("tab"))));
   }
 
-  show(0);
   follow();
+  document.documentElement.classList.add("ledger-ready");
   window.addEventListener("hashchange", follow);
 })();
