@@ -57,6 +57,12 @@ class Dataset:
         If there are not n whole-number labels for n(n-1)/2 similarities, a similarity is not in [0, 1], or there is not
         one record for each label.
 
+    See Also
+    --------
+    crowder.datasets.synthetic : drawn from a model.
+    crowder.datasets.disney : the example of the paper.
+    crowder.datasets.cora : a bibliography.
+
     Examples
     --------
     >>> Dataset("three", [0.9, 0.1, 0.2], [0, 0, 1]).similarity
@@ -156,6 +162,11 @@ def synthetic(
     ValueError
         If a size is not a positive whole number, or the discretisation is unknown.
 
+    See Also
+    --------
+    crowder.SimilarityModel : what similarities are drawn from.
+    crowder.datasets.cora : real similarities.
+
     Notes
     -----
     n(n-1)/2 draws. In the paper, section "Experimental Observations", datasets (i): 1,200 records, values discretised
@@ -204,6 +215,11 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     ------
     ValueError
         For an unknown similarity.
+
+    See Also
+    --------
+    crowder.datasets.cora : real data of another size.
+    crowder.enumeration.questions_of_order : every order of its ten pairs.
 
     Examples
     --------
@@ -266,6 +282,11 @@ def cora(
         The text is needed and was not found; the message says how to get it.
     OSError
         The download failed.
+
+    See Also
+    --------
+    crowder.datasets.cora_records : the text, if the file is there.
+    crowder.similarity.compute : other similarities of records.
 
     Notes
     -----

@@ -38,6 +38,12 @@ class StepDensity:
     ValueError
         If the edges do not increase from 0 to 1, a height is negative or not finite, or the mass is not one.
 
+    See Also
+    --------
+    crowder.SimilarityModel : two densities, within and between clusters.
+    crowder.densities.hellinger2 : the squared Hellinger distance of two.
+    crowder.densities.total_variation : their total variation distance.
+
     Examples
     --------
     >>> density = StepDensity((0, 0.5, 1), (0.5, 1.5))
@@ -184,6 +190,12 @@ def _quantiles(q: np.ndarray, left: np.ndarray, right: np.ndarray, height: np.nd
 def hellinger2(p: StepDensity, q: StepDensity) -> float:
     r"""Squared Hellinger distance, :math:`\frac12\int(\sqrt p - \sqrt q)^2` (Theorem 1), in [0, 1].
 
+    See Also
+    --------
+    crowder.densities.total_variation : the total variation distance.
+    crowder.densities.kl : the Kullback-Leibler divergence.
+    crowder.evidence_bound : a bound that depends on it.
+
     Examples
     --------
     >>> green, red = StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.5, 1), (1.5, 0.5))
@@ -197,6 +209,11 @@ def hellinger2(p: StepDensity, q: StepDensity) -> float:
 def total_variation(p: StepDensity, q: StepDensity) -> float:
     r"""Total variation distance, :math:`\frac12\int|p - q|`, in [0, 1].
 
+    See Also
+    --------
+    crowder.densities.hellinger2 : the squared Hellinger distance.
+    crowder.densities.kl : the Kullback-Leibler divergence.
+
     Examples
     --------
     >>> total_variation(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 1), (1,)))
@@ -208,6 +225,11 @@ def total_variation(p: StepDensity, q: StepDensity) -> float:
 
 def kl(p: StepDensity, q: StepDensity) -> float:
     r"""Kullback-Leibler divergence, :math:`\int p \ln(p/q)`, in nats; infinite where q vanishes and p does not.
+
+    See Also
+    --------
+    crowder.densities.hellinger2 : the squared Hellinger distance.
+    crowder.densities.total_variation : the total variation distance.
 
     Examples
     --------

@@ -50,6 +50,11 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     ValueError
         If `repetitions` is less than 1.
 
+    See Also
+    --------
+    crowder.experiments.sweep : for several settings.
+    crowder.experiments.summarise : means and intervals.
+
     Examples
     --------
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
@@ -80,6 +85,11 @@ def sweep(
     -------
     pandas.DataFrame
         One row for each call: the settings of the grid, ``repetition`` (0, 1, ...), and the named results.
+
+    See Also
+    --------
+    crowder.experiments.repeat : for one setting.
+    crowder.experiments.summarise : means and intervals.
 
     Examples
     --------
@@ -175,6 +185,11 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
     pandas.DataFrame
         Columns `by`, ``n``, ``mean``, ``sd`` (of one repetition), ``low`` and ``high`` (of the mean).
 
+    See Also
+    --------
+    crowder.experiments.mean_interval : the interval of one mean.
+    crowder.experiments.sweep : what it summarises.
+
     Examples
     --------
     >>> frame = pd.DataFrame({"row": ["a", "a", "a"], "x": [1.0, 2.0, 3.0]})
@@ -200,6 +215,10 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
 
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """The mean of independent values, and Student's t interval for it (NaN from a single value).
+
+    See Also
+    --------
+    crowder.experiments.summarise : for a table of runs.
 
     Examples
     --------
@@ -239,6 +258,12 @@ def count_questions(
     -------
     dict
         ``{"node": questions, "edge": questions}``.
+
+    See Also
+    --------
+    crowder.experiments.repeat : the same many times.
+    crowder.edge_ordering : a run that is counted.
+    crowder.node_ordering : another.
 
     Examples
     --------

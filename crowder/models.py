@@ -51,6 +51,11 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     ValueError
         If no model has this name.
 
+    See Also
+    --------
+    crowder.SimilarityModel : the model.
+    crowder.densities.StepDensity : one density.
+
     Examples
     --------
     >>> steps("dist2", Fraction(1, 4))[1]  # no match is less similar than 1/4
@@ -81,6 +86,14 @@ class SimilarityModel:
     name : str
     epsilon : number or None
         The parameter of the paper's models.
+
+    See Also
+    --------
+    crowder.uniform : similarities without information.
+    crowder.dist1 : the first model of the paper.
+    crowder.dist2 : the second.
+    crowder.densities.StepDensity : its two parts.
+    crowder.models.steps : the common steps of both densities.
 
     Examples
     --------
@@ -142,6 +155,12 @@ class SimilarityModel:
 def uniform() -> SimilarityModel:
     """Uninformative similarities: both densities uniform on [0, 1].
 
+    See Also
+    --------
+    crowder.dist1 : the first model of the paper, with information.
+    crowder.dist2 : the second.
+    crowder.L : the integral of a model.
+
     Examples
     --------
     >>> uniform().hellinger2
@@ -163,6 +182,12 @@ def dist1(epsilon: Any) -> SimilarityModel:
     ValueError
         If ε is outside (0, ½].
 
+    See Also
+    --------
+    crowder.dist2 : the second model of the paper.
+    crowder.uniform : similarities without information.
+    crowder.L : the integral of a model.
+
     Examples
     --------
     >>> round(dist1(0.6 / 2).hellinger2, 12) == round(1 - (1 - 0.3**2) ** 0.5, 12)
@@ -183,6 +208,12 @@ def dist2(epsilon: Any) -> SimilarityModel:
     ------
     ValueError
         If ε is outside (0, ½).
+
+    See Also
+    --------
+    crowder.dist1 : the first model of the paper.
+    crowder.uniform : similarities without information.
+    crowder.L : the integral of a model.
 
     Examples
     --------

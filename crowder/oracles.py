@@ -52,6 +52,11 @@ class Truth:
     IndexError
         On a question, if there is no such record.
 
+    See Also
+    --------
+    crowder.Faulty : a crowd that errs.
+    crowder.Journal : answers kept in a file.
+
     Examples
     --------
     >>> oracle = Truth(["orlando", "orlando", "anaheim"])
@@ -102,6 +107,11 @@ class Faulty:
         If p is not a probability or `rng` is missing.
     TypeError
         If `oracle` is not callable or `rng` is not a seed; on a question, if the oracle's answer is not a boolean.
+
+    See Also
+    --------
+    crowder.Truth : a crowd that never errs.
+    crowder.MajorityVote : several votes on each question.
 
     Notes
     -----
@@ -183,6 +193,11 @@ class MajorityVote:
         If the number of votes is not odd and positive.
     TypeError
         On a question, if one of the answers is not a boolean.
+
+    See Also
+    --------
+    crowder.Faulty : the crowd whose votes it may count.
+    crowder.Truth : a crowd that never errs.
 
     Examples
     --------

@@ -66,7 +66,8 @@ class Ordering(ABC):
 
     See Also
     --------
-    EdgeOrdering, NodeOrdering : the paper's two heuristics.
+    EdgeOrdering : asks pairs by falling similarity.
+    NodeOrdering : places records one by one.
 
     Examples
     --------
@@ -317,6 +318,12 @@ class EdgeOrdering(Ordering):
     ValueError
         If the similarity or the rule for ties is not one of these.
 
+    See Also
+    --------
+    crowder.NodeOrdering : places records one by one.
+    crowder.EvidenceOrdering : uses all similarities of a record.
+    crowder.edge_ordering : the same in one call.
+
     Notes
     -----
     A run takes O(m log m) time and O(m) memory for m candidate pairs.
@@ -384,6 +391,12 @@ class NodeOrdering(Ordering):
     ------
     ValueError
         If the similarity, the rule for ties or the order is not one of these.
+
+    See Also
+    --------
+    crowder.EdgeOrdering : asks pairs by falling similarity.
+    crowder.EvidenceOrdering : uses all similarities of a record.
+    crowder.node_ordering : the same in one call.
 
     Notes
     -----
@@ -474,6 +487,12 @@ def edge_ordering(
 ) -> Resolution:
     """Resolve all records by edge ordering: ``EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)``.
 
+    See Also
+    --------
+    crowder.EdgeOrdering : the same, a question at a time.
+    crowder.node_ordering : the other heuristic.
+    crowder.expected_queries : how many questions to expect.
+
     Examples
     --------
     >>> edge_ordering([[1.0, 0.9], [0.9, 1.0]], Truth([0, 0]), rng=7).n_queries
@@ -491,6 +510,12 @@ def node_ordering(
     order: str | ArrayLike = "expected-size",
 ) -> Resolution:
     """Resolve all records by node ordering: ``NodeOrdering(similarity, rng=rng, ...).run(oracle)``.
+
+    See Also
+    --------
+    crowder.NodeOrdering : the same, a question at a time.
+    crowder.edge_ordering : the other heuristic.
+    crowder.expected_queries : how many questions to expect.
 
     Examples
     --------

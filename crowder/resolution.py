@@ -38,6 +38,11 @@ class Resolution:
     TypeError
         If records are not integers, or answers not booleans.
 
+    See Also
+    --------
+    crowder.ideal_recall : the recall that no algorithm can exceed.
+    crowder.ideal_queries : the fewest questions.
+
     Examples
     --------
     >>> resolution = Resolution([[0, 1], [1, 2]], [True, False], [4, 4, 2])
@@ -220,6 +225,11 @@ def ideal_queries(sizes: ArrayLike) -> int:
     ValueError
         If a size is not a positive integer.
 
+    See Also
+    --------
+    crowder.ideal_recall : the recall after each of them.
+    crowder.expected_queries : what the heuristics need.
+
     Examples
     --------
     >>> ideal_queries([3, 2])  # the Disney records
@@ -245,6 +255,11 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
     -------
     ndarray of float64, shape (n - k + C(k, 2) + 1,)
         ``recall[q]`` after q questions; all ones if no pair matches.
+
+    See Also
+    --------
+    crowder.ideal_queries : how many questions it takes in all.
+    crowder.Resolution : the recall of a run.
 
     Examples
     --------

@@ -62,6 +62,13 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     TypeError
         If a t is not a real number.
 
+    See Also
+    --------
+    crowder.L_symbolic : the same, derived symbolically.
+    crowder.edge_bound : a bound made of it.
+    crowder.node_bound : another.
+    crowder.expected_queries : the exact counts that it bounds.
+
     Notes
     -----
     O(steps · t.size). Powers are computed in logarithms, so there is no cancellation however large t is.
@@ -104,6 +111,10 @@ def step_integral(c: Any, g: Any, h: Any, b: Any, t: Any) -> Any:
     -------
     sympy expression
 
+    See Also
+    --------
+    crowder.L_symbolic : the sum over all steps.
+
     Examples
     --------
     >>> from crowder.theory import T
@@ -141,6 +152,11 @@ def L_symbolic(model: str, t: sp.Expr | None = None, epsilon: sp.Expr | None = N
     ------
     ValueError
         If no model has this name.
+
+    See Also
+    --------
+    crowder.L : the same, as a number.
+    crowder.theory.step_integral : the part on one step.
 
     Examples
     --------

@@ -16,6 +16,7 @@ PACKAGES = ("crowder", "book", "notebooks")
 
 #: Files that a module reads at run time; a folder means all files in it.
 READS = {
+    "book.companion.figures": ("book/data/fonts",),
     "book.companion.published": ("book/data/published.yml",),
     "book.companion.measured": ("book/data/measured",),
     "crowder.cora.shipped": ("crowder/cora/values",),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import posixpath
+import re
 import shutil
 import signal
 import sys
@@ -202,12 +203,41 @@ def link_from_landing_page(html: Path, root: str) -> None:
     files.write(path, str(document).encode())
 
 
+def link_from_page(html: Path, page: str) -> None:
+    """Show the link to the PDF of a page, which the layout has ready."""
+    path = html / f"{page}.html"
+    text = path.read_text(encoding="utf-8")
+    files.write(path, re.sub(r'data-pdf="([^"]*)" hidden(="")?', r'href="\1"', text).encode())
+
+
+def print_each(html: Path, names: list[str], executable: str) -> None:
+    """Print every page by itself, as a reader's own browser would, and link it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        try:
+            for name in names:
+                target = html / f"{name.rpartition('/')[2]}.pdf"
+                page = browser.new_page(color_scheme="light")
+                page.goto((html / f"{name}.html").as_uri())
+                page.evaluate("async () => { await document.fonts.ready; }")
+                page.pdf(path=target, format="A4", prefer_css_page_size=True, tagged=False, display_header_footer=True,
+                         header_template="<span></span>", footer_template=_FOOTER)  # fmt: skip
+                page.close()
+                _shrink(target)
+                link_from_page(html, name)
+        finally:
+            browser.close()
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (default: _build/html)"
     )
     parser.add_argument("--page", help="print only this page: the end of its name, such as 13-four-results")
+    parser.add_argument("--each", action="store_true", help="print each page as a file of its own, and link it there")
     arguments = parser.parse_args(argv)
     html, names, name = arguments.html.resolve(), pages(), NAME
     if arguments.page is not None:
@@ -220,7 +250,7 @@ def main(argv: list[str] | None = None) -> int:
     built = (html.parent / ".lock").exists()  # then no build may change the pages meanwhile
     try:
         with folders.build_lock(html.parent) if built else contextlib.nullcontext():
-            return _print(html, names, name)
+            return _print(html, names, name, each=arguments.each)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -232,7 +262,7 @@ def main(argv: list[str] | None = None) -> int:
         return 130
 
 
-def _print(html: Path, names: list[str], name: str) -> int:
+def _print(html: Path, names: list[str], name: str, *, each: bool) -> int:
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         print(f"error: {html} lacks {', '.join(lacking)}; run `make book` first", file=sys.stderr)
@@ -240,6 +270,10 @@ def _print(html: Path, names: list[str], name: str) -> int:
     if executable is None:
         print("error: Chromium is needed to print the PDF (Debian: apt install chromium)", file=sys.stderr)
         return 1
+    if each:
+        print_each(html, names, executable)
+        print(f"the PDFs of {len(names)} pages are in {html}")
+        return 0
     source, target = html / ".print.html", html / f".{name}"
     try:
         source.write_text(combine(html, names), encoding="utf-8")

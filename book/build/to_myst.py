@@ -1,12 +1,14 @@
 """Turn an executed notebook into a page with numbered, captioned figures and tables that link to their data.
 
 `book.companion.figures` leaves kind, name, caption and alternative text in the metadata of an output. Here the output
-becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes its entry in the ledger
-(see `verdicts`). The executed notebook itself is not changed.
+becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes a box after its cell (see
+`verdicts`), and a cell that does nothing but check claims is only these boxes. The executed notebook itself is not
+changed.
 """
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 from pathlib import Path
@@ -39,14 +41,40 @@ def to_myst(
                 output["data"] = {"text/markdown": _figure(facts, results)}
             elif facts["kind"] == "interactive":
                 output["data"] = {"text/markdown": _interactive(facts, results, output["data"])}
+            elif facts["kind"] == "explorer":
+                output["data"] = {"text/markdown": _explorer(facts, output["data"])}
             elif facts["kind"] == "table":
                 output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
-                output["data"] = {"text/markdown": f"{FENCE}{{verdict}} {facts['name']}\n{FENCE}"}
-    if any(_is_claim(output) for cell in notebook["cells"] for output in cell.get("outputs", [])):
-        text = f"## What was checked\n\n{FENCE}{{checked}} {slug}\n{FENCE}"
-        page["cells"].append({"cell_type": "markdown", "id": "what-was-checked", "metadata": {}, "source": text})
+                output["verdict"] = facts["name"]
+    page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
+
+
+def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cell, and in a cell of their own the boxes of the claims that it checks; alone if it does nothing else.
+
+    The boxes are not outputs, because on a wide screen they stand in the margin of the text.
+    """
+    checked = [output["verdict"] for output in cell.get("outputs", []) if "verdict" in output]
+    if not checked:
+        return [cell]
+    cell["outputs"] = [output for output in cell["outputs"] if "verdict" not in output]
+    boxes = {"cell_type": "markdown", "id": f"{cell['id'][:56]}-claims", "metadata": {},
+             "source": "\n\n".join(f"{FENCE}{{verdict}} {name}\n{FENCE}" for name in checked)}  # fmt: skip
+    return [boxes] if only_checks("".join(cell["source"])) and not cell["outputs"] else [cell, boxes]
+
+
+def only_checks(source: str) -> bool:
+    """Whether code does nothing but check claims.
+
+    >>> only_checks('check("C09", sizes=sizes)\\ncheck("B41");'), only_checks('n = 3\\ncheck("C09")'), only_checks("")
+    (True, False, False)
+    """
+    calls = [node.value if isinstance(node, ast.Expr) else node for node in ast.parse(source).body]
+    return bool(calls) and all(
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check" for call in calls
+    )
 
 
 def _label_folded_cells(page: dict[str, Any], number: int | None) -> None:
@@ -64,10 +92,6 @@ def _label_folded_cells(page: dict[str, Any], number: int | None) -> None:
             what = ", ".join(shown) if shown and number is not None else first.removeprefix("#").strip()
             if first.startswith("#") or shown:
                 cell["metadata"]["mystnb"] = {"code_prompt_show": f"Code: {what}", "code_prompt_hide": f"Code: {what}"}
-
-
-def _is_claim(output: dict[str, Any]) -> bool:
-    return output.get("metadata", {}).get("crowder", {}).get("kind") == "claim"
 
 
 def _check_publishable(output: dict[str, Any], slug: str, number: int) -> None:
@@ -103,10 +127,22 @@ def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> s
     """The still picture as a figure, followed by the specification from which interactive.js draws the chart."""
     spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
     spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
-    # Escape "<", so that no text in the chart can end the script.
-    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    script = f'<script type="application/json" class="interactive-spec">{text}</script>'
+    script = f'<script type="application/json" class="interactive-spec">{_in_script(spec)}</script>'
     return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
+
+
+def _explorer(facts: dict[str, str], data: dict[str, Any]) -> str:
+    """The settings with which explorer.js draws the explorer in place of the figure before them."""
+    given = next(value for mime, value in data.items() if mime.startswith("application/vnd.crowder.explorer"))
+    settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
+    script = (f'<script type="application/json" class="explorer-settings" data-figure="{facts["name"]}">'
+              f"{_in_script(settings)}</script>")  # fmt: skip
+    return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
+
+
+def _in_script(value: Any) -> str:
+    """JSON with "<" escaped, so that no text in it can end the script."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _table(facts: dict[str, str], markdown: str) -> str:

@@ -7,8 +7,8 @@ from math import comb
 
 import sympy as sp
 
-from book.claims.lower_bound import shown_and_hidden, unequal_prior
-from book.companion.claims import agreement, also, bounded, identity, of_chapter
+from book.claims.lower_bound_proofs import shown_and_hidden, unequal_prior
+from book.companion.claims import agreement, also, bounded, identity, of_chapter, says
 from crowder.counting.decision_trees import fewest_expected, minimax, worst_case
 
 claim, check = of_chapter(__name__)
@@ -73,6 +73,14 @@ def _best_play_without_similarities(most_records):
     ]  # fmt: skip
 
 
+def _searched(most_records):
+    """The same as support, with what the page says of it."""
+    searched, *others = _best_play_without_similarities(most_records)
+    yield also(says(searched, f"A search through all questions and answers finds exactly these worst cases, for all "
+                              f"$k \\le n \\le {most_records}$."))  # fmt: skip
+    yield from map(also, others)
+
+
 @claim(
     "C05",
     proof="04a-best-play#prop-lower-coins",
@@ -93,8 +101,7 @@ def without_similarities(most_records=4):
     yield identity("randomised, $k = 1$ and $k = n$: the ideal count less $nk/8$, for $n \\ge 2$",
                    (n - 1) - n / 8 - (7 * (n - 2) + 6) / 8, n * (n - 1) / 2 - n**2 / 8 - n * (3 * n - 4) / 8,
     )  # fmt: skip
-    for piece in _best_play_without_similarities(most_records):
-        yield also(piece)
+    yield from _searched(most_records)
 
 
 @claim(
@@ -122,5 +129,4 @@ def optimal_strategies_without_similarities(most_records=4):
     yield identity("the non-matches between all pairs of clusters; the lower bound equals the upper bound",
                    *spare, *upper, GIVEN + n - k - UNKNOWN)  # fmt: skip
     yield _coins()
-    for piece in _best_play_without_similarities(most_records):
-        yield also(piece)
+    yield from _searched(most_records)

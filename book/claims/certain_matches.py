@@ -4,8 +4,9 @@ import numpy as np
 import sympy as sp
 
 import crowder as cr
-from book.claims.lower_bound import LIMIT, undetermined
-from book.companion.claims import also, bounded, identity, inequality, of_chapter, simulation
+from book.claims.lower_bound import undetermined
+from book.claims.lower_bound_proofs import LIMIT
+from book.companion.claims import also, bounded, identity, inequality, of_chapter, says, simulation
 from crowder.counting.determined_pairs import certain_mass, expected_undetermined
 
 claim, check = of_chapter(__name__)
@@ -56,7 +57,8 @@ def questions_with_determined_matches(means=None, repetitions=1, clusters=5):
                    (terms.subs(t, 0), 0))  # fmt: skip
     yield inequality("it is at most $1/p$, and at most 1 for each term", 1 / p - terms, 1 - (1 - p) ** t,
                      over={p: (0, 1)})  # fmt: skip
-    yield also(undetermined(laws))
+    yield also(says(undetermined(laws), f"The computed mean number of records without a proof equals the series in all "
+                                        f"{len(laws)} settings."))  # fmt: skip
     if means is not None:
         most = [clusters * min(clusters * size, clusters * (1 - v) / v) for v, size in settings]
         for piece in _simulated(means, repetitions, laws, most):

@@ -7,8 +7,7 @@ from math import comb, isqrt, log
 
 import numpy as np
 import pandas as pd
-import sympy as sp
-from scipy import sparse, stats
+from scipy import sparse
 
 import crowder as cr
 from book.companion import published
@@ -20,14 +19,12 @@ from book.companion.claims import (
     corrected,
     counterexample,
     exceeds,
-    identity,
     of_chapter,
     readings,
-    simulation,
+    says,
 )
 from crowder.cora.family import FAMILY, family_similarities
 from crowder.counting.enumeration import questions_of_order
-from crowder.densities import StepDensity, hellinger2, total_variation
 
 claim, check = of_chapter(__name__)
 
@@ -62,12 +59,10 @@ def numbers_of_records_and_clusters(data=None):
     from_pairs = (1 + isqrt(1 + 8 * printed["pairs"])) // 2
     of_two, two = "clusters of two or more", int((sizes > 1).sum())
     matching = int((sizes * (sizes - 1) // 2).sum())
-    yield counterexample(
-        "pairs of as many records as are printed",
-        value=comb(printed["records"], 2),
-        relation="equal",
-        printed=printed["pairs"],
-    )
+    yield says(counterexample("pairs of as many records as are printed",
+                              value=comb(printed["records"], 2), relation="equal", printed=printed["pairs"]),
+               f"{printed['pairs']:,} pairs are those of {from_pairs:,} records, not of {printed['records']:,}; and "
+               f"{two} clusters have two or more records, not {printed[of_two]}.")  # fmt: skip
     yield also(counterexample(of_two, value=two, relation="equal", printed=printed[of_two]))
     yield corrected(
         agreement(
@@ -87,183 +82,6 @@ def numbers_of_records_and_clusters(data=None):
         )
     )
     yield corrected(also(agreement("sizes, counted in two ways", sorted(again), sorted(sizes.tolist()))))
-
-
-# --- Dist-1 or Dist-2? ---------------------------------------------------------------------------------------------
-
-MODELS = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}
-#: The only case in which cora is closer to Dist-1.
-ODD = ("tfidf-cosine-title", "total variation")
-
-
-def _area(p, q):
-    x = (np.arange(2000) + 0.5) / 2000
-    return float(np.abs(p.cdf(x) - q.cdf(x)).mean())
-
-
-DISTANCES = {"total variation": total_variation, "squared Hellinger": hellinger2, "area": _area}
-
-
-def _best_fit(f_g, f_r, distance, models):
-    found = [(distance(f_g, m.green), distance(f_r, m.red)) for m in models.values()]
-    best = int(np.argmin(np.sum(found, axis=1)))
-    return list(models)[best], *found[best]
-
-
-def _histograms(names, bins=20):
-    found = {}
-    for name in names:
-        data = cr.datasets.cora(name)
-        sides = data.condensed[data.matching], data.condensed[~data.matching]
-        found[name] = [np.histogram(side, bins, (0, 1), density=True)[0] for side in sides]
-    return found
-
-
-def _fits(histograms, best_fit, tried):
-    rows = []
-    for name, pair in histograms.items():
-        laws = [StepDensity(np.linspace(0, 1, len(law) + 1), law) for law in pair]
-        rows += [
-            (name, kind, model, *best_fit(*laws, distance, tried[model]))
-            for kind, distance in DISTANCES.items()
-            for model in MODELS
-        ]
-    fits = pd.DataFrame(rows, columns=["function", "distance", "model", "best ε", "matches", "non-matches"])
-    return fits.assign(both=fits["matches"] + fits["non-matches"])
-
-
-def _written(model, epsilon, x):
-    """f_g, f_r, F_g and F_r from the definition of the models."""
-    if model == "Dist-1":
-        f_g = np.where(x < 0.5, 1 - epsilon, 1 + epsilon)
-        F_g = np.where(x < 0.5, (1 - epsilon) * x, 1 - (1 + epsilon) * (1 - x))
-        return f_g, 2 - f_g, F_g, 2 * x - F_g
-    f_g, f_r = (x > epsilon) / (1 - epsilon), (x < 1 - epsilon) / (1 - epsilon)
-    return f_g, f_r, *(np.clip((x - a) / (1 - epsilon), 0, 1) for a in (epsilon, 0))
-
-
-def _nearest_again(pair, model, epsilons):
-    """The three distances at their best ε, by sums over 2,000 midpoints."""
-    x = (np.arange(2000) + 0.5) / 2000
-    f = [np.repeat(np.asarray(law, float), 2000 // len(law)) for law in pair]
-    F = [np.cumsum(law) / 2000 - law / 4000 for law in f]
-    found = []
-    for epsilon in epsilons:
-        g = _written(model, epsilon, x)
-        found.append([
-            sum(abs(a - b).mean() / 2 for a, b in zip(f, g[:2], strict=True)),
-            sum(((a**0.5 - b**0.5) ** 2).mean() / 2 for a, b in zip(f, g[:2], strict=True)),
-            sum(abs(a - b).mean() for a, b in zip(F, g[2:], strict=True)),
-        ])  # fmt: skip
-    return np.min(found, axis=0)
-
-
-@claim(
-    "C30",
-    place="Figure 2(a) and the paragraph on it",
-    status="undecided",
-    statement="""The similarities of cora resemble Dist-2 more than Dist-1. (Neither the similarity function nor the
-         measure of resemblance is named. With twelve functions and three distances to the best fit of each model, it
-         holds in all cases except one, total variation with tf-idf of the title.)""",
-    touches="experiments",
-    stands="""cora is nearer to Dist-2 by every measure tried for eleven of twelve functions, and by two of three for
-         the other.""",
-    code=[total_variation, hellinger2, family_similarities],
-    test="test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
-)
-def closer_to_dist2(histograms=None, fits=None, best_fit=_best_fit, epsilons=None):
-    epsilons = np.arange(1, 20) / 40 if epsilons is None else epsilons
-    tried = {name: {e: model(e) for e in epsilons} for name, model in MODELS.items()}
-    histograms = histograms or _histograms(["jaccard-tokens", ODD[0]])
-    fits = _fits(histograms, best_fit, tried) if fits is None else fits
-    both = fits.pivot(index=["function", "distance"], columns="model", values="both")
-    ratio, others = both["Dist-2"] / both["Dist-1"], both.drop(ODD)
-    once_more = {
-        (name, model): dict(zip(DISTANCES, _nearest_again(pair, model, epsilons), strict=True))
-        for name, pair in histograms.items()
-        for model in MODELS
-    }
-    known = [(model, d, MODELS[model](0.3)) for d in DISTANCES.values() for model in MODELS]
-    yield readings(
-        "distances that may measure the resemblance",
-        ratio.groupby(level="distance").max().round(3).to_dict(),
-        fits="area",
-        unit=f"ratio of the distance to Dist-2 to that to Dist-1, the largest of {len(histograms)} functions",
-    )
-    yield also(bounded(f"closer to Dist-2, in all cases except {' by '.join(ODD)}", others["Dist-2"], others["Dist-1"]))
-    yield also(
-        agreement(
-            "the distances, against sums over midpoints",
-            both[list(MODELS)].to_numpy().ravel(),
-            [once_more[name, model][kind] for name, kind in both.index for model in MODELS],
-            tolerance=1e-9,
-        )
-    )
-    yield also(
-        agreement(
-            "the best ε of known models is recovered",
-            [best_fit(m.green, m.red, d, tried[model])[0] for model, d, m in known],
-            [0.3] * len(known),
-            tolerance=1e-9,
-        )
-    )
-
-
-# --- the integral --------------------------------------------------------------------------------------------------
-
-
-def _law(green, red):
-    """The distinct similarities of non-matches, their numbers, and the share of matches up to each."""
-    values, count = np.unique(red, return_counts=True)
-    return values, count, np.searchsorted(np.sort(green), values, side="right") / len(green)
-
-
-@claim(
-    "B81",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""For real similarities the integral is an average over the non-matches, and it is at least the share of
-         non-matches that no match exceeds in similarity.""",
-    code=cr.datasets.cora,
-    test="test_datasets.py::test_cora_has_non_matches_that_no_match_beats",
-)
-def integral_of_real_values(data=None, law=None, curve=None, trials=20_000, rng=0):
-    data = data or cr.datasets.cora()
-    green, red = data.condensed[data.matching], data.condensed[~data.matching]
-    values, count, F_g = law or _law(green, red)
-
-    def L_hat(t):
-        return float((F_g**t * count).sum() / len(red))
-
-    curve = [L_hat(t) for t in (1, 10, 100, 1000)] if curve is None else curve
-    rng, scores = np.random.default_rng(rng), []
-    for t in (1, 2, 5):
-        best_match = rng.choice(green, (t, trials)).max(axis=0)
-        hits = int(np.sum(rng.choice(red, trials) >= best_match))
-        p_value = stats.binomtest(hits, trials, min(L_hat(t), 1)).pvalue
-        scores.append(np.copysign(stats.norm.isf(min(p_value, 1) / 2), hits / trials - L_hat(t)))
-    few_red = red[:: len(red) // 400]
-    part_of = np.searchsorted(values, few_red)
-    yield agreement(
-        f"the average over {len(few_red)} of the non-matches, in two ways",
-        [float((F_g[part_of] ** t).mean()) for t in (0, 1, 7)],
-        [float(np.mean([(green <= w).mean() ** t for w in few_red])) for t in (0, 1, 7)],
-        tolerance=1e-12,
-    )
-    yield bounded(
-        "the share of non-matches that no match exceeds, against the integral", (red >= green.max()).mean(), curve
-    )
-    yield also(
-        simulation("simulated comparisons of real similarities, $t = 1, 2, 5$", scores, 1, 0, size=trials, limit=5)
-    )
-    yield also(
-        agreement(
-            "the number of non-matches",
-            int(count.sum()),
-            comb(data.n, 2) - sum(comb(int(m), 2) for m in data.sizes),
-        )
-    )
 
 
 # --- full runs of both heuristics ----------------------------------------------------------------------------------
@@ -394,12 +212,13 @@ def printed_counts(data=None, runs=None, names=None, roundings=(10, 2), parts=2,
     places = [name.lower().replace(",", "") for name in names]
     plain, two_of = _plain_functions(places), list(combinations(range(len(places)), 2))
     x = np.linspace(0.003, 0.997, 500)
-    yield readings(
+    yield says(readings(
         "fields used by the unnamed function; for each, the closest function, exact or rounded to tenths",
         {on: round(100 * miss, 1) for on, miss in of_fields.items()},
-        fits="title",
-        unit="larger of the two errors, in per cent",
-    )
+        fits="title", unit="larger of the two errors, in per cent"),
+        f"The closest function reads only the title and misses the published counts by {of_fields['title']:.1%}; with "
+        "all "
+        f"fields the closest misses them by {of_fields['all fields']:.1%}.")  # fmt: skip
     yield from map(also, _second_road(data, runs, parts, rng))
     yield also(agreement("the least number of questions, by direct summation", ideal, int(by_hand)))
     yield also(bounded("the least number, against every count", ideal, runs["questions"]))
@@ -440,13 +259,13 @@ def printed_counts(data=None, runs=None, names=None, roundings=(10, 2), parts=2,
 # --- recall against questions --------------------------------------------------------------------------------------
 
 
-def _never_above(recall, bound):
+def never_above(recall, bound):
     """Whether a curve is at most a bound, as far as both extend."""
     shared = min(len(recall), len(bound))
     return bool((recall[:shared] <= bound[:shared] + 1e-12).all())
 
 
-def _small(sizes=(6, 4, 3, 1, 1)):
+def small_data(sizes=(6, 4, 3, 1, 1)):
     """A few records with similarities of a model, for fast runs."""
     return cr.datasets.synthetic(sizes, cr.dist1(0.4), rng=3, shuffle=True)
 
@@ -462,17 +281,20 @@ def _small(sizes=(6, 4, 3, 1, 1)):
     test="test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
 )
 def ideal_is_fastest(data=None, curves=None):
-    data = data or _small()
+    data = data or small_data()
     if curves is None:
         runs = [ask(data.similarity, cr.Truth(data.labels), rng=1) for ask in HEURISTICS.values()]
         curves = {"ideal": cr.ideal_recall(data.labels), **{i: run.recall(data.labels) for i, run in enumerate(runs)}}
     by_hand = np.cumsum(np.concatenate([np.arange(1, m) for m in data.sizes]))
     by_hand = np.r_[0, by_hand / by_hand[-1], np.ones(comb(len(data.sizes), 2))]
-    yield agreement("the recall of the ideal, by direct summation", curves["ideal"], by_hand, tolerance=1e-12)
+    yield says(agreement("the recall of the ideal, by direct summation", curves["ideal"], by_hand, tolerance=1e-12),
+               "After every number of questions, the recall of both orderings is at most that of the ideal, which is "
+               "complete "
+               f"after {data.n - len(data.sizes):,}.")  # fmt: skip
     yield cases(
         "recall increases from 0 to 1, and is at most that of the ideal",
         *((np.diff(r) >= 0).all() and r[0] == 0 and r[-1] == 1 for r in curves.values()),
-        *(_never_above(r, curves["ideal"]) for r in curves.values()),
+        *(never_above(r, curves["ideal"]) for r in curves.values()),
         where=f"every number of questions, {len(curves) - 1} runs",
     )
 
@@ -491,7 +313,7 @@ def _fewest_clusters(sizes, shares):
     return [int(np.argmax(held >= share - 1e-12)) + 1 for share in shares]
 
 
-def _least_of_node_ordering(sizes, shares):
+def least_of_node_ordering(sizes, shares):
     """M + C(j, 2): the least number of questions of any node ordering for each of these values of recall."""
     matches_at = np.cumsum(np.concatenate([np.arange(1, m) for m in sizes]))
     fewest_matches = np.searchsorted(matches_at, matches_at[-1] * np.asarray(shares) - 1e-6) + 1
@@ -524,12 +346,12 @@ def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens",
     mine = runs[(runs["function"] == similarity) & (runs["rounded"] == "exact") & (runs["ordering"] == "node")]
     repetitions = len(mine)
     levels = [(o, at) for o, run in first.items() for at in (0, 1000, WITHIN, run.n_queries)]
-    yield readings(
+    yield says(readings(
         f"fields used by the unnamed function; for each, questions of node ordering until recall {RECALL}",
-        of_fields.round().to_dict(),
-        fits="all fields",
-        unit=f"questions, on average; printed: below {WITHIN:,}",
-    )
+        of_fields.round().to_dict(), fits="all fields", unit=f"questions, on average; printed: below {WITHIN:,}"),
+        f"Node ordering takes at least {node['min'].min():,} questions to recall {RECALL} with every function, and "
+        "edge ordering "
+        f"at most {more['max'].max():,} with those that read more than the title.")  # fmt: skip
     yield also(
         bounded(
             f"recall of node ordering after {WITHIN:,} questions, {similarity}, the best of "
@@ -541,7 +363,7 @@ def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens",
     yield also(
         bounded(
             f"the least number of questions of any node ordering, against {WITHIN:,}",
-            _least_of_node_ordering(data.sizes, [RECALL]),
+            least_of_node_ordering(data.sizes, [RECALL]),
             WITHIN,
         )
     )
@@ -567,51 +389,6 @@ def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens",
         )
     )
     yield from map(also, _second_road(data, runs, parts, rng))
-
-
-@claim(
-    "B82",
-    proof="09-cora#prop-node-recall",
-    prose="that the first record of a cluster needs an answer about each cluster before it",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""A node ordering with recall $\rho$ has asked at least $M(\rho) + \binom{j(\rho)}2$ questions, and this
-         bound is attained.""",
-    code=cr.NodeOrdering,
-    test="test_orderings.py::test_node_ordering_pays_for_each_cluster_it_opens",
-)
-def recall_of_node_ordering(data=None, bound=None, attained=None, arrivals=None):
-    data = data or _small()
-    truth, sizes = cr.Truth(data.labels), data.sizes
-    if bound is None:
-        gains = np.concatenate([np.r_[np.zeros(j), np.arange(1, m)] for j, m in enumerate(sizes)])
-        bound = np.r_[0, np.cumsum(gains) / gains.sum()]
-        together = np.lexsort((data.labels, -np.bincount(data.labels)[data.labels]))
-        perfect = (data.labels[:, None] == data.labels).astype(float)
-        attained = cr.node_ordering(perfect, truth, order=together, ties="index").recall(data.labels)
-        arrivals = {
-            order: cr.node_ordering(data.similarity, truth, rng=1, order=order).recall(data.labels)
-            for order in ("expected-size", "random")
-        }
-    levels = [0.1, 0.5, 0.9, 0.99, RECALL, 1]
-    i, j = sp.symbols("i j", positive=True, integer=True)
-    yield identity("$i - 1$ non-matches for the $i$-th cluster", (sp.summation(i - 1, (i, 1, j)), j * (j - 1) / 2))
-    yield also(
-        agreement(
-            "$M + \\binom{j}{2}$, against a perfect similarity with clusters by size, at six levels",
-            _least_of_node_ordering(sizes, levels),
-            [int(np.argmax(attained >= level - 1e-12)) for level in levels],
-        )
-    )
-    yield also(agreement("the whole curve", bound, attained, tolerance=1e-12))
-    yield also(
-        cases(
-            "no run of node ordering exceeds it",
-            *(_never_above(recall, bound) for recall in [bound, *arrivals.values()]),
-            where=f"{len(arrivals)} arrival orders",
-        )
-    )
 
 
 # --- where the questions go ----------------------------------------------------------------------------------------
@@ -659,17 +436,19 @@ def _first_non_matches(run, labels):
     ],
 )
 def no_implied_question_is_asked(data=None, first=None, kinds=None):
-    data = data or _small()
+    data = data or small_data()
     labels, n, k = data.labels, data.n, len(data.sizes)
     first = first or {o: ask(data.similarity, cr.Truth(labels), rng=1) for o, ask in HEURISTICS.items()}
     kinds = kinds or [x for run in first.values() for x in (run.n_matches, _first_non_matches(run, labels))]
     new, old = first["node"].queries.T
     turn = np.diff(new) != 0  # the next record's turn
     w = {name: data.similarity[tuple(run.queries.T)] for name, run in first.items()}
-    yield agreement(
+    yield says(agreement(
         "questions that were necessary when asked, against questions asked",
-        *zip(*((_replay(run, labels), run.n_queries) for run in first.values()), strict=True),
-    )
+        *zip(*((_replay(run, labels), run.n_queries) for run in first.values()), strict=True)),
+        f"A second program finds each of the {sum(run.n_queries for run in first.values()):,} questions of two runs "
+        "necessary "
+        "when it was asked, and no pair left open.")  # fmt: skip
     yield also(cases("edge ordering: similarity never increases", *(np.diff(w["edge"]) <= 0), where="every question"))
     yield also(
         cases(

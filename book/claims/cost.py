@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import heapq
-from fractions import Fraction
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import numpy as np
 import pandas as pd
-import sympy as sp
 from scipy import optimize
 
 import crowder as cr
 from book.companion import measured
-from book.companion.claims import (
-    Evidence,
-    agreement,
-    also,
-    bounded,
-    cases,
-    exceeds,
-    identity,
-    of_chapter,
-    trend,
-)
-from crowder.experiments import count_questions, repeat, sweep
+from book.companion.claims import Evidence, agreement, also, of_chapter, says, trend
 from crowder.orderings import EdgeOrdering, NodeOrdering
-from crowder.practice.batches import best_batch_size, sweep_in_batches, time_bound, time_needed
-from crowder.resolution import ideal_queries
 from crowder.sorting import edge_walk
 
-__all__ = ["check"]
+__all__ = ["COMPLETE", "NAMES", "beyond", "check", "costs_of_one", "predicted"]
 
 claim, check = of_chapter(__name__)
 
-_COMPLETE = "test_benchmarks.py::test_the_committed_orderings_are_complete"
+COMPLETE = "test_benchmarks.py::test_the_committed_orderings_are_complete"
 NAMES = {"edge": "edge ordering", "node": "node ordering"}
 
 
 # --- the measured times of the orderings ---------------------------------------------------------------------------
 
 
-def _beyond(sweep: str, way: str) -> pd.DataFrame:
+def beyond(sweep: str, way: str) -> pd.DataFrame:
     """The rows of one ordering, with the time beyond the fixed cost, which is that of the smallest run."""
     times = measured.read("orderings").query("contestant == @way")
     plainest = times[times["sweep"] == "plainest"]
@@ -50,24 +31,24 @@ def _beyond(sweep: str, way: str) -> pd.DataFrame:
     return part.assign(beyond=part["seconds"] - plainest.loc[plainest["n"].idxmin(), "seconds"])
 
 
-def _growth() -> pd.DataFrame:
+def growth_rows() -> pd.DataFrame:
     works = {"records": "all pairs", "pairs": "few pairs"}
-    return pd.concat([_beyond(one, way).assign(work=work) for one, work in works.items() for way in NAMES])
+    return pd.concat([beyond(one, way).assign(work=work) for one, work in works.items() for way in NAMES])
 
 
-def _predicted(rows: pd.DataFrame, way: str, cost) -> pd.Series:
+def predicted(rows: pd.DataFrame, way: str, cost) -> pd.Series:
     """a m ln m + b q for edge ordering, a m + b q ln k for node ordering."""
     if way == "edge":
         return cost[0] * rows["pairs"] * np.log(rows["pairs"]) + cost[1] * rows["questions"]
     return cost[0] * rows["pairs"] + cost[1] * rows["questions"] * np.log(rows["k"])
 
 
-def _costs() -> dict[str, np.ndarray]:
+def costs_of_one() -> dict[str, np.ndarray]:
     """The two nonnegative constants of each ordering, by least squares of relative errors."""
     found = {}
     for way in NAMES:
-        rows = _beyond("clusters", way)
-        columns = [_predicted(rows, way, cost) / rows["beyond"] for cost in ((1, 0), (0, 1))]
+        rows = beyond("clusters", way)
+        columns = [predicted(rows, way, cost) / rows["beyond"] for cost in ((1, 0), (0, 1))]
         found[way] = optimize.nnls(np.stack(columns, axis=1), np.ones(len(rows)))[0]
     return found
 
@@ -99,13 +80,16 @@ def _same_as_naive(way: str) -> Evidence:
     statement=r"""The time of a full run of edge ordering grows with the number $m$ of candidate pairs as $m \log m$,
     apart from a fixed cost, whether all pairs are candidates or only few.""",
     code=[EdgeOrdering, edge_walk],
-    test=[_COMPLETE, "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks"],
+    test=[COMPLETE, "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks"],
 )
 def edge_ordering_in_pairs(growth=None, largest=130):
-    growth = _growth() if growth is None else growth
+    growth = growth_rows() if growth is None else growth
     for work, line in growth[growth["contestant"] == "edge"].groupby("work", sort=False):
-        yield trend(f"{work}: time beyond the fixed cost, over $\\log m$", line["pairs"],
-                    line["beyond"] / np.log(line["pairs"]), exponent=1, within=0.15)  # fmt: skip
+        pairs, slope = line["pairs"], measured.slope(line["pairs"], line["beyond"] / np.log(line["pairs"])).exponent
+        yield says(trend(f"{work}: time beyond the fixed cost, over $\\log m$", pairs,
+                         line["beyond"] / np.log(pairs), exponent=1, within=0.15),
+                   f"From {pairs.min():,} to {pairs.max():,} pairs ({work}), the time over $\\log m$ grows as $m$ "
+                   f"to the power {slope:.2f}.")  # fmt: skip
     yield also(_recounted("edge", largest))
     yield also(_same_as_naive("edge"))
 
@@ -118,180 +102,18 @@ def edge_ordering_in_pairs(growth=None, largest=130):
     statement=r"""The time of a full run of node ordering grows as $m + q \log k$ with $m$ candidate pairs, $q$
     questions and $k$ clusters, over three decades of $m$, whether all pairs are candidates or only few.""",
     code=NodeOrdering,
-    test=[_COMPLETE, "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks"],
+    test=[COMPLETE, "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks"],
 )
 def node_ordering_in_pairs(growth=None, costs=None, largest=130):
-    growth, costs = _growth() if growth is None else growth, _costs() if costs is None else costs
+    growth, costs = growth_rows() if growth is None else growth, costs_of_one() if costs is None else costs
     lines = dict(list(growth[growth["contestant"] == "node"].groupby("work")))
     few, every = lines["few pairs"], lines["all pairs"]
-    yield trend("few pairs: time beyond the fixed cost", few["pairs"], few["beyond"], exponent=1, within=0.15)
-    yield trend(r"all pairs: time over $am + bq\log k$, with $a$ and $b$ of the next section", every["pairs"],
-                every["beyond"] / _predicted(every, "node", costs["node"]), exponent=0, within=0.15)  # fmt: skip
+    slope = measured.slope(few["pairs"], few["beyond"]).exponent
+    yield says(trend("few pairs: time beyond the fixed cost", few["pairs"], few["beyond"], exponent=1, within=0.15),
+               f"From {few['pairs'].min():,} to {few['pairs'].max():,} pairs, twenty for each record, time grows as "
+               f"$m$ to the power {slope:.2f}.")  # fmt: skip
+    yield trend(r"all pairs: time over $am + bq\log k$, with $a$ and $b$ fitted to runs with one number of pairs",
+                every["pairs"], every["beyond"] / predicted(every, "node", costs["node"]), exponent=0,
+                within=0.15)  # fmt: skip
     yield also(_recounted("node", largest))
     yield also(_same_as_naive("node"))
-
-
-@claim(
-    "B153",
-    place="beyond the paper",
-    status="holds",
-    basis="trend",
-    statement=r"""For a given number of records, the time is $am\log m + bq$ (edge ordering) and $am + bq\log k$ (node
-    ordering) with two constants each, over three decades of the number $k$ of clusters.""",
-    code=[EdgeOrdering, NodeOrdering, ideal_queries],
-    test=_COMPLETE,
-)
-def time_in_clusters(by_k=None, costs=None):
-    by_k = {way: _beyond("clusters", way) for way in NAMES} if by_k is None else by_k
-    costs = _costs() if costs is None else costs
-    ratio = {way: part["beyond"] / _predicted(part, way, costs[way]) for way, part in by_k.items()}
-    for way, part in by_k.items():
-        yield trend(f"{NAMES[way]}: time over the formula", part["k"], ratio[way], exponent=0, within=0.15)
-    yield also(bounded("every time is within a factor of two of the formula",
-                       np.exp(np.abs(np.log(np.concatenate([*ratio.values()])))), 2))  # fmt: skip
-    singletons = [part[part["k"] == part["n"]] for part in by_k.values()]
-    yield also(agreement("if every record is a singleton, every pair is asked about",
-                         [part["questions"].item() for part in singletons],
-                         [ideal_queries([1] * part["n"].item()) for part in singletons]))  # fmt: skip
-
-
-# --- batches -------------------------------------------------------------------------------------------------------
-
-
-def _up(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def _event_by_event(n: int, s, o, batch: int, workers: int):
-    """The time at which the last batch ends, if each free worker takes the next batch."""
-    free = [0] * workers
-    for start in range(0, n, batch):
-        heapq.heappush(free, heapq.heappop(free) + min(batch, n - start) * s + o)
-    return max(free)
-
-
-@claim(
-    "B154",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="17-cost#prop-cost-batch",
-    prose="the two rules for rounding up, and that the busiest worker takes at least one batch",
-    statement=r"""A sweep of $N$ configurations of $s$ seconds each, in batches of $b$ with overhead $o$ per batch,
-    takes $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is minimal at
-    $b = \sqrt{No/(Ws)}$.""",
-    code=[time_needed, best_batch_size, time_bound],
-    test=[
-        "test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
-        "test_batches.py::test_no_batch_is_much_better_than_the_best_one",
-    ],
-)
-def optimal_batch_size(seed=7, plans=60):
-    N, s, o, W, b = sp.symbols("N s o W b", positive=True)
-    U = (N / (b * W) + 1) * (b * s + o)
-    least = (sp.sqrt(N * s / W) + sp.sqrt(o)) ** 2
-    square = (sp.sqrt(b * s) - sp.sqrt(N * o / (b * W))) ** 2
-    yield identity("$U(b)$ less the claimed least value is a square, which vanishes at $b^*$",
-                   U - least - square, (U.subs(b, sp.sqrt(N * o / (W * s))), least))  # fmt: skip
-    some = [(n, c, w) for n in range(1, 41) for c in range(1, 13) for w in range(1, 8)]
-    yield also(cases("rounding up twice equals rounding up once, and adds less than one",
-                     *(_up(_up(n, c), w) == _up(n, c * w) < Fraction(n, c * w) + 1 for n, c, w in some),
-                     where="up to 40 items, batches of 12 and 7 workers"))  # fmt: skip
-
-    whole, free = _plans(seed, plans)
-    events = [_event_by_event(*plan) for plan in whole]
-    yield also(bounded("no plan is below $Ns/W + o$", [n * s / w + o for n, s, o, c, w in whole], events))
-    yield also(agreement("the formula in the code against sweeps simulated event by event",
-                         [time_needed(n, s, overhead=o, batch=c, workers=w) for n, s, o, c, w in whole],
-                         events))  # fmt: skip
-
-    def upper(n, s, o, w, c):
-        return (n / (c * w) + 1) * (c * s + o)
-
-    chosen = [best_batch_size(n, s, overhead=o, workers=w) for n, s, o, w in free]
-    limits = [upper(*plan, c) for plan, c in zip(free, chosen, strict=True)]
-    bounds = [time_bound(n, s, overhead=o, workers=w) for n, s, o, w in free]
-    best = [min(upper(*plan, c) for c in range(1, plan[0] + 1)) for plan in free[:60]]
-    yield also(bounded("the time with the chosen batch is below $U$, including a shorter last batch",
-                       [_event_by_event(n, s, o, c, w) for (n, s, o, w), c in zip(free, chosen, strict=True)],
-                       limits))  # fmt: skip
-    yield also(bounded("the chosen batch is within 2 % of the best integer", limits[:60], np.multiply(best, 1.02)))
-    yield also(bounded("the bound in the code is at most 5 % below that for batches of ten or more",
-                       [u / t for u, t, c in zip(limits, bounds, chosen, strict=True) if c >= 10], 1.05))  # fmt: skip
-    yield also(bounded("and is never above it", bounds, limits))
-
-
-def _plans(seed: int, plans: int) -> tuple[list[tuple], list[tuple]]:
-    """Random sweeps in whole batches (n, s, o, batch, workers), and larger ones for which the batch is chosen."""
-    rng, whole = np.random.default_rng(seed), []
-    for _ in range(plans):
-        batches, size = int(rng.integers(1, 40)), int(rng.integers(1, 30))
-        seconds, overhead = (Fraction(int(rng.integers(1, 99)), 10) for _ in range(2))
-        whole.append((batches * size, seconds, overhead, size, int(rng.integers(1, 9))))
-    return whole, [(10 * n, float(s), float(o), w) for n, s, o, _, w in whole]
-
-
-def _swept(points: int = 6) -> dict:
-    """A small sweep, run in one go, in batches, and resumed."""
-    points = [{"model": cr.dist1(epsilon), "sizes": [3, 2]} for epsilon in np.linspace(0.05, 0.45, points)]
-    with TemporaryDirectory() as folder:
-        how = {"rng": 7, "folder": folder, "batch": 2}
-        first = sweep_in_batches(count_questions, points, 2, **how)
-        files = sorted(Path(folder).glob("*.csv"))
-        whole = [path.read_bytes() for path in files]
-        files[1].unlink()
-        kept = files[0].stat().st_mtime_ns
-        resumed = sweep_in_batches(count_questions, points, 2, **how)
-        return {"in_one_go": sweep(count_questions, points, 2, rng=7), "first": first, "resumed": resumed,
-                "untouched": kept == files[0].stat().st_mtime_ns,
-                "same_files": whole == [path.read_bytes() for path in files]}  # fmt: skip
-
-
-@claim(
-    "B155",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""A sweep gives the same results in one go, in batches, resumed after a crash, and with one process, two
-    processes, or the workers of a cluster.""",
-    code=[sweep_in_batches, repeat],
-    test=[
-        "test_batches.py::test_batches_give_what_a_sweep_gives",
-        "test_batches.py::test_a_sweep_goes_on_where_it_was",
-        "test_dask.py::test_a_cluster_gives_what_one_process_gives",
-    ],
-)
-def same_results_in_any_mode(swept=None):
-    swept, columns = _swept() if swept is None else swept, ["repetition", "node", "edge"]
-    cluster = measured.read("cluster")
-    full, tasks = (cluster[cluster["kind"] == kind]["result"].astype(int).tolist() for kind in ("scaling", "sweep"))
-    yield agreement("a sweep in batches, and one resumed after half of its files were lost, against one in one go",
-                    np.stack([swept["first"][columns], swept["resumed"][columns]]).ravel().tolist(),
-                    np.stack([swept["in_one_go"][columns]] * 2).ravel().tolist())  # fmt: skip
-    yield agreement("questions of the benchmark repetitions, with one process, two, and both Dask clusters", full,
-                    full[:1] * len(full))  # fmt: skip
-    yield agreement("questions of all timed sweeps", tasks, tasks[:1] * len(tasks))
-    yield also(cases("existing files are not rewritten, and lost ones are restored byte for byte",
-                     swept["untouched"], swept["same_files"], where="one sweep"))  # fmt: skip
-
-
-@claim(
-    "B156",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement="""If the time of a sweep is predicted from a few measured configurations and empty tasks, the sweep takes
-    on average between half and twice the prediction.""",
-    code=time_needed,
-    test="test_benchmarks.py::test_the_committed_cluster_times_are_complete",
-)
-def prediction_of_the_time(tasks=None):
-    if tasks is None:
-        tasks = measured.read("cluster").query("kind == 'sweep'")
-        tasks = tasks.assign(predicted=[
-            time_needed(row.tasks, (row.each + row.after) / 2, overhead=row.overhead, batch=int(row.batch),
-                        workers=row.workers) for row in tasks.itertuples()])  # fmt: skip
-    off = np.log(tasks["seconds"] / tasks["predicted"])
-    yield exceeds("mean logarithm of time over prediction: above one half, and below two",
-                  [off.mean() + np.log(2), np.log(2) - off.mean()], off.std(ddof=1) / np.sqrt(len(off)),
-                  size=len(off))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Claims of the appendix *Bounds for Dist-2*."""
+"""Claims of the appendix *Approximations and bounds for the integral*."""
 
 import numpy as np
 import pandas as pd
@@ -6,8 +6,11 @@ import sympy as sp
 
 import crowder as cr
 from book.claims.integral import (
+    FIRST,
     H2,
+    PRINTED,
     QUARTER,
+    SECOND,
     TOP,
     as_powers,
     by_counting,
@@ -17,11 +20,51 @@ from book.claims.integral import (
     derived_again,
     tangent,
 )
-from book.companion.claims import also, cases, identity, inequality, of_chapter
+from book.companion.claims import also, bounded, cases, identity, inequality, of_chapter, says
 from crowder.theory import EPSILON as e
 from crowder.theory import T as t
 
 claim, check = of_chapter(__name__)
+
+
+@claim(
+    "B23",
+    proof="03a-dist2-bounds#prop-l-approx",
+    prose="nothing but the order of the steps",
+    place="beyond the paper",
+    statement=r"""Both simplifications for Dist-1 underestimate $L_{g,r}$; a valid upper bound for $t \ge 1$ is
+              $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$.""",
+    basis="proved",
+    code=[cr.L, cr.L_symbolic],
+    test="test_theory.py::test_simplifications_for_dist1_err_downwards",
+)
+def simplifications_underestimate():
+    bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
+    yield identity(
+        "the relative errors of the two",
+        PRINTED["dist1"] / FIRST - (1 + e * power),
+        1 - SECOND / FIRST - 2 * e**2 / (1 - e),
+        shows=r"the second, $2\epsilon^2/(1 - \epsilon)$",
+    )
+    yield identity(
+        "the slack of the bound, zero at $t = 1$",
+        bound - PRINTED["dist1"] - bound * e / (1 + e) * (1 - power),
+        power.subs(t, 1) - 1,
+    )
+    yield inequality(
+        r"the power decreases with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
+        (1 - e) / 2,
+        1 - (1 - e) / 2,
+        over={e: (0, 1)},
+    )
+    yield also(counted("dist1"))
+    dial, lengths = np.linspace(0.005, 0.5, 100), np.arange(1, 101)
+    values = np.array([cr.L(cr.dist1(x), lengths) for x in dial])
+    limit = (1 - dial[:, None]) / (lengths + 1)
+    largest = bounded(r"$L_{g,r}(t) \le (1-\epsilon)/(t+1)$, $0 < \epsilon \le \frac12$, $t \le 100$", values, limit)
+    yield also(says(largest, rf"All {values.size:,} values of $L_{{g,r}}(t)$ computed for Dist-1 lie below the upper "
+                             "bound and above the first simplification."))  # fmt: skip
+    yield also(bounded(r"the first below $L_{g,r}(t)$", limit / (1 + dial[:, None]), values))
 
 
 @claim(
@@ -38,7 +81,10 @@ def tighter_bound_for_dist2():
     derived = derive()
     yield as_powers(derived)
     yield tangent()
-    further = [derived_again("dist2", derived), counted("dist2"), *chain()[:2]]
+    ordered, *tighter = chain()[:2]
+    yield also(says(ordered, "The four bases stand in the order of the chain at every $\\epsilon$ tried, and the "
+                             "integral lies below the tightest power."))  # fmt: skip
+    further = [derived_again("dist2", derived), counted("dist2"), *tighter]
     yield from map(also, further)
 
 
@@ -76,4 +122,6 @@ def inequality_for_node_ordering(used=None):
         s = np.array([0, 1, 2, 5, 10])
         used = pd.DataFrame({"exact": cr.L(TOP, s), "written": np.exp(-s / 3) / (s + 1)})
     equal, less = used["exact"][0] == used["written"][0], (used["exact"] < used["written"])[1:]
-    yield also(cases("the values in the table", equal, *less, where=f"{len(used)} values of $s$"))
+    tabulated = cases("the values in the table", equal, *less, where=f"{len(used)} values of $s$")
+    yield also(says(tabulated, f"The expression equals the integral at $s = 0$ and exceeds it at the other {len(less)} "
+                               "values of $s$ in the table."))  # fmt: skip

@@ -5,7 +5,7 @@ import sympy as sp
 
 import crowder as cr
 from book.claims.models import derive, inside
-from book.companion.claims import agreement, also, bounded, identity, of_chapter
+from book.companion.claims import agreement, also, bounded, identity, of_chapter, says
 from crowder.densities import hellinger2, total_variation
 
 claim, check = of_chapter(__name__)
@@ -58,7 +58,8 @@ def total_variation_between_hellinger_bounds(models=None):
             tolerance=1e-12,
         )
     )
-    yield also(bounded(r"$H^2 \le \mathrm{TV}$ on them", h2, tv))
+    below = bounded(r"$H^2 \le \mathrm{TV}$ on them", h2, tv)
+    yield also(says(below, f"All {len(models)} random models lie between the two bounds, each attained by a model."))
     yield also(bounded(r"$\mathrm{TV} \le H\sqrt{2 - H^2}$ on them", tv, np.sqrt(h2 * (2 - h2))))
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import sympy as sp
 
 import crowder as cr
-from book.claims.exact_counts import masses
+from book.claims.no_logarithm import masses
 from book.companion import naive
-from book.companion.claims import agreement, also, of_chapter
+from book.companion.claims import agreement, also, of_chapter, says
 from crowder.theory import EPSILON
 
 claim, check = of_chapter(__name__)
@@ -130,8 +130,11 @@ def _formula(ordering, small, symbolic, stable, quadratures, models, seed):
     hard = _few_hard(ordering) if stable is None else stable
     keys = [key for key in formula if key[-1] == ordering]
     hard = hard[hard["ordering"] == ordering]
-    yield agreement("all orders of up to five records, uniform model, in fractions",
-                    [sp.Rational(count) for count in small[ordering]], small[f"{ordering}, all orders"])  # fmt: skip
+    most = max(map(sum, small["clusters"]))
+    said = f"For all {len(small)} partitions of up to {most} records the formula is the mean over all orders."
+    piece = agreement("all orders of up to five records, uniform model, in fractions",
+                      [sp.Rational(count) for count in small[ordering]], small[f"{ordering}, all orders"])  # fmt: skip
+    yield says(piece, said)
     yield agreement("up to four records, Dist-1 and Dist-2, as functions of $\\epsilon$",
                     [formula[key] for key in keys], [enumerated[key] for key in keys])  # fmt: skip
     yield agreement("quadrature against fractions, random step densities",

@@ -3,8 +3,8 @@
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, pairwise, product
-from math import comb, exp, log, pi
+from itertools import combinations, product
+from math import comb, exp, log
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import sympy as sp
 from scipy import integrate, special
 
 import crowder as cr
-from book.companion import naive
+from book.companion import naive, published
 from book.companion.claims import (
     agreement,
     also,
@@ -20,17 +20,17 @@ from book.companion.claims import (
     corrected,
     counterexample,
     identity,
-    inequality,
     limit,
     of_chapter,
+    says,
     simulation,
     trend,
 )
-from crowder.counting.asymptotics import edge_limit, giant_share, linear_bound, node_limit
+from crowder.counting.asymptotics import edge_limit, node_limit
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers, connected
-from crowder.theory import EPSILON
+from crowder.perfect_crowd import edge_questions, node_questions
 
 claim, check = of_chapter(__name__)
 
@@ -55,6 +55,39 @@ def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
     return pd.DataFrame(found, columns=["ordering", "simulated", "error", "exact"])
 
 
+def _count_once(model, sizes, rng):
+    """Questions of one data set; ties have probability 0."""
+    data = cr.datasets.synthetic(sizes, model, rng=rng)
+    orders = {"edge": None, "node": "random", "sorted": "expected-size"}
+    return {
+        name: edge_questions(data.similarity, data.labels, ties="index") if order is None
+        else node_questions(data.similarity, data.labels, ties="index", order=order, rng=rng)
+        for name, order in orders.items()
+    }  # fmt: skip
+
+
+def rows_of_table_1(repetitions, seed, n_jobs=1):
+    """For each row and ordering of Table 1 the published number, the bound as printed, the exact count and simulated
+    runs; and by how much the mean of node ordering changes when records arrive by expected size."""
+    sizes, rows = published.cluster_sizes(announced=True), published.read()["table-1"].frame()
+    named = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}
+    models = [named[name](float(Fraction(epsilon))) for name, epsilon in rows[["model", "ε"]].to_numpy()]
+    runs = cr.experiments.sweep(_count_once, [{"model": model} for model in models], repetitions,
+                                rng=np.random.default_rng(seed), n_jobs=n_jobs, sizes=sizes)  # fmt: skip
+    groups = runs.groupby(np.repeat(np.arange(len(models)), repetitions))[["edge", "node", "sorted"]]
+    mean, spread, parts = groups.mean(), groups.std(), []
+    for ordering, bound in (("edge", cr.edge_bound), ("node", cr.node_bound)):
+        exact = np.array([cr.expected_queries(model, sizes, ordering) for model in models])
+        # Nearly every run may ask the ideal count: a whole number with mean p < 1 has variance at least p(1 - p).
+        rare = np.clip(exact - cr.ideal_queries(sizes), 0, 1)
+        error = np.maximum(spread[ordering], np.sqrt(rare * (1 - rare))) / np.sqrt(repetitions)
+        parts.append(rows[["model", "ε"]].assign(
+            ordering=ordering, published=rows[ordering], bound=[bound(model, sizes) for model in models], exact=exact,
+            simulated=mean[ordering], error=error, z=(mean[ordering] - exact) / error,
+        ))  # fmt: skip
+    return pd.concat(parts, ignore_index=True), mean["sorted"] / mean["node"] - 1
+
+
 @claim(
     "B60",
     place="beyond the paper",
@@ -67,9 +100,12 @@ def _few_runs(ordering, sizes=(9, 6, 5, 4), runs=60):
 )
 def table_1(table=None, runs=60, limit=5):
     table = pd.concat([_few_runs("edge"), _few_runs("node")]) if table is None else table
+    off = ((table["simulated"] - table["exact"]) / table["error"]).abs().max()
+    said = f"All {len(table)} simulated means are within {off:.1f} standard errors of the exact expectation."
     for ordering, part in table.groupby("ordering"):
-        yield simulation(f"{ordering} ordering, all rows", part["simulated"], part["error"], part["exact"], size=runs,
-                         limit=limit)  # fmt: skip
+        piece = simulation(f"{ordering} ordering, all rows", part["simulated"], part["error"], part["exact"], size=runs,
+                           limit=limit)  # fmt: skip
+        yield says(piece, said) if ordering == "edge" else piece
 
 
 # --- components of a random graph ----------------------------------------------------------------------------------
@@ -109,58 +145,15 @@ def connectivity_and_components(vertices=4, sizes=(50,)):
             recursion.append(sp.expand(comb(m, a) * C[a - 1] * q ** (a * (m - a))))
             floats += [(component_numbers(m, p)[a - 1], N.subs(q, 1 - p)) for p in (0.03, 0.4, 0.9)]
     whole = [component_numbers(m, c / m) @ np.arange(1, m + 1) / m for m in sizes for c in (0.5, 1, 1.5, 10)]
-    yield agreement("$N(a)$ by the recursion and over all graphs on up to five vertices, as polynomials in $q$",
-                    recursion, drawn)  # fmt: skip
+    said = f"The recursion gives the {len(recursion)} polynomials that all graphs on up to {vertices} vertices give."
+    yield says(agreement("$N(a)$ by the recursion and over all graphs on up to five vertices, as polynomials in $q$",
+                    recursion, drawn), said)  # fmt: skip
     yield agreement("the same in floating point", *zip(*floats, strict=True), tolerance=1e-12, relative=True)
     yield also(agreement("$\\sum_a a\\,N(a) / m = 1$, sparse to dense, up to $m = 2000$", whole, [1] * len(whole),
                          tolerance=1e-9))  # fmt: skip
 
 
 # --- no logarithm ------------------------------------------------------------------------------------------------
-
-
-def masses(edges, heights):
-    """The mass of each step of a density."""
-    return [
-        sp.sympify(height * (right - left)) for height, (left, right) in zip(heights, pairwise(edges), strict=True)
-    ]  # fmt: skip
-
-
-@claim(
-    "B65",
-    proof="07-exact-counts#cor-counts-totals",
-    prose="the theorem from which it starts (B64)",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement="For Dist-2 edge ordering asks in expectation at most $n - k + 2k(k-1)/H^2$ questions.",
-    code=[linear_bound],
-    test="test_asymptotics.py::test_the_bound_without_logarithm",
-)
-def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
-    """`tried`: lists of cluster sizes."""
-    sums, counts, rounded = [], [], []
-    for k in range(2, 7):
-        ms = sp.symbols(f"m1:{k + 1}")
-        sums.append((sum((x + y) / 2 for x, y in combinations(ms, 2)), sp.Rational(k - 1, 2) * sum(ms)))
-    edges, green, _ = cr.models.steps("dist2", EPSILON)
-    above = (masses(edges, green)[-1], EPSILON / (1 - EPSILON))  # p, and H²
-    for sizes in tried:
-        n, k = sum(sizes), len(sizes)
-        for model in (cr.uniform(), cr.dist1(0.25), cr.dist2(0.05)):
-            bound = linear_bound(model, sizes)
-            counts.append((cr.expected_queries(model, sizes, nodes=8), bound))
-            rounded.append((bound, n - k + 2 * n * (k - 1)))
-            if model.name == "dist2":
-                rounded.append((bound, n - k + 2 * k * (k - 1) * (1 - 0.05) / 0.05))
-    equal = [(linear_bound(cr.dist1(0.25), [m] * 30), 30 * (m - 1) + 2 * 30 * m * 29) for m in (1, 7, 200)]
-    equal += [(linear_bound(cr.dist2(0.05), [m] * 30), 30 * (m - 1) + 2 * 30 * 29 * 19) for m in (20, 500)]
-    yield identity("the sum over pairs of two to six clusters, and $p = H^2$ for Dist-2", *sums, above)
-    yield also(bounded("exact counts, up to a million records, against the sum of {eq}`eq-counts-nolog`",
-                       *zip(*counts, strict=True)))  # fmt: skip
-    yield also(bounded("that sum against the corollary", *zip(*rounded, strict=True)))
-    yield also(agreement("equality for equal clusters, which are large for Dist-2", *zip(*equal, strict=True),
-                         tolerance=1e-6))  # fmt: skip
 
 
 # --- large clusters ------------------------------------------------------------------------------------------------
@@ -170,7 +163,7 @@ RATIO = {"no information": 1.0, "ε = 0.1": (1 - 0.1) / (1 + 0.1), "ε = ½": (1
 
 
 @cache
-def _little_growth(sizes=(1, 10, 250, 1000)):
+def growing_clusters(sizes=(1, 10, 250, 1000)):
     """Exact counts across two equal clusters, per record."""
     models = {"no information": cr.uniform(), "ε = 0.1": cr.dist1(0.1), "ε = ½": cr.dist1(0.5)}
     rows = [
@@ -185,7 +178,7 @@ def _curve(growth, name, ordering):
     return part["m"].to_numpy(), part["per record"].to_numpy()
 
 
-def _approach(growth, ordering, constants, within):
+def approach(growth, ordering, constants, within):
     """The counts per record on the way to their limits."""
     for (name, ratio), constant in zip(RATIO.items(), constants, strict=True):
         sizes, values = _curve(growth, name, ordering)
@@ -193,7 +186,7 @@ def _approach(growth, ordering, constants, within):
         yield limit(what, sizes, values, float(constant), within=within)
 
 
-def _limits(growth, ordering):
+def extrapolated_limits(growth, ordering):
     """The limits of the counts per record, extrapolated from two sizes: the error is of order m^(-2/3), or 1/m for node
     ordering."""
     found = []
@@ -215,74 +208,16 @@ def _by_iteration(ratio, points=4000, rounds=4000):
     return ratio * (1 + np.trapezoid((1 - theta) ** 2 + 2 * theta * gamma, c))
 
 
-def _constants(points):
+def limiting_constants(points):
     return [_by_iteration(ratio, points) for ratio in RATIO.values()]
 
 
-def _decades(growth):
+def decades(growth):
     for name in RATIO:
         sizes, values = _curve(growth, name, "edge")
         yield trend(
             f"$E[Q_{{ij}}]$ of edge ordering against $m$, {name}", sizes, values * sizes, exponent=1, within=0.1
         )
-
-
-@claim(
-    "B67",
-    proof="13-four-results#cor-results-limit",
-    prose="the size of the giant component, and dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The expected questions of edge ordering across two clusters of $m$ records tend to $K(\lambda)\,m$,
-        where $K$ is an integral; without information to $1.4286\,m$.""",
-    code=[edge_limit],
-    test=[
-        "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
-        "test_asymptotics.py::test_the_limit_is_the_series",
-    ],
-)
-def limit_of_edge_ordering(growth=None, points=1000):
-    growth = _little_growth() if growth is None else growth
-    c = np.linspace(1, 60, 25 * points + 1)
-    first_term = 1 + np.trapezoid([(1 - giant_share(value)) ** 2 for value in c], c)
-    c_, ratio = sp.symbols("c lambda", positive=True)
-    yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
-                     sp.Rational(1, 2) - c_ * sp.exp(1 - c_ / 2), over={c_: (8, sp.oo)})  # fmt: skip
-    yield identity("the dominating function has a finite integral: its antiderivative",
-                   (sp.diff(-2 / ratio * sp.exp(-ratio * c_ / 2), c_), sp.exp(-ratio * c_ / 2)))  # fmt: skip
-    yield from map(also, _approach(growth, "edge", _constants(points), within=0.02))
-    yield also(agreement("the same counts, extrapolated, against $K(\\lambda)$", _limits(growth, "edge"),
-                         _constants(points), tolerance=2e-3, relative=True))  # fmt: skip
-    yield also(agreement("`edge_limit` against $K(\\lambda)$ by iteration", [edge_limit(r) for r in RATIO.values()],
-                         _constants(points), tolerance=1e-4, relative=True))  # fmt: skip
-    yield also(agreement("the first term is $\\pi^2/3 - 2$", first_term, pi**2 / 3 - 2, tolerance=1e-5))
-    yield from map(also, _decades(growth))
-
-
-@claim(
-    "B68",
-    proof="13-four-results#cor-results-limit",
-    prose="dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The expected questions of node ordering across two clusters of $m$ records tend to
-        $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 this is $(1-\epsilon)\,m$.""",
-    code=[node_limit],
-    test="test_asymptotics.py::test_exact_counts_tend_to_the_limit",
-)
-def limit_of_node_ordering(growth=None):
-    growth = _little_growth() if growth is None else growth
-    closed = [2 * r / (1 + r) for r in RATIO.values()]
-    x, u, ratio = sp.symbols("x u lambda", positive=True)
-    inner = sp.simplify(sp.integrate(x * sp.exp(-x * (1 + ratio) * u), (u, 0, sp.oo)))
-    double = sp.integrate(inner, (x, 0, 1))
-    yield identity("the double integral", (2 * ratio * double, 2 * ratio / (1 + ratio)))
-    yield from map(also, _approach(growth, "node", closed, within=0.002))
-    yield also(agreement("the same counts, extrapolated", _limits(growth, "node"), closed, tolerance=1e-4,
-                         relative=True))  # fmt: skip
-    yield also(agreement("`node_limit`", [node_limit(r) for r in RATIO.values()], closed, tolerance=1e-14))
 
 
 def _kappa():
@@ -301,7 +236,7 @@ def _further(growth):
     few, limits = (
         [(2 + (j - 1) * edge) / (2 + (j - 1) * node) for j in (2, 3, 14)]
         for edge, node in (
-            (_limits(growth, "edge")[1], _limits(growth, "node")[1]),  # of ε = 0.1
+            (extrapolated_limits(growth, "edge")[1], extrapolated_limits(growth, "node")[1]),  # of ε = 0.1
             (edge_limit(RATIO["ε = 0.1"]), 1 - 0.1),
         )
     )
@@ -349,18 +284,22 @@ def _further(growth):
 )
 def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=1000):
     """`k` clusters of `m` records each, for each m of `growth`; `low` and `high` are two of them."""
-    growth = _little_growth() if growth is None else growth
+    growth = growing_clusters() if growth is None else growth
     wide = growth.pivot(index=["model", "m"], columns="ordering", values="per record").reset_index()
     matched, pairs = k * (wide["m"] - 1), k * (k - 1) / 2
     times = (matched + pairs * wide["m"] * wide["edge"]) / (matched + pairs * wide["m"] * wide["node"])
     tenth = times[wide["model"] == "ε = 0.1"].set_axis(wide["m"][wide["model"] == "ε = 0.1"])
-    closed = [K * (1 + r) / (2 * r) for K, r in zip(_constants(points), RATIO.values(), strict=True)]
+    closed = [K * (1 + r) / (2 * r) for K, r in zip(limiting_constants(points), RATIO.values(), strict=True)]
     least = [(ratio, value) for name, ratio in RATIO.items() for value in _curve(growth, name, "node")[1]]
-    yield counterexample(
+    said = (
+        f"From $n/k = {low}$ to ${high:,}$ the ratio grows by a factor of {tenth[high] / tenth[low]:.2f}, and "
+        f"the logarithm by one of {log(high) / log(low):.1f}."
+    )
+    yield says(counterexample(
         f"edge over node ordering, Dist-1 with ε = 0.1, {k:,} clusters: growth of the ratio from $n/k = {low}$ to "
         f"${high}$, where the logarithm grows by a factor of three",
         value=tenth[high] / tenth[low], relation="at least",
-        printed=log(high) / log(low), margin=0.5)  # fmt: skip
+        printed=log(high) / log(low), margin=0.5), said)  # fmt: skip
     size, number, edge, node = sp.symbols("m k K N", positive=True)
     whole = [number * (size - 1) + number * (number - 1) / 2 * size * each for each in (edge, node)]
     yield corrected(identity(
@@ -368,12 +307,12 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
         (sp.limit(whole[0] / whole[1], size, sp.oo), (2 + (number - 1) * edge) / (2 + (number - 1) * node)),
         (sp.limit((2 + (number - 1) * edge) / (2 + (number - 1) * node), number, sp.oo), edge / node)))  # fmt: skip
     for ordering, within in (("edge", 0.02), ("node", 0.002)):
-        constants = _constants(points) if ordering == "edge" else [2 * r / (1 + r) for r in RATIO.values()]
-        for piece in _approach(growth, ordering, constants, within):
+        constants = limiting_constants(points) if ordering == "edge" else [2 * r / (1 + r) for r in RATIO.values()]
+        for piece in approach(growth, ordering, constants, within):
             yield corrected(also(piece))
     yield corrected(also(agreement(
         "edge over node ordering, extrapolated, against $K(\\lambda)(1+\\lambda)/(2\\lambda)$",
-        np.divide(_limits(growth, "edge"), _limits(growth, "node")), closed, tolerance=2e-3,
+        np.divide(extrapolated_limits(growth, "edge"), extrapolated_limits(growth, "node")), closed, tolerance=2e-3,
         relative=True)))  # fmt: skip
     yield corrected(
         also(
@@ -382,7 +321,7 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
             )
         )
     )
-    yield from (corrected(also(piece)) for piece in _decades(growth))
+    yield from (corrected(also(piece)) for piece in decades(growth))
     yield corrected(also(bounded("node ordering asks at least $\\lambda m$", *zip(*least, strict=True))))
     limits = [edge_limit(r) / node_limit(r) for r in RATIO.values()]
     yield corrected(also(agreement("`edge_limit` over `node_limit`", limits, closed, tolerance=1e-4, relative=True)))
@@ -390,68 +329,3 @@ def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=100
 
 
 # --- Dist-2 --------------------------------------------------------------------------------------------------------
-
-
-def _by_series(start, terms):
-    """The limit of edge ordering as an integral over c, with the Borel distribution of the small components."""
-    a, c = np.arange(1, terms), start + np.linspace(0, 30, terms + 1)
-    theta = np.array([giant_share(value) for value in c])[:, None]
-    law = np.exp(-np.outer(c, a) + (a - 1) * np.log(np.outer(c, a)) - np.cumsum(np.log(a)))
-    gamma = (law * np.exp(-(c - start)[:, None] * theta * a)).sum(axis=1)
-    return np.trapezoid((1 - theta[:, 0]) ** 2 + 2 * theta[:, 0] * gamma, c)
-
-
-@cache
-def _share(ordering, epsilon, c):
-    """The exact count of Dist-2 across two clusters of about c/H² records, over its limit."""
-    H2 = epsilon / (1 - epsilon)
-    m = max(1, round(c / H2))
-    per_record = {"edge": edge_limit, "node": node_limit}[ordering]
-    return expected_across(cr.dist2(epsilon), m, m, ordering, nodes=8) / (m * per_record(1, m * H2))
-
-
-def _towards(ordering, halving):
-    """These shares, extrapolated from two values of ε, at three sizes of the clusters."""
-    power = 2 / 3 if ordering == "edge" else 1
-    for c in (0.5, 1.0, 2.0):
-        first, second = (_share(ordering, epsilon, c) for epsilon in halving)
-        yield second + (second - first) / ((halving[0] / halving[1]) ** power - 1)
-
-
-@claim(
-    "B69",
-    proof="13-four-results#cor-results-limit",
-    prose="the size of the giant component, and dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement="""For Dist-2 with $mH^2 = c_0$ fixed, the expected questions across two clusters, in units of $1/H^2$,
-        tend to a function of $c_0$: for edge ordering an integral, for node ordering $1 - e^{-c_0}$.""",
-    code=[edge_limit, node_limit],
-    test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
-)
-def limit_for_dist2(halving=(0.008, 0.004), terms=1000):
-    dial = np.array([0.4, 0.04, 0.004, 0.0004])
-    x, degree, start = sp.symbols("x c c_0", positive=True)
-    rest = -sp.exp(-x * (2 * degree - start))  # an antiderivative in c that vanishes at infinity
-    yield identity("the double integral of node ordering",
-                   (sp.diff(rest, degree), 2 * x * sp.exp(-x * (2 * degree - start))),
-                   (-rest.subs(degree, start), sp.exp(-start * x)),
-                   (start * sp.integrate(sp.exp(-start * x), (x, 0, 1)), 1 - sp.exp(-start)))  # fmt: skip
-    yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
-                     sp.Rational(1, 2) - degree * sp.exp(1 - degree / 2), over={degree: (8, sp.oo)})  # fmt: skip
-    for ordering, c in product(("edge", "node"), (0.5, 1.0, 2.0)):
-        yield also(limit(
-            f"{ordering} ordering, $c_0 = {c:g}$: exact counts over the limit, ε from {dial[0]} to {dial[-1]}",
-            1 / dial, [_share(ordering, epsilon, c) for epsilon in dial], 1.0, within=0.01))  # fmt: skip
-    for ordering in ("edge", "node"):
-        yield also(agreement(
-            f"{ordering} ordering: exact counts at ε = {halving[0]} and {halving[1]}, extrapolated, over the limit, "
-            "$c_0$ = ½, 1, 2", list(_towards(ordering, halving)), [1] * 3, tolerance=0.01))  # fmt: skip
-    starts = (1.2, 2, 4)
-    yield also(agreement("the integral with the distribution of small components, $c_0$ = 1.2, 2, 4",
-                         [edge_limit(1, c) for c in starts], [_by_series(c, terms) for c in starts], tolerance=1e-3,
-                         relative=True))  # fmt: skip
-    fine = np.linspace(0.02, 8, 400)
-    yield also(agreement("`node_limit` against $1 - e^{-c_0}$", [c * node_limit(1, c) for c in fine], 1 - np.exp(-fine),
-                         tolerance=1e-12))  # fmt: skip

@@ -9,7 +9,7 @@ from scipy import stats
 
 import crowder as cr
 from book.companion import published
-from book.companion.claims import also, bounded, exceeds, identity, of_chapter, simulation
+from book.companion.claims import also, bounded, exceeds, identity, of_chapter, says, simulation
 from book.companion.empirical import mean_and_error
 from crowder.counting.expected_size import nonmatches_by_expected_size
 from crowder.counting.quadrature import panels
@@ -110,7 +110,8 @@ def common_part():
         edges, *both = cr.models.steps(name, eps)
         green, red = (_variance(edges, heights) for heights in both)
         variances.append((sp.cancel(green), sp.cancel(red)))
-    yield identity("under Dist-1 and under Dist-2 the two variances are equal", *variances)
+    said = "Under Dist-1 and under Dist-2, matches and non-matches have the same variance."
+    yield says(identity("under Dist-1 and under Dist-2 the two variances are equal", *variances), said)
     yield also(_drawn_sums())
 
 
@@ -152,9 +153,11 @@ def weighted_sums():
         weighted.append(sum(f[i] * h[i] * y**level for i, level in enumerate((a, b))))
         masses.append(sum(f[i] * h[i] for i in range(2)))
     (one, other), (Z, rest) = weighted, masses
-    yield identity("one similarity, and two of one density and one of another, on two levels",
+    said = "Both sides are the same polynomial for three similarities of two densities."
+    yield says(identity("one similarity, and two of one density and one of another, on two levels",
                    (one, Z * sp.expand(one / Z)),
-                   (sp.expand(one**2 * other), sp.expand(Z**2 * rest * (one / Z) ** 2 * (other / rest))))  # fmt: skip
+                   (sp.expand(one**2 * other), sp.expand(Z**2 * rest * (one / Z) ** 2 * (other / rest)))),
+               said)  # fmt: skip
 
 
 @claim(
@@ -170,8 +173,12 @@ def weighted_sums():
 def table_1_by_expected_size(rows=None, runs=None):
     """`rows`: formula, mean and standard error of `runs` runs, for each row of Table 1."""
     rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
-    yield simulation("the mean of the runs on each data set, less the formula", rows["mean"] - rows["formula"],
-                     rows["error"], 0, size=runs, limit=family_limit(len(rows), runs))  # fmt: skip
+    said = (
+        f"On all {len(rows)} rows the formula is within {(rows['formula'] / rows['mean'] - 1).abs().max():.2%} "
+        f"of the mean of {runs} runs."
+    )
+    yield says(simulation("the mean of the runs on each data set, less the formula", rows["mean"] - rows["formula"],
+                     rows["error"], 0, size=runs, limit=family_limit(len(rows), runs)), said)  # fmt: skip
 
 
 @claim(
@@ -189,8 +196,11 @@ def weights_matter(rows=None, runs=None):
     """`rows`: as for B173, with the model and the count without weights."""
     rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
     second = rows[rows["model"] == "Dist-2"]
-    yield exceeds("the count without weights, less the mean of the runs", second["without weights"] - second["mean"],
-                  second["error"], size=runs, limit=3)  # fmt: skip
+    excess = second["without weights"] / second["mean"] - 1
+    said = f"Without weights the count is {excess.min():.1%} to {excess.max():.1%} too high under Dist-2."
+    yield says(exceeds("the count without weights, less the mean of the runs",
+                       second["without weights"] - second["mean"], second["error"], size=runs, limit=3),
+               said)  # fmt: skip
     yield also(bounded("and at most 5 % too many", second["without weights"], 1.05 * second["mean"]))
 
 
@@ -207,8 +217,12 @@ def weights_matter(rows=None, runs=None):
 def few_records(small=None, runs=None):
     """`small`: formula, mean and standard error of `runs` runs, for a few sizes and models."""
     small, runs = (few_rows(300), 300) if small is None else (small, runs)
-    yield simulation("the mean of the runs, less the formula", small["mean"] - small["formula"], small["error"], 0,
-                     size=runs, limit=family_limit(len(small), runs))  # fmt: skip
+    said = (
+        f"For {len(small)} models and lists of sizes the formula is within "
+        f"{(small['formula'] / small['mean'] - 1).abs().max():.1%} of the mean."
+    )
+    yield says(simulation("the mean of the runs, less the formula", small["mean"] - small["formula"], small["error"], 0,
+                     size=runs, limit=family_limit(len(small), runs)), said)  # fmt: skip
 
 
 @claim(
@@ -226,8 +240,12 @@ def random_densities(tried=None, runs=None):
     """`tried`: formula, mean and standard error of `runs` runs, for random models and sizes."""
     tried, runs = (random_rows(8, 150), 150) if tried is None else (tried, runs)
     away = (tried["mean"] - tried["formula"]).abs()
-    yield exceeds(f"{len(tried)} models: three per cent of the mean, less the distance of the formula",
-                  0.03 * tried["mean"] - away, tried["error"].clip(lower=1e-3), size=runs, limit=3)  # fmt: skip
+    said = (
+        f"For {len(tried)} random models the formula is within {(away / tried['mean']).max():.1%} of the mean "
+        "of the runs."
+    )
+    yield says(exceeds(f"{len(tried)} models: three per cent of the mean, less the distance of the formula",
+                  0.03 * tried["mean"] - away, tried["error"].clip(lower=1e-3), size=runs, limit=3), said)  # fmt: skip
 
 
 # --- runs ----------------------------------------------------------------------------------------------------------

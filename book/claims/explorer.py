@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 import crowder as cr
 from book.companion.charts.explorer import grid, questions, shaped
-from book.companion.claims import Evidence, agreement, also, bounded, of_chapter, simulation
+from book.companion.claims import Evidence, agreement, also, bounded, of_chapter, says, simulation
 from crowder.counting.expected_counts import expected_queries
 from crowder.resolution import ideal_queries
 
@@ -69,8 +69,8 @@ def _small_counts() -> Evidence:
     place="beyond the paper",
     status="holds",
     basis="exact",
-    statement=r"""At every setting of the explorer both expected counts lie between the least possible number, $n - k +
-    \binom k2$, and $nk$.""",
+    statement=r"""At every setting of a grid over models, $\epsilon$ and cluster sizes, both expected counts lie between
+    the fewest possible questions, $n - k + \binom k2$, and $nk$.""",
     code=[questions, expected_queries, ideal_queries],
     test="test_explorer.py::test_each_number_is_the_one_it_is_called",
 )
@@ -80,8 +80,10 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
     at_least = [sum(m - 1 for m in row) + len(list(combinations(row, 2))) for row in sizes]  # by hand
     at_most = [sum(row) * len(row) for row in sizes]
     both = np.array([counted[f"{ordering}, exact"] for ordering in ORDERINGS])
-    yield bounded(
-        f"the least possible, against the counts in {len(counted):,} settings, both orderings", at_least, both
+    yield says(
+        bounded(f"the least possible, against the counts in {len(counted):,} settings, both orderings", at_least, both),
+        f"In all {len(counted):,} settings both counts lie between the fewest possible and $nk$; the closest is "
+        f"{np.min(both / np.array(at_least)):.3f} times the fewest.",
     )
     yield bounded("the counts, against $nk$", both, at_most)
     yield also(_small_counts())
@@ -108,7 +110,10 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
 )
 def counts_are_means_of_runs(counted=None, records=24, drawn=None):
     counted = _grid() if counted is None else counted
-    yield _simulated(drawn)
+    drawn = _drawn() if drawn is None else drawn
+    off = np.abs(drawn["mean"] / drawn["exact"] - 1).max()
+    yield says(_simulated(drawn), f"The means of {drawn['runs'].iloc[0]} runs are within {off:.1%} of the counts in "
+               f"all {len(drawn)} cases.")  # fmt: skip
     yield also(_small_counts())
     finer = []
     for _, row in counted.iloc[:: max(1, len(counted) // 9)].iterrows():
@@ -145,9 +150,13 @@ def near_one_half(records=240, cluster_numbers=(12, 4, 40, 120), drawn=None):
     close, apart = ([questions(make(near_half), shaped(records, k, "equal")) for k in cluster_numbers]
                     for make in (cr.dist2, cr.dist1))  # fmt: skip
     least = np.array([records - k + k * (k - 1) / 2 for k in cluster_numbers])
+    over, under = ([[c[f"{ordering}, exact"] for c in counted] / least for ordering in ORDERINGS]
+                   for counted in (close, apart))  # fmt: skip
+    sentence = (f"Over {len(least)} numbers of clusters, the counts are at most {np.max(over):.4f} times the fewest "
+                f"under Dist-2, and at least {np.min(under):.2f} times under Dist-1.")  # fmt: skip
     for ordering in ORDERINGS:
-        yield bounded(f"Dist-2, {ordering} ordering, against {few} times the least",
-                      [c[f"{ordering}, exact"] for c in close], few * least)  # fmt: skip
+        yield says(bounded(f"Dist-2, {ordering} ordering, against {few} times the least",
+                           [c[f"{ordering}, exact"] for c in close], few * least), sentence)  # fmt: skip
     for ordering in ORDERINGS:
         yield bounded(f"4/3 of the least, against Dist-1, {ordering} ordering", far * least,
                       [c[f"{ordering}, exact"] for c in apart])  # fmt: skip

@@ -22,6 +22,7 @@ from book.companion.claims import (
     identity,
     inequality,
     of_chapter,
+    says,
     simulation,
 )
 from crowder.densities import hellinger2, total_variation
@@ -91,8 +92,11 @@ def contribution_of_a_step():
         step_integral(c, 0, h, b, t) - h * b * c**t,
         shows="every $g$, $h$, $b$, $c$, $t$",
     )
-    yield identity(
+    by_derivative = identity(
         "zero at $b = 0$, with the integrand as derivative", share.subs(b, 0), sp.diff(share, b) - (c + g * b) ** t * h
+    )
+    yield says(
+        by_derivative, "For all symbols, the contribution is zero at $b = 0$ and its derivative is the integrand."
     )
 
 
@@ -112,11 +116,17 @@ def contribution_of_a_step():
 )
 def integral_is_a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
     models = models or _random_models()
-    yield agreement(
+    by_fractions = agreement(
         f"the probability, in fractions, against the integral; {len(models)} random models, $t = 0, \\dots, 8$",
         [cr.L(m, length) for m in models for length in range(9)],
         [float(by_counting(m, length)) for m in models for length in range(9)],
         tolerance=1e-12,
+    )
+    races = _races(trials, epsilons) if races is None else races
+    yield says(
+        by_fractions,
+        f"The integral equals the probability counted in fractions for {len(models)} random models, and agrees with "
+        f"{trials:,} simulated races in each of {len(races)} settings.",
     )
     points = list(product(_settings(epsilons), (0, 0.5, 1, 2, 3, 7, 20, 99.5)))  # t need not be whole
     yield agreement(
@@ -128,7 +138,6 @@ def integral_is_a_probability(models=None, derived=None, races=None, trials=4000
     )
     yield from (also(counted(name)) for name in ("dist1", "dist2", "uniform"))
     yield also(_in_symbols(derived, epsilons))
-    races = _races(trials, epsilons) if races is None else races
     yield also(
         simulation(
             f"simulated comparisons, {len(races)} settings",
@@ -159,11 +168,14 @@ def integral_is_a_probability(models=None, derived=None, races=None, trials=4000
 )
 def closed_form_for_dist1(derived=None):
     derived = derived or derive()
-    yield identity(
-        "the closed form for Dist-1, and its value at $t = 0$",
-        _left("dist1", derived),
-        PRINTED["dist1"].subs(t, 0) - 1,
-        shows=r"every $t \ge 0$, every $\epsilon$",
+    yield says(
+        identity(
+            "the closed form for Dist-1, and its value at $t = 0$",
+            _left("dist1", derived),
+            PRINTED["dist1"].subs(t, 0) - 1,
+            shows=r"every $t \ge 0$, every $\epsilon$",
+        ),
+        r"The sum over the steps is identical with the printed form, for every $t \ge 0$ and every $\epsilon$.",
     )
     ratio = PRINTED["dist1"] / FIRST
     yield identity(r"its approximation: a relative error that vanishes with $\epsilon$ and with large $t$",
@@ -196,8 +208,13 @@ def closed_form_for_dist1(derived=None):
 def closed_form_for_dist2(derived=None):
     derived = derived or derive()
     one, at_zero = by_counting(cr.dist2(QUARTER), 0), PRINTED["dist2"].subs(t, 0)
-    yield counterexample(
-        r"the bound for Dist-2 at $t = 0$, $\epsilon = 1/4$", value=one, relation="at most", printed=np.exp(-0.25)
+    limit = np.exp(-float(QUARTER))
+    yield says(
+        counterexample(
+            r"the bound for Dist-2 at $t = 0$, $\epsilon = 1/4$", value=one, relation="at most", printed=limit
+        ),
+        rf"At $t = 0$ and $\epsilon = {QUARTER}$ the integral is {one}, more than the bound {limit:.3f}. From $t = 1$ "
+        "on both statements hold.",
     )
     yield also(
         counterexample("the closed form there", value=one, relation="equal", printed=at_zero.subs(e, sp.Rational(1, 4)))
@@ -241,8 +258,10 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
     c, power = sp.symbols("c p", positive=True)
     top = (1 - c * power) / (_s + 1)  # the contribution of the top step, times g/h, with p = c^t
     yield identity("what is missing to $h/g$ when multiplied by $t + 1$", ((_s + 1) * top, 1 - c * power))
-    yield also(cases(r"$0 \le \rho \le c^t$ in fractions", *(0 <= rho <= limit for rho, limit in rest),
-                     where=r"the three models and random models, $t \le 8$"))  # fmt: skip
+    within = cases(r"$0 \le \rho \le c^t$ in fractions", *(0 <= rho <= limit for rho, limit in rest),
+                   where=r"the three models and random models, $t \le 8$")  # fmt: skip
+    yield also(says(within, rf"In fractions, $0 \le \rho \le c^t$ in all {len(rest)} cases: the three models and "
+                            "random ones."))  # fmt: skip
     yield also(counted("random models", models))
     yield also(_in_symbols(derived, epsilons))
     whole = np.unique(np.round(np.geomspace(1, 1000, 120)).astype(int)) - 1
@@ -252,44 +271,6 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
         for length in whole
     ]
     yield also(bounded(f"$\\rho \\le c^t$, up to $t = {whole[-1]}$", *np.add(np.transpose(far), [[0], [1e-12]])))
-
-
-@claim(
-    "B23",
-    proof="03-integral#prop-l-approx",
-    prose="nothing but the order of the steps",
-    place="beyond the paper",
-    statement=r"""Both simplifications for Dist-1 underestimate $L_{g,r}$; a valid upper bound for $t \ge 1$ is
-              $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$.""",
-    basis="proved",
-    code=[cr.L, cr.L_symbolic],
-    test="test_theory.py::test_simplifications_for_dist1_err_downwards",
-)
-def simplifications_underestimate():
-    bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
-    yield identity(
-        "the relative errors of the two",
-        PRINTED["dist1"] / FIRST - (1 + e * power),
-        1 - SECOND / FIRST - 2 * e**2 / (1 - e),
-        shows=r"the second, $2\epsilon^2/(1 - \epsilon)$",
-    )
-    yield identity(
-        "the slack of the bound, zero at $t = 1$",
-        bound - PRINTED["dist1"] - bound * e / (1 + e) * (1 - power),
-        power.subs(t, 1) - 1,
-    )
-    yield inequality(
-        r"the power decreases with $t$: its base $(1 - \epsilon)/2$ lies between 0 and 1",
-        (1 - e) / 2,
-        1 - (1 - e) / 2,
-        over={e: (0, 1)},
-    )
-    yield also(counted("dist1"))
-    dial, lengths = np.linspace(0.005, 0.5, 100), np.arange(1, 101)
-    values = np.array([cr.L(cr.dist1(x), lengths) for x in dial])
-    limit = (1 - dial[:, None]) / (lengths + 1)
-    yield also(bounded(r"$L_{g,r}(t) \le (1-\epsilon)/(t+1)$, $0 < \epsilon \le \frac12$, $t \le 100$", values, limit))
-    yield also(bounded(r"the first below $L_{g,r}(t)$", limit / (1 + dial[:, None]), values))
 
 
 @claim(
@@ -309,10 +290,14 @@ def same_distances_different_integrals(models=(BOTTOM, TOP), runs=None):
         [round(x, 12) for m in models for x in (m.hellinger2, m.total_variation)],
         [0.5] * 4,
     )
-    yield agreement(
-        "both integrals, in fractions",
-        [by_counting(m, length) for m in models for length in lengths],
-        [*(Fraction(1, length + 1) - x for length, x in zip(lengths, half, strict=True)), *half],
+    yield says(
+        agreement(
+            "both integrals, in fractions",
+            [by_counting(m, length) for m in models for length in lengths],
+            [*(Fraction(1, length + 1) - x for length, x in zip(lengths, half, strict=True)), *half],
+        ),
+        rf"Counted in fractions, the two integrals are as stated for all $t$ up to {lengths[-1]}; at $t = 1$ they are "
+        f"{by_counting(models[0], 1)} and {by_counting(models[1], 1)}.",
     )
     yield also(
         agreement(
@@ -403,7 +388,7 @@ def derived_again(name, derived):
 
 def _as_tabulated(name):
     gaps = [share - readable for share, readable in zip(_shares(name), SHARES[name], strict=True)]
-    return identity("the contributions in {numref}`tab-integral-shares`", *gaps)
+    return identity("the contribution of each step, in readable form", *gaps)
 
 
 def _in_symbols(derived, epsilons):

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import crowder as cr
 from book.claims.models import CLOSED, EPSILONS, LAWS, MOMENTS, THUMB, as_defined, densities, e
-from book.companion.claims import agreement, also, cases, of_chapter, simulation
+from book.companion.claims import agreement, also, cases, of_chapter, says, simulation
 from crowder.densities import StepDensity
 
 claim, check = of_chapter(__name__)
@@ -27,7 +27,10 @@ claim, check = of_chapter(__name__)
 )
 def means_and_distances(ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
     ways = three_computations(epsilons, draws, np.random.default_rng(1), alarm) if ways is None else ways
-    yield agreement("quadrature", ways["quadrature"], ways["closed form"], tolerance=1e-12)
+    yield says(
+        agreement("quadrature", ways["quadrature"], ways["closed form"], tolerance=1e-12),
+        f"All {len(ways)} means and distances agree with numerical integration and with {draws:,} draws each.",
+    )
     yield also(
         simulation(
             "means and distances from draws",
@@ -81,8 +84,11 @@ def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
         size=int(samples["dist1"].matching.sum()),
         limit=5,
     )
-    yield cases("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits,
-                where=f"{len(rows)} samples")  # fmt: skip
+    yield says(
+        cases("no values where the density is zero; chi-square p above $10^{-6}$", *empty, *fits,
+              where=f"{len(rows)} samples"),
+        f"All {len(rows)} samples have values only where their density is positive, and fit it by a chi-square test.",
+    )  # fmt: skip
     yield also(as_defined(epsilons))
 
 

@@ -21,6 +21,7 @@ from book.companion.claims import (
     identity,
     inequality,
     of_chapter,
+    says,
 )
 from crowder.densities import hellinger2, total_variation
 
@@ -88,10 +89,10 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 )
 def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     derived = derived or derive()
-    yield identity(
-        "the printed $H^2$",
-        *_closed("H2", derived),
-        shows=" and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB),
+    printed = " and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB)
+    yield says(
+        identity("the printed $H^2$", *_closed("H2", derived), shows=printed),
+        rf"Summed over the steps, $H^2$ is {printed}, as printed, for every $\epsilon$.",
     )
     yield identity(
         r"mass one, for every $\epsilon$",
@@ -135,11 +136,14 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
     quarter = Fraction(1, 4)
     # Two halves, with |f - 1| on each.
     by_hand = sum(Fraction(1, 2) * abs(height - 1) for height in (1 - quarter, 1 + quarter)) / 2
-    yield counterexample(
-        r"$\mathrm{TV}$ of a density of Dist-1 from uniform, $\epsilon = 1/4$",
-        value=by_hand,
-        relation="equal",
-        printed=quarter,
+    yield says(
+        counterexample(
+            r"$\mathrm{TV}$ of a density of Dist-1 from uniform, $\epsilon = 1/4$",
+            value=by_hand,
+            relation="equal",
+            printed=quarter,
+        ),
+        rf"At $\epsilon = {quarter}$ a density of Dist-1 is {by_hand} from uniform in total variation, not {quarter}.",
     )
     yield also(
         agreement(
@@ -182,13 +186,17 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
 def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     derived = derived or derive()
     gap = FROM_UNIFORM["H2", "dist2"] - FROM_UNIFORM["H2", "dist1"]
-    yield identity(
-        "the distances in the proof",
-        *_off_uniform("H2", derived),
-        gap - (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2,
-        *_closed("H2", derived),
-        CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2)),
-        shows=r"$f_g$, $f_r$ and the pair, every $0 < \epsilon < \frac12$",
+    gap_as_proved = (sp.sqrt(1 + e) - sp.sqrt(1 - e)) / 2
+    yield says(
+        identity(
+            "the distances in the proof",
+            *_off_uniform("H2", derived),
+            gap - gap_as_proved,
+            *_closed("H2", derived),
+            CLOSED["H2", "dist1"] - e**2 / (1 + sp.sqrt(1 - e**2)),
+            shows=r"$f_g$, $f_r$ and the pair, every $0 < \epsilon < \frac12$",
+        ),
+        rf"From uniform, $H^2$ of Dist-2 exceeds that of Dist-1 by ${_tex(gap_as_proved)}$, which is positive.",
     )
     root = sp.Symbol("s", positive=True)  # √(1 - ε²)
     yield inequality(
@@ -214,11 +222,16 @@ def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
 )
 def errors_of_the_approximations(derived=None):
     derived = derived or derive()
-    yield identity(
-        "the relative errors",
-        *_closed("H2", derived),
-        *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
-        shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
+    first, second = (f"{float(SHORT[name].subs(e, sp.Rational(1, 10))):.2%}" for name in THUMB)
+    yield says(
+        identity(
+            "the relative errors",
+            *_closed("H2", derived),
+            *(THUMB[name] - CLOSED["H2", name] * (1 - SHORT[name]) for name in THUMB),
+            shows="; ".join(f"${sp.latex(sp.sympify(share), order='rev-lex')}$" for share in SHORT.values()),
+        ),
+        rf"At $\epsilon = {sp.Rational(1, 10)}$ the approximations are {first} (Dist-1) and "
+        f"{second} (Dist-2) too small.",
     )
     yield also(_in_numbers())
 
@@ -237,13 +250,19 @@ def errors_of_the_approximations(derived=None):
 def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
     derived = derived or derive()
     gap = FROM_UNIFORM["TV", "dist2"] - FROM_UNIFORM["TV", "dist1"]
-    yield identity(
-        "total variation",
-        *_off_uniform("TV", derived),
-        (gap, e / 2),
-        (inside(derived["TV", "dist2"] / derived["TV", "dist1"]), inside(1 / (1 - e))),
-        CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"] - (1 + sp.sqrt(1 - e**2)) / (e * (1 - e)),
-        shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
+    ratio = (1 + sp.sqrt(1 - e**2)) / (e * (1 - e))
+    yield says(
+        identity(
+            "total variation",
+            *_off_uniform("TV", derived),
+            (gap, e / 2),
+            (inside(derived["TV", "dist2"] / derived["TV", "dist1"]), inside(1 / (1 - e))),
+            CLOSED["H2", "dist2"] / CLOSED["H2", "dist1"] - ratio,
+            shows=r"from uniform by $\epsilon/2$, between the densities by the factor $1/(1 - \epsilon)$",
+        ),
+        rf"At $\epsilon = {sp.Rational(1, 10)}$ the densities of Dist-2 are "
+        rf"{float(1 / (1 - sp.Rational(1, 10))):.2f} times as far apart as those of Dist-1 in total variation, and "
+        rf"{float(ratio.subs(e, sp.Rational(1, 10))):.0f} times in $H^2$.",
     )
     root = sp.Symbol("s", positive=True)  # √(1 - ε²)
     yield inequality(
@@ -276,10 +295,13 @@ def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     derived = derived or derive()
     ours = [key for key in CLOSED if key[0] in ("TV", "KL") and CLOSED[key] is not sp.oo]
     first, second = (f"${sp.latex(CLOSED['TV', name], order='rev-lex')}$" for name in THUMB)
-    yield identity(
-        "total variation and Kullback–Leibler divergence",
-        *((inside(sp.logcombine(derived[key], force=True)), inside(CLOSED[key])) for key in ours),
-        shows=f"total variation {first} and {second}",
+    yield says(
+        identity(
+            "total variation and Kullback–Leibler divergence",
+            *((inside(sp.logcombine(derived[key], force=True)), inside(CLOSED[key])) for key in ours),
+            shows=f"total variation {first} and {second}",
+        ),
+        rf"Summed over the steps, the total variation is {first} for Dist-1 and {second} for Dist-2.",
     )
     yield also(cases("the Kullback–Leibler divergence of Dist-2 is infinite", derived["KL", "dist2"] is sp.oo,
                      where=r"every $\epsilon$"))  # fmt: skip
@@ -309,11 +331,15 @@ def hellinger_distance_of_many_similarities(distances=None, epsilons=EPSILONS):
     tried = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
     hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in tried]
     patterns = np.transpose([_by_patterns(*one) for one in tried])
-    yield agreement(
-        "both distances for up to 7 similarities, over all patterns of steps",
-        np.ravel([hellinger, [many_tv(*one) for one in tried]]),
-        np.ravel(patterns),
-        tolerance=1e-12,
+    yield says(
+        agreement(
+            "both distances for up to 7 similarities, over all patterns of steps",
+            np.ravel([hellinger, [many_tv(*one) for one in tried]]),
+            np.ravel(patterns),
+            tolerance=1e-12,
+        ),
+        f"Both distances of up to {max(m for *_, m in tried)} similarities equal the sums over all patterns of steps, "
+        f"in {len(tried)} settings.",
     )
     yield also(as_defined(epsilons))
     yield also(_in_numbers())
@@ -432,6 +458,10 @@ def as_defined(epsilons, points=None):
         np.ravel([defined[name][law](points, epsilon) for name, epsilon, law in kinds]),
         tolerance=1e-13,
     )
+
+
+def _tex(expression):
+    return sp.latex(sp.sympify(expression), order="rev-lex")
 
 
 def _in_numbers():

@@ -1,22 +1,28 @@
 """Claims of the appendix *Bounds without the logarithm*."""
 
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, pairwise, product
 
 import numpy as np
 import pandas as pd
 import sympy as sp
 
 import crowder as cr
-from book.claims.exact_counts import masses
 from book.companion import naive
-from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter
+from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter, says
 from crowder.counting.asymptotics import linear_bound, matches_above, reversed_hazard_rate_ordered
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.random_graphs import component_numbers
 from crowder.theory import EPSILON
 
 claim, check = of_chapter(__name__)
+
+
+def masses(edges, heights):
+    """The mass of each step of a density."""
+    return [
+        sp.sympify(height * (right - left)) for height, (left, right) in zip(heights, pairwise(edges), strict=True)
+    ]  # fmt: skip
 
 
 def _six_models():
@@ -97,8 +103,12 @@ def no_logarithm(largest_split=9, across=None):
     yield also(cases("$R \\le \\frac{3m}{m'}\\,G$", *_splits_obey(largest_split),
                      where=f"every partition of a cluster of up to {largest_split}"))  # fmt: skip
     largest = across["m'"].max()
-    yield also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
-                       across["edge"], 4 * across["least"]))  # fmt: skip
+    said = (
+        f"For {len(across)} settings of six models the exact count is at most "
+        f"{(across['edge'] / (4 * across['least'])).max():.0%} of the bound."
+    )
+    yield says(also(bounded(f"exact counts of six models, clusters of 1 to {largest}, against $4\\min(m, m', 1/p)$",
+                       across["edge"], 4 * across["least"])), said)  # fmt: skip
     yield also(bounded("$E[\\kappa]$ against $\\min(m, 1/p)$", *zip(*expected, strict=True)))
     yield also(agreement("`linear_bound`, against the bound", across["bound"], 4 * across["least"], tolerance=1e-9))
     yield also(
@@ -112,6 +122,47 @@ def no_logarithm(largest_split=9, across=None):
             where="seven models",
         )
     )
+
+
+@claim(
+    "B65",
+    proof="07b-no-logarithm#cor-counts-totals",
+    prose="the theorem from which it starts (B64)",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    statement="For Dist-2 edge ordering asks in expectation at most $n - k + 2k(k-1)/H^2$ questions.",
+    code=[linear_bound],
+    test="test_asymptotics.py::test_the_bound_without_logarithm",
+)
+def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
+    """`tried`: lists of cluster sizes."""
+    sums, counts, rounded = [], [], []
+    for k in range(2, 7):
+        ms = sp.symbols(f"m1:{k + 1}")
+        sums.append((sum((x + y) / 2 for x, y in combinations(ms, 2)), sp.Rational(k - 1, 2) * sum(ms)))
+    edges, green, _ = cr.models.steps("dist2", EPSILON)
+    above = (masses(edges, green)[-1], EPSILON / (1 - EPSILON))  # p, and H²
+    for sizes in tried:
+        n, k = sum(sizes), len(sizes)
+        for model in (cr.uniform(), cr.dist1(0.25), cr.dist2(0.05)):
+            bound = linear_bound(model, sizes)
+            counts.append((cr.expected_queries(model, sizes, nodes=8), bound))
+            rounded.append((bound, n - k + 2 * n * (k - 1)))
+            if model.name == "dist2":
+                rounded.append((bound, n - k + 2 * k * (k - 1) * (1 - 0.05) / 0.05))
+    equal = [(linear_bound(cr.dist1(0.25), [m] * 30), 30 * (m - 1) + 2 * 30 * m * 29) for m in (1, 7, 200)]
+    equal += [(linear_bound(cr.dist2(0.05), [m] * 30), 30 * (m - 1) + 2 * 30 * 29 * 19) for m in (20, 500)]
+    yield identity("the sum over pairs of two to six clusters, and $p = H^2$ for Dist-2", *sums, above)
+    said = (
+        f"For {len(counts)} models and lists of sizes the exact count is at most "
+        f"{max(np.divide(*zip(*counts, strict=True))):.0%} of the bound."
+    )
+    yield says(also(bounded("exact counts, up to a million records, against the sum of {eq}`eq-counts-nolog`",
+                       *zip(*counts, strict=True))), said)  # fmt: skip
+    yield also(bounded("that sum against the corollary", *zip(*rounded, strict=True)))
+    yield also(agreement("equality for equal clusters, which are large for Dist-2", *zip(*equal, strict=True),
+                         tolerance=1e-6))  # fmt: skip
 
 
 @claim(
@@ -147,8 +198,9 @@ def node_ordering_across_two_clusters(across=None, sizes=(1, 2, 3, 7)):
     without = 2 * across["m"] * across["m'"] / (across["m"] + across["m'"])
     capped = np.minimum(across["m"], across["1/p"]) + np.minimum(across["m'"], across["1/p"])
     yield identity("the integrals of the proof", *integrals)
-    yield also(agreement("{eq}`eq-counts-harmonic` against {eq}`eq-counts-node`, in fractions",
-                         *zip(*harmonic, strict=True)))  # fmt: skip
+    said = f"The closed form is the exact count, in fractions, for all {len(harmonic)} pairs of sizes tried."
+    yield says(also(agreement("{eq}`eq-counts-harmonic` against {eq}`eq-counts-node`, in fractions",
+                         *zip(*harmonic, strict=True))), said)  # fmt: skip
     yield also(bounded(f"six models with $F_g \\le F_r$, clusters of 1 to {across['m'].max()}: against "
                        "{eq}`eq-counts-harmonic`", across["node"], without))  # fmt: skip
     yield also(bounded("and against $\\min(m, 1/p) + \\min(m', 1/p)$", across["node"], capped))

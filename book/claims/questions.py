@@ -6,10 +6,11 @@ from math import comb, factorial
 
 import numpy as np
 import sympy as sp
+from scipy import stats
 
 import crowder as cr
 from book.companion import naive, published
-from book.companion.claims import TOUCHED, agreement, also, cases, identity, of_chapter, simulation
+from book.companion.claims import TOUCHED, agreement, also, cases, identity, of_chapter, says, simulation
 from crowder.counting.enumeration import orders_by_questions, questions_of_order
 
 __all__ = ["check"]
@@ -41,10 +42,14 @@ def figure_1(asked=None, counts=None):
         asked = questions_of_order(GOOD + others, labels)
     counts = counts or orders_by_questions(labels)
     good, bad = published.read()["figure-1"].numbers.values()
-    yield agreement(
-        "the printed order, and the least and the most over all orders",
-        [len(asked), min(counts), max(counts)],
-        [good, good, bad],
+    yield says(
+        agreement(
+            "the printed order, and the least and the most over all orders",
+            [len(asked), min(counts), max(counts)],
+            [good, good, bad],
+        ),
+        f"The printed order asks {len(asked)} questions; over all {sum(counts.values()):,} orders the minimum is "
+        f"{min(counts)} and the maximum {max(counts)}.",
     )
     yield also(_with_and_without_the_rules(counts))
     yield also(cases("the four printed questions are asked", asked == GOOD, where="the printed order"))
@@ -75,12 +80,17 @@ def least_number_of_questions(counts=None):
         (sp.Sum(m[i] - 1, (i, 1, k)).expand().doit(), sp.Sum(m[i], (i, 1, k)) - k),
         (sp.summation(i - 1, (i, 1, k)), k * (k - 1) / 2),
     )
+    complete = cases(
+        "a set of questions without the required ones leaves a second clustering possible",
+        *(all(enough for _, enough, settles in sets if settles) for sets in tried),
+        where=f"all sets of questions, {len(counts)} partitions",
+        shows=f"none of {sum(map(len, tried)):,} sets of questions settles all pairs with fewer",
+    )
     yield also(
-        cases(
-            "a set of questions without the required ones leaves a second clustering possible",
-            *(all(enough for _, enough, settles in sets if settles) for sets in tried),
-            where=f"all sets of questions, {len(counts)} partitions",
-            shows=f"none of {sum(map(len, tried)):,} sets of questions settles all pairs with fewer",
+        says(
+            complete,
+            f"None of all {sum(map(len, tried)):,} sets of questions about two to five records settles all pairs with "
+            "fewer.",
         )
     )
     yield also(
@@ -123,11 +133,14 @@ def largest_number_of_questions(counts=None):
     )  # fmt: skip
     everywhere = f"all orders of {len(counts)} partitions"
     yield also(
-        cases(
-            "the maximum over all orders",
-            *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
-            where=everywhere,
-            shows=f"{max(counts[3, 2])} for Figure 1",
+        says(
+            cases(
+                "the maximum over all orders",
+                *(max(found) == bound for found, bound in zip(counts.values(), most, strict=True)),
+                where=everywhere,
+                shows=f"{max(counts[3, 2])} for Figure 1",
+            ),
+            f"For all {len(counts)} clusterings of two to five records, the formula is the maximum over all orders.",
         )
     )
     yield also(cases("orders counted with and without the rules", *_same(counts), where=everywhere))
@@ -146,11 +159,15 @@ def two_rules_are_complete(counts=None, drawn=None):
     counts = counts or _counts()
     disney = cr.datasets.disney().labels
     figure = orders_by_questions(disney)
-    yield agreement(
-        f"with and without the rules, Figure 1 and {len(counts)} partitions",
-        [_with_and_without_the_rules(figure).holds, *_same(counts)],
-        [True] * (1 + len(counts)),
-        where=f"all orders of Figure 1 and of {len(counts)} partitions",
+    yield says(
+        agreement(
+            f"with and without the rules, Figure 1 and {len(counts)} partitions",
+            [_with_and_without_the_rules(figure).holds, *_same(counts)],
+            [True] * (1 + len(counts)),
+            where=f"all orders of Figure 1 and of {len(counts)} partitions",
+        ),
+        f"Counting with the two rules and by ruling out clusterings agrees for all {len(counts)} clusterings of two "
+        "to five records.",
     )
     walked = [_walked(naive.labels_of(sizes)) for sizes in naive.splits(4)]
     yield also(
@@ -176,6 +193,10 @@ def two_rules_are_complete(counts=None, drawn=None):
             size=len(drawn),
         )
     )
+    expected = [len(drawn) * count / orders for count in figure.values()]
+    fit = stats.chisquare([list(drawn).count(q) for q in figure], expected).pvalue
+    yield also(cases("chi-square test of the shares of random orders: p above $10^{-6}$", bool(fit > 1e-6),
+                     where=f"{len(drawn):,} random orders", shows=f"p = {fit:.2f}"))  # fmt: skip
 
 
 def _counts(records=5):

@@ -1,19 +1,18 @@
-"""Claims of the chapter *When to stop*."""
+"""Claims of the chapter *When to stop*, and what its runs are made of."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb, exp, log, prod, sqrt
+from math import comb, sqrt
 
 import numpy as np
 import pandas as pd
 
 import crowder as cr
-from book.companion.claims import agreement, bounded, exceeds, of_chapter, simulation
+from book.companion.claims import bounded, exceeds, of_chapter, says, simulation
 from book.companion.empirical import mean_and_error
 from book.companion.naive import clusterings
-from crowder.beyond.posterior import left_open
 
 claim, check = of_chapter(__name__)
 
@@ -21,87 +20,10 @@ BEYOND = "beyond the paper"
 TESTS = "test_stopping.py::test_"
 WAYS = ("edge", "node", "evidence")
 
-
-@claim("B131", place=BEYOND, status="holds", basis="exact",
-       statement=r"""Given all similarities and true answers, two open components (no answer implies that they differ)
-           are one entity with probability at most $\sigma(\ln o + E(A,B) + \min_X \sum_C E(X,C)^+)$, for prior odds of
-           at most $o$; with equality if they are open to no other component.""",
-       code=[left_open, cr.Stopping],
-       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
-def posterior_bound_of_an_open_pair(stopped=None, model=None):
-    """`stopped`: for each run its similarities, the prior odds and the result of `Stopping.run`."""
-    stopped, model = (stopped, model) if stopped is not None else _small_runs()
-    stated = np.concatenate([run.chance for _, _, run in stopped])
-    exact = np.concatenate([exact_chances(w, model, odds, run) for w, odds, run in stopped])
-    by_hand = np.concatenate([_printed_bound(w, model, odds, run) for w, odds, run in stopped])
-    lone = np.concatenate([open_to_no_other(run) for _, _, run in stopped])
-    yield bounded(f"exact posterior of {len(exact)} open pairs, by enumeration, against the stated bound",
-                  exact, stated + 1e-6)  # fmt: skip
-    yield agreement("stated bounds against the formula, summed record by record", stated, by_hand, tolerance=1e-5)
-    yield agreement("pairs open to no other component: stated bound and exact posterior", stated[lone], exact[lone],
-                    tolerance=1e-5)  # fmt: skip
-
-
-@claim("B132", place=BEYOND, status="holds", basis="exact",
-       statement="""The sum of these bounds is an upper bound on the probability that any match was missed; weighted by
-           the sizes of the components, it bounds the expected number of matching pairs missed.""",
-       code=cr.Stopped,
-       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
-def bounds_for_a_whole_run(stopped=None, model=None):
-    """`stopped`: as for B131."""
-    stopped, model = (stopped, model) if stopped is not None else _small_runs()
-    lines = []
-    for w, odds, run in stopped:
-        size = np.bincount(run.clusters)[run.clusters]
-        pairs = size[run.declared].prod(axis=1)
-        by_hand = _printed_bound(w, model, odds, run)
-        apart = sum(c for p, c in exact_posterior(w, model, odds, run).items() if max(p) == run.clusters.max())
-        lines.append({
-            "miss": 1 - float(apart), "stated": run.run_chance, "printed": min(1, sum(by_hand)),
-            "lost": pairs @ exact_chances(w, model, odds, run), "stated lost": run.expected_missed,
-            "printed lost": pairs @ by_hand,
-        })  # fmt: skip
-    runs = pd.DataFrame(lines)
-    yield bounded(f"exact probability of a miss, {len(runs)} stopped runs, against the sum of the bounds",
-                  runs["miss"], runs["stated"] + 1e-6)  # fmt: skip
-    yield bounded("exact expected number of missed pairs against its bound", runs["lost"], runs["stated lost"] + 1e-6)
-    stated, printed = (np.r_[runs[what], runs[f"{what} lost"]] for what in ("stated", "printed"))
-    yield agreement("both bounds as stated, against the formula", stated, printed, tolerance=1e-4)
-
-
-@claim("B133", place=BEYOND, status="holds", basis="exact",
-       statement="""With δ = 0 a stopped run asks the questions of the ordering, and with a budget of $q$ its first $q$;
-           with δ > 0 the guarantee holds at the end, and every two clusters are separated by an answer or declared
-           different.""",
-       code=cr.Stopping,
-       test=[TESTS + "delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions",
-             TESTS + "what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared",
-             TESTS + "the_last_part_asks_what_was_passed_over_too_early"])  # fmt: skip
-def guarantee_of_each_rule(data=None, model=None, promised=None, promised_model=None, odds=0.5, delta=0.1, budget=10):
-    """`promised`: for each run the rule, "pair_delta" or "run_delta", its similarities and its result."""
-    if data is None:
-        model, data = cr.dist1(0.5), _synthetic([12, 8, 4, 2], cr.dist1(0.5))
-    if promised is None:
-        promised_model, promised = cr.dist1(0.5), _promised(cr.dist1(0.5), odds, delta)
-    w, labels, same, first = data.condensed, data.labels, [], []
-    for way in WAYS:
-        for r in range(2):
-            plain = _ordering(way, w, model, r).run(cr.Truth(labels)).queries.tolist()
-            same += [_stop(way, w, labels, model, r, **how).queries.tolist() == plain
-                     for how in ({"pair_delta": 0}, {"run_delta": 0})]  # fmt: skip
-            cut = _stop(way, w, labels, model, r, budget=budget * r).queries.tolist()
-            first.append(cut == plain[: budget * r])
-    yield agreement(f"runs with δ = 0 that ask the same questions (of {len(same)})", sum(same), len(same))
-    yield agreement(f"runs with a budget of q that ask the first q (of {len(first)})", sum(first), len(first))
-    left, separated = [], []
-    for rule, square, run in promised:
-        chances = _printed_bound(square, promised_model, odds, run)
-        left.append(max(chances, default=0) if rule == "pair_delta" else sum(chances))
-        answered = {frozenset(run.clusters[pair].tolist()) for pair in run.queries[~run.answers]}
-        separated.append(len(answered) + len(run.declared) == comb(run.clusters.max() + 1, 2))
-    yield bounded(f"δ = {delta:g}, all orderings: the bound for each pair left at the end, or their sum, against δ",
-                  left, np.full(len(left), delta + 1e-6))  # fmt: skip
-    yield agreement("every two clusters are separated by an answer or declared", sum(separated), len(separated))
+QUARTERS = [0, Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]
+RISING = [Fraction(height, 4) for height in (1, 3, 5, 7)]
+#: Two densities of four steps each, which are mirror images of one another.
+SLOPE = cr.SimilarityModel.from_steps(QUARTERS, RISING, RISING[::-1], name="slope")
 
 
 @claim("B134", place=BEYOND, status="holds", basis="simulated",
@@ -118,75 +40,24 @@ def stated_probabilities_are_calibrated(calibration=None):
     tight = promised[~promised["model"].str.startswith("Dist-2")]
     per_data = tight.groupby(["model", "data"])[["wrong", "stated"]].mean()  # the orderings share data sets
     gap, error = (per_data["wrong"] - per_data["stated"]).mean(), sqrt(per_data["stated"].mean() / len(per_data))
-    yield simulation("sloped densities and Dist-1: wrong declarations in a run, less the sum of the stated bounds",
-                     gap, error, 0, size=len(tight), limit=4.5)  # fmt: skip
+    shares = tight["wrong"].mean(), tight["stated"].mean()
+    yield says(
+        simulation(
+            "sloped densities and Dist-1: wrong declarations in a run, less the sum of the stated bounds",
+            gap,
+            error,
+            0,
+            size=len(tight),
+            limit=4.5,
+        ),
+        f"In {len(tight):,} runs a mean of {shares[0]:.3f} declarations is wrong, where {shares[1]:.3f} was stated.",
+    )
     each = promised.groupby("way")[["wrong", "stated"]].agg(["mean", "size"])
     # Rare events: the variance of their number is its mean.
     most = each["stated", "mean"] + 5 * np.sqrt(each["stated", "mean"] / each["stated", "size"])
     yield bounded("each ordering: wrong declarations per run, against the stated number plus five standard errors",
                   each["wrong", "mean"], most)  # fmt: skip
     yield bounded("every run: the sum of the stated bounds, against δ", promised["stated"], promised["δ"])
-
-
-@claim("B135", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Prior odds and δ matter only through $\frac{\delta}{1-\delta}/o$. On clusters like the paper's,
-           with odds of one to thirteen many times more declarations are wrong than stated; with a hundred to one,
-           hardly any.""",
-       code=cr.Stopping, test=TESTS + "prior_odds_and_delta_count_by_their_ratio")  # fmt: skip
-def effect_of_the_prior_odds(data=None, guessed=None):
-    """`guessed`: a row for each run, with the prior odds, the number of the data set, the expected number of wrong
-    declarations and their number."""
-    data = _synthetic([12, 8, 4, 2], cr.dist1(0.5)) if data is None else data
-    guessed = _guessed() if guessed is None else guessed
-    model, asked = cr.dist1(0.5), []
-    for delta, odds in ((0.1, 1.0), (1 / 91, 0.1), (0.5, 9.0)):  # each δ/(1-δ)/o is one ninth
-        for way in WAYS:
-            run = _stop(way, data.condensed, data.labels, model, 1, pair_delta=delta, odds=odds)
-            asked.append(run.queries.tolist())
-    yield agreement("equal δ/(1-δ)/o, equal questions: pairs of runs",
-                    sum(asked[i] == asked[i % 3] for i in range(3, 9)), 6)  # fmt: skip
-    low = guessed[guessed["odds"] < 0.5]
-    excess = (low["wrong"] - low["stated"]).groupby(low["data"]).sum()  # all models together
-    yield exceeds("odds far too low: wrong declarations less the stated number", *mean_and_error(excess),
-                  size=len(low), limit=3)  # fmt: skip
-    yield bounded("odds of a hundred to one: wrong declarations in all runs together",
-                  guessed["wrong"][guessed["odds"] == 100].sum(), 2)  # fmt: skip
-
-
-@claim("B136", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Under Dist-2 the similarities prove that two different components of $a$ and $b$ records differ
-           with probability $1 - (\frac{1-2\epsilon}{1-\epsilon})^{ab}$; only such pairs are declared, and no match is
-           missed.""",
-       code=[left_open, cr.Stopping],
-       test=TESTS + "under_dist2_nothing_is_missed_and_certain_pairs_are_free")  # fmt: skip
-def certain_pairs_under_dist2(saved=None, ideal=None, seed=1, tries=4000):
-    """`saved`: a row for each run, with the model's name, the ordering, the questions of the full and of the stopped
-    run, the stated probability and the number of wrong declarations. `ideal`: the least number of questions. `seed`:
-    for all other draws."""
-    if saved is None:
-        sizes = [14, 11, 9, 8, 7, 6, 5]
-        saved, ideal = _saved("Dist-2", cr.dist2(0.4), "2/5", sizes), cr.ideal_queries(sizes)
-    rng = np.random.default_rng(seed)
-    proven, single = [], []
-    for epsilon in (0.05, 0.2, 0.4):
-        for a, b in ((1, 1), (1, 3), (2, 3)):
-            below = (cr.dist2(epsilon).red.sample((tries, a * b), rng=rng) < epsilon).any(axis=1)
-            expected = 1 - ((1 - 2 * epsilon) / (1 - epsilon)) ** (a * b)
-            proven.append((below.mean(), sqrt(expected * (1 - expected) / tries), expected))
-    for epsilon in (0.05, 0.2, 0.4):  # as `Stopped.chance` has it: forty records, all different, nothing asked
-        drawn = cr.datasets.synthetic([1] * 40, cr.dist2(epsilon), rng=rng)
-        run = _stop("edge", drawn.condensed, drawn.labels, cr.dist2(epsilon), 1, budget=0)
-        expected = epsilon / (1 - epsilon)
-        single.append((np.mean(run.chance == 0), sqrt(expected * (1 - expected) / 780), expected))
-    yield simulation("share of components proved to differ, nine settings, against the formula", *np.transpose(proven),
-                     size=tries, limit=5)  # fmt: skip
-    yield simulation("singletons: share of certain non-matches", *np.transpose(single), size=780, limit=5)
-    rows = saved[saved["model"] == "Dist-2"]
-    edge = rows[rows["way"] == "edge"]["questions"]
-    yield agreement("Dist-2 rows of the table above: wrong declarations, and the stated probability",
-                    [rows["wrong"].sum(), rows["stated"].sum()], [0, 0])  # fmt: skip
-    yield bounded("every stopped run asks less than the full run, edge ordering less than the ideal",
-                  np.r_[rows["questions"], edge], np.r_[rows["full"], np.full(len(edge), ideal)] - 1)  # fmt: skip
 
 
 @claim("B137", place=BEYOND, status="holds", basis="simulated",
@@ -199,39 +70,26 @@ def savings_of_stopping(saved=None, guessed=None):
     """`saved`: as for B136, with ε and δ. `guessed`: as for B135, with ε and the questions of the full and of the
     stopped run."""
     if saved is None:
-        saved = _saved("Dist-1", cr.dist1(0.5), "1/2", [120] * 2 + [60] * 4 + [30] * 6)
-    guessed = _guessed() if guessed is None else guessed
+        saved = saved_rows("Dist-1", cr.dist1(0.5), "1/2", [120] * 2 + [60] * 4 + [30] * 6)
+    guessed = guessed_odds() if guessed is None else guessed
     strong = saved[(saved["model"] == "Dist-1") & (saved["ε"] == "1/2") & (saved["δ"] == 1e-3)].set_index("way")
     share = 1 - strong["questions"] / strong["full"]
     small = guessed[(guessed["ε"] == "1/2") & (guessed["odds"] == 100)]
     yield bounded("every run: questions of the stopped run, against those of the full run plus five",
                   saved["questions"], saved["full"] + 5)  # fmt: skip
-    yield bounded("ε = ½, δ = 0.001: one half and one tenth, against the shares saved by node and edge ordering",
-                  [0.5, 0.1], [share["node"], share["edge"]])  # fmt: skip
+    yield says(
+        bounded(
+            "ε = ½, δ = 0.001: one half and one tenth, against the shares saved by node and edge ordering",
+            [0.5, 0.1],
+            [share["node"], share["edge"]],
+        ),
+        f"With δ = 0.001 node ordering saves {share['node']:.0%} of its questions and edge ordering "
+        f"{share['edge']:.0%}.",
+    )
     yield exceeds("ε = ½ at a quarter of the size, δ = 0.05: share that node ordering saves, above one fifth",
                   *mean_and_error(1 - small["questions"] / small["full"]), 0.2, size=len(small), limit=4)  # fmt: skip
     yield bounded("wrong declarations in all runs together", saved["wrong"].sum(), 2)
     yield bounded("every run: the stated probability of a miss, against δ", saved["stated"], saved["δ"])
-
-
-@claim("B138", place=BEYOND, status="holds", basis="simulated",
-       statement="""With a budget of about one to two questions per record (Dist-1, ε = ½), evidence ordering reaches a
-           higher recall than both heuristics, and node ordering a higher one when it omits improbable matches.""",
-       code=[cr.Stopping, cr.EvidenceOrdering], test=TESTS + "stopping_saves_what_the_chapter_says")  # fmt: skip
-def recall_under_a_budget(bought=None, least=None, most=None):
-    """`bought`: a row for each budget and run, with the ordering, whether it omitted improbable matches, the number of
-    the data set, recall and precision. `least`, `most`: the budgets of the claim."""
-    if bought is None:
-        bought, least, most = _bought()
-    table = bought.pivot_table(index=["data", "budget"], columns=["way", "passing"], values="recall")
-    early = table[table.index.get_level_values("budget").to_series().between(least, most).to_numpy()]
-    first = early["evidence", False] - early[[("edge", False), ("node", False)]].max(axis=1)
-    node = early["node", True] - early["node", False]
-    yield exceeds(f"budgets {least} to {most}: recall of evidence ordering less that of the better heuristic",
-                  *mean_and_error(first.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
-    yield exceeds("the same budgets: recall of node ordering with omissions, less without",
-                  *mean_and_error(node.groupby("data").mean()), size=bought["data"].nunique(), limit=4)  # fmt: skip
-    yield agreement("precision, every run", bought["precision"].to_numpy(), np.ones(len(bought)))
 
 
 @claim("B139", place=BEYOND, status="holds", basis="simulated",
@@ -244,11 +102,18 @@ def stopping_on_cora(runs=None, delta=0.01):
     number of wrong declarations, their number, and recall."""
     runs = _on_cora(delta) if runs is None else runs
     parts = dict(tuple(runs.groupby("cora")))
-    asis, anew = parts["as it is"], parts["dealt anew"]
+    asis, anew = parts["as it is"], parts["permuted"]
     yield exceeds("original similarities: wrong declarations in a run, less the stated number",
                   *mean_and_error(asis["wrong"] - asis["stated"]), size=len(asis), limit=2)  # fmt: skip
-    yield bounded("original, every run: ten times the stated number of wrong declarations, against the actual number",
-                  10 * asis["stated"], asis["wrong"])  # fmt: skip
+    yield says(
+        bounded(
+            "original, every run: ten times the stated number of wrong declarations, against the actual number",
+            10 * asis["stated"],
+            asis["wrong"],
+        ),
+        f"At most {asis['stated'].max():.3f} wrong declarations were stated for a run, and at least "
+        f"{asis['wrong'].min():.0f} are wrong.",
+    )
     yield bounded("original, every run: questions against a fifth of the full run, and 0.99 against recall",
                   np.r_[asis["questions"], np.full(len(asis), 0.99)],
                   np.r_[asis["to the end"] / 5, asis["recall"]])  # fmt: skip
@@ -256,93 +121,54 @@ def stopping_on_cora(runs=None, delta=0.01):
     yield bounded("every run: the sum of the stated bounds, against δ", runs["stated"], np.full(len(runs), delta))
 
 
-# --- the posterior by its definition, and the bound from its formula -------------------------------------------------
+# --- runs ---------------------------------------------------------------------------------------------------------
 
 
-def exact_posterior(w, model, odds, run):
-    """Every partition that agrees with the answers, and its exact probability.
-
-    A priori each additional entity makes a partition 1/odds times as probable; the likelihood is the product of f_g or
-    f_r over all pairs. Computed in fractions.
-    """
-    n = len(run.clusters)
-    pairs = list(combinations(range(n), 2))
-    green, red = ([Fraction(x) for x in f.pdf(w).tolist()] for f in (model.green, model.red))
-    answered = list(zip(run.queries.tolist(), run.answers.tolist(), strict=True))
-    weight = {p: odds ** -(max(p) + 1)
-              * prod(g if p[a] == p[b] else r for (a, b), g, r in zip(pairs, green, red, strict=True))
-              for p in clusterings(n) if all((p[a] == p[b]) == same for (a, b), same in answered)}  # fmt: skip
-    whole = sum(weight.values())
-    return {p: value / whole for p, value in weight.items()}
-
-
-def exact_chances(w, model, odds, run):
-    """The probability that each declared pair is a match: the sum over the partitions in which its records match."""
-    posterior = exact_posterior(w, model, odds, run)
-    return np.array([float(sum(c for p, c in posterior.items() if p[a] == p[b])) for a, b in run.declared])
-
-
-def open_to_no_other(run):
-    """Which declared pairs consist of two components that are open to no other component."""
-    ends = run.declared.ravel().tolist()
-    return np.array([ends.count(a) == ends.count(b) == 1 for a, b in run.declared], bool)
-
-
-def _printed_bound(w, model, odds, run):
-    """The bound of the proposition for every declared pair, from its formula, by loops over records."""
-    pairs = combinations(range(len(run.clusters)), 2)
-    ratio = dict(zip(pairs, np.log(model.green.pdf(w) / model.red.pdf(w)), strict=True))
-    part = {c: np.flatnonzero(run.clusters == c) for c in range(run.clusters.max() + 1)}
-    opened = {frozenset(run.clusters[pair].tolist()) for pair in run.declared}
-    evidence = {o: sum(ratio[min(u, v), max(u, v)] for u in part[min(o)] for v in part[max(o)]) for o in opened}
-    bounds = []
-    for a, b in run.clusters[run.declared].tolist():
-        both = [c for c in part if frozenset((a, c)) in opened and frozenset((b, c)) in opened]
-        least = min(sum(max(0, evidence[frozenset((x, c))]) for c in both) for x in (a, b))
-        bounds.append(1 / (1 + exp(-log(odds) - evidence[frozenset((a, b))] - least)))
-    return np.array(bounds)
-
-
-# --- small runs, for a check without the notebook -------------------------------------------------------------------
-
-
-def _ordering(way, w, model, rng):
+def ordering(way, w, model, rng):
+    """One of the three orderings, by name."""
     if way == "evidence":
         return cr.EvidenceOrdering(w, model, rng=rng)
     return (cr.EdgeOrdering if way == "edge" else cr.NodeOrdering)(w, rng=rng)
 
 
-def _stop(way, w, labels, model, rng, **how):
-    return cr.Stopping(_ordering(way, w, model, rng), model, **how).run(cr.Truth(labels))
+def stop(way, w, labels, model, rng, **how):
+    """A run that is stopped, with a perfect crowd."""
+    return cr.Stopping(ordering(way, w, model, rng), model, **how).run(cr.Truth(labels))
 
 
-def _synthetic(sizes, model, rng=1):
+def prior_sizes(n, odds):
+    """For each m up to n, how likely is each size of the cluster that has the first of m records.
+
+    Under the prior in which each further entity makes a partition 1/odds times as likely.
+    """
+    whole, shares = [1.0], [None]
+    for m in range(1, n + 1):
+        ways = [comb(m - 1, s - 1) / odds * whole[m - s] for s in range(1, m + 1)]
+        whole.append(sum(ways))
+        shares.append(np.array(ways) / whole[-1])
+    return shares
+
+
+def draw(shares, model, rng):
+    """Labels from the prior of `prior_sizes`, one cluster after another, and similarities from a model."""
+    n = len(shares) - 1
+    labels, left, cluster = np.zeros(n, int), rng.permutation(n), 0
+    while len(left):
+        size = 1 + rng.choice(len(left), p=shares[len(left)])
+        labels[left[:size]] = cluster
+        left, cluster = left[size:], cluster + 1
+    same = np.equal(*labels[np.array(np.triu_indices(n, 1))])
+    green, red = (density.sample(len(same), rng=rng) for density in (model.green, model.red))
+    return labels, np.where(same, green, red)
+
+
+def synthetic(sizes, model, rng=1):
     return cr.datasets.synthetic(sizes, model, rng=np.random.default_rng(rng), shuffle=True)
 
 
-def _similarities(labels, model, rng):
+def similarities(labels, model, rng):
     same = [a == b for a, b in combinations(labels, 2)]
     return np.where(same, model.green.sample(len(same), rng=rng), model.red.sample(len(same), rng=rng))
-
-
-def _small_runs():
-    """Five records with any labels: the bound holds given similarities and answers."""
-    rng, model, stopped = np.random.default_rng(1), cr.dist1(Fraction(1, 2)), []
-    for r in range(16):
-        labels, odds = rng.integers(3, size=5), (Fraction(1), Fraction(1, 4), Fraction(3))[r % 3]
-        w = _similarities(labels, model, rng)
-        run = _stop("edge", w, labels, model, r, budget=r % 8, odds=float(odds))
-        stopped += [(w, odds, run)] if len(run.declared) else []
-    return stopped, model
-
-
-def _promised(model, odds, delta):
-    rng, promised = np.random.default_rng(1), []
-    for r in range(12):
-        labels, rule = rng.integers(4, size=9), ("pair_delta", "run_delta")[r % 2]
-        w = _similarities(labels, model, rng)
-        promised.append((rule, w, _stop(WAYS[r % 3], w, labels, model, r, odds=odds, **{rule: delta})))
-    return promised
 
 
 def _calibration(records=6, runs=150, odds=0.2):
@@ -352,51 +178,35 @@ def _calibration(records=6, runs=150, odds=0.2):
     for name, model in (("Dist-1, ½", cr.dist1(0.5)), ("Dist-2, ⅕", cr.dist2(0.2))):
         for r in range(runs):
             labels = every[rng.choice(len(every), p=weight / weight.sum())]
-            w, delta = _similarities(labels, model, rng), (0.3, 0.1)[r % 2]
+            w, delta = similarities(labels, model, rng), (0.3, 0.1)[r % 2]
             for way in WAYS:
-                run = _stop(way, w, labels, model, r, run_delta=delta, odds=odds)
+                run = stop(way, w, labels, model, r, run_delta=delta, odds=odds)
                 lines.append({"model": name, "way": way, "rule": "run_delta", "δ": delta, "data": r,
                               "stated": run.chance.sum(), "wrong": run.wrong(labels).sum()})  # fmt: skip
     return pd.DataFrame(lines)
 
 
-def _guessed(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
+def guessed_odds(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
     lines = []
     for r in range(data_sets):
-        drawn = _synthetic(list(sizes), cr.dist1(0.5), r)
-        full = _ordering("node", drawn.condensed, None, r).run(cr.Truth(drawn.labels)).n_queries
+        drawn = synthetic(list(sizes), cr.dist1(0.5), r)
+        full = ordering("node", drawn.condensed, None, r).run(cr.Truth(drawn.labels)).n_queries
         for odds in (1 / 13, 100.0):
-            run = _stop("node", drawn.condensed, drawn.labels, cr.dist1(0.5), r, run_delta=0.05, odds=odds)
+            run = stop("node", drawn.condensed, drawn.labels, cr.dist1(0.5), r, run_delta=0.05, odds=odds)
             lines.append({"ε": "1/2", "odds": odds, "data": r, "full": full, "questions": run.n_queries,
                           "stated": run.chance.sum(), "wrong": run.wrong(drawn.labels).sum()})  # fmt: skip
     return pd.DataFrame(lines)
 
 
-def _saved(name, model, epsilon, sizes):
-    drawn, lines = _synthetic(sizes, model), []
+def saved_rows(name, model, epsilon, sizes):
+    drawn, lines = synthetic(sizes, model), []
     for way in ("edge", "node"):
-        full = _ordering(way, drawn.condensed, model, 1).run(cr.Truth(drawn.labels)).n_queries
+        full = ordering(way, drawn.condensed, model, 1).run(cr.Truth(drawn.labels)).n_queries
         for delta in (1e-2, 1e-3):
-            run = _stop(way, drawn.condensed, drawn.labels, model, 1, run_delta=delta, odds=max(sizes))
+            run = stop(way, drawn.condensed, drawn.labels, model, 1, run_delta=delta, odds=max(sizes))
             lines.append({"model": name, "ε": epsilon, "way": way, "full": full, "δ": delta, "questions": run.n_queries,
                           "stated": run.run_chance, "wrong": run.wrong(drawn.labels).sum()})  # fmt: skip
     return pd.DataFrame(lines)
-
-
-def _bought(sizes=(50, 25, 25, 12, 12, 7, 5), data_sets=4):
-    model, n, lines = cr.dist1(Fraction(1, 2)), sum(sizes), []
-    marks = [n * s // 8 for s in range(8, 16)]
-    for r in range(data_sets):
-        drawn = _synthetic(list(sizes), model, r)
-        for way in WAYS:
-            for passing in (False, True):
-                run = _stop(way, drawn.condensed, drawn.labels, model, r, odds=max(sizes), budget=marks[-1],
-                            pair_delta=0.01 if passing else 0)  # fmt: skip
-                recall = run.recall(drawn.labels)
-                lines += [{"way": way, "passing": passing, "data": r, "budget": q,
-                           "recall": recall[min(q, len(recall) - 1)], "precision": run.precision(drawn.labels)[-1]}
-                          for q in marks]  # fmt: skip
-    return pd.DataFrame(lines), marks[0], marks[-1]
 
 
 def _on_cora(delta):
@@ -411,10 +221,10 @@ def _on_cora(delta):
     for side in (same, ~same):
         dealt[side] = rng.permutation(dealt[side])
     lines = []
-    for what, w in (("as it is", asis), ("dealt anew", dealt)):
+    for what, w in (("as it is", asis), ("permuted", dealt)):
         for way in ("edge", "node"):
-            full = _ordering(way, asis, own, 0).run(cr.Truth(labels)).n_queries
-            run = _stop(way, w, labels, own, 0, run_delta=delta)
+            full = ordering(way, asis, own, 0).run(cr.Truth(labels)).n_queries
+            run = stop(way, w, labels, own, 0, run_delta=delta)
             lines.append({"cora": what, "to the end": full, "questions": run.n_queries, "stated": run.chance.sum(),
                           "wrong": run.wrong(labels).sum(), "recall": run.recall(labels)[-1]})  # fmt: skip
     return pd.DataFrame(lines)

@@ -17,13 +17,16 @@ import io
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
+from matplotlib import font_manager
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from book.companion import results
 from book.companion.printing import markdown_table
@@ -44,6 +47,11 @@ PURPLE = "#cc79a7"
 SKY = "#56b4e9"
 INK = "#222222"
 GREY = "#767676"
+
+#: A phone shows a figure of this width, in inches, with text of the least size, in points, at eleven pixels or more.
+WIDEST = 4.9
+LEAST_TEXT = 10.5
+_FONTS = [Path(__file__).parents[1] / "data" / "fonts" / f"{name}.ttf" for name in ("sans", "sans-semibold")]
 
 
 class Style(NamedTuple):
@@ -110,18 +118,30 @@ def use_style() -> None:
     >>> mpl.rcParams["svg.fonttype"]
     'path'
     """
-    sns.set_theme(context="notebook", style="ticks", font="DejaVu Sans")
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    for path in _FONTS:
+        if (name := font_manager.get_font(path).family_name) not in known:
+            font_manager.fontManager.addfont(path)
+    sns.set_theme(context="notebook", style="ticks")
     colors = [BLUE, ORANGE, GREEN, PURPLE, RED, SKY]
     dashes = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
     mpl.rcParams.update({
         "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
         "axes.prop_cycle": mpl.cycler(color=colors) + mpl.cycler(linestyle=dashes),
         "axes.spines.right": False, "axes.spines.top": False,
-        "axes.titlesize": 11, "axes.labelsize": 10.5, "xtick.labelsize": 9.5, "ytick.labelsize": 9.5,
-        "legend.fontsize": 9.5, "legend.frameon": False, "lines.linewidth": 1.8, "hatch.linewidth": 0.6,
+        # Text as on the pages; other characters, and the letters of formulas, from fonts that Matplotlib has.
+        "font.family": ["Companion Sans", "DejaVu Sans"],
+        "mathtext.fontset": "custom", "mathtext.rm": "Companion Sans", "mathtext.bf": "Companion Sans:bold",
+        **dict.fromkeys(["mathtext.it", "mathtext.cal"], "STIXGeneral:italic"), "mathtext.fallback": "stix",
+        "axes.titlesize": 11.5, "axes.labelsize": 11,
+        "xtick.labelsize": LEAST_TEXT, "ytick.labelsize": LEAST_TEXT,
+        "legend.fontsize": LEAST_TEXT, "legend.title_fontsize": LEAST_TEXT, "legend.frameon": False,
+        "axes.linewidth": 0.8, "xtick.major.width": 0.8, "ytick.major.width": 0.8, "xtick.major.size": 4,
+        "ytick.major.size": 4, "xtick.minor.size": 2, "ytick.minor.size": 2,
+        "lines.linewidth": 1.8, "hatch.linewidth": 0.6,
         # Transparent, so that the page's own background shows, light or dark.
         "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
-        "figure.figsize": (6.4, 3.6), "figure.constrained_layout.use": True, "figure.dpi": 100,
+        "figure.figsize": (WIDEST, 3.2), "figure.constrained_layout.use": True, "figure.dpi": 100,
         "svg.fonttype": "path", "svg.hashsalt": "crowder",
     })  # fmt: skip
 
@@ -169,6 +189,7 @@ def show(
     if not isinstance(fig, Figure):
         raise TypeError(f"figure {name}: expected a matplotlib figure, not {fig!r}")
     frame = _columns(data, name)
+    _for_a_phone(fig)
     svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
     _save(
         facts,
@@ -280,6 +301,14 @@ def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
     if frame.empty:
         raise ValueError(f"{name}: data is empty")
     return frame
+
+
+def _for_a_phone(fig: Figure) -> None:
+    """Narrow the figure to `WIDEST`, and enlarge text below `LEAST_TEXT`."""
+    width, height = fig.get_size_inches()
+    fig.set_size_inches(min(width, WIDEST), height)
+    for text in fig.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), LEAST_TEXT))
 
 
 def _render(fig: Figure, kind: str, **options: Any) -> bytes:

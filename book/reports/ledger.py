@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from book import claims
+from book import claims, strict_yaml
 from book.build.chapters import BuildError, Chapter
 from book.companion.claims import KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
 
@@ -42,12 +42,74 @@ def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | No
                 catalogue[other]["errata"].append(name)
             elif only is None:
                 raise BuildError(f"{entry['chapter']}: {name} is about {other}, which is not a claim")
+    for name, others in _rests_on(root / "book" / "data" / "rests_on.yml").items():
+        if name in catalogue:
+            catalogue[name]["rests_on"] = others
+            for other in (other for other in others if other in catalogue):
+                catalogue[other]["carries"].append(name)
+        if only is None and (unknown := [one for one in (name, *others) if one not in catalogue]):
+            raise BuildError(f"rests_on.yml: {unknown[0]} is not a claim")
+    layers({name: entry["rests_on"] for name, entry in catalogue.items()})
     return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
+
+
+def _rests_on(path: Path) -> dict[str, list[str]]:
+    """Claim -> the claims that it rests on, as the file declares."""
+    if not path.is_file():
+        return {}
+    try:
+        found = strict_yaml.read(path)
+    except strict_yaml.Unreadable as error:
+        raise BuildError(f"rests_on.yml: {error}") from None
+    for name, others in found.items():
+        if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+            raise BuildError(f"rests_on.yml: {name} needs a list of claims, not {others!r}")
+    return found
+
+
+def layers(edges: dict[str, list[str]]) -> list[list[str]]:
+    """The names in columns, each to the right of those it leads to; without those that no edge touches.
+
+    In a column a name stands near the mean height of its neighbours, so that few lines cross.
+
+    Raises
+    ------
+    BuildError
+        If a name leads to itself.
+
+    Examples
+    --------
+    >>> layers({"a": [], "b": ["a"], "c": ["a", "b"], "d": []})
+    [['a'], ['b'], ['c']]
+    """
+    depth: dict[str, int] = {}
+
+    def find(name: str, above: tuple[str, ...] = ()) -> int:
+        if name in above:
+            raise BuildError(f"rests_on.yml: {' rests on '.join((*above[above.index(name) :], name))}")
+        if name not in depth:
+            depth[name] = 1 + max((find(other, (*above, name)) for other in edges.get(name, ())), default=-1)
+        return depth[name]
+
+    touched = {name for name in edges if edges[name]} | {other for others in edges.values() for other in others}
+    columns: list[list[str]] = [[] for _ in range(1 + max((find(name) for name in sorted(touched)), default=-1))]
+    for name in sorted(touched):
+        columns[depth[name]].append(name)
+    near: dict[str, list[str]] = {name: list(edges.get(name, ())) for name in touched}
+    for name, others in edges.items():
+        for other in others:
+            near[other].append(name)
+    for _ in range(8):
+        height = {name: (place + 0.5) / len(column) for column in columns for place, name in enumerate(column)}
+        for column in columns:
+            column.sort(key=lambda name: sum(height[other] for other in near[name]) / len(near[name]))
+    return columns
 
 
 def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
     """The declaration of one claim, with the places of its code and tests."""
     entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
+    entry |= {"rests_on": [], "carries": []}
     entry |= {name: getattr(claim, name) for name in
               ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "prose")}  # fmt: skip
     entry |= {"touches": None if claim.touches is None else list(claim.touches), "proof": None}
@@ -185,6 +247,26 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
     return entries
 
 
+def sentence(entry: dict[str, Any]) -> str:
+    """What the page says while the evidence is folded: what a piece `says`, or its words and its figure.
+
+    What fails comes first. Then, for an amended claim, comes what refutes it; for any other, what carries it.
+
+    >>> piece = {"kind": "exact", "what": "the count", "figure": "equal: 3", "holds": True, "says": ""}
+    >>> sentence({"evidence": [piece], "corrected": "", "says": ""})
+    'The count: equal: 3.'
+    """
+    pieces = entry["evidence"]
+    failed = [piece for piece in pieces if not piece["holds"]]
+    if entry["says"] and not failed:
+        return entry["says"]
+    amended = [piece for piece in pieces if piece["kind"] == "counterexample" and entry["corrected"]]
+    if not (shown := [*failed, *amended, *pieces]):
+        return "No evidence was recorded."
+    what, figure = shown[0]["what"], shown[0]["figure"].rstrip(".")
+    return f"{'Does not hold: ' if failed else ''}{what if failed else what[:1].upper() + what[1:]}: {figure}."
+
+
 def status_and_basis(entry: dict[str, Any]) -> str:
     """Status and basis as text.
 
@@ -236,13 +318,14 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
     """The ledger as CSV, one line per claim."""
     text = io.StringIO()
     columns = ["id", "place", "statement", "expected", "status", "basis", "where", "proof", "prose", "kind", "touches",
-               "corrected", "affects", "stands", "figure", "chapter", "source", "test"]  # fmt: skip
+               "corrected", "affects", "stands", "figure", "says", "rests_on", "chapter", "source", "test"]  # fmt: skip
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for entry in entries:
         line = {key: " ".join(str(value).split()) for key, value in entry.items()}
         line["proof"] = "{page}#{label}".format(**entry["proof"]) if entry["proof"] else ""
         line["touches"] = "; ".join(entry["touches"] or ())
+        line["rests_on"] = " ".join(entry["rests_on"])
         for key in ("source", "test"):
             line[key] = " ".join(item["name"] for item in entry[key])
         writer.writerow(line)

@@ -27,15 +27,26 @@ def components(root: Path) -> list[dict[str, Any]]:
 
 
 def text_of(package: str) -> str | None:
-    """The licence texts that an installed package ships, if any, and those that it should ship, kept here."""
-    found = sorted({str(path) for path in distribution(package).files or [] if _is_text(path)})
+    """The licence texts that a package ships, if it is installed, and those that are kept here instead."""
+    found = sorted({str(path) for path in distribution(package).files or [] if _is_text(path)}) if _has(package) else []
     paths = [*(Path(distribution(package).locate_file(path)) for path in found), *_LACKING.glob(f"{package}.txt")]
     texts = [path.read_text(encoding="utf-8").strip() for path in paths]
     return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
 
 
+def _has(package: str) -> bool:
+    try:
+        return bool(distribution(package))
+    except PackageNotFoundError:
+        return False
+
+
 def _is_text(path: Any) -> bool:
     return ".dist-info" in path.parts[0] and _TEXT.search(path.name) is not None
+
+
+def _version(package: str) -> str:
+    return distribution(package).version if _has(package) else "(in this repository)"
 
 
 def copy_texts(root: Path, html: Path) -> None:
@@ -76,7 +87,7 @@ def facts(root: Path) -> dict[str, Any]:
     """Everything that the page of licences shows."""
     parts = [
         {"name": part["name"], "licence": part["licence"], "package": part["package"],
-         "version": distribution(part["package"]).version, "text": text_of(part["package"]) is not None}
+         "version": _version(part["package"]), "text": text_of(part["package"]) is not None}
         for part in components(root)
     ]  # fmt: skip
     return {"parts": parts, "packages": packages(root / "requirements.lock")}

@@ -21,9 +21,11 @@ MINUTES_PER_EQUATION = 0.5
 STORY = ("The paper", "Beyond it", "Use it")
 
 #: Not seen without a click, or not by the eye at all.
-FOLDED = ("details > :not(summary), .toggle:not(.toggle-shown) > :not(.admonition-title, summary), .toggle-hidden, "
-          ".tag_hide-input > .cell_input, .tag_hide-output > .cell_output, .cell.tag_hide-cell > *, "
-          "script, style, .headerlink, mjx-assistive-mml, annotation, .visually-hidden, .prompt")  # fmt: skip
+FOLDED = (
+    "details > :not(summary), details.hide > summary, .toggle:not(.toggle-shown) > :not(.admonition-title, summary), "
+    ".toggle-hidden, .dropdown.admonition > *, .tag_hide-input > .cell_input, .tag_hide-output > .cell_output, "
+    ".cell.tag_hide-cell > *, script, style, .headerlink, annotation, .visually-hidden, .prompt"
+)
 CODE = ".cell_input, div.highlight"
 _WORD = re.compile(r"[^\W_]")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +74,14 @@ def write(
     chapters: list[Chapter],
     executed: Path,
     commit: str | None,
+    more: Iterable[str] = (),
 ) -> None:
     """Write the pages under ``source/``: files with an anchor ``L-n`` on each line, notebooks with one on each cell.
 
-    Files are read from `copy` where possible, because `root` may have been edited since.
+    Files are those that the ledger names, and `more`. They are read from `copy` where possible, because `root` may have
+    been edited since.
     """
-    paths = sorted({item["path"] for entry in entries for item in [*entry["source"], *entry["test"]]})
+    paths = sorted({*more, *(item["path"] for entry in entries for item in [*entry["source"], *entry["test"]])})
     styles = html_folder / "source" / "style.css"
     styles.parent.mkdir(parents=True, exist_ok=True)
     light = HtmlFormatter(style="default").get_style_defs(".highlight")

@@ -3,6 +3,8 @@
 Vega, Vega-Lite and vega-embed are one file made by vl-convert-python, which contains them, so neither the build nor the
 reader's browser needs a network. The specification of a chart is moved from the page to a file of its own, a script
 because a page opened from a folder may not read data.
+
+The scripts of the explorer stand right after its settings and run before what follows is drawn, which would move.
 """
 
 import re
@@ -11,6 +13,8 @@ from typing import Any
 
 SCRIPT = "vega-embed.js"
 _SPEC = re.compile(r'(<script type="application/json" class="interactive-spec")>(.*?"figure":"([\w-]+)"\})</script>')
+_EXPLORER = re.compile(r'<script type="application/json" class="explorer-settings".*?</script>', re.DOTALL)
+EXPLORER_SCRIPTS = ("counts.js", "explorer.js")
 
 
 def bundle(path: Path) -> None:
@@ -40,6 +44,10 @@ def add_scripts(app: Any, page: str, template: str, context: dict[str, Any], doc
             bundle(path)
         # It loads the libraries and the specifications after the page.
         app.add_js_file("interactive.js", loading_method="defer")
+    scripts = [
+        f'<script src="{context["pathto"](f"_static/{name}", resource=True)}"></script>' for name in EXPLORER_SCRIPTS
+    ]
+    context["body"] = _EXPLORER.sub(lambda found: "\n".join([found[0], *scripts]), context["body"])
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,6 +1,9 @@
-"""The font of the formulas: STIX Two Math, reduced to the characters that the pages use, and adapted to browsers.
+"""The fonts of the pages, within style sheets: from a folder, too, they are there before a page is drawn.
 
-Browsers set stretched delimiters and roots with two flaws, which are cured in the font:
+Text is set in the fonts of ``book/data/fonts``: Source Serif 4, Source Sans 3 and Source Code Pro, reduced to the characters
+of European languages with the signs of formulas, and renamed, as their licence asks.
+
+Formulas are set in STIX Two Math, reduced to the characters that the pages use, and adapted to browsers. These set stretched delimiters and roots with two flaws, which are cured in the font:
 
 - A delimiter of any height is as wide as its widest variant, so a small one would stand between gaps, and a root be
   followed by one. Here all variants have the width of a small one; the few that are wider stick out on both sides.
@@ -23,6 +26,17 @@ from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
 SHEET = "maths.css"
+TEXT_SHEET = "fonts.css"
+FONTS = Path(__file__).parents[1] / "data" / "fonts"
+#: File -> family, weight and style.
+FACES = {
+    "serif": ("Companion Serif", 400, "normal"),
+    "serif-italic": ("Companion Serif", 400, "italic"),
+    "serif-semibold": ("Companion Serif", 600, "normal"),
+    "sans": ("Companion Sans", 400, "normal"),
+    "sans-semibold": ("Companion Sans", 600, "normal"),
+    "code": ("Companion Code", 400, "normal"),
+}
 DELIMITERS = "()[]{}⌊⌋⌈⌉⟨⟩|‖√"
 PRIMES = "′″‴"
 ITALIC_G = 0x1D454
@@ -83,21 +97,37 @@ def _narrow(made: TTFont, glyph: str, width: int, *, squeeze: bool) -> None:
     made["hmtx"][glyph] = (width, outline.xMin)
 
 
+def _url(face: TTFont) -> str:
+    """The font, compressed, as an address that contains it."""
+    face.flavor = "woff"
+    face.save(data := BytesIO())
+    return f"data:font/woff;base64,{b64encode(data.getvalue()).decode()}"
+
+
+def text_sheet() -> str:
+    """The style sheet with the fonts of the text."""
+    rules = []
+    for file, (family, weight, style) in FACES.items():
+        url = _url(TTFont(FONTS / f"{file}.ttf", recalcTimestamp=False))
+        rules.append(
+            f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; src: url({url}); }}'
+        )
+    return "\n".join(rules) + "\n"
+
+
 def write(app: Any, exception: Exception | None) -> None:
-    """Write the font with the characters of all formulas."""
+    """Write the style sheets: the fonts of the text, and that of the characters of all formulas."""
     if exception is None:
         pages = [path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")]
         formulas = "".join(formula for page in pages for formula in re.findall("<math.*?</math>", page, re.DOTALL))
         made = font(set(unescape(re.sub("<[^>]*>", "", formulas))) - {"\n"})
-        made.flavor = "woff"
-        made.save(data := BytesIO())
-        # Within a style sheet it is there before the page is drawn; afterwards, it would move the text.
-        url = f"data:font/woff;base64,{b64encode(data.getvalue()).decode()}"
-        sheet = f'@font-face {{ font-family: "Maths"; src: url({url}); }}\n'
+        sheet = f'@font-face {{ font-family: "Maths"; src: url({_url(made)}); }}\n'
         (Path(app.outdir) / "_static" / SHEET).write_text(sheet, encoding="utf-8")
+        (Path(app.outdir) / "_static" / TEXT_SHEET).write_text(text_sheet(), encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
+    app.add_css_file(TEXT_SHEET)
     app.add_css_file(SHEET)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

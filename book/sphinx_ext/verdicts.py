@@ -3,16 +3,18 @@
 They read ``ledger.json``, which the build writes beside the sources once the chapters have run (see `ledger`)::
 
     {claim}`C15`          a badge, linked to the evidence
-    ```{verdict} C15      the result, with the evidence folded; the build inserts it where the chapter checks the claim
-    ```{checked} 05-name  the claims that a chapter checks; the build inserts it at the chapter's end
-    ```{ledger} C         all claims of the paper (E: errata, B: the book's own statements)
-    ```{errata}           all errata, results first: the claims of the paper that are amended, and the others
+    ```{verdict} C15      the result in one sentence, with the evidence folded; the build inserts it where the chapter
+                          checks the claim, and claims.css puts it into the margin where there is one
+    ```{errata} results   the errata that are results, in full (rest: the others, a line each, which opens)
     ```{tally}            how many claims have which status
+
+The page of the ledger itself is made by `ledger_table`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +25,11 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
-from book.reports.ledger import by_weight, counted, errata, status_and_basis, tally
+from book.reports.ledger import counted, errata, sentence, status_and_basis, tally
 
 logger = logging.getLogger(__name__)
 
-HEADINGS = {"result": "Results", "condition": "Conditions that are left out", "wording": "Wording",
-            "misprint": "Slips"}  # fmt: skip
+HEADINGS = {"condition": "Conditions that are left out", "wording": "Wording", "misprint": "Slips"}
 NAMES = {"C": "claims of the paper", "E": "further errata", "B": "statements of the book’s own"}
 
 
@@ -60,11 +61,14 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
 
 
 def source_link(env: Any, item: dict[str, Any]) -> nodes.Node:
-    """A link to the line on the page that the build makes of the file (see `sources`)."""
+    """A link to the line on the page that the build makes of the file (see `sources`).
+
+    As plain HTML: the ledger has a thousand of them.
+    """
     up = "../" * env.docname.count("/")
-    label = item["name"].split("::")[-1]
-    return nodes.reference("", "", nodes.literal(label, label), internal=False,
-                           refuri=f"{up}source/{item['path']}.html#L-{item['line']}")  # fmt: skip
+    label = re.split(r"::|\.", item["name"])[-1]
+    address = f"{up}source/{item['path']}.html#L-{item['line']}"
+    return nodes.raw("", f'<a href="{address}">{label}</a>', format="html")
 
 
 class ClaimRole(SphinxRole):
@@ -78,6 +82,28 @@ class ClaimRole(SphinxRole):
         return [badge(self.env, entry)], []
 
 
+def short(place: str) -> str:
+    """The beginning of a claim's place, for a column.
+
+    >>> short("Theorem 2 (edge ordering) and its proof"), short("Experimental Observations, Table 1")
+    ('Theorem 2', 'Table 1')
+    """
+    place = re.sub(r"^(?:Experimental Observations|Appendix), (?:the )?", "", place)
+    return re.split(r"[,;:]| \((?!i)| and | to ", place)[0].strip()
+
+
+class Box(nodes.General, nodes.Element):
+    """The box of a claim beside its statement."""
+
+
+class Fold(nodes.General, nodes.Element):
+    """What is closed until a reader opens it; its first child is a `Line`."""
+
+
+class Line(nodes.General, nodes.Element):
+    """The line of a fold that is always there."""
+
+
 class MarkdownDirective(SphinxDirective):
     """Helpers for directives that insert Markdown."""
 
@@ -87,14 +113,13 @@ class MarkdownDirective(SphinxDirective):
         self.state.nested_parse(StringList(list(lines), source="ledger"), self.content_offset, box)
         return box.children
 
+    def inline(self, text: str) -> list[nodes.Node]:
+        """The nodes of one paragraph of Markdown."""
+        return [node for paragraph in self.markdown(text) for node in paragraph.children]
+
     def line(self, *parts: nodes.Node | str, classes: str = "") -> nodes.paragraph:
         made = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
         return nodes.paragraph("", "", *made, classes=[classes] if classes else [])
-
-    def head(self, mark: nodes.Node, entry: dict[str, Any]) -> nodes.paragraph:
-        """The badge, then the place, which may contain maths."""
-        (place,) = self.markdown(entry["place"])
-        return self.line(mark, " ", *place.children, classes="claim-head")
 
     def target(self, node: nodes.Element, name: str) -> nodes.Element:
         node["names"].append(name)
@@ -102,6 +127,7 @@ class MarkdownDirective(SphinxDirective):
         return node
 
     def links(self, entry: dict[str, Any], *, chapter: bool) -> nodes.paragraph:
+        """Links to the evidence in the chapter (or from there to the ledger), to code and to tests."""
         parts: list[nodes.Node | str] = []
         if chapter and entry["evidence"]:
             parts += [link(self.env, f"claim-{entry['id'].lower()}", "evidence"), " · "]
@@ -119,24 +145,14 @@ class MarkdownDirective(SphinxDirective):
         if entry["corrected"]:
             lines += [f"**What holds** ({entry['basis'] or NOT_SHOWN}): {entry['corrected']}", ""]
         if instance:
-            first = [piece for piece in entry["evidence"] if piece["kind"] == "counterexample"][:1]
-            lines += [line for piece in first for line in (f"**Instance:** {piece['what']}: *{piece['figure']}*", "")]
+            lines += [f"**Smallest instance:** {sentence(entry)}", ""]
         for label, text in (("Affects", entry["affects"]), ("What stands", entry["stands"])):
             lines += [f"**{label}:** {text}", ""] if text else []
         return self.markdown(*lines) if lines else []
 
-    def folded(self, entry: dict[str, Any], links: nodes.Node) -> nodes.Node:
-        """Basis and evidence, in a dropdown."""
-        box = nodes.container(classes=["claim-evidence"])
-        lines = [entry["statement"], ""] if entry["status"] == "holds" else []
-        lines += [*basis(entry), ""]
-        box += self.markdown(":::::{dropdown} Evidence", *lines, *evidence(entry["evidence"]), ":::::")
-        box.children[0] += links
-        return box
-
 
 class VerdictBox(MarkdownDirective):
-    """The result of one claim, where the chapter checks it."""
+    """The result of one claim, where the chapter checks it: a badge, one sentence, and the rest folded."""
 
     required_arguments = 1
 
@@ -145,16 +161,37 @@ class VerdictBox(MarkdownDirective):
         if entry is None:
             logger.warning("no claim %s in the ledger", self.arguments[0], location=self.get_location())
             return []
-        box = nodes.container(classes=["claim", "claim-changed"] if entry["changed"] else ["claim"])
+        # The theme hides the list of contents where something of the class `popout` stands in its place.
+        looks = ["claim", "popout", *["claim-changed"] * entry["changed"]]
+        box = Box("", classes=looks, role="note", **{"aria-label": f"Evidence for {entry['id']}"})
         self.target(box, f"claim-{entry['id'].lower()}")
-        box += self.head(badge(self.env, entry, target=f"ledger-{entry['id'].lower()}"), entry)
-        if entry["status"] != "holds":
-            box += self.markdown(entry["statement"])
-            box += self.correction(entry)
+        mark = badge(self.env, entry, target=f"ledger-{entry['id'].lower()}")
+        box += self.line(mark, " ", *self.inline(sentence(entry)), classes="claim-says")
+        if brief := is_brief(entry["corrected"]):
+            box += self.line(nodes.strong("", "What holds:"), " ", *self.inline(entry["corrected"]))
         if entry["changed"]:
             box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
-        box += self.folded(entry, self.links(entry, chapter=False))
+        fold = Fold("", Line("", nodes.Text("Evidence")), classes=["claim-evidence"])
+        title = "Printed" if entry["corrected"] else "Claim"
+        # A preview of the claim shows this part of the fold.
+        stated = nodes.container(classes=["claim-statement"])
+        stated += self.line(nodes.strong("", f"{title}, "), *self.inline(entry["place"]), ": ",
+                            *self.inline(entry["statement"]))  # fmt: skip
+        stated += self.correction(entry | {"corrected": ""} if brief else entry)
+        fold += stated
+        fold += self.markdown(*basis(entry), "", *evidence(entry["evidence"]))
+        fold += self.links(entry, chapter=False)
+        box += fold
         return [box]
+
+
+def is_brief(text: str) -> bool:
+    """Whether a correction is short enough to stand beside the sentence.
+
+    >>> is_brief("For $n \\\\ge 2k$."), is_brief("For small $n$. " * 6), is_brief("")
+    (True, False, False)
+    """
+    return 0 < len(text) <= 60
 
 
 def basis(entry: dict[str, Any]) -> list[str]:
@@ -186,90 +223,40 @@ def evidence(pieces: list[dict[str, Any]]) -> list[str]:
     return lines or ["No evidence was recorded."]
 
 
-class Checked(MarkdownDirective):
-    """The claims that one chapter checks, one line each."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        listed = nodes.bullet_list(classes=["checked"])
-        for entry in self.env.crowder_ledger.values():
-            if entry["chapter"] == self.arguments[0]:
-                (paragraph,) = self.markdown(entry["statement"])
-                line = self.line(badge(self.env, entry), " ", *paragraph.children)
-                listed += nodes.list_item("", line)
-        return [listed] if listed.children else []
-
-
-class Ledger(MarkdownDirective):
-    """All claims whose identifiers begin with a letter."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        found = []
-        entries = [e for e in self.env.crowder_ledger.values() if e["id"].startswith(self.arguments[0])]
-        for entry in by_weight(entries) if self.arguments[0] == "E" else entries:
-            box = nodes.container(classes=["claim", "claim-changed"] if entry["changed"] else ["claim"])
-            self.target(box, f"ledger-{entry['id'].lower()}")
-            box += self.head(badge(self.env, entry), entry)
-            box += self.markdown(entry["statement"])
-            box += self.correction(entry)
-            box += self.markdown(*basis(entry))
-            if entry["changed"]:
-                box += self.line(f"Expected: {entry['expected']}", classes="claim-expected")
-            links = self.links(entry, chapter=True)
-            for key in ("errata", "about"):
-                known = [name for name in entry[key] if name in self.env.crowder_ledger]
-                for number, name in enumerate(known):
-                    words = ", " if number else f" · {key}: "
-                    links += [nodes.Text(words), link(self.env, f"ledger-{name.lower()}", name)]
-            box += links
-            found.append(box)
-        return found
-
-
 class Errata(MarkdownDirective):
-    """The errata by weight: what is printed, what holds, the smallest instance, what it affects and what stands; slips
-    in one table."""
+    """The errata by weight: the results in full, or the rest, a line each, which opens."""
 
-    HEAD = ("place", "printed", "read instead", "")
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        found: list[nodes.Node] = []
         listed = errata(list(self.env.crowder_ledger.values()))
-        for kind, title in HEADINGS.items():
-            entries = [entry for entry in listed if entry["kind"] == kind]
-            if entries:
-                found.append(self.line(f"{title} ({len(entries)})", classes="errata-kind"))
-                found += [self.slips(entries)] if kind == "misprint" else map(self.erratum, entries)
+        if self.arguments[0] == "results":
+            found = [self.erratum(entry) for entry in listed if entry["kind"] == "result"]
+        else:
+            found = []
+            for kind, title in HEADINGS.items():
+                alike = [entry for entry in listed if entry["kind"] == kind]
+                found += [self.line(f"{title} ({len(alike)})", classes="errata-kind")] if alike else []
+                found += [self.row(entry) for entry in alike]
         return [nodes.container("", *found, classes=["errata"])] if found else []
 
     def erratum(self, entry: dict[str, Any]) -> nodes.Node:
-        box = nodes.container(classes=["claim"])
-        box += self.head(badge(self.env, entry), entry)
+        box = nodes.container(classes=["claim", "erratum"])
+        box += self.line(badge(self.env, entry), " ", *self.inline(entry["place"]), classes="claim-head")
         box += self.markdown(f"**Printed:** {entry['statement']}")
         box += self.correction(entry, instance=True)
-        box += self.markdown(*touching(entry))
         return box
 
-    def slips(self, entries: list[dict[str, Any]]) -> nodes.Node:
-        table = nodes.table(classes=["errata", "colwidths-given"])
-        group = nodes.tgroup(cols=len(self.HEAD))
-        group += [nodes.colspec(colwidth=width) for width in (24, 33, 33, 10)]
-        group += nodes.thead("", self.row(*(self.line(title) for title in self.HEAD)))
-        body = nodes.tbody()
-        for entry in entries:
-            target = f"claim-{entry['id'].lower()}" if entry["evidence"] else f"ledger-{entry['id'].lower()}"
-            words = (self.markdown(entry[key]) for key in ("place", "statement", "corrected"))
-            body += self.row(*words, self.line(link(self.env, target, entry["id"])))
-        group += body
-        table += group
-        return table
-
-    def row(self, *cells: nodes.Node | list[nodes.Node]) -> nodes.row:
-        made = [cell if isinstance(cell, list) else [cell] for cell in cells]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in made))
+    def row(self, entry: dict[str, Any]) -> nodes.Node:
+        """The place and what is affected; opened, what is printed and what to read instead."""
+        row = Fold("", classes=["ledger-row", "erratum-row"])
+        row += Line("", nodes.inline(entry["id"], entry["id"], classes=["erratum-id"]), nodes.Text(" "),
+                    nodes.inline("", "", *self.inline(f"**{short(entry['place'])}:** {entry['affects']}"),
+                                 classes=["row-text"]))  # fmt: skip
+        row += self.markdown(f"**Printed** ({entry['place']}): {entry['statement']}")
+        row += self.correction(entry | {"affects": ""}, instance=True)
+        row += self.line(badge(self.env, entry))
+        return row
 
 
 class Tally(MarkdownDirective):
@@ -294,11 +281,23 @@ def load(app: Any, env: Any, docnames: Any) -> None:
     env.crowder_ledger = read(app)
 
 
+def tag(name: str, *attributes: str) -> tuple[Any, Any]:
+    """How the HTML writer enters and leaves a node; those of its attributes that are named are written, too."""
+
+    def enter(writer: Any, node: nodes.Element) -> None:
+        given = {key: node[key] for key in attributes if key in node}
+        writer.body.append(writer.starttag(node, name, "", **given))
+
+    return enter, lambda writer, node: writer.body.append(f"</{name}>\n")
+
+
 def setup(app: Any) -> dict[str, bool]:
+    app.add_node(Box, html=tag("div", "role", "aria-label"))
+    app.add_node(Fold, html=tag("details", *(f"data-{fact}" for fact in ("weight", "chapter"))))
+    app.add_node(Line, html=tag("summary"))
+    app.add_css_file("claims.css")
     app.add_role("claim", ClaimRole())
     app.add_directive("verdict", VerdictBox)
-    app.add_directive("checked", Checked)
-    app.add_directive("ledger", Ledger)
     app.add_directive("errata", Errata)
     app.add_directive("tally", Tally)
     app.connect("env-before-read-docs", load)

@@ -1,9 +1,17 @@
 // Elements that are too wide for the screen scroll; make them reachable by keyboard.
 (function () {
+  const PHONE = 576, FITS = 475, LEAST = 0.79; // text of the least size, 14 pixels (book/companion/figures.py), is 11 on a phone
+
   function mark() {
-    const wide = "div.math, p:has(> math), .pst-scrollable-table-container, .cell_output .text_html";
+    document.querySelectorAll("figure > img.drawn").forEach((image) => {
+      const wide = innerWidth <= PHONE && image.naturalWidth > FITS;
+      image.style.minWidth = wide ? `${LEAST * image.naturalWidth}px` : "";
+    });
+    const wide = "div.math, p:has(math), .pst-scrollable-table-container, .cell_output .text_html, .bd-article pre, figure:has(.drawn)";
     document.querySelectorAll(wide).forEach((box) => {
-      if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      box.classList.toggle("scrolls", scrolls);
+      if (scrolls) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
     });
   }
@@ -15,6 +23,17 @@
   window.addEventListener("resize", mark);
 })();
 
-// Pages opened from a folder may not read each other, so search lists its hits without text.
-if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined")
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// On paper, proofs are open.
+addEventListener("beforeprint", () => {
+  document.querySelectorAll("details.proof:not([open])").forEach((proof) => proof.toggleAttribute("open", true));
+});
+
+// The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
+document.addEventListener("click", (event) => {
+  const copy = event.target.closest(".copy-entry");
+  if (copy) {
+    getSelection().selectAllChildren(copy.parentElement.nextElementSibling);
+    if (document.execCommand("copy")) copy.textContent = "Copied";
+  }
+  if (event.target.closest(".print-page")) window.print();
+});

@@ -213,6 +213,11 @@ def evidence_ordering(
 ) -> Resolution:
     """Resolve all records by evidence ordering: ``EvidenceOrdering(similarity, model, ...).run(oracle)``.
 
+    See Also
+    --------
+    crowder.EvidenceOrdering : the same, a question at a time.
+    crowder.evidence_bound : an upper bound on its questions.
+
     Examples
     --------
     >>> from crowder import Truth

@@ -46,6 +46,10 @@ class Stopped(Resolution):
     reason : str
         Why the run ended: "settled" (there was nothing to declare), "delta" or "budget"; "" while it continues.
 
+    See Also
+    --------
+    crowder.Stopping : the ordering that returns it.
+
     Examples
     --------
     >>> run = Stopped([[0, 1]], [True], [0, 0, 1], declared=[[0, 2]], chance=[0.01], reason="delta")
@@ -138,6 +142,11 @@ class Stopping(Ordering):
     ValueError
         If the ordering has already asked, lacks pairs or is itself a `Stopping`, a number is out of its range, or no
         stopping rule is given.
+
+    See Also
+    --------
+    crowder.Stopped : what its run returns.
+    crowder.EvidenceOrdering : an ordering that needs fewer questions where the model holds.
 
     Notes
     -----

@@ -60,6 +60,18 @@ def cora_records(
         The checksum does not match; a downloaded file is then discarded.
     OSError
         The download failed, or the server did not respond for half a minute.
+
+    See Also
+    --------
+    crowder.datasets.cora : similarities that need no text.
+    crowder.similarity.compute : similarities of records.
+
+    Examples
+    --------
+    >>> cora_records("no-such-file.csv")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.csv'
     """
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
     if not validation.flag(download, "download") and path is None:

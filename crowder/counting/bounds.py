@@ -52,6 +52,11 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     -------
     float
 
+    See Also
+    --------
+    crowder.node_bound : the bound of node ordering.
+    crowder.expected_queries : the exact count that it bounds.
+
     Notes
     -----
     Printed: O(largest size). For s above the largest cluster size the inner sums are empty and the bracket increases
@@ -219,6 +224,11 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     ------
     ValueError
         If a size is not a positive integer.
+
+    See Also
+    --------
+    crowder.edge_bound : the bound of edge ordering.
+    crowder.expected_queries : the exact count that it bounds.
 
     Notes
     -----

@@ -40,6 +40,10 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
     list of pair
         Those that no earlier answers imply.
 
+    See Also
+    --------
+    crowder.enumeration.orders_by_questions : the counts of all orders.
+
     Notes
     -----
     Written for clarity, not for speed: O(n) for each pair.
@@ -83,6 +87,11 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     -------
     dict
         From each number of questions to the number of orders with that many, in increasing order.
+
+    See Also
+    --------
+    crowder.enumeration.questions_of_order : the count of one order.
+    crowder.expected_queries : the mean over random orders of a model.
 
     Notes
     -----

@@ -45,6 +45,11 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     ValueError
         For sizes or an ordering invalid in `crowder.counting.expected_counts.expected_queries`, or an inexact model.
 
+    See Also
+    --------
+    crowder.expected_queries : the same in floating point, for many records.
+    crowder.expected_queries_symbolic : the same as a function of ε.
+
     Notes
     -----
     For edge ordering, polynomials of degree up to the square of the largest cluster. A dozen records are fast.
@@ -94,6 +99,11 @@ def expected_queries_symbolic(
     ValueError
         If no model has this name, or ε is not rational; for sizes or an ordering invalid in
         `crowder.counting.expected_counts.expected_queries`.
+
+    See Also
+    --------
+    crowder.expected_queries_exact : the same at one ε.
+    crowder.expected_queries : in floating point, for many records.
 
     Examples
     --------

@@ -93,7 +93,8 @@ def expected_queries(
 
     See Also
     --------
-    crowder.node_ordering, crowder.edge_ordering : the two heuristics, whose questions these are.
+    crowder.edge_ordering : the heuristic whose questions these are.
+    crowder.node_ordering : the other one.
     crowder.expected_queries_exact : the exact counts as fractions.
     crowder.counting.arrival_orders.expected_queries_in_order : node ordering for a given arrival order.
 

@@ -263,6 +263,11 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     ValueError
         If it is not a journal.
 
+    See Also
+    --------
+    crowder.Journal : writes what this reads.
+    crowder.journal.identity : what tells two runs apart.
+
     Examples
     --------
     >>> import tempfile

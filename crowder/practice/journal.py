@@ -71,6 +71,12 @@ class Journal:
     TypeError
         When asking, if the crowd's answer is not a boolean. Nothing is then written.
 
+    See Also
+    --------
+    crowder.journal.read : the answers in a journal.
+    crowder.StreamOrdering : questions from a file of candidate pairs.
+    crowder.Plan : what a run will cost.
+
     Notes
     -----
     *Killed process or power failure:* every answer that the journal has returned is on disk. At most one question was
@@ -297,6 +303,10 @@ def identity(ordering: Any) -> dict[str, object]:
     ------
     TypeError
         If `ordering` is not an `Ordering`.
+
+    See Also
+    --------
+    crowder.Journal : uses it to refuse the answers of another run.
 
     Examples
     --------

@@ -57,6 +57,11 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
         If a similarity is not in [0, 1], or a chunk does not consist of pairs of records; the message gives chunk and
         row, counted from 0. An existing file is then unchanged.
 
+    See Also
+    --------
+    crowder.chunks_from_parquet : reads what this writes.
+    crowder.number_records : numbers instead of identifiers.
+
     Examples
     --------
     >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
@@ -125,6 +130,12 @@ def chunks_from_parquet(
         with a similarity in [0, 1]. All rows are checked before the first chunk is returned.
     OSError
         If there is no such file.
+
+    See Also
+    --------
+    crowder.StreamOrdering : edge ordering over these chunks.
+    crowder.StreamNodeOrdering : node ordering over them.
+    crowder.write_candidates : writes such files.
 
     Notes
     -----
@@ -312,6 +323,11 @@ def number_records(
         row does not have two different identifiers and a similarity in [0, 1].
     OSError
         If there is no such file.
+
+    See Also
+    --------
+    crowder.write_candidates : writes candidate pairs.
+    crowder.chunks_from_parquet : reads them, sorted.
 
     Examples
     --------

@@ -91,6 +91,11 @@ def read_records(
     OSError
         If there is no such file, or it is a directory.
 
+    See Also
+    --------
+    crowder.Plan : what resolving these records will cost.
+    crowder.similarity.compute : the similarities of records.
+
     Notes
     -----
     The rules are those of :mod:`crowder.practice.record_file`. Time and memory are proportional to the size of the

@@ -100,6 +100,12 @@ class StreamOrdering(Streamed):
     TypeError
         When asking, if a chunk is not a triple of arrays, or its records are not integers.
 
+    See Also
+    --------
+    crowder.EdgeOrdering : the same for all pairs, in memory.
+    crowder.StreamNodeOrdering : node ordering over a stream.
+    crowder.chunks_from_parquet : candidate pairs from files.
+
     Notes
     -----
     *Memory* is proportional to the records, the answers and one chunk. ``ties="random"`` also holds all pairs of one

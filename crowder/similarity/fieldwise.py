@@ -15,8 +15,8 @@ __all__ = ["field_mean"]
 def field_mean(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
     """Mean Jaccard similarity of the tokens of a field, over the fields that are filled in both records.
 
-    s(a, b) = (1/|F|) Σ_{f ∈ F} J(a_f, b_f), F the fields in which both have a token; 0 if there is none. A field that
-    is empty in one of them is no evidence either way, so the mean leaves it out.
+    ``s(a, b) = (1/|F|) Σ_{f ∈ F} J(a_f, b_f)``, F the fields in which both have a token; 0 if there is none. A field
+    that is empty in one of them is no evidence either way, so the mean leaves it out.
 
     Parameters
     ----------
@@ -32,6 +32,11 @@ def field_mean(records: Records, *, fields: Sequence[str] | None = None) -> np.n
     ------
     TypeError, ValueError
         As :func:`crowder.similarity.functions.jaccard_tokens`.
+
+    See Also
+    --------
+    crowder.similarity.jaccard_tokens : one set of tokens for all fields.
+    crowder.similarity.compute : by name.
 
     Notes
     -----

@@ -37,7 +37,7 @@ __all__ = [
 
 
 def jaccard_tokens(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
-    """Jaccard similarity of token sets, J(A, B) = |A ∩ B| / |A ∪ B|.
+    """Jaccard similarity of token sets, ``J(A, B) = |A ∩ B| / |A ∪ B|``.
 
     Sets, not bags: a token counts once, however often it occurs. Each value is a single division of whole numbers, so
     it is the same to the last bit on every machine.
@@ -60,6 +60,12 @@ def jaccard_tokens(records: Records, *, fields: Sequence[str] | None = None) -> 
         If a record or a field is not text.
     ValueError
         If ``fields`` is empty, names an absent column, or is given for records without columns.
+
+    See Also
+    --------
+    crowder.similarity.jaccard_qgrams : q-grams instead of tokens.
+    crowder.similarity.tfidf_cosine : rare tokens weigh more.
+    crowder.similarity.compute : by name.
 
     Notes
     -----
@@ -96,6 +102,11 @@ def jaccard_qgrams(records: Records, *, fields: Sequence[str] | None = None, q: 
     TypeError, ValueError
         As :func:`jaccard_tokens`; ValueError also if q < 1.
 
+    See Also
+    --------
+    crowder.similarity.jaccard_tokens : tokens instead of q-grams.
+    crowder.similarity.compute : by name.
+
     Examples
     --------
     >>> jaccard_qgrams(["abcd", "bcde"])  # bcd, out of abc, bcd and cde
@@ -127,6 +138,11 @@ def tfidf_cosine(records: Records, *, fields: Sequence[str] | None = None) -> np
     TypeError, ValueError
         As :func:`jaccard_tokens`.
 
+    See Also
+    --------
+    crowder.similarity.jaccard_tokens : all tokens weigh the same.
+    crowder.similarity.compute : by name.
+
     Examples
     --------
     >>> tfidf_cosine(["b a", "A, b!", "c"])
@@ -143,10 +159,10 @@ def tfidf_cosine(records: Records, *, fields: Sequence[str] | None = None) -> np
 
 
 def levenshtein(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
-    """Normalised edit similarity, 1 - d(a, b) / max(|a|, |b|).
+    """Normalised edit similarity, ``1 - d(a, b) / max(|a|, |b|)``.
 
-    d is the least number of insertions, deletions and replacements of characters that turn a into b; |a| is the number
-    of characters.
+    d is the least number of insertions, deletions and replacements of characters that turn a into b; ``|a|`` is the
+    number of characters.
 
     Parameters
     ----------
@@ -156,12 +172,17 @@ def levenshtein(records: Records, *, fields: Sequence[str] | None = None) -> np.
     Returns
     -------
     ndarray, shape (n(n-1)/2,), float64
-        Each value is one division of whole numbers, (max(|a|, |b|) - d) / max(|a|, |b|).
+        Each value is one division of whole numbers, ``(max(|a|, |b|) - d) / max(|a|, |b|)``.
 
     Raises
     ------
     TypeError, ValueError
         As :func:`jaccard_tokens`.
+
+    See Also
+    --------
+    crowder.similarity.jaro_winkler : the other similarity of strings.
+    crowder.similarity.compute : by name.
 
     Notes
     -----
@@ -178,9 +199,9 @@ def levenshtein(records: Records, *, fields: Sequence[str] | None = None) -> np.
 def jaro_winkler(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
     """Jaro-Winkler similarity: Jaro's, increased for a common prefix of up to four characters.
 
-    J = (m/|a| + m/|b| + (m - t)/m) / 3, with m the number of matching characters within max(|a|, |b|)/2 - 1 positions
-    of each other and t half the number of those in a different order (rounded down); J + 0.1 p (1 - J) for a common
-    prefix of p characters if J > 0.7.
+    ``J = (m/|a| + m/|b| + (m - t)/m) / 3``, with m the number of matching characters within
+    ``max(|a|, |b|)/2 - 1`` positions of each other and t half the number of those in a different order (rounded down);
+    ``J + 0.1 p (1 - J)`` for a common prefix of p characters if J > 0.7.
 
     Parameters
     ----------
@@ -195,6 +216,11 @@ def jaro_winkler(records: Records, *, fields: Sequence[str] | None = None) -> np
     ------
     TypeError, ValueError
         As :func:`jaccard_tokens`.
+
+    See Also
+    --------
+    crowder.similarity.levenshtein : the other similarity of strings.
+    crowder.similarity.compute : by name.
 
     Notes
     -----
@@ -255,6 +281,11 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     TypeError, ValueError
         As :func:`jaccard_tokens`; ValueError also for an unknown name.
 
+    See Also
+    --------
+    crowder.datasets.cora : similarities that are shipped.
+    crowder.similarity.discretize : values on a grid.
+
     Examples
     --------
     >>> compute(["Disneyland", "Disney World"], "jaccard-qgrams")  # dis isn sne ney, out of 14
@@ -283,6 +314,10 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     ------
     ValueError
         For an unknown rule, levels < 1, or a value outside [0, 1].
+
+    See Also
+    --------
+    crowder.similarity.compute : the values.
 
     Examples
     --------

@@ -2,123 +2,69 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, GREEN, GREY, INK, MATCH, NONMATCH, ORANGE, PURPLE
+from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE
 
-#: How each curve of recall is drawn.
-LOOKS = {
-    "ideal": {"color": GREY, "ls": ":"},
-    "edge ordering": {"color": ORANGE, "ls": "--"},
-    "node ordering": {"color": BLUE, "ls": "-"},
-}
-
-#: The fields that a similarity function reads, in the figure of all functions.
-FIELDS = {
-    "all fields": {"color": BLUE, "ls": "-"},
-    "author and title": {"color": ORANGE, "ls": "--"},
-    "title": {"color": PURPLE, "ls": "-."},
-}
-
-
-def sizes(frame):
-    """Cluster sizes by rank, and the shares of matching pairs and of records that they hold."""
-    fig, (top, low) = plt.subplots(2, 1, figsize=(6.4, 5), sharex=True)
-    top.fill_between(frame["rank"], 0.7, frame["size"], step="mid", color=BLUE)
-    top.set(yscale="log", ylabel="records in it", ylim=(0.7, None))
-    top.set_yticks([1, 10, 100], ["1", "10", "100"])
-    low.plot(frame["rank"], frame["matching pairs so far"], label="of all matching pairs")
-    low.plot(frame["rank"], frame["records so far"], label="of all records")
-    low.set(xlabel="clusters, largest first", ylabel="share so far", ylim=(0, 1.04))
-    low.legend(loc="lower right")
-    return fig
-
-
-def similarities(frame, family):
-    """Two histograms for each function: matches, and non-matches."""
-    fig, axes = plt.subplots(6, 2, figsize=(4.6, 9), sharex=True)
-    for (name, part), ax in zip(frame.groupby("function", sort=False), axes.flat, strict=True):
-        for kind, style in (("matches", MATCH), ("non-matches", NONMATCH)):
-            side = part[part["pairs"] == kind]
-            width = 1 / len(side)
-            ax.bar(side["from"], side["density"], width, align="edge", label=kind, **style.fill)
-        ax.set_title(f"{family[name].similarity}\n{family[name].on}", fontsize=9)
-        ax.set(yticks=[], xlim=(0, 1))
-        ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
-    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    fig.supxlabel("similarity", fontsize=10.5)
-    fig.get_layout_engine().set(w_pad=0.14)
-    return fig
-
-
-def integral(frame):
-    """L(t) on cora and in the models."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
-    for name, width in zip(frame.columns[1:], (2.6, 1.6, 1.6, 1.6), strict=True):
-        ax.plot(frame["t"], frame[name], lw=width, label=name)
-    bottom = 10.0 ** np.floor(np.log10(max(frame["cora"].min(), 1e-9)) - 1)
-    ax.set(xscale="log", yscale="log", ylim=(bottom, 1), xlabel="$t$", ylabel="$L_{g,r}(t)$")
-    ax.legend(loc="upper right")
-    return fig
+LOOKS = {"ideal": FEWEST, "edge ordering": EDGE, "node ordering": NODE}
+#: Where the name of each curve stands, in the panel of the first questions: question, recall.
+NAMES = {"ideal": (250, 0.9), "edge ordering": (1480, 0.3), "node ordering": (2300, 0.68)}
+#: Markers of the levels of recall, and of the end.
+MARKERS = ("o", "^", "D", "s", "|")
 
 
 def recall(frame, zoom):
-    """Recall against questions: to the end, and the first `zoom` questions."""
-    fig, axes = plt.subplots(2, 1, figsize=(6.4, 6))
+    """Recall against questions: the first `zoom` questions, and to the end."""
+    fig, axes = plt.subplots(2, 1, figsize=(4.8, 4.3))
     for name, look in LOOKS.items():
         part = frame[frame["ordering"] == name]
-        axes[0].plot(part["questions"], part["recall"], label=name, **look)
         early = part[part["questions"] <= zoom]
-        axes[1].plot(early["questions"], early["recall"], **look)
+        axes[0].plot(early["questions"], early["recall"], **look.line)
+        axes[1].plot(part["questions"], part["recall"], label=name, **look.line)
+        axes[0].text(*NAMES[name], name, color=look.color, fontsize=11)
     for ax in axes:
-        ax.set(ylabel="recall", ylim=(0, 1.04), xlim=(0, None))
+        ax.set(ylim=(0, 1.04), xlim=(0, None), yticks=[0, 0.5, 1])
         ax.xaxis.set_major_formatter("{x:,.0f}")
-    axes[0].set_title("to the end")
-    axes[1].set(title=f"the first {zoom:,} questions", xlabel="questions asked")
-    axes[0].legend(loc="lower right")
-    fig.get_layout_engine().set(h_pad=0.12)
+        ax.tick_params(labelsize=11)
+        ax.set_ylabel("recall", fontsize=11)
+    axes[1].set_xlabel("questions asked", fontsize=11)
     return fig
 
 
-def family(frame, ideal, family, *, recall, within, floor):
-    """Recall of all functions, stretched towards 1: a panel an ordering.
+def levels(frame, family, *, ends, recall, within):
+    """Questions to levels of recall and to the end: a panel for each ordering, a row for each function.
 
-    `ideal` is the ideal's curve, `recall` and `within` are the printed ones; `floor` is the least
-    missing share that is drawn.
+    `ends` are the published totals; `recall` is published to be reached `within` so many questions.
     """
-
-    def stretched(share):
-        return -np.log10(np.maximum(1 - share, floor))
-
-    fig, axes = plt.subplots(2, 1, figsize=(6.4, 7), sharex=True)
-    ticks = [0, 0.9, 0.99, recall, 0.9999]
-    best = {"ls": ":", "color": INK}
-    for ax, (ordering, panel) in zip(axes, frame.groupby("ordering", sort=False), strict=True):
-        for name, part in panel.groupby("function", sort=False):
-            look = FIELDS[family[name].on]
-            ax.plot(part["questions"], stretched(part["recall"]), lw=1.2, **look)
-        ax.plot(ideal[0], stretched(ideal[1]), lw=2.4, **best)
-        ax.axvline(within, color=GREY, lw=0.9)
-        ax.axhline(stretched(recall), color=GREY, lw=0.9)
-        ax.set(title=f"{ordering} ordering", ylabel="recall", xlim=(0, None), ylim=(0, None))
-        ax.set_yticks([*map(stretched, ticks), stretched(1)], [*map(str, ticks), "1"])
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-    axes[1].set_xlabel("questions asked")
-    looks = FIELDS | {"ideal": best}
-    handles = {what: axes[0].plot([], **look)[0] for what, look in looks.items()}
-    fig.legend(handles.values(), handles, loc="outside upper center", ncols=4, columnspacing=1)
-    return fig
-
-
-def arrival(frame):
-    """Recall of node ordering by order of arrival; the first is the bound."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
-    colors, dashes = ["#bbbbbb", PURPLE, BLUE, GREEN], ["-", "-.", "-", "--"]
-    curves = frame.groupby("arrival", sort=False)
-    for (name, part), color, dash in zip(curves, colors, dashes, strict=True):
-        width = 5 if name == "fastest possible" else 1.8
-        ax.plot(part["questions"], part["recall"], color=color, ls=dash, lw=width, label=name)
-    ax.set(xlabel="questions asked", ylabel="recall", xlim=(0, None), ylim=(0, 1.04))
-    ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.legend(loc="lower right", title="records arrive by", title_fontsize=9.5)
+    fig, axes = plt.subplots(2, 1, figsize=(4.8, 8.4), sharex=True)
+    columns = [column for column in frame.columns if column.startswith("recall")] + ["end"]
+    solid = (f"recall {recall:g}", "end")
+    looks = {c: {"marker": m, "ls": "none", "ms": 10 if m == "|" else 6, "mew": 1.8 if m == "|" else 1}
+             for c, m in zip(columns, MARKERS, strict=True)}  # fmt: skip
+    names = []  # a header for the fields that are read, and the functions that read them
+    for fields in ("all fields", "author and title", "title"):
+        names += [fields, *(name for name, member in family.items() if member.on == fields)]
+    labels = [f"  {family[name].similarity}" if name in family else f"{name}:" for name in names]
+    place = dict(zip(names, range(len(names), 0, -1), strict=True))
+    for ax, (ordering, look) in zip(axes, {"edge": EDGE, "node": NODE}.items(), strict=True):
+        part = frame[frame["ordering"] == ordering]
+        y = part["function"].map(place)
+        ax.hlines(y, part[columns[0]], part["end"], color=GREY, lw=0.6)
+        for column in columns:
+            ax.plot(part[column], y, mec=look.color, mfc=look.color if column in solid else "white", **looks[column])
+        for x in (within, ends[ordering]):
+            ax.axvline(x, ymax=0.97, color=GREY, lw=1)
+            ax.text(x, len(names) + 0.5, f"{x:,}", ha="center", fontsize=11, color=GREY)
+        ax.set(xscale="log", ylim=(0.3, len(names) + 0.6), xlim=(1200, 33_000))
+        ax.set_title(f"{ordering} ordering", fontsize=12, pad=16)
+        ax.set_yticks(list(place.values()), labels, fontsize=11)
+        ax.minorticks_off()
+        ticks = [2000, 5000, 10_000, 20_000]
+        ax.set_xticks(ticks, ["2,000", "5,000", "10,000", "20,000"], fontsize=11)
+        ax.tick_params(axis="y", length=0)
+    axes[1].set_xlabel("questions asked", fontsize=11)
+    handles = [plt.Line2D([], [], mec=INK, mfc=INK if c in solid else "white", **looks[c]) for c in columns]
+    shown = [column.removeprefix("recall ") for column in columns]
+    fig.legend(handles, shown, loc="outside upper center", ncols=5, fontsize=11, handletextpad=0, columnspacing=0.8,
+               title="recall", title_fontsize=11)  # fmt: skip
     return fig
 
 

@@ -2,7 +2,8 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, GREY, INK, ORANGE, PURPLE
+import pandas as pd
+from book.companion.figures import BLUE, EDGE, GREY, INK, NODE, ORANGE, PURPLE
 
 NAMES = {
     "argsort": "one sort", "edge": "edge ordering", "node": "node ordering", "FFQS": "FFQS",
@@ -18,12 +19,49 @@ MEMORY_FROM = 100_000
 
 _LOOK = {
     "argsort": dict(color=GREY, ls=":", marker="."),
-    "edge": dict(color=ORANGE, ls="-", marker="o"),
-    "node": dict(color=BLUE, ls="--", marker="s"),
+    "edge": dict(EDGE.line, marker="D"),
+    "node": dict(NODE.line, marker="o"),
     "FFQS": dict(color=PURPLE, ls="-.", marker="^"),
-    "edge, plainest": dict(color=INK, ls="-", marker="o", mfc="white"),
-    "node, plainest": dict(color=INK, ls="--", marker="s", mfc="white"),
+    "edge, plainest": dict(color=INK, ls="-", marker="D", mfc="white"),
+    "node, plainest": dict(color=INK, ls="--", marker="o", mfc="white"),
 }
+
+
+def span(seconds):
+    """A time as people say it."""
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def journalled(parts):
+    """Seconds for an answer that is written to a journal."""
+    journal = parts[parts["step"] == "journal"].iloc[0]
+    return journal["wall_seconds"] / journal["questions"]
+
+
+def divided(parts, pairs, workers):
+    """The planned seconds of each step for so many pairs in blocks, scaled by m log m from a tenth of them."""
+    rows = parts[(parts["kind"] == "blocks") & (parts["ordering"] == "edge") & (parts["pairs"] == pairs // 10)]
+    rows = rows[rows["step"] != "journal"].set_index("step")
+    m = rows["pairs"]
+    seconds = rows["seconds"] * pairs * np.log(pairs) / (m * np.log(m))
+    plan = pd.DataFrame({"workers": workers})
+    plan["split"] = seconds["split"]
+    plan["resolve"] = seconds["resolve"] / plan["workers"]
+    plan["merge"] = seconds["merge"]
+    plan["all"] = plan[["split", "resolve", "merge"]].sum(axis=1)
+    asked = rows["questions"]["merge"] * 10
+    plan["with journals"] = plan["all"] + asked * journalled(parts) / plan["workers"]
+    plan["GB"] = plan["workers"] * rows["peak_mb"]["resolve"] / 1000
+    return plan
+
+
+def divided_shown(plan):
+    """The plan in words."""
+    times = {name: plan[name].map(span) for name in plan.columns[1:-1]}
+    return pd.DataFrame({"workers": plan["workers"]} | times | {"GB of all workers": plan["GB"].map("{:.1f}".format)})
 
 
 def rivals(frame):
@@ -82,8 +120,8 @@ def scale(frame):
     looks = {
         ("sparse", "edge"): ("edge ordering, in memory", _LOOK["edge"]),
         ("sparse", "node"): ("node ordering, in memory", _LOOK["node"]),
-        ("stream", "edge"): ("edge ordering, from disk", _LOOK["edge"] | dict(ls=":", marker="^", mfc="white")),
-        ("stream", "node"): ("node ordering, from disk", _LOOK["node"] | dict(ls="-.", marker="v", mfc="white")),
+        ("stream", "edge"): ("edge ordering, from disk", _LOOK["edge"] | dict(mfc="white", lw=1)),
+        ("stream", "node"): ("node ordering, from disk", _LOOK["node"] | dict(mfc="white", lw=1)),
     }
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4))
     for key, part in frame.groupby(["kind", "ordering"], sort=False):

@@ -1,7 +1,7 @@
-"""The figure of the appendix *Bounds for Dist-2*."""
+"""The figures of the appendix *Approximations and bounds for the integral*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, GREEN, PURPLE
+from book.companion.figures import BLUE, GREEN, INK, PURPLE
 
 
 def bounds(frame, few, many):
@@ -20,4 +20,19 @@ def bounds(frame, few, many):
     right.set(xlabel=r"$\epsilon$", title="growth factor per unit of $t$", ylim=(0.97, 2.2))
     handles = right.get_legend_handles_labels()
     fig.legend(*handles, loc="outside upper center", ncols=3, title="base of the bound")
+    return fig
+
+
+def simplifications(frame):
+    """What the two simplifications for Dist-1 lose."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.5))
+    first, second = (frame[frame["simplification"] == which] for which in (1, 2))
+    groups = first.groupby("epsilon", sort=False)
+    for marker, (epsilon, part) in zip("os^Dvp", groups, strict=False):
+        label = rf"$\epsilon = {epsilon:g}$"
+        left.semilogy(part["t"], 100 * part["lost"], marker=marker, ms=4, lw=1.2, label=label)
+    left.set(xlabel="$t$", title="the first loses (%)", ylim=(1e-6, 300), xticks=range(0, 13, 3))
+    left.legend()
+    right.plot(second["epsilon"], 100 * second["lost"], color=INK)
+    right.set(xlabel=r"$\epsilon$", title="the second loses (%)", ylim=(0, 104), xlim=(0, 0.51))
     return fig

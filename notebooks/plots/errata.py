@@ -1,28 +1,23 @@
 """Figures of the chapter *Errata*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, INK, ORANGE
+from book.companion.figures import CORRECTED, GREY, PRINTED
 
-HOLDS, PRINTED = {"color": BLUE}, {"color": ORANGE, "ls": "--"}
-LIMIT = {"color": INK, "lw": 0.8, "ls": ":"}
+LIMIT = {"color": GREY, "lw": 1}
 
 
 def printed_and_corrected(frame, all_pairs):
-    """Three errata, printed dashed and corrected solid; `all_pairs` is the most that can be asked in the second."""
-    excess, needed, factor = (frame[frame["erratum"] == name] for name in ("C09", "C07", "C16"))
-    fig, (one, two, three) = plt.subplots(3, 1, figsize=(5.6, 8.2))
-    over = {name: excess["exact"] / excess[name] for name in ("bound", "repaired")}
-    one.loglog(excess["m"], over["bound"], **PRINTED, marker="s", ms=4, label="over the printed bound")
-    one.loglog(excess["m"], over["repaired"], **HOLDS, marker="o", ms=4, label="over the corrected bound")
+    """Two errata, printed and corrected; `all_pairs` is the most that can be asked in the second."""
+    excess, needed = (frame[frame["erratum"] == name] for name in ("C09", "C07"))
+    fig, (one, two) = plt.subplots(2, 1, figsize=(6.4, 4.2))
+    for name, style, words in (("bound", PRINTED, "printed bound"), ("repaired", CORRECTED, "corrected bound")):
+        one.loglog(excess["m"], excess["exact"] / excess[name], **style.line, label=f"over the {words}")
     one.axhline(1, **LIMIT)
-    one.set(xlabel="records $m$ in each of two clusters", ylabel="asked over bound", title="C09: Theorem 2")
-    two.loglog(needed["epsilon"], needed["printed"], **PRINTED, label="printed, $k^2/H^2$, up to a constant")
-    two.loglog(needed["epsilon"], needed["holds"], **HOLDS, label="what holds")
+    one.set(xlabel="records $m$ in each of two clusters", ylabel="asked / bound", title="Theorem 2 (C09)")
+    two.loglog(needed["epsilon"], needed["printed"], **PRINTED.line, label="printed, $k^2/H^2$, up to a constant")
+    two.loglog(needed["epsilon"], needed["holds"], **CORRECTED.line, label="what holds, with its constant")
     two.axhline(all_pairs, **LIMIT, label="all pairs")
-    two.set(xlabel=r"$\epsilon$ of Dist-1", ylabel="questions", title="C07: Corollary 1")
-    three.plot(factor["epsilon"], factor["printed"], **PRINTED, label=r"printed, $1 - 2\epsilon$")
-    three.plot(factor["epsilon"], factor["holds"], **HOLDS, label=r"what holds, $(1-\epsilon)/(1+\epsilon)$")
-    three.set(xlabel=r"$\epsilon$ of Dist-1", ylabel="factor", ylim=(0, 1.05), title="C16: Proposition 3")
-    for ax in (one, two, three):
-        ax.legend(fontsize=9)
+    two.set(xlabel=r"$\epsilon$ of Dist-1", ylabel="questions", title="Corollary 1 (C07)")
+    one.legend(fontsize=9, loc="upper left")
+    two.legend(fontsize=9, loc="upper right")
     return fig

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, GREY, ORANGE
+from book.companion.figures import GREY, INK, NODE
 
 
 def differences(rows):
@@ -11,7 +11,7 @@ def differences(rows):
     place = np.arange(len(rows))[::-1]
     bars = 200 * rows["error"] / rows["mean"]
     ax.barh(place, 2 * bars, left=-bars, height=0.6, color=GREY, alpha=0.35, label="two standard errors of the runs")
-    looks = {"without weights": (ORANGE, "D"), "formula": (BLUE, "o")}
+    looks = {"without weights": (INK, "s"), "formula": (NODE.color, "o")}
     for column, (color, marker) in looks.items():
         ax.plot(100 * (rows[column] / rows["mean"] - 1), place, marker, color=color, ms=6, label=column)
     ax.axvline(0, color=GREY, lw=0.8)

@@ -2,12 +2,12 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, GREEN, GREY, INK, MATCH, NONMATCH, ORANGE, RED
+from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, RED, SKY
 
 #: How each ordering is drawn.
 LOOKS = {
-    "edge": {"color": BLUE, "ls": "-", "marker": "o"},
-    "node": {"color": ORANGE, "ls": "--", "marker": "s"},
+    "edge": {"color": EDGE.color, "ls": "-", "marker": "D"},
+    "node": {"color": NODE.color, "ls": "--", "marker": "o"},
 }
 OPEN = {"mfc": "none", "mew": 1.4}
 
@@ -24,22 +24,22 @@ def votes(frame, below):
         ax.plot(points["votes"], points["simulated"], marker, ms=6, color=color, **OPEN)
         if rate < 0.5:
             ax.semilogy(line["votes"], line["upper bound"], ":", lw=1.2, color=color)
-    ax.set(xlabel="votes $r$", ylabel="chance that the vote errs", ylim=(3e-8, 2), xlim=(0, 42))
+    ax.set(xlabel="votes $r$", ylabel="probability that the vote errs", ylim=(3e-8, 2), xlim=(0, 42))
     fig.legend(loc="outside upper center", ncols=4)
     return fig
 
 
 def union(frame, failure):
     """The chance that any vote of a run errs: exact, union bound and simulated."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(6.4, 3.4))
     parts = frame.groupby("p", sort=False)
-    for (rate, part), marker, color in zip(parts, "osD", (BLUE, ORANGE, GREEN), strict=False):
+    for (rate, part), marker, color in zip(parts, "osv", (SKY, GREEN, PURPLE), strict=False):
         line, hits = part[part["simulated"].isna()], part[part["simulated"].notna()]
         ax.semilogy(line["votes"], line["exact"], "-", color=color, label=f"$p = {rate:g}$")
         ax.semilogy(line["votes"], line["union"], ":", color=color, lw=1.4)
         ax.plot(hits["votes"], hits["simulated"], marker, ms=6, color=color, **OPEN)
     ax.axhline(failure, color=GREY, lw=0.8)
-    ax.set(xlabel="votes for each question", ylabel="chance that the run fails")
+    ax.set(xlabel="votes on each question", ylabel="probability that the run fails")
     ax.set(ylim=(1e-3, 30), xlim=(0, 125))
     fig.legend(loc="outside upper center", ncols=3)
     return fig
@@ -78,7 +78,7 @@ def growth(frame):
         color = ax.lines[-1].get_color()
         ax.semilogy(tens, part["enough"], "-", lw=1.1, color=color)
         ax.semilogy(tens, part["Hoeffding"], ":", lw=1.3, color=color)
-    ax.set(xlabel="records $n$", ylabel="votes for each question", ylim=(4, 6000))
+    ax.set(xlabel="records $n$", ylabel="votes on each question", ylim=(4, 6000))
     ticks = np.arange(2, 13, 2)
     ax.set_xticks(ticks, [f"$10^{{{tick}}}$" for tick in ticks])
     fig.legend(loc="outside upper center", ncols=5, handletextpad=0.2, columnspacing=1.2)
@@ -128,12 +128,12 @@ def rates(frame, once):
 def stay(frame, rate):
     """Errors that persist: repeated questions, fresh answers, and the members of two clusters."""
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
-    ax.axhline(rate, color=RED, ls="--", label="the same question again")
+    ax.axhline(rate, color=RED, lw=1.2, label="the same question again")
     ax.semilogy(frame["votes"], frame["error"], color=BLUE, lw=0.8)
     ax.semilogy(frame["votes"], frame["error"], "o", ms=5, color=BLUE, label="fresh answers")
     words = "all members of two clusters, asked once"
     ax.semilogy(frame["votes"] + 1, frame["error"], "D", ms=6, color=GREEN, label=words, **OPEN)
-    ax.set(xlabel="answers", ylabel="chance to err", xlim=(0, 43), ylim=(1e-6, 1))
+    ax.set(xlabel="answers", ylabel="probability of an error", xlim=(0, 43), ylim=(1e-6, 1))
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 
@@ -145,7 +145,7 @@ def members(frame, asked):
     frame = frame[frame["ordering"] == "edge"]
     for ax, (wrong, most) in zip(axes, asked.items(), strict=True):
         part = frame[frame["p"] == wrong]
-        for (way, look), shade in zip(ways.items(), (GREY, RED, ORANGE, BLUE), strict=True):
+        for (way, look), shade in zip(ways.items(), (GREY, RED, SKY, INK), strict=True):
             mean = part[part["way"] == way].groupby("size")["placed"].mean()
             label, ms = way if wrong == min(asked) else None, 7 if way == "repeated" else 5
             ax.plot(mean.index, mean, look, color=shade, ms=ms, label=label, **OPEN)
@@ -153,6 +153,6 @@ def members(frame, asked):
         ax.set_title(f"$p = {wrong:g}$, up to {most} members")
         ax.set_xticks([5, 10, 20, 50], ["5", "10", "20", "50"])
         ax.minorticks_off()
-    axes[0].set_ylabel("records placed right")
+    axes[0].set_ylabel("records placed correctly")
     fig.legend(loc="outside upper center", ncols=4, handlelength=1.6, columnspacing=1.0)
     return fig

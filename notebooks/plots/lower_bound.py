@@ -1,58 +1,27 @@
-"""The figures of the chapter *What no algorithm can avoid*."""
-
-from math import sqrt
+"""The figure of the chapter *What no algorithm can avoid*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, GREY, INK, ORANGE, PURPLE, RED, SKY
+from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, NODE, PRINTED
 
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
-#: The links of the Hellinger chain: column, label, colour, dash.
-LINKS = [
-    ("subadditive", r"chain, $\frac{1}{2}(1+\sqrt{4aH^2})$", RED, ":"),
-    ("affine", r"first link, $\frac{1}{2}(1+\sqrt{1-(1-H^2)^{4a}})$", ORANGE, "--"),
-    ("tv", r"exact, $\frac{1}{2}(1+\mathrm{TV})$", BLUE, "-"),
-]
 
 
-def best_test(frame):
-    """How often the best test is right, exactly, by the chain, and simulated."""
-    fig, axes = plt.subplots(2, 1, figsize=(6.4, 6.2), sharey=True)
-    for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
-        part = frame[frame["model"] == name]
-        lines, points = part[part["tv"].notna()], part[part["simulated"].notna()]
-        ax.axhline((1 + sqrt(1 / 2)) / 2, color=INK, lw=1, ls=(0, (1, 1)))
-        for column, label, color, dash in LINKS:
-            right = (1 + lines[column]) / 2
-            ax.semilogx(lines["epsilon"], right, color=color, ls=dash, lw=1.6, label=label)
-        ax.errorbar(points["epsilon"], points["simulated"], 1.96 * points["error"], fmt="o", ms=5,
-                    color=INK, mfc="white", capsize=2.5, label="simulated")  # fmt: skip
-        ax.set(title=title, ylim=(0.49, 0.9), ylabel="right with probability")
-    limit = r"$\frac{1}{2}(1 + 1/\sqrt{2})$, the proof's limit"
-    axes[0].text(0.0105, 0.866, limit, fontsize=9.5)
-    axes[-1].set_xlabel(r"$\epsilon$")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    return fig
-
-
-def table_1(frame, levels):
+def table_1(frame, levels, ideal):
     """The printed bound, one that holds, and Table 1; `levels` names horizontal lines."""
-    fig, axes = plt.subplots(2, 1, figsize=(6.4, 7.0), sharex=True, sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(6.6, 3.6), sharey=True)
     for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
         part = frame[frame["model"] == name]
         lines, points = part[part["printed"].notna()], part[part["node"].notna()]
         epsilon = lines["epsilon"]
-        ax.loglog(epsilon, lines["printed"], color=RED, ls="--", label="$n + k^2/H^2$, Corollary 1")
-        ax.loglog(epsilon, lines["holds"], color=BLUE, label="a lower bound that holds")
-        if lines["exact"].notna().any():
-            ax.loglog(epsilon, lines["exact"], color=SKY, ls="-.", label="the same, exact distance")
+        ax.loglog(epsilon, lines["printed"], **PRINTED.line, lw=2.2, label="$n + k^2/H^2$ (Corollary 1)")
+        ax.loglog(epsilon, lines["holds"], **CORRECTED.line, label="lower bound that holds")
         for text, value in levels.items():
-            ax.plot([epsilon.min(), 0.52], [value, value], color=GREY, lw=0.9, ls="-")
-            ax.text(0.56, value, text, fontsize=9.5, va="center")
-        orderings = (("node", PURPLE, "s", None), ("edge", INK, "o", "none"))
-        for column, color, marker, face in orderings:
-            ax.plot(points["epsilon"], points[column], marker, color=color, ms=6, mfc=face, mew=1.4,
-                    label=f"{column} ordering, Table 1")  # fmt: skip
-        ax.set(title=title, ylabel="questions", ylim=(15, 3e7), xlim=(0.0036, 1.15))
-    axes[-1].set_xlabel(r"$\epsilon$")
-    fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+            ax.axhline(value, color=GREY, lw=0.9)
+            ax.text(0.62, 1.15 * value, text, fontsize=9.5, va="bottom", ha="right")
+        ax.axhline(ideal, **FEWEST.line, label=r"fewest possible, $n - k + \binom{k}{2}$")
+        for column, style in (("node", NODE), ("edge", EDGE)):
+            ax.plot(points["epsilon"], points[column], **style.points, ms=6, label=f"{column} ordering, Table 1")
+        ax.set(title=title, xlabel=r"$\epsilon$", xlim=(0.9 * epsilon.min(), 0.65), ylim=(15, 3e7))
+    axes[0].set_ylabel("questions")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig

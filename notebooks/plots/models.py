@@ -9,37 +9,30 @@ LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "
 LAWS = {"green": (MATCH, "$f_g$, matches"), "red": (NONMATCH, "$f_r$, non-matches")}
 
 
-def densities(frame):
-    """Corners of the densities: a row of panels a model, a column a value of ε."""
-    fig, axes = plt.subplots(2, 2, figsize=(6.2, 4.8), sharex=True, sharey=True)
-    panels = frame.groupby(["model", "epsilon"], sort=False)
-    for ax, ((name, epsilon), panel) in zip(axes.flat, panels, strict=True):
+def models(frame, epsilon):
+    """Left the densities of both models, right their squared Hellinger distance and its approximation."""
+    fig, panels = plt.subplot_mosaic([["dist1", "H2"], ["dist2", "H2"]], figsize=(6.4, 3.5), width_ratios=(1.15, 1))
+    corners, curves = frame[frame["density"].notna()], frame[frame["H2"].notna()]
+    for name, panel in corners.groupby("model", sort=False):
+        ax = panels[name]
         for law, part in panel.groupby("density_of", sort=False):
             style, label = LAWS[law]
             ax.fill_between(part["x"], part["density"], **style.fill, alpha=0.55)
             ax.plot(part["x"], part["density"], **style.line, lw=2.2, label=label)
-        ax.set(title=rf"{NAMES[name]}, $\epsilon = {epsilon:g}$", xlim=(-0.03, 1.03))
-    ax.set_ylim(0, 1.08 * frame["density"].max())
-    fig.supxlabel("similarity", fontsize=10.5)
-    fig.supylabel("density", fontsize=10.5)
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    return fig
-
-
-def thumb(frame):
-    """The squared Hellinger distance, its approximation for small ε, and what that misses."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.3))
-    for name, style in LINES.items():
-        left.loglog(frame["epsilon"], frame[f"H2 {name}"], **style)
-        left.loglog(frame["epsilon"], frame[f"thumb {name}"], color=INK, lw=1, ls=":")
-        right.plot(frame["epsilon"], 100 * frame[f"short {name}"], **style)
-    left.set(xlabel=r"$\epsilon$", title=r"$H^2(f_g, f_r)$", ylim=(1e-6, 2))
-    left.text(0.012, 0.035, "Dist-2", ha="center")
-    left.text(0.03, 6e-5, "Dist-1", ha="left")
-    left.text(0.0021, 0.5, "dotted: approximations", fontsize=9)
-    right.set(xlabel=r"$\epsilon$", title="relative error (%)", ylim=(0, 52))
-    right.text(0.27, 34, "Dist-2", ha="center")
-    right.text(0.38, 7, "Dist-1", ha="center")
+        top = 1.1 * corners["density"].max()
+        ax.set(title=rf"{NAMES[name]}, $\epsilon = {epsilon:g}$", xlim=(-0.03, 1.03), ylim=(0, top), ylabel="density")
+    panels["dist1"].set_xticklabels([])
+    panels["dist2"].set_xlabel("similarity")
+    fig.legend(*panels["dist1"].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    ax = panels["H2"]
+    for name, part in curves.groupby("model", sort=False):
+        ax.loglog(part["epsilon"], part["H2"], **LINES[name])
+        ax.loglog(part["epsilon"], part["approximation"], color=INK, lw=1, ls=":")
+    ax.set(xlabel=r"$\epsilon$", title="$H^2$", xlim=(0.01, 0.5), ylim=(3e-5, 1.5))
+    ax.set_xticks([0.01, 0.03, 0.1, 0.3], ["0.01", "0.03", "0.1", "0.3"])
+    ax.minorticks_off()
+    ax.text(0.02, 0.05, "Dist-2")
+    ax.text(0.06, 6e-4, "Dist-1")
     return fig
 
 

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, INK, MATCH, NONMATCH
+from book.companion.figures import INK, MATCH, NONMATCH, SKY
 from crowder.counting.enumeration import questions_of_order
 
 #: Where the records r1 to r5 are drawn.
@@ -35,8 +35,8 @@ def _knowledge(ax, questions, labels):
 
 def all_orders(frame):
     """Shares of all orders by the number of questions that they ask."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.2))
-    ax.bar(frame["questions"], 100 * frame["share"], color=BLUE, width=0.7)
+    fig, ax = plt.subplots(figsize=(6.4, 2.9))
+    ax.bar(frame["questions"], 100 * frame["share"], color=SKY, width=0.7)
     for questions, count, share in frame.itertuples(index=False):
         ax.text(questions, 100 * share + 0.8, f"{count:,}", ha="center", fontsize=9)
     mean = (frame["questions"] * frame["share"]).sum()

@@ -5,11 +5,27 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from book.companion.figures import BLUE, GREY, ORANGE, PURPLE
+from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
 from matplotlib.figure import Figure
 from scipy import stats
 
-LOOK = {"edge": (ORANGE, "D"), "node": (BLUE, "o"), "evidence": (PURPLE, "s")}
+LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
+
+
+def cora(recall: pd.DataFrame) -> Figure:
+    """Recall against questions, to the end and stopped, for both orderings."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.2))
+    for way, style in (("edge", EDGE), ("node", NODE)):
+        own = recall[recall["ordering"] == way]
+        whole, part = own[own["rule"] == "to the end"], own[own["rule"] == "stopped"]
+        ax.plot(whole["questions"], whole["recall"], **style.line, label=f"{way} ordering, to the end")
+        ax.plot(part["questions"], part["recall"], color=style.color, lw=0.9)
+        end = part.iloc[-1]
+        marks = {"ms": 10, "mew": 1.5, "mec": "white", "color": style.color, "marker": LOOK[way][1], "ls": ""}
+        ax.plot(end["questions"], end["recall"], **marks, zorder=3, label=f"{way} ordering, stopped")
+    ax.set(xlabel="questions", ylabel="recall", ylim=(0, 1.05), xlim=(0, None))
+    ax.legend(loc="lower right")
+    return fig
 
 
 def exact(pairs: pd.DataFrame) -> Figure:
@@ -17,10 +33,10 @@ def exact(pairs: pd.DataFrame) -> Figure:
     fig, ax = plt.subplots(figsize=(6.4, 3.4))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls=":", label="equal")
     lone, others = pairs[pairs["lone"]], pairs[~pairs["lone"]]
-    look = {"ms": 4, "mfc": "none", "color": BLUE}
+    look = {"ms": 4, "mfc": "none", "color": SKY}
     ax.plot(others["exact"], others["stated"], "o", label="open to others, too", **look)
-    ax.plot(lone["exact"], lone["stated"], "D", ms=6, color=ORANGE, label="open to each other only")
-    ax.set(xlabel="exact posterior probability of a match", ylabel="stated chance")
+    ax.plot(lone["exact"], lone["stated"], "D", ms=6, color=INK, label="open to each other only")
+    ax.set(xlabel="exact posterior probability of a match", ylabel="stated bound")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     fig.legend(loc="outside upper center", ncols=3)
     return fig
@@ -47,7 +63,7 @@ def calibration(shares: pd.DataFrame) -> Figure:
     left.set(xlabel="δ of the run", ylabel="share of runs with a miss", xlim=(0.02, 0.45))
     left.set_xticks([0.03, 0.1, 0.3], ["0.03", "0.1", "0.3"])
     left.set_xticks([], minor=True)
-    right.set(xlabel="chance stated for a pair", ylabel="share of pairs that match")
+    right.set(xlabel="probability stated for a pair", ylabel="share of pairs that match")
     right.set(xlim=(3e-3, 0.5))
     right.set_xticks([0.01, 0.1], ["0.01", "0.1"])
     fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
@@ -69,9 +85,9 @@ def rows(saved: pd.DataFrame, ideal: int) -> Figure:
         ax.plot(loose["full"], y, marker, mfc="none", ms=7, color=color, label=f"{way}, to the end")
         ax.plot(strict["questions"], y, "|", ms=12, mew=2, color=color, label=f"{way}, δ = 0.001")
         ax.plot(loose["questions"], y, marker, ms=5, color=color, label=f"{way}, δ = 0.01")
-    ax.axvline(ideal, color=GREY, ls="--", lw=1)
+    ax.axvline(ideal, **FEWEST.line)
     ax.set_yticks(places, names)
-    ax.set(xlabel="questions (dashed: the ideal)", xlim=(0, None), ylim=(-0.6, len(names) - 0.4))
+    ax.set(xlabel="questions (dotted: fewest possible)", xlim=(0, None), ylim=(-0.6, len(names) - 0.4))
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 

@@ -1,11 +1,15 @@
 """Figures of the chapter *Synthetic experiments*."""
 
+from fractions import Fraction
+from itertools import product
+
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, GREY, INK, ORANGE
+from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, NODE, PRINTED
 from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.lines import Line2D
 
-LOOK = {"ideal": (GREY, ":"), "node ordering": (BLUE, "-"), "edge ordering": (ORANGE, "--")}
+LOOK = {"ideal": FEWEST, "node ordering": NODE, "edge ordering": EDGE}
 #: |z| up to these, and the colour that stands for it.
 CLASSES = {"up to 2": 2, "to 3": 3, "to 10": 10, "to 100": 100, "more": np.inf}
 SHADES = ["#f4f1e6", "#cfe0c3", "#7fb7b0", "#3d7a9e", "#1b2a5c"]
@@ -15,33 +19,60 @@ def recall(curves):
     """Recall against questions; a curve an ordering, with the questions it asks in all."""
     fig, ax = plt.subplots(figsize=(6.4, 3.4))
     for name, part in curves.groupby("ordering", sort=False):
-        color, dash = LOOK[name]
         label = f"{name}: {part['questions'].iloc[-1]:,} questions"
-        ax.plot(part["questions"], part["recall"], color=color, ls=dash, label=label)
+        ax.plot(part["questions"], part["recall"], **LOOK[name].line, label=label)
     ax.set(xlabel="questions asked", ylabel="recall")
     ax.legend(loc="lower right")
     return fig
 
 
-def table_1(table, fewest):
-    """Mean and spread of each number of Table 1, and the printed number as a cross."""
-    fig, ax = plt.subplots(figsize=(6.4, 4.6))
-    for ordering, shift, color, marker in (("node", 0.17, BLUE, "o"), ("edge", -0.17, ORANGE, "D")):
-        part = table[table["ordering"] == ordering]
-        place = np.arange(len(part))[::-1]
-        ax.errorbar(
-            part["mean"], place + shift, xerr=2 * part["sd"], fmt=marker, color=color, ms=5, capsize=3, ls="none",
-            label=f"{ordering} ordering, mean ± 2 standard deviations",
-        )  # fmt: skip
-        ax.plot(
-            part["printed"], place + shift, "x", color=INK, ms=8, mew=1.6, ls="none",
-            label="printed" if ordering == "edge" else None,
-        )  # fmt: skip
-    ax.axvline(fewest, color=GREY, lw=1, ls=":", label="fewest possible")
-    ax.set_yticks(place, (part["model"] + ", ε = " + part["ε"]).tolist())
-    ax.set(xlabel="questions asked", xlim=(0, None))
-    fig.legend(loc="outside upper center", ncols=2)
+def counts(curves, table, fewest):
+    """Questions over ε, a panel for each model and ordering: bounds, expected counts, runs and published numbers."""
+    fig, axes = plt.subplots(2, 2, figsize=(4.8, 4.4), sharex=True, sharey=True)
+    for (model, ordering), ax in zip(product(("Dist-1", "Dist-2"), ("edge", "node")), axes.flat, strict=True):
+        look = EDGE if ordering == "edge" else NODE
+        line, part = (f[(f["model"] == model) & (f["ordering"] == ordering)] for f in (curves, table))
+        ax.loglog(line["ε"], line["printed bound"], **PRINTED.line, lw=2)
+        ax.loglog(line["ε"], line["corrected bound"], **CORRECTED.line, lw=1.4)
+        ax.loglog(line["ε"], line["expected"], **look.line, lw=2.2)
+        ax.axhline(fewest, **FEWEST.line, lw=1.6)
+        at = [float(Fraction(e)) for e in part["ε"]]
+        spread = [part["mean"] - part["low"], part["high"] - part["mean"]]
+        ax.errorbar(at, part["mean"], yerr=spread, **look.points, ms=3.5, capsize=2.5, lw=1)
+        ax.plot(at, part["printed"], ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=1.1)
+    for ax, ordering in zip(axes[0], ("Edge ordering", "Node ordering"), strict=True):
+        ax.set_title(ordering, fontsize=12)
+    for ax, model in zip(axes[:, 1], ("Dist-1", "Dist-2"), strict=True):
+        ax.annotate(model, (1.03, 0.5), xycoords="axes fraction", rotation=-90, va="center", fontsize=12)
+    _name_lines(axes)
+    ticks, epsilons = [1000, 3000, 10_000, 30_000, 100_000], [Fraction(1, m) for m in (20, 10, 5, 2)]
+    axes[0, 0].set_ylim(900, 130_000)
+    axes[0, 0].set_xlim(0.043, 0.58)
+    for ax in axes.flat:
+        ax.minorticks_off()
+        ax.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+        ax.set_xticks([float(e) for e in epsilons], [str(e) for e in epsilons])
+        ax.tick_params(labelsize=11)
+    fig.supxlabel("ε: the larger, the more similarities tell", fontsize=11)
+    fig.supylabel("questions", fontsize=11)
     return fig
+
+
+def _name_lines(axes):
+    """Name each line and marker once, beside it."""
+    dist1, dist2 = axes[0], axes[1]
+    for ax, at, text, color in (
+        (dist1[0], (0.05, 86_000), "bound, printed", PRINTED.color),
+        (dist1[0], (0.05, 17_500), "corrected", CORRECTED.color),
+        (dist1[0], (0.05, 4_300), "expected", EDGE.color),
+        (dist1[1], (0.05, 4_300), "expected", NODE.color),
+        (dist1[1], (0.05, 19_500), "both bounds", INK),
+        (dist1[0], (0.05, 1_450), "fewest possible", FEWEST.color),
+    ):
+        ax.text(*at, text, color=color, fontsize=11)
+    key = [Line2D([], [], ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=1.1),
+           Line2D([], [], ls="none", marker="o", ms=3.5, color=INK)]  # fmt: skip
+    dist2[0].legend(key, ["published", "our mean"], loc="upper right", fontsize=11, handletextpad=0.1, borderaxespad=0)
 
 
 def readings(rank, epsilons):

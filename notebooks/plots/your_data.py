@@ -5,10 +5,10 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE, PURPLE, RED, SKY
+from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, MATCH, NODE, RED, SKY
 from matplotlib.figure import Figure
 
-COLORS = {"edge": ORANGE, "node": BLUE, "evidence": PURPLE}
+LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}
 
 
 def merges(heights: pd.DataFrame, accident: float) -> Figure:
@@ -29,27 +29,12 @@ def merges(heights: pd.DataFrame, accident: float) -> Figure:
     return fig
 
 
-def similarity(counts: pd.DataFrame) -> Figure:
-    """The similarities of all pairs, and the fitted model if there is one."""
-    left = counts["from"].to_numpy()
-    middle, edges = left + 0.0125, np.append(left, 1)
-    fig, ax = plt.subplots(figsize=(6.4, 2.9))
-    ax.stairs(counts["pairs"], edges, color=GREY, lw=1.2, label="all pairs")
-    for key, style in (("matches", MATCH), ("non-matches", NONMATCH)):
-        if key in counts:
-            fitted = counts[key].where(counts[key] > 0)
-            ax.plot(middle, fitted, **style.line, label=f"fitted {key}")
-    ax.set(xlabel="similarity of a pair", ylabel="pairs", yscale="symlog", ylim=(0, None))
-    ax.legend()
-    return fig
-
-
 def recall(curve: pd.DataFrame, strategy: str) -> Figure:
     """Recall as planned, with the plausible runs, and the actual one if it is known."""
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
     band = {"color": SKY, "alpha": 0.3, "lw": 0, "label": "plausible runs"}
     ax.fill_between(curve["share"], curve["from"], curve["to"], **band)
-    ax.plot(curve["share"], curve["recall"], color=COLORS[strategy], label="the plan")
+    ax.plot(curve["share"], curve["recall"], **LOOKS[strategy].line, label="the plan")
     if "actual" in curve:
         actual = {"color": INK, "ls": "--", "label": "actual, by the labels"}
         ax.plot(curve["share"], curve["actual"], **actual)
@@ -66,7 +51,7 @@ def shrinks(plans: pd.DataFrame) -> Figure:
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
     band = {"color": SKY, "alpha": 0.3, "lw": 0, "label": "interval"}
     ax.fill_between(plans["answers"], plans["from"], plans["to"], **band)
-    middle = {"color": ORANGE, "marker": "o", "ms": 3.5, "label": "middle"}
+    middle = {"color": EDGE.color, "marker": "o", "ms": 3.5, "label": "middle"}
     ax.plot(plans["answers"], plans["middle"], **middle)
     ax.axhline(plans["actual"].iloc[0], color=INK, ls="--", lw=1.2, label="actual")
     ax.set(xlabel="answers so far", ylabel="questions in all, as planned", ylim=(0, None))

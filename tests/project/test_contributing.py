@@ -75,7 +75,7 @@ def test_a_chapter_is_a_notebook_its_claims_and_a_line_and_a_claim_a_function_an
     done = book.build()
     assert done.returncode == 0, done.stderr
     page = book.page("notebooks/03-three")
-    assert "B01 holds (proved)" in page and "What was checked" in page and "for every side" in page
+    assert "B01 holds (proved)" in page and 'id="claim-b01"' in page and "for every side" in page
     assert "In prose only: that all sides of a square are equal." in page
     # Without its notebook, the claim runs on its defaults; and a wrong number turns it red there, too.
     for area, said in ((9, "('holds', 'proved')"), (10, "('not shown', 'proved')")):

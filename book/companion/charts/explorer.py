@@ -1,4 +1,7 @@
-"""The explorer: expected numbers of questions on a grid of ε and cluster sizes, and their interactive chart."""
+"""The explorer: its numbers, on a grid of ε and cluster sizes as well, and what the page needs to compute them itself.
+
+The page computes with book/static/counts.js, which a test holds equal to `questions`; book/static/explorer.js draws.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,34 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from book.companion.figures import BLUE, GREY, INK, PURPLE
-from book.companion.interactive import Words, legible
+from book.companion import figures, results
 from crowder import validation
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.counting.expected_counts import expected_queries
-from crowder.models import SimilarityModel
+from crowder.datasets import Dataset
+from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-__all__ = ["QUESTIONS", "SHAPES", "explorer", "grid", "questions", "shaped", "words"]
+__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "setting", "shaped", "show", "states", "tenths"]
 
 SHAPES = ("equal", "one large", "as 1/i")
 
-#: Each quantity and how it is drawn (colour, dash).
-QUESTIONS = {
-    "edge, exact": (BLUE, [1, 0]),
-    "node, exact": (PURPLE, [1, 0]),
-    "edge, bound as printed": (BLUE, [7, 3]),
-    "node, bound as printed": (PURPLE, [7, 3]),
-    "edge, bound that holds": (BLUE, [2, 2]),
-    "node, bound that holds": (PURPLE, [2, 2]),
-    "least possible": (INK, [1, 0]),
-    "nk": (GREY, [9, 3, 2, 3]),
-}
+#: What the explorer shows for each model and clustering.
+QUESTIONS = (
+    "edge, exact",
+    "node, exact",
+    "edge, bound as printed",
+    "node, bound as printed",
+    "edge, bound that holds",
+    "node, bound that holds",
+    "least possible",
+    "nk",
+)
+
+#: The MIME type of the explorer's settings in an executed notebook.
+EXPLORER = "application/vnd.crowder.explorer+json"
 
 #: Half the usual number of nodes; the chapter checks how much accuracy that costs.
 NODES = 12
@@ -93,7 +100,7 @@ def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODE
     Returns
     -------
     dict
-        For each key of `QUESTIONS` the expected number of questions, or a bound on it. In node ordering, records
+        For each of `QUESTIONS` the expected number of questions, or a bound on it. In node ordering, records
         arrive in random order, as its bound assumes.
 
     Notes
@@ -140,7 +147,7 @@ def grid(
     Returns
     -------
     DataFrame
-        Columns model, epsilon, clusters, shape, sizes (as text) and the keys of `QUESTIONS`.
+        Columns model, epsilon, clusters, shape and those of `QUESTIONS`.
 
     Notes
     -----
@@ -149,10 +156,10 @@ def grid(
     Examples
     --------
     >>> from crowder.models import dist1
-    >>> grid({"Dist-1": dist1}, [0.2, 0.4], 11, [3])[["epsilon", "shape", "sizes", "least possible"]].iloc[-2:]
-       epsilon   shape                           sizes  least possible
-    4      0.2  as 1/i  3 clusters: 6, 3 and 2 records            11.0
-    5      0.4  as 1/i  3 clusters: 6, 3 and 2 records            11.0
+    >>> grid({"Dist-1": dist1}, [0.2, 0.4], 11, [3])[["epsilon", "clusters", "shape", "least possible"]].iloc[-2:]
+       epsilon  clusters   shape  least possible
+    4      0.2         3  as 1/i            11.0
+    5      0.4         3  as 1/i            11.0
     """
     rows, known = [], {}
     for k in clusters:
@@ -163,154 +170,134 @@ def grid(
                     case = (name, k, shape, None if name == "uniform" else epsilon)
                     if case not in known:
                         known[case] = questions(make(epsilon), sizes)
-                    where = {
-                        "model": name,
-                        "epsilon": epsilon,
-                        "clusters": k,
-                        "shape": shape,
-                        "sizes": _in_words(sizes),
-                    }
+                    where = {"model": name, "epsilon": epsilon, "clusters": k, "shape": shape}
                     rows.append(where | known[case])
     return pd.DataFrame(rows)
 
 
-def _in_words(sizes: Sequence[int]) -> str:
-    """Cluster sizes in words."""
-    if len(set(sizes)) == 1:
-        clusters, records = ("" if number == 1 else "s" for number in (len(sizes), sizes[0]))
-        return f"{len(sizes)} cluster{clusters} of {sizes[0]} record{records}"
-    if len(sizes) > 6:
-        return f"{len(sizes)} clusters: {', '.join(map(str, sizes[:5]))}, … records"
-    return f"{len(sizes)} clusters: {', '.join(map(str, sizes[:-1]))} and {sizes[-1]} records"
-
-
-def words(counted: pd.DataFrame) -> Words:
-    """A sentence for each setting of the explorer.
+def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> tuple[SimilarityModel, list[int]]:
+    """The model and the cluster sizes of a state of the explorer, as the page has it in its address.
 
     Parameters
     ----------
-    counted : DataFrame
-        From `grid`.
+    address : str
+        For example "model=dist1&epsilon=0.26&clusters=20*12, 5" (twelve clusters of 20 records, one of 5), or
+        "model=own&green=...&red=...&clusters=..." with ten heights each.
+    cora : mapping, optional
+        The heights "green" and "red" of the model "cora".
 
     Returns
     -------
-    book.companion.interactive.Words
+    model : SimilarityModel
+    sizes : list of int
+
+    Raises
+    ------
+    ValueError
+        If the address names no model or no clusters.
 
     Examples
     --------
-    >>> row = {"model": "uniform", "epsilon": 0.2, "clusters": 2, "shape": "equal", "sizes": "2 and 1 records"}
-    >>> sentences = words(pd.DataFrame([row | dict.fromkeys(QUESTIONS, 3.0)]))
-    >>> sentences.texts["uniform", 0.2, 2, "equal"][:49]
-    'uniform (it has no ε), 2 and 1 records. Questions'
+    >>> model, sizes = setting("model=dist2&epsilon=0.2&clusters=3*2,1")
+    >>> model.name, sizes
+    ('dist2', [3, 3, 1])
     """
-    by, texts = ["model", "epsilon", "clusters", "shape"], {}
-    for row in counted.to_dict("records"):
-        which = "uniform (it has no ε)" if row["model"] == "uniform" else f"{row['model']} with ε = {row['epsilon']:g}"
-        counts = {name: f"{row[name]:,.0f}" for name in QUESTIONS}
-        texts[tuple(row[name] for name in by)] = (
-            f"{which}, {row['sizes']}. Questions on average: {counts['edge, exact']} for edge ordering, "
-            f"{counts['node, exact']} for node ordering; least possible {counts['least possible']}, nk {counts['nk']}. "
-            f"Bounds as printed: {counts['edge, bound as printed']} for edge, {counts['node, bound as printed']} for "
-            f"node ordering; bounds that hold: {counts['edge, bound that holds']} and "
-            f"{counts['node, bound that holds']}."
-        )
-    return Words(by, texts)
+    given = dict(part.partition("=")[::2] for part in validation.kind(address, str, "address must be text").split("&"))
+    try:
+        sizes = [int(size) for part in given["clusters"].split(",")
+                 for size, _, many in [part.partition("*")] for _ in range(int(many or 1))]  # fmt: skip
+        name = given["model"]
+        if name in ("dist1", "dist2"):
+            return {"dist1": dist1, "dist2": dist2}[name](float(given["epsilon"])), sizes
+        if name == "uniform":
+            return uniform(), sizes
+        heights = cora if name == "cora" and cora is not None else {
+            which: [float(height) for height in given[which].split(",")] for which in ("green", "red")}  # fmt: skip
+        green, red = (np.divide(heights[which], np.mean(heights[which])) for which in ("green", "red"))
+        return SimilarityModel.from_steps(np.linspace(0, 1, 11), green, red), sizes
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{address!r} is no state of the explorer: {error}") from None
 
 
-def explorer(counted: pd.DataFrame, curves: pd.DataFrame, *, size: int = 300) -> Any:
-    """The chart of the explorer: L above, questions as a function of ε below.
+def states(addresses: Mapping[str, str], cora: Mapping[str, Sequence[float]] | None = None) -> pd.DataFrame:
+    """The numbers of some states of the explorer.
 
     Parameters
     ----------
-    counted : DataFrame
-        From `grid`.
-    curves : DataFrame
-        Columns model, epsilon, t and L.
-    size : int, keyword only
-        Width in pixels.
+    addresses : mapping
+        Names to addresses, as in `setting`.
+    cora : mapping, optional
+        As in `setting`.
 
     Returns
     -------
-    altair.VConcatChart
-        Parameters "model", "epsilon", "clusters" and "shape".
+    DataFrame
+        Columns state, Hellinger distance and those of `QUESTIONS`.
 
     Examples
     --------
-    >>> row = {"model": "uniform", "epsilon": 0.2, "clusters": 2, "shape": "equal", "sizes": "2 and 1 records"}
-    >>> curves = pd.DataFrame({"model": ["uniform"], "epsilon": [0.2], "t": [1], "L": [0.5]})
-    >>> chart = explorer(pd.DataFrame([row | dict.fromkeys(QUESTIONS, 3.0)]), curves)
-    >>> [entry["name"] for entry in chart.to_dict()["params"]]
-    ['model', 'epsilon', 'clusters', 'shape']
+    >>> states({"first": "model=uniform&clusters=2,1"})[["state", "Hellinger distance", "least possible"]]
+       state  Hellinger distance  least possible
+    0  first                 0.0             2.0
     """
-    import altair as alt
-
-    values = sorted(set(counted.epsilon))
-    step = values[1] - values[0] if len(values) > 1 else 1
-
-    def choice(name: str, label: str) -> Any:
-        options = list(dict.fromkeys(counted[name].tolist()))
-        return alt.param(name=name, value=options[0], bind=alt.binding_select(options=options, name=label))
-
-    slider = alt.binding_range(min=values[0], max=values[-1], step=round(step, 9), name="ε ")
-    middle = values[len(values) // 2]
-    chart = alt.vconcat(
-        _integral(alt, curves, size), _questions(alt, counted.drop(columns="sizes"), size), spacing=16
-    ).add_params(
-        choice("model", "Similarities "), alt.param(name="epsilon", value=middle, bind=slider),
-        choice("clusters", "Clusters "), choice("shape", "Their sizes "),
-    )  # fmt: skip
-    return legible(chart.resolve_scale(color="independent", strokeDash="independent"))
-
-
-#: Smaller values are not drawn. The line (colour, dash) of each model.
-FLOOR = 1e-5
-LINES = {"Dist-1": (INK, [1, 0]), "Dist-2": (INK, [7, 3]), "uniform": (GREY, [2, 2])}
-#: The tolerance allows for the rounding of decimal fractions in slider and table.
-CHOSEN = "abs(datum.epsilon - epsilon) < 1e-9"
-
-
-def _integral(alt: Any, curves: pd.DataFrame, size: int) -> Any:
-    shown = curves.assign(L=[float(f"{value:.4g}") for value in curves.L])
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500, columns=3)
-    names, colors, dashes = list(LINES), [color for color, _ in LINES.values()], [dash for _, dash in LINES.values()]
-    base = alt.Chart(shown[shown.L >= FLOOR]).encode(
-        x=alt.X("t:Q", scale=alt.Scale(type="log"), title="t", axis=alt.Axis(values=[1, 3, 10, 30, 100], format="d")),
-        y=alt.Y(
-            "L:Q", title="L(t)", scale=alt.Scale(type="log", domain=[FLOOR, 1]), axis=alt.Axis(tickCount=4, format="~e")
-        ),
-        color=alt.Color("model:N", scale=alt.Scale(domain=names, range=colors), legend=legend),
-        strokeDash=alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
+    validation.kind(addresses, Mapping, "addresses must be a mapping from names to addresses")
+    rows = [(name, *setting(address, cora)) for name, address in addresses.items()]
+    return pd.DataFrame(
+        {"state": name, "Hellinger distance": float(np.sqrt(model.hellinger2))} | questions(model, sizes)
+        for name, model, sizes in rows
     )
-    heavy = alt.condition("datum.model == model", alt.value(3.2), alt.value(1.3))
-    lines = base.transform_filter(CHOSEN).mark_line().encode(strokeWidth=heavy)
-    return lines.properties(width=size, height=120, name="integral")
 
 
-def _questions(alt: Any, counted: pd.DataFrame, size: int) -> Any:
-    names = list(QUESTIONS)
-    rounded = counted.assign(**{name: [float(f"{value:.4g}") for value in counted[name]] for name in names})
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500, columns=2, columnPadding=8)
-    look = list(QUESTIONS.values())
-    base = (
-        alt.Chart(rounded)
-        .transform_filter("datum.model == model && datum.clusters == clusters && datum.shape == shape")
-        .transform_fold(names, as_=["what", "count"])
-        .encode(
-            x=alt.X("epsilon:Q", title="ε", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False)),
-            y=alt.Y(
-                "count:Q",
-                title="questions",
-                scale=alt.Scale(type="log", nice=False, padding=10),
-                axis=alt.Axis(tickCount=5, format="~s"),
-            ),
-            color=alt.Color("what:N", scale=alt.Scale(domain=names, range=[c for c, _ in look]), legend=legend),
-        )
-    )
-    dash = alt.StrokeDash("what:N", scale=alt.Scale(domain=names, range=[d for _, d in look]), legend=legend)
-    here = base.transform_filter(CHOSEN)
-    level = alt.Chart(rounded[["epsilon"]].drop_duplicates()).transform_filter(CHOSEN)
-    return alt.layer(
-        level.mark_rule(color=GREY).encode(x="epsilon:Q"),
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        here.mark_point(filled=True, size=55, opacity=1, stroke=INK).properties(name="here"),
-    ).properties(width=size, height=230)
+def tenths(data: Dataset) -> dict[str, list[float]]:
+    """The heights, on ten bins of [0, 1], of the densities of a data set's similarities.
+
+    Returns
+    -------
+    dict
+        "green", of the matches, and "red", of the non-matches.
+
+    Examples
+    --------
+    >>> from crowder.datasets import disney
+    >>> [round(height, 2) for height in tenths(disney())["green"]]
+    [0.0, 2.5, 2.5, 0.0, 2.5, 0.0, 2.5, 0.0, 0.0, 0.0]
+    """
+    i, j = np.triu_indices(validation.kind(data, Dataset, "data must be a Dataset").n, 1)
+    w, same = data.similarity[i, j], data.labels[i] == data.labels[j]
+    return {
+        which: np.histogram(w[kind], 10, (0, 1), density=True)[0].tolist()
+        for which, kind in (("green", same), ("red", ~same))
+    }
+
+
+def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, settings: Mapping[str, Any]) -> None:
+    """Display the explorer: on the page it takes the place of a still picture, which remains where no scripts run.
+
+    Parameters
+    ----------
+    fig, name, caption, alt, data
+        As for `book.companion.figures.show`.
+    settings : mapping
+        start, the state shown first, as in `setting`; links, the states that links in the text set, by name; clusters,
+        examples by name ("20*12"); cora, the ten heights of each of its densities, "green" and "red".
+
+    Raises
+    ------
+    ValueError
+        As for `book.companion.figures.show`, and if a setting is missing.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> show(plt.figure(), "fig-e", caption="A model.", alt="Bars.", data=pd.DataFrame({"x": [1]}),
+    ...      settings={"start": "model=uniform&clusters=2*3", "links": {}, "clusters": {}, "cora": {}})
+    [figure fig-e: Bars.]
+    [explorer fig-e: on the page of the book]
+    """
+    validation.kind(settings, Mapping, "settings must be a mapping")
+    if missing := [what for what in ("start", "links", "clusters", "cora") if what not in settings]:
+        raise ValueError(f"figure {name}: settings lack {', '.join(missing)}")
+    figures.show(fig, name, caption=caption, alt=alt, data=data)
+    text = f"[explorer {name}: on the page of the book]"
+    given = results.as_json({**settings, "figure": name}).decode()
+    results.display({EXPLORER: given, "text/plain": text}, {"kind": "explorer", "name": name})

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from book.companion.charts import replay
-from book.companion.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+from book.companion.figures import EDGE, GREEN, INK, NODE, ORANGE, RED
 from book.companion.interactive import Words, legible
 from crowder import validation
 from crowder.resolution import Resolution
@@ -234,7 +234,7 @@ def _progress(alt: Any, replays: Mapping[str, list[replay.Step]], size: int) -> 
         y=alt.Y("pairs:Q", title="pairs settled", axis=alt.Axis(tickMinStep=1, tickCount=4, format="d")),
     )
     legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=500, columns=2)
-    colors, dashes = [BLUE, INK, PURPLE, RED], DASHES
+    colors, dashes = [EDGE.color, NODE.color, INK, RED], DASHES  # edge and node ordering come first
     count = len(replays)
     line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
         color=alt.Color("run:N", scale=alt.Scale(domain=list(replays), range=colors[:count]), legend=legend),

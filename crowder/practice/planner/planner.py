@@ -110,6 +110,12 @@ class Plan:
     ValueError
         For an unknown similarity or strategy, an even number of votes, a negative price, or an invalid file of answers.
 
+    See Also
+    --------
+    crowder.read_records : records from a CSV file.
+    crowder.Journal : answers kept in a file.
+    crowder.Stopping : skip pairs that are almost certainly non-matches.
+
     Notes
     -----
     O(n²) memory, and O(n² log n) time for each simulated run. Labels are used only by `actual_runs`.

@@ -1,14 +1,24 @@
-"""The explorer's clusterings, numbers and words."""
+"""The explorer's clusterings and numbers, and the same numbers in the page (book/static/counts.js)."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import crowder as cr
 from book.companion.charts import explorer
 from crowder.counting.bounds import edge_bound, node_bound
+from crowder.densities import common_steps
+
+SCRIPT = Path(__file__).parents[3] / "book" / "static" / "counts.js"
+#: The names of the numbers in the page.
+IN_PAGE = {
+    "edge": "edge, exact", "node": "node, exact",
+    "edgePrinted": "edge, bound as printed", "nodePrinted": "node, bound as printed",
+    "edgeCorrected": "edge, bound that holds", "nodeCorrected": "node, bound that holds",
+    "fewest": "least possible",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", explorer.SHAPES)
@@ -59,36 +69,6 @@ def test_the_grid_has_each_setting_with_its_own_numbers():
         assert {name: row[name] for name in explorer.QUESTIONS} == explorer.questions(model, sizes)
 
 
-@pytest.mark.parametrize(
-    ("k", "shape", "said"),
-    [
-        (1, "equal", "1 cluster of 12 records"),
-        (3, "equal", "3 clusters of 4 records"),
-        (12, "equal", "12 clusters of 1 record"),
-        (2, "as 1/i", "2 clusters: 8 and 4 records"),
-        (6, "one large", "6 clusters: 7, 1, 1, 1, 1 and 1 records"),
-        (7, "one large", "7 clusters: 6, 1, 1, 1, 1, … records"),
-    ],
-)
-def test_the_sizes_of_the_clusters_in_words(k, shape, said):
-    counted = explorer.grid({"uniform": lambda epsilon: cr.uniform()}, [0.1], 12, [k])
-    assert counted.set_index("shape")["sizes"][shape] == said
-
-
-def test_words_tell_the_numbers_of_their_setting():
-    rows = [
-        {"model": "Dist-1", "epsilon": 0.2, "clusters": 2, "shape": shape, "sizes": "such clusters"}
-        | {name: 1000.0 * at + i for i, name in enumerate(explorer.QUESTIONS)}
-        for at, shape in enumerate(explorer.SHAPES)
-    ]
-    said = explorer.words(pd.DataFrame(rows)).texts["Dist-1", 0.2, 2, "as 1/i"]
-    assert said == (
-        "Dist-1 with ε = 0.2, such clusters. Questions on average: 2,000 for edge ordering, 2,001 for node ordering; "
-        "least possible 2,006, nk 2,007. Bounds as printed: 2,002 for edge, 2,003 for node ordering; bounds that hold: "
-        "2,004 and 2,005."
-    )
-
-
 def test_the_counts_are_what_runs_ask():
     """Compare with simulation: data drawn, questions counted. Five standard errors of 400 runs."""
     model, sizes, rng = cr.dist1(0.3), [6, 4, 2], np.random.default_rng(7)
@@ -111,3 +91,130 @@ def test_near_one_half_only_dist2_comes_down_to_the_least():
     for name in ("edge, exact", "node, exact"):
         assert least <= proving[name] < 1.02 * least
         assert hinting[name] > 4 / 3 * least
+
+
+# --- the same in the page ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def in_page(browser):
+    """Evaluate an expression in a page that has only the script of the formulas."""
+    page = browser.new_page()
+    page.add_script_tag(path=SCRIPT)
+    yield page.evaluate
+    page.close()
+
+
+def heights(rng):
+    """Ten random heights with mass one, about a third of them zero."""
+    drawn = rng.gamma(0.5, size=10) * (rng.random(10) > 0.3)
+    drawn[rng.integers(10)] += 0.1
+    return drawn / drawn.mean()
+
+
+def settings(number=200):
+    """Models and cluster sizes: the presets with many kinds of clusters, and random ones."""
+    rng, found = np.random.default_rng(2017), []
+    clusters = [[1], [1, 1, 1], [20] * 12, [60] * 4, [120, 40, 40, 40], [30, 7, 7, 1, 1, 1]]
+    for epsilon in (0.02, 0.26, 0.48):
+        for model in (cr.dist1(epsilon), cr.dist2(epsilon)):
+            found += [(model, sizes) for sizes in clusters]
+    found += [(cr.uniform(), sizes) for sizes in clusters]
+    edges = np.linspace(0, 1, 11)
+    while len(found) < number:
+        largest = (3, 12, 40)[len(found) % 3]
+        sizes = rng.integers(1, largest, size=rng.integers(1, 7), endpoint=True).tolist()
+        found.append((cr.SimilarityModel.from_steps(edges, heights(rng), heights(rng)), sizes))
+    return found
+
+
+def as_json(model):
+    """The model in the form of the page."""
+    edges, green, red = common_steps(model.green, model.red)
+    return {"edges": edges.tolist(), "green": green.tolist(), "red": red.tolist()}
+
+
+def test_the_page_computes_what_the_package_computes(in_page):
+    """In 200 settings, to eleven digits; with the few nodes of a moving bar, to four."""
+    times = [0, 1, 2.5, 7, 60, 4000]
+    for model, sizes in settings():
+        counted = explorer.questions(model, sizes, nodes=24)
+        given = [as_json(model), sizes]
+        found = in_page("([m, s]) => counts.questions(m, s)", given)
+        moving = in_page("([m, s]) => counts.questions(m, s, 4)", given)
+        for key, name in IN_PAGE.items():
+            assert found[key] == pytest.approx(counted[name], rel=1e-11, abs=1e-11), (name, given)
+            assert moving[key] == pytest.approx(counted[name], rel=1e-4, abs=1e-4), (name, given)
+        assert found["hellinger2"] == pytest.approx(model.hellinger2, abs=1e-14)
+        values = in_page("([m, ts]) => ts.map(t => counts.L(m, t))", [given[0], times])
+        assert values == pytest.approx(cr.L(model, times).tolist(), rel=1e-11, abs=1e-300)
+
+
+@pytest.mark.parametrize(("name", "make"), [("dist1", cr.dist1), ("dist2", cr.dist2)])
+def test_the_presets_are_the_models_of_the_paper(in_page, name, make):
+    for epsilon in (0.02, 0.3, 0.48):
+        found, model = in_page(f"counts.{name}({epsilon})"), make(epsilon)
+        assert found["edges"] == [float(edge) for edge in model.green.edges]
+        assert found["green"] == pytest.approx([float(h) for h in model.green.heights])
+        assert found["red"] == pytest.approx([float(h) for h in model.red.heights])
+
+
+def test_bars_average_a_density_over_tenths(in_page):
+    found = in_page("counts.onTenths(counts.dist2(0.25))")
+    # From 0.2 to 0.3 the density of matches is 0 on one half and 4/3 on the other.
+    assert found["green"] == pytest.approx([0, 0, 2 / 3, *[4 / 3] * 7])
+    assert sum(found["red"]) == pytest.approx(10)
+
+
+@pytest.mark.parametrize("set_to", [0, 0.4, 3, 10, 12])
+def test_a_bar_that_moves_leaves_the_mass_at_one(in_page, set_to):
+    found = in_page(f"counts.reheight([2, 0, 1, 1, 1, 1, 1, 1, 1, 1], 0, {set_to})")
+    assert found[0] == min(set_to, 10) and sum(found) == pytest.approx(10)
+    assert found[1] == 0 and found[2:] == pytest.approx([found[2]] * 8)  # the others keep their proportions
+    alone = in_page(f"counts.reheight([10, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0, {set_to})")
+    assert sum(alone) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("20*12", [20] * 12),
+        ("50, 30, 20", [50, 30, 20]),
+        (" 3 * 2,1 ;4", [3, 3, 1, 4]),
+        ("3×2 1", [3, 3, 1]),
+        ("200*2, 100*4", [200] * 2 + [100] * 4),
+    ],
+)
+def test_clusters_are_read_as_they_are_typed(in_page, text, sizes):
+    assert in_page("text => counts.parseClusters(text)", text) == {"sizes": sizes}
+    again = in_page("text => counts.clustersText(counts.parseClusters(text).sizes)", text)
+    assert in_page("text => counts.parseClusters(text).sizes", again) == sorted(sizes, reverse=True)
+    assert explorer.setting(f"model=uniform&clusters={again}")[1] == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Type the sizes"),
+        ("20*12, abc", "“abc” is neither a size"),
+        ("-3", "“-3” is neither"),
+        ("2.5", "neither"),
+        ("0, 3", "start at 1"),
+        ("3*0", "start at 1"),
+        ("501", "up to 500 records"),
+        ("1*99999", "up to 5,000 clusters"),
+        (", ".join(map(str, range(1, 70))), "60 different sizes"),
+    ],
+)
+def test_clusters_that_cannot_be_are_explained(in_page, text, said):
+    found = in_page("text => counts.parseClusters(text)", text)
+    assert list(found) == ["error"] and said in found["error"]
+
+
+def test_a_state_is_a_model_and_clusters():
+    own = "model=own&green=1,1,1,1,1,1,1,1,1,3&red=1,1,1,1,1,1,1,1,1,1&clusters=2*2,1"
+    model, sizes = explorer.setting(own)
+    assert sizes == [2, 2, 1] and model.green.heights[-1] == pytest.approx(30 / 12)
+    cora = {"green": [0] * 9 + [10], "red": [10] + [0] * 9}
+    assert explorer.setting("model=cora&clusters=3", cora)[0].hellinger2 == pytest.approx(1)
+    assert explorer.setting("model=dist1&epsilon=0.3&clusters=3")[0].epsilon == 0.3

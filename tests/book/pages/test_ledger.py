@@ -3,13 +3,16 @@
 import csv
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from tiny_book import TinyBook
 
 import book.claims
+from book import strict_yaml
 from book.build.chapters import BuildError, Chapter
+from book.build.to_myst import to_myst
 from book.companion.claims import AMENDED, Claim
 from book.reports.ledger import (
     as_csv,
@@ -20,6 +23,7 @@ from book.reports.ledger import (
     find_proof,
     find_test,
     judge,
+    layers,
     read_catalogue,
     read_records,
     tally,
@@ -31,7 +35,8 @@ MODULE = '''"""Claims of the chapter *One*."""
 
 import sympy as sp
 
-from book.companion.claims import agreement, also, corrected, counterexample, identity, of_chapter, readings
+from book.companion.claims import (agreement, also, corrected, counterexample, identity, of_chapter,
+    readings, says)
 
 claim, check = of_chapter(__name__)
 x = sp.Symbol("x")
@@ -48,7 +53,7 @@ def square(factor=2):
        affects="whatever counts", stands="two", touches=(),
        code=[counterexample, "book.companion.claims.also"], test="test_it.py::test_square")
 def three(count=3):
-    yield counterexample("three records", value=3, relation="at most", printed=2)
+    yield says(counterexample("three records", value=3, relation="at most", printed=2), "There are $3$ records.")
     yield corrected(agreement("the count", [count] * 2, [3, 3], where="two records"))
     yield corrected(also(agreement("counted again", [1, 2], [1, 2])))
 
@@ -89,13 +94,22 @@ A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` ma
 ```{tally} E
 ```
 
+```{ledger-controls}
+```
+
 ```{ledger} C
 ```
 
 ```{ledger} E
 ```
 
-```{errata}
+```{rests-on}
+```
+
+```{errata} results
+```
+
+```{errata} rest
 ```"""
 )
 NAMES = ("c01", "c02", "c03", "e01")
@@ -107,6 +121,7 @@ def book_with_claims(root, module=MODULE):
     (root / "tests").mkdir()
     (root / "tests" / "test_it.py").write_text("\n\ndef test_square():\n    assert 2**2 == 4\n")
     book.claims("one", module)
+    (root / "book" / "data" / "rests_on.yml").write_text("C01: []\nC02: [C01]\nC03: [C01, C02]\n")
     return book
 
 
@@ -134,7 +149,7 @@ def plain(html):
 def box(page, name):
     """The part of a page from an anchor to the next one of the ledger, or of a claim."""
     start = page.index(f'id="{name}"')
-    ends = [found.start() for found in re.finditer(r'id="(?:claim|ledger)-|<section id="what-was-checked"', page)]
+    ends = [found.start() for found in re.finditer(r'id="(?:claim|ledger)-|class="rests-on|</article>', page)]
     return page[start : min([end for end in ends if end > start], default=len(page))]
 
 
@@ -160,19 +175,19 @@ def test_a_badge_leads_to_the_evidence_and_the_evidence_to_code_and_test(built):
         assert any(f"def {definition}" in re.sub("<[^>]*>", "", row) for row in rows), definition
 
 
-def test_the_evidence_is_folded_where_the_claim_was_checked(built):
+def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_folded(built):
     page = built.page("notebooks/01-one")
     for name, outside, inside in [
-        ("c01", ["Section"], ["A square", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,",
-          "a square :", "1 identity, difference 0"]),
-        ("c02", ["Lemma 2", "Three are two.", "What holds (exact): It is three.", "Affects: whatever counts",
-                 "What stands: two"],
-         ["Exact at two records.", "Touches: nothing in the analysis or the experiments.",
-          "three records : printed: at most 2; it is 3", "Instead: the count : equal: 3, 3",
-          "Instead: counted again : equal: 1, 2"]),
-        ("c03", ["As before."], ["what came before : this: 1; that: 2 (errors)"]),
-        ("e01", ["Two and one are two.", "What holds (exact): They are three.", "Affects: the lemma"],
-         ["a sum : printed: equal to 2; it is 3", "Instead: the sum : equal: 3"]),
+        # Without a sentence of its own, a claim has the words and the figure of what carries it.
+        ("c01", ["C01 holds (proved) A square : 1 identity, difference 0."],
+         ["Claim, Section", "Proved in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
+        ("c02", ["C02 refuted There are", "What holds: It is three."],
+         ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact at two records.",
+          "Touches: nothing in the analysis or the experiments.", "three records : printed: at most 2; it is 3",
+          "Instead: the count : equal: 3, 3", "Instead: counted again : equal: 1, 2"]),
+        ("c03", ["What came before : this: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
+        ("e01", ["A sum : printed: equal to 2; it is 3.", "What holds: They are three."],
+         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: the sum : equal: 3"]),
     ]:  # fmt: skip
         shown = box(page, f"claim-{name}")
         before, folded = shown.split("<details", 1)
@@ -189,45 +204,98 @@ def test_the_evidence_is_folded_where_the_claim_was_checked(built):
         assert "Instead" not in folded or folded.index("printed:") < folded.index("Instead")
 
 
-def test_the_chapter_ends_with_what_it_checked(built):
+def test_code_that_only_checks_is_not_on_the_page_but_in_the_notebook(built):
     page = built.page("notebooks/01-one")
-    end = page[page.index('<section id="what-was-checked"') :]
-    assert end.count("What was checked") >= 1 and "<section" not in end[10:].split("</section>")[0]
-    listed = re.search(r'<ul class="checked[^"]*">(.*?)</ul>', end, re.DOTALL)[1]
-    assert re.findall(r'href="#claim-(\w+)"', listed) == list(NAMES)
-    said = [plain(item) for item in listed.split("</li>")[:-1]]
-    assert said[0].startswith("C01 holds (proved) A square") and said[0].endswith("it is.")
-    assert said[1:] == ["C02 refuted Three are two.", "C03 undecided As before.", "E01 misprint Two and one are two."]
-    other = built.page("notebooks/02-two")  # which checks nothing
-    assert "What was checked" not in other and 'class="checked' not in other
+    code = plain("".join(re.findall(r'<div class="cell_input.*?</pre>', page, re.DOTALL))).replace(" ", "")
+    assert 'check("C01"' in unescape(code)  # that cell imports as well
+    assert "C02" not in code and "E01" not in code
+    (source,) = (built.out / "html" / "_sources" / "notebooks").glob("01-one*")
+    assert r'check(\"E01\")' in source.read_text()
+    assert "What was checked" not in page  # each claim is on the page once
 
 
-def test_the_ledger_lists_each_claim_and_errata_are_linked_both_ways(built):
+def test_a_box_follows_its_cell_and_replaces_one_that_only_checks():
+    def ran(id, source, *names):
+        outputs = [{"output_type": "display_data", "data": {}, "metadata": {"crowder": {"kind": "claim", "name": name}}}
+                   for name in names]  # fmt: skip
+        return {"cell_type": "code", "id": id, "metadata": {}, "source": source, "outputs": outputs}
+
+    cells = [ran("a", 'n = 3\ncheck("C01")', "C01"), ran("b", 'check("C02")\ncheck("E01", most=6);', "C02", "E01"),
+             ran("c", "n")]  # fmt: skip
+    made = to_myst({"cells": cells}, "01-one", "results")["cells"]
+    assert [cell["id"] for cell in made] == ["a", "a-claims", "b-claims", "c"]
+    assert [re.findall(r"\{verdict\} (\w+)", cell["source"]) for cell in made] == [[], ["C01"], ["C02", "E01"], []]
+    assert made[0]["outputs"] == [] and cells[0]["outputs"]  # the notebook is as it was
+
+
+def test_the_ledger_has_a_row_a_claim_and_errata_are_linked_both_ways(built):
     page = built.page("notebooks/01-one")
     for name in NAMES:
-        entry = box(page, f"ledger-{name}")
-        assert f'href="#claim-{name}"' in entry and "<details" not in entry
-        assert "Expected" not in entry and "claim-changed" not in page
+        row = box(page, f"ledger-{name}")
+        summary = re.search("<summary.*?</summary>", row, re.DOTALL)[0]
+        assert "<a " not in summary  # a summary opens, and does nothing else
+        assert f'href="#claim-{name}"' in row
+        assert "Expected" not in row and "claim-changed" not in page
     assert 'href="#ledger-e01"' in box(page, "ledger-c02") and 'href="#ledger-c02"' in box(page, "ledger-e01")
     assert 'href="#ledger-e01"' not in box(page, "ledger-c01")
+    assert "Evidence: There are" in plain(box(page, "ledger-c02"))
     # The list of claims has no erratum, that of errata no claim.
     assert [page.index(f'id="ledger-{name}"') for name in NAMES] == sorted(
         page.index(f'id="ledger-{name}"') for name in NAMES
     )
 
 
-def test_the_table_of_errata_is_made_from_the_ledger(built):
+def test_the_graph_has_a_line_for_each_claim_that_rests_on_another(built):
     page = built.page("notebooks/01-one")
-    listed = page[page.index('<div class="errata ') : page.index("<table", page.index('<div class="errata '))]
-    words = ["Results (1)", "C02 refuted Lemma 2", "Printed: Three are two.", "What holds (exact): It is three.",
-             "Instance: three records : printed: at most 2; it is 3", "Affects: whatever counts",
-             "What stands: two", "Slips (1)"]  # fmt: skip
-    said = plain(listed)
-    places = [said.replace(" :", ":").index(text.replace(" :", ":")) for text in words]
-    assert places == sorted(places) and "C01" not in said and "C03" not in said  # which hold, or are undecided
-    (table,) = re.findall(r'<table class="[^"]*\berrata\b.*?</table>', page, re.DOTALL)
-    assert re.findall(r'href="#claim-(\w+)"', table) == ["e01"] and "verdict" not in table
-    assert plain(table).endswith("Lemma 2, its proof Two and one are two. They are three. E01")
+    graph = page[page.index('<div class="rests-on"') :].partition("</svg>")[0]
+    assert 'aria-label="Graph of the claims: C02 rests on C01; C03 rests on C01, C02."' in graph
+    assert graph.count("<path ") == 3
+    assert re.findall(r'<a href="#ledger-(\w+)" class="verdict ([\w -]+)"', graph) == [
+        ("c01", "status-holds basis-proved"), ("c02", "status-refuted basis-exact"), ("c03", "status-undecided"),
+    ]  # fmt: skip
+    assert "rests on C01 , C02" in plain(box(page, "ledger-c03"))
+    assert "carries C02 , C03" in plain(box(page, "ledger-c01"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("C01: [C02]\nC02: [C01]", "rests_on.yml: C01 rests on C02 rests on C01"),
+        ("C01: [C09]", "rests_on.yml: C09 is not a claim"),
+        ("C09: []", "rests_on.yml: C09 is not a claim"),
+        ("C01: C02", "rests_on.yml: C01 needs a list of claims, not 'C02'"),
+        ("C01: [", "rests_on.yml: "),
+    ],
+)
+def test_a_claim_rests_on_claims_and_never_on_itself(catalogue, tmp_path, text, expected):
+    (tmp_path / "book" / "data").mkdir()
+    (tmp_path / "book" / "data" / "rests_on.yml").write_text(text)
+    with pytest.raises(BuildError, match=re.escape(expected)):
+        catalogue(declare(), declare("C02", "two_more"))
+
+
+def test_every_claim_of_the_paper_says_what_it_rests_on():
+    declared = strict_yaml.read(ROOT / "book" / "data" / "rests_on.yml")
+    assert sorted(declared) == [name for name in sorted(book.claims.load()) if name.startswith("C")]
+    columns = layers(declared)
+    place = {name: number for number, column in enumerate(columns) for name in column}
+    assert all(place[other] < place[name] for name, others in declared.items() for other in others)
+
+
+def test_the_lists_of_errata_are_made_from_the_ledger(built):
+    page = built.page("notebooks/01-one")
+    results, rest = (part.partition('<div class="cell ')[0] for part in page.split('<div class="errata ')[1:])
+    words = ["C02 refuted Lemma 2", "Printed: Three are two.", "What holds (exact): It is three.",
+             "Smallest instance: There are", "Affects: whatever counts", "What stands: two"]  # fmt: skip
+    places = [plain(results).index(text) for text in words]
+    assert places == sorted(places)
+    assert "E01" not in plain(results) and "C02" not in plain(rest)
+    assert not re.search("C01|C03", plain(results + rest))  # which hold, or are undecided
+    said = plain(rest).replace(" :", ":")
+    for text in ("Slips (1)", "E01 Lemma 2: the lemma", "Printed (Lemma 2, its proof): Two and one are two.",
+                 "What holds (exact): They are three."):  # fmt: skip
+        assert text in said, said
+    assert "Results" not in said and "Wording" not in said  # of which there are none
 
 
 def test_the_tally_and_the_file_count_what_ran(built):
@@ -446,7 +514,7 @@ def test_what_a_claim_declares_is_in_the_catalogue(catalogue):
     assert made["B01"] == {
         "id": "B01", "chapter": "02-two-more", "errata": [], "about": [], "place": "p", "statement": "s",
         "status": "holds", "basis": "exact", "kind": "result", "corrected": "", "affects": "", "stands": "",
-        "prose": "", "proof": None, "touches": [],
+        "prose": "", "proof": None, "touches": [], "rests_on": [], "carries": [],
         "source": [{"name": "code.half", "path": "code.py", "line": 1},
                    {"name": "code.Whole.part", "path": "code.py", "line": 6}],
         "test": [{"name": "test_code.py::test_half", "path": "tests/deep/test_code.py", "line": 3}],
@@ -658,12 +726,12 @@ def test_the_file_has_a_line_a_claim(catalogue):
                               test=("test_code.py::test_half",)), declare("B02"))  # fmt: skip
     text = as_csv(judge(known, {"C01": found("not shown", "exact", [BAD])}, ["01-one"]))
     columns = ("id place statement expected status basis where proof prose kind touches corrected affects stands "
-               "figure chapter source test").split()  # fmt: skip
+               "figure says rests_on chapter source test").split()  # fmt: skip
     lines = list(csv.reader(text.splitlines()))
     assert lines == [
         columns,
         ["C01", "p", 'a, "b"', "holds (exact)", "not shown", "exact", *[""] * 3, "result", *[""] * 4, "off by one",
-         "01-one", "code.half code.Whole", "test_code.py::test_half"],
+         "", "", "01-one", "code.half code.Whole", "test_code.py::test_half"],
         ["B02", "p", "s", "holds (exact)", "not checked", *[""] * 4, "result", *[""] * 4, "no evidence was recorded",
-         "01-one", "", ""],
+         "", "", "01-one", "", ""],
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from book.reports.ledger import errata
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
-REFERENCE = ("ledger", "printed", "notation", "run", "status", "faults", "licences", "bibliography")
+REFERENCE = ("ledger", "printed", "notation", "run", "api", "status", "faults", "licences", "bibliography")
 OTHERS = [f"book/pages/{name}" for name in REFERENCE]
 PAGES = ["book/pages/index", "book/pages/paper", *CHAPTERS, *OTHERS]
 

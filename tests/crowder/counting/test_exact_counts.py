@@ -7,7 +7,7 @@ import sympy as sp
 
 import crowder as cr
 from book.claims.every_order import mean_over_orders
-from book.claims.exact_counts import masses
+from book.claims.no_logarithm import masses
 from book.companion import by_hand
 from book.companion.naive import labels_of, splits
 from crowder.counting.enumeration import orders_by_questions

@@ -1,4 +1,4 @@
-"""Claims of the chapter *Errata*: what is printed, a smallest counterexample, what holds, and what is affected.
+"""Claims of the appendix *The smaller errata*: what is printed, a smallest counterexample, what holds, what is affected.
 
 An amended claim of the paper (C06, C09, ...) is an erratum itself. Here are the errata on what is no claim of its own:
 a step of a proof, a conclusion, a word. Each names the claims that it is `about`, none of which has the same place.
@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 import crowder as cr
-from book.claims.faulty_crowd import best_test_error
+from book.claims.persistent_errors import best_test_error
 from book.companion import by_hand, naive, published
 from book.companion.claims import (
     agreement,
@@ -25,6 +25,7 @@ from book.companion.claims import (
     counterexample,
     identity,
     of_chapter,
+    says,
 )
 from crowder.counting.asymptotics import edge_limit, node_limit
 from crowder.counting.bounds import edge_bound, node_bound
@@ -92,8 +93,10 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
         (10, 100, F(2, 5), r"ten clusters of 100, $\epsilon = \frac25$"),
     ):
         s = ceil(m * (1 - epsilon))
-        yield counterexample(what, value=(k - 1) * m * by_hand.integral(cr.dist1(epsilon), s), relation="at most",
-                             printed=(1 - epsilon) * k)  # fmt: skip
+        cost, allowed = (k - 1) * m * by_hand.integral(cr.dist1(epsilon), s), (1 - epsilon) * k
+        yield says(counterexample(what, value=cost, relation="at most", printed=allowed),
+                   rf"With {k} clusters of {m} records and $\epsilon = {float(epsilon):g}$, a record costs up to "
+                   f"{float(cost):.3f} questions, where the step allows {float(allowed):g}.")  # fmt: skip
     dial = np.linspace(0.001, 0.5, 500)
     r = (1 - dial) / (1 + dial)
     yield corrected(bounded(r"$r(1 + \ln\frac1r)$ against $1 - \epsilon^2$, $0 < \epsilon \le \frac12$",
@@ -142,8 +145,11 @@ def distance_for_the_heuristics(low=None, counts=None):
     yield counterexample("two models with the same $H^2$ and total variation: $L_{g,r}(1)$",
                          value=by_hand.integral(low, 1), relation="equal",
                          printed=by_hand.integral(DIST2, 1))  # fmt: skip
-    yield counterexample("ten clusters of 20: expected questions of edge ordering, which should not differ",
-                         value=counts[0], relation="equal", printed=counts[1], margin=10)  # fmt: skip
+    yield says(
+        counterexample("ten clusters of 20: expected questions of edge ordering, which should not differ",
+                       value=counts[0], relation="equal", printed=counts[1], margin=10),
+        f"Under two models that are equally far apart by both distances, edge ordering asks {counts[0]:,.0f} and "
+        f"{counts[1]:,.0f} questions about the same clusters.")  # fmt: skip
     yield also(agreement("both distances of both models", [v for m in both for v in (m.hellinger2, m.total_variation)],
                          [0.5] * 4, tolerance=1e-12))  # fmt: skip
     yield also(
@@ -165,7 +171,7 @@ def distance_for_the_heuristics(low=None, counts=None):
 
 @claim(
     "E13",
-    proof="18-errata#dist1-to-dist2",
+    proof="18a-small-errata#dist1-to-dist2",
     prose="the two bounds on the count across two clusters",
     touches=("Dist-1", "Dist-2", "experiments"),
     about=["C17", "C28"], place="After Proposition 5, from Dist-1 to Dist-2",
@@ -188,12 +194,15 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
         return np.divide(*(k * (m - 1) + k * (k - 1) / 2 * np.array(two)))
 
     kept, limit = ratio(m, 2, "edge"), 2 / (2 + edge_limit(lam))
-    yield counterexample(
-        rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, as a share of those "
-        "under Dist-1, which a drastic reduction leaves below one half",
-        value=kept,
-        relation="at most",
-        printed=HALF,
+    yield says(
+        counterexample(
+            rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, as a share of "
+            "those under Dist-1, which a drastic reduction leaves below one half",
+            value=kept,
+            relation="at most",
+            printed=HALF,
+        ),
+        f"Two clusters of {m} records still need {kept:.0%} as many questions under Dist-2 as under Dist-1.",
     )
     yield also(counterexample("its limit for large clusters", value=limit, relation="at most", printed=HALF))
     c, h, r = sp.symbols("m h lambda", positive=True)
@@ -237,8 +246,11 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
     test="test_voting.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
 )  # fmt: skip
 def persistent_errors(sizes=(1, 2, 3, 4)):
-    yield counterexample(r"two clusters of two, $p = \frac1{10}$: error of the best test, against certainty",
-                         value=best_test_error(2, F(1, 10)), relation="equal", printed=0)  # fmt: skip
+    error = best_test_error(2, F(1, 10))
+    yield says(counterexample(r"two clusters of two, $p = \frac1{10}$: error of the best test, against certainty",
+                              value=error, relation="equal", printed=0),
+               "With two clusters of two records and every tenth answer wrong, the best test errs with probability "
+               f"{float(error):.1%}.")  # fmt: skip
     tests = list(product(sizes, (F(1, 10), THIRD)))
     yield corrected(
         agreement(
@@ -268,9 +280,12 @@ def in_expectation():
     labels = [0, 0, 1, 1]
     w = np.where(np.equal.outer(labels, labels), 0.45, 0.55)  # matches in [ε, 1], non-matches in [0, 1 - ε]
     run = cr.node_ordering(w, cr.Truth(labels), order=[0, 2, 1, 3], rng=0)
-    yield counterexample(
+    bound = _theorem_3(DIST2_FIFTHS, [2, 2], printed=True)
+    yield says(counterexample(
         r"two clusters of two, Dist-2 with $\epsilon = \frac25$: questions of a run that can occur, against Theorem 3",
-        value=run.n_queries, relation="at most", printed=_theorem_3(DIST2_FIFTHS, [2, 2], printed=True))  # fmt: skip
+        value=run.n_queries, relation="at most", printed=bound),
+        f"A single run on two clusters of two records can take {run.n_queries} questions; Theorem 3 gives "
+        f"{float(bound):.2f}, which bounds the expected number.")  # fmt: skip
     yield also(bounded("the corrected bound is exceeded as well", float(_theorem_3(DIST2_FIFTHS, [2, 2])),
                        run.n_queries))  # fmt: skip
     yield also(
@@ -307,10 +322,13 @@ def in_expectation():
     code=[expected_queries_exact, edge_bound], test="test_errata.py::test_two_against_one_is_seven_thirds",
 )  # fmt: skip
 def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], [2, 1, 1], [3, 2])):
-    yield counterexample(
+    exact = expected_queries_exact(cr.uniform(), [2, 1])
+    bound = by_hand.theorem_2([2, 1], lambda t: by_hand.integral(cr.uniform(), t))
+    yield says(counterexample(
         "two records of one entity and one of another, no information: expected questions of edge ordering, "
-        "against the expression of Theorem 2", value=expected_queries_exact(cr.uniform(), [2, 1]), relation="equal",
-        printed=by_hand.theorem_2([2, 1], lambda t: by_hand.integral(cr.uniform(), t)))  # fmt: skip
+        "against the expression of Theorem 2", value=exact, relation="equal", printed=bound),
+        f"For clusters of two and one records the exact expectation is {exact} without information, and the bound of "
+        f"Theorem 2 is {bound}.")  # fmt: skip
     yield corrected(agreement(
         f"the exact expression against all orders of the pairs, {len(tiny)} partitions, in fractions",
         [expected_queries_exact(cr.uniform(), s) for s in tiny],
@@ -327,8 +345,11 @@ def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], 
     code=L, test="test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
 )  # fmt: skip
 def equality_sign():
-    yield counterexample(r"$\epsilon = \frac14$, $s = 1$", value=by_hand.integral(cr.dist2(QUARTER), 1),
-                         relation="equal", printed=exp(-0.25) / 2, margin=0.01)  # fmt: skip
+    value, printed = by_hand.integral(cr.dist2(QUARTER), 1), exp(-0.25) / 2
+    yield says(counterexample(r"$\epsilon = \frac14$, $s = 1$", value=value, relation="equal", printed=printed,
+                              margin=0.01),
+               rf"At $\epsilon = \frac14$ and $s = 1$ the two sides are {float(value):.3f} and {printed:.3f}: the "
+               "right side is an upper bound.")  # fmt: skip
     points = list(product([F(i, 40) for i in range(1, 20)], [0, 1, 2, 5, 20, 100]))
     values = [float(by_hand.integral(cr.dist2(x), s)) for x, s in points]
     yield corrected(bounded(r"the inequality: all $\epsilon$ in steps of $\frac1{40}$, $s$ up to 100", values,
@@ -350,9 +371,10 @@ def integration_variable():
     x, y, w = sp.symbols("x y w", positive=True)
     letter = sp.integrate(sp.integrate(1, (y, 0, w)), (x, 0, 1))  # uniform, t = 1, as printed, with w for r
     meant = sp.integrate(sp.integrate(1, (y, 0, x)), (x, 0, 1))
-    yield counterexample("uniform, $t = 1$: $L_{g,r}(1)$, against the printed integral at $r = 1$",
-                         value=meant, relation="equal",
-                         printed=letter.subs(w, 1))  # fmt: skip
+    yield says(counterexample("uniform, $t = 1$: $L_{g,r}(1)$, against the printed integral at $r = 1$",
+                              value=meant, relation="equal", printed=letter.subs(w, 1)),
+               f"For uniform densities and $t = 1$ the probability is {meant}; the integral as printed depends on $r$, "
+               f"and is {letter.subs(w, 1)} at $r = 1$.")  # fmt: skip
     yield also(agreement("the intended integral", L_symbolic("uniform").subs(t, 1), meant))
     yield corrected(agreement(
         r"one non-match and three matches, Dist-1 with $\epsilon = \frac14$: all orders, against "
@@ -376,9 +398,11 @@ def placed_records():
     law = by_hand.orders(cr.uniform(), "ggr")  # of a cluster of three: matches 0 (placed) and 1 (not yet), non-match 2
     placed = sum(chance for order, chance in law.items() if order.index(2) < order.index(0))
     whole = sum(chance for order, chance in law.items() if order[0] == 2)
-    yield counterexample(
+    yield says(counterexample(
         "no information, a cluster of three with one record placed: probability that a non-match is asked about "
-        "first, against the printed event", value=placed, relation="equal", printed=whole)  # fmt: skip
+        "first, against the printed event", value=placed, relation="equal", printed=whole),
+        f"With one record of a cluster of three placed, a non-match comes first with probability {placed}; the printed "
+        f"event has probability {whole}.")  # fmt: skip
     yield corrected(agreement("with the placed records only, $L_{g,r}(1)$", placed, by_hand.integral(cr.uniform(), 1)))
     yield also_corrected(agreement("`L`", L(cr.uniform(), [1, 2]).tolist(), [float(placed), float(whole)],
                                    tolerance=1e-14))  # fmt: skip
@@ -400,8 +424,11 @@ def placed_records():
 def range_of_dist1():
     rows = published.read()["table-1"].frame()
     used = [F(value) for value in rows["ε"][rows["model"] == "Dist-1"]]
-    yield counterexample(r"rows of Table 1 with $\epsilon$ outside $0 < \epsilon < \frac12$",
-                         value=sum(not 0 < x < HALF for x in used), relation="equal", printed=0)  # fmt: skip
+    outside = [x for x in used if not 0 < x < HALF]
+    yield says(counterexample(r"rows of Table 1 with $\epsilon$ outside $0 < \epsilon < \frac12$", value=len(outside),
+                              relation="equal", printed=0),
+               rf"Table 1 uses $\epsilon = {', '.join(map(str, outside))}$, where Dist-1 is well defined as "
+               "well.")  # fmt: skip
     edges, green, red = cr.models.steps("dist1", e)
     widths = [b - a for a, b in pairwise(edges)]
     masses = [(sum(h * b for h, b in zip(row, widths, strict=True)), 1) for row in (green, red)]
@@ -437,8 +464,10 @@ def _worst(*sizes):
 def order_symbols(most=5):
     parts = [s for size in range(1, most + 1) for s in naive.splits(size)]
     best = max(F(_worst(*s), ideal_queries(s)) for s in parts if sum(s) == 4 and len(s) == 2)
-    yield counterexample("four records, two clusters: largest ratio of node ordering to the ideal, against $k$",
-                         value=best, relation="at least", printed=2)  # fmt: skip
+    yield says(counterexample("four records, two clusters: largest ratio of node ordering to the ideal, against $k$",
+                              value=best, relation="at least", printed=2),
+               f"On four records in two clusters node ordering never asks more than {float(best):.2f} times the fewest "
+               "possible questions; $k$ is an upper bound on the factor.")  # fmt: skip
     yield counterexample("two singletons: questions needed, against none, which is $O(nk)$",
                          value=_worst(1, 1), relation="equal", printed=0)  # fmt: skip
     yield corrected(
@@ -465,7 +494,8 @@ def order_symbols(most=5):
 )  # fmt: skip
 def five_places():
     labels, counts = cr.datasets.disney().labels, cr.enumeration.orders_by_questions("aaabb")
-    yield counterexample("listed places", value=len(labels), relation="equal", printed=6)
+    yield says(counterexample("listed places", value=len(labels), relation="equal", printed=6),
+               f"The text announces six places, and lists {len(labels)}.")  # fmt: skip
     yield corrected(agreement("three and two records: fewest and most questions over all orders, against the "
                               "figure",
                               [min(counts), max(counts)], [4, 9]))  # fmt: skip

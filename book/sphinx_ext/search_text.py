@@ -1,0 +1,58 @@
+"""The text of all pages for the page of search, which may not read other pages when it is opened from a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lxml import html
+
+SCRIPT = "searchtext.js"
+_LINES = "p|li|figcaption|caption|dt|dd|th|td"
+#: Of no element, or of every statement.
+_NO_PLACE = (None, "proof-content")
+_NOT_READ = (".//script|.//style|.//pre|.//button|.//*[local-name()='annotation']"
+             "|.//*[contains(@class, 'headerlink') or contains(@class, 'claim-evidence')]")  # fmt: skip
+
+
+def lines(page: str) -> list[list[str]]:
+    """The lines of a page that a reader would recognise, each after the identifier of its section, or of its statement.
+
+    Examples
+    --------
+    >>> lines('<article><section id="a"><p>A whole <b>line</b>.</p><ul><li><p>An item of a list.</p></li></ul></section>')
+    [['a', 'A whole line.'], ['a', 'An item of a list.']]
+    """
+    article = html.document_fromstring(page).find(".//article")
+    if article is None:
+        return []
+    for part in article.xpath(_NOT_READ):
+        part.drop_tree()
+    for fraction in article.iter("mfrac"):
+        if fraction.get("linethickness") != "0" and len(fraction):
+            fraction[0].tail = "/"
+    found = []
+    for element in article.iter(*_LINES.split("|")):
+        if next(element.iterdescendants("p", "li"), None) is not None:
+            continue  # its parts are lines
+        text = " ".join(element.text_content().split())
+        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get("class", ""):
+            place = next((part.get("id") for part in element.iterancestors() if part.get("id") not in _NO_PLACE), "")
+            found.append([place, text])
+    return found
+
+
+def write(app: Any, exception: Exception | None) -> None:
+    if exception is None:
+        folder = Path(app.outdir)
+        pages = {
+            name: lines((folder / f"{name}.html").read_text(encoding="utf-8")) for name in sorted(app.env.found_docs)
+        }
+        text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
+        (folder / "_static" / SCRIPT).write_text(f"const SEARCH_TEXT = {text};\n", encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,64 @@
+"""The still picture of the chapter *An explorer*."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from book.companion.charts.explorer import questions
+from book.companion.figures import CORRECTED, EDGE, FEWEST, MATCH, NODE, NONMATCH, PRINTED
+
+#: What the explorer shows, as it is drawn: its name here, and its key in `book.companion.charts.explorer.QUESTIONS`.
+ROWS = [
+    ("fewest possible", "least possible", FEWEST),
+    ("edge ordering", "edge, exact", EDGE),
+    ("its corrected bound", "edge, bound that holds", CORRECTED),
+    ("its printed bound", "edge, bound as printed", PRINTED),
+    ("node ordering", "node, exact", NODE),
+    ("its corrected bound", "node, bound that holds", CORRECTED),
+    ("its printed bound", "node, bound as printed", PRINTED),
+]
+
+
+#: The states to which the text leads, as the table calls them.
+NAMES = {"start": "first state", "proving": "Dist-2", "hinting": "Dist-1", "many": "many clusters", "cora": "cora",
+         "raised": "cora, bar raised"}  # fmt: skip
+
+
+def links(cora, near, clusters, few, many):
+    """The states to which the text leads; in the last, non-matches of cora look alike more often."""
+    own = [cora["green"], np.add(cora["red"], [0.0] * 9 + [0.5])]
+    green, red = (",".join(f"{height:.4f}" for height in heights) for heights in own)
+    return {
+        "proving": f"model=dist2&epsilon={near}&clusters={few}",
+        "hinting": f"model=dist1&epsilon={near}&clusters={few}",
+        "many": f"model=dist2&epsilon={near}&clusters={many}",
+        "cora": f"model=cora&clusters={clusters}",
+        "raised": f"model=own&green={green}&red={red}&clusters={clusters}",
+    }
+
+
+def rounded(shown):
+    """The states in whole numbers."""
+    numbers = shown[[key for _, key, _ in ROWS]].round().astype(int)
+    numbers.columns = ["fewest", "edge", "edge corrected", "edge printed", "node", "node corrected", "node printed"]
+    numbers.insert(0, "", shown["state"].map(NAMES))
+    return numbers
+
+
+def state(model, sizes):
+    """Both densities of a model, and its counts and bounds."""
+    counted = questions(model, sizes)
+    fig = plt.figure(figsize=(6.4, 3.2))
+    left, right = fig.add_gridspec(1, 2, width_ratios=[1, 1.25])
+    ax = fig.add_subplot(left)
+    for density, look, label in ((model.green, MATCH, "matches, $f_g$"), (model.red, NONMATCH, "non-matches, $f_r$")):
+        ax.stairs(density.heights, [float(edge) for edge in density.edges], lw=1.8, color=look.color,
+                  ls=look.line["linestyle"], label=label)  # fmt: skip
+    ax.set(xlabel="similarity", ylabel="density", ylim=(0, None))
+    fig.legend(loc="outside upper center", ncols=2)
+    ax = fig.add_subplot(right)
+    for row, (_, key, look) in enumerate(ROWS):
+        ax.plot(counted[key], row, **look.points, ms=7)
+        ax.annotate(f"{counted[key]:,.0f}", (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=9.5)
+    ax.set(xscale="log", xlabel="questions on average")
+    ax.set_yticks(np.arange(len(ROWS)), [name for name, _, _ in ROWS])
+    ax.invert_yaxis()
+    return fig

@@ -1,0 +1,98 @@
+"""Figures of the appendix *Large clusters*."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE
+
+LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
+
+
+def giant(frame):
+    """Left: records by the kind of their component; right: questions across, by the same."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.5))
+    labels = {"alone": "alone", "small": "in small ones", "large": "in large ones"}
+    for (column, label), dash in zip(labels.items(), ("-", "--", "-."), strict=True):
+        left.plot(frame["c"], frame[column], label=label, ls=dash)
+    left.set(xlabel="$c$", title="share of records", ylim=(0, 1.02))
+    left.legend(loc="center right", bbox_to_anchor=(1, 0.55))
+    below = np.zeros(len(frame))
+    kinds = ("two small", "small and large", "two large")
+    for kind, hatch, face in zip(kinds, ("", "///", "..."), ("#8ccdb8", "#f2cf86", "#c9a0c8"), strict=True):
+        top = below + frame[kind]
+        right.fill_between(frame["c"], below, top, facecolor=face, hatch=hatch, edgecolor=INK, lw=0.3, label=kind)
+        below = top
+    right.set(xlabel="$c$", title="questions across", ylim=(0, 1.1))
+    right.legend(loc="upper right")
+    return fig
+
+
+def constants(growth):
+    """Questions per record as two equal clusters grow, and their limits."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.9), sharex=True, sharey=True)
+    logs, largest = np.geomspace(1, 9, 60), growth["m"].max()
+    for ax, ordering in zip(axes, ("edge", "node"), strict=True):
+        half = growth[growth["ordering"] == ordering]
+        for (name, part), dash in zip(half.groupby("model", sort=False), ("-", "--", "-."), strict=True):
+            ax.semilogx(part["m"], part["per record"], ms=4, **LOOK[ordering] | {"linestyle": dash}, label=name)
+            value = part["limit"].iloc[0]
+            ax.axhline(value, color=GREY, lw=0.8, ls=":")
+            ax.text(1.6 * largest, value + 0.03, f"{value:.3f}", fontsize=9)
+        ax.set(
+            xlabel="$m = n/k$",
+            title=f"{ordering} ordering",
+            ylim=(0, 2.1),
+            xlim=(0.8, 12 * largest),
+        )
+    axes[0].semilogx(logs, np.log(logs), color=INK, lw=1, ls="-")
+    axes[0].text(9, 1.95, r"$\log m$", va="top")
+    axes[1].legend(loc="upper right", handlelength=3)
+    axes[0].set_ylabel("$E[Q_{ij}]\\,/\\,m$")
+    return fig
+
+
+def dist2(profile, limits):
+    """Questions across two clusters for Dist-2, in units of 1/H², and the limiting curves."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
+    for ax, ordering in zip(axes, ("edge", "node"), strict=True):
+        ax.plot(limits["c"], limits[ordering], color=INK, lw=1.3, label=r"$\epsilon \to 0$")
+        half, color = profile[profile["ordering"] == ordering], LOOK[ordering]["color"]
+        looks = zip("so^v", (":", "--", "-.", (0, (1, 1))), strict=True)
+        for (epsilon, part), (marker, dash) in zip(half.groupby("ε", sort=False), looks, strict=False):
+            label = f"ε = {epsilon:g}"
+            ax.plot(
+                part["c"],
+                part["scaled"],
+                marker=marker,
+                ms=4,
+                ls=dash,
+                lw=1,
+                color=color,
+                label=label,
+            )
+        ax.set(xlabel="$mH^2$", title=f"{ordering} ordering", ylim=(0, 1.05))
+        ax.legend(loc="upper right" if ordering == "edge" else "lower right")
+    axes[0].set_ylabel("$H^2\\, E[Q_{ij}]$")
+    return fig
+
+
+def dials(counts, records, clusters, size):
+    """Exact counts as the number of clusters changes, and as ε changes."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 4.2))
+    for ax, (_, half) in zip(axes, counts.groupby("dial", sort=False), strict=True):
+        asked = half[half["what"] != "ideal"]
+        for (name, what), part in asked.groupby(["model", "what"], sort=False):
+            line = {} if name == "Dist-1" else {"mfc": "none", "lw": 0.8}
+            ax.loglog(
+                part["at"],
+                part["questions"],
+                ms=4,
+                **{"lw": 1.8, **LOOK[what], **line},
+                label=f"{name}, {what}",
+            )
+        ideal = half[(half["what"] == "ideal") & (half["model"] == "Dist-1")]
+        ax.loglog(ideal["at"], ideal["questions"], **FEWEST.line, label="fewest possible")
+    axes[0].set(title=f"{records:,} records", ylabel="questions", xlabel="clusters, $k$")
+    axes[1].set(title=f"{clusters} clusters of {size}", xlabel=r"$\epsilon$", ylim=(1e4, 1e6))
+    axes[1].yaxis.set_minor_formatter(plt.NullFormatter())
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
+    return fig
