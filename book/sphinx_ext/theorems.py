@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 
 COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
 
-# "Theorem 2 of the paper", "Equation (1) of the paper", "The two heuristics of the paper"
-_OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b")
+# "Theorem 2 of the paper", "Equation (1) of the paper"; or, for what has no number, "Worst case (the paper, introduction)"
+_OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b|[A-Z][^{}$*(]*?(?= \(the paper\b)")
 
 
 def title_of(kind: str, number: str) -> str:
@@ -52,6 +52,8 @@ def name_of(title: str) -> str | None:
     --------
     >>> name_of("Theorem 2 of the paper (edge ordering)"), name_of("Equation (1) of the paper"), name_of("A tree")
     ('Theorem 2 of the paper', 'Equation (1) of the paper', None)
+    >>> name_of("Without similarities (the paper, section *Lower bound*)")
+    'Without similarities'
     """
     found = _OF_THE_PAPER.match(title)
     return found[0] if found else None
