@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
 
-# "Theorem 2 of the paper", "Equation (1) of the paper"; or, for what has no number, "Worst case (the paper, introduction)"
+# "Theorem 2 of the paper", "Equation (1) of the paper"; or, without a number, "Worst case (the paper, introduction)"
 _OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b|[A-Z][^{}$*(]*?(?= \(the paper\b)")
 
 

@@ -1,9 +1,15 @@
 """The titles of statements and the references to them: the paper's numbers are the paper's, ours are a companion's."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from tiny_book import TinyBook
+
+from book.sphinx_ext.theorems import name_of
+
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 
 PAGE = """# Statements
 
@@ -77,6 +83,16 @@ def test_titles_and_references(book):
         ("thm-theirs", "these words"),
     ]
     assert len(re.findall('id="thm-theirs"', page)) == 1
+
+
+def test_the_chapters_name_the_statements_of_the_paper():
+    found = []
+    for path in NOTEBOOKS.rglob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        found += re.findall(r"\{prf:\w+\} (.+)\n(?::(?!nonumber).*\n)*:nonumber:", text)
+    assert len(found) >= 9  # three theorems, a corollary, five propositions
+    assert [title for title in found if name_of(title) is None] == []
 
 
 def test_an_unnumbered_statement_must_say_what_it_is(book):
