@@ -53,7 +53,7 @@ img { max-width: 100%; }
 """
 #: A single page is printed as a short paper: without code and without the boxes of claims, which say where to run it.
 _PAPER = """
-:is(.cell_input, .claim, .in-short, [id$="--what-was-checked"]) { display: none !important; }
+:is(.cell_input, .claim, .in-short) { display: none !important; }
 body { font-size: 8pt; line-height: 1.22; }
 h1 { font-size: 15pt; margin: 0; } h2 { font-size: 11pt; margin: 0.7em 0 0.2em; } p { margin-bottom: 0.35em; }
 article h1 { break-before: auto; }

@@ -1,4 +1,4 @@
-"""Claims of the appendix *The smaller errata*: what is printed, a smallest counterexample, what holds, what is affected.
+"""Claims of the appendix *The smaller errata*: printed, a smallest counterexample, what holds, what is affected.
 
 An amended claim of the paper (C06, C09, ...) is an erratum itself. Here are the errata on what is no claim of its own:
 a step of a proof, a conclusion, a word. Each names the claims that it is `about`, none of which has the same place.

@@ -116,9 +116,10 @@ def test_the_synthetic_chapter_under_another_reading_says_that_it_does_not_fit(t
     assert "The published table as a whole is what this experiment gives" not in said
 
 
-def test_the_table_of_errata_is_made_from_the_ledger():
+def test_the_lists_of_errata_are_made_from_the_ledger():
     path = ROOT / "notebooks" / "18-errata.ipynb"
-    assert sum(text.count("```{errata}\n```") for text in prose(path)) == 1
+    for part in ("results", "rest"):
+        assert sum(text.count(f"```{{errata}} {part}\n```") for text in prose(path)) == 1
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     assert not re.search(r"refuted|misprint|caveat", code)  # no status is typed

@@ -1,13 +1,17 @@
 """Claims as a reader meets them: boxes in the margin, the ledger with its tabs and filters, and previews of links."""
 
+from itertools import pairwise
+
 import pytest
 from barriers import barriers
 from test_ledger import ROOT, book_with_claims
 from tiny_book import FIGURE
 
-STATEMENT = r"""# One
+STATEMENT = (
+    r"""# One
 
-Some words about a square {claim}`C01`, about {claim}`C02`, {eq}`eq-one` and {numref}`fig-a`, after {cite:t}`mazumdar2017first`.
+Some words about a square {claim}`C01`, about {claim}`C02`, {eq}`eq-one` and {numref}`fig-a`,
+after {cite:t}`mazumdar2017first`.
 
 $$x^2 = x \cdot x$$ (eq-one)
 
@@ -20,12 +24,17 @@ $$x^2 = x \cdot x$$ (eq-one)
 A square $x^2$ is a square {claim}`C01`.
 :::
 
-""" + "The argument goes on for as many words as an argument needs. " * 4
-ELSEWHERE = r"""# Two
+"""
+    + "The argument goes on for as many words as an argument needs. " * 4
+)
+ELSEWHERE = (
+    r"""# Two
 
 Squares have a {prf:ref}`thm-one`, an equation {eq}`eq-one`, and {numref}`fig-b`; see {claim}`C02` and {ref}`a-square`.
 
-""" + "There is more to say. " * 300
+"""
+    + "There is more to say. " * 300
+)
 IMPORT = "#h\n# Imports\nfrom book.claims.one import check"
 CHECKS = 'check("C01")\ncheck("C02")\ncheck("C03")\ncheck("E01")'
 
@@ -61,7 +70,7 @@ def test_on_a_wide_screen_evidence_stands_in_the_margin(visit, width):
     assert len(found) == 4 and trouble == []
     for box in found:
         assert box["x"] >= text["x"] + text["width"] and box["x"] + box["width"] <= width
-    for above, below in zip(found, found[1:], strict=False):
+    for above, below in pairwise(found):
         assert above["y"] + above["height"] <= below["y"]  # they do not touch
     # The text goes on as if they were not there.
     assert page.locator("text=The end").last.bounding_box()["y"] < found[-1]["y"] + found[-1]["height"]

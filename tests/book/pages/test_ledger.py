@@ -210,7 +210,7 @@ def test_code_that_only_checks_is_not_on_the_page_but_in_the_notebook(built):
     assert 'check("C01"' in unescape(code)  # that cell imports as well
     assert "C02" not in code and "E01" not in code
     (source,) = (built.out / "html" / "_sources" / "notebooks").glob("01-one*")
-    assert r'check(\"E01\")' in source.read_text()
+    assert r"check(\"E01\")" in source.read_text()
     assert "What was checked" not in page  # each claim is on the page once
 
 
