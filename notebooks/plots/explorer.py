@@ -50,15 +50,21 @@ def state(model, sizes):
     left, right = fig.add_gridspec(1, 2, width_ratios=[1, 1.25])
     ax = fig.add_subplot(left)
     for density, look, label in ((model.green, MATCH, "matches, $f_g$"), (model.red, NONMATCH, "non-matches, $f_r$")):
-        ax.stairs(density.heights, [float(edge) for edge in density.edges], lw=1.8, color=look.color,
-                  ls=look.line["linestyle"], label=label)  # fmt: skip
+        ax.stairs([float(height) for height in density.heights], [float(edge) for edge in density.edges], baseline=None,
+                  lw=1.8, color=look.color, ls=look.line["linestyle"], label=label)  # fmt: skip
     ax.set(xlabel="similarity", ylabel="density", ylim=(0, None))
     fig.legend(loc="outside upper center", ncols=2)
     ax = fig.add_subplot(right)
+    low, high = min(counted[key] for _, key, _ in ROWS) / 1.5, max(counted[key] for _, key, _ in ROWS) * 1.5
     for row, (_, key, look) in enumerate(ROWS):
-        ax.plot(counted[key], row, **look.points, ms=7)
+        ax.plot([low, counted[key]], [row, row], color=look.color, ls="-", lw=1, alpha=0.5)
+        ax.plot(counted[key], row, **look.points, ms=7, mew=1.6, mfc="none" if look is CORRECTED else look.color)
         ax.annotate(f"{counted[key]:,.0f}", (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=9.5)
-    ax.set(xscale="log", xlabel="questions on average")
+    ticks = [base * 10**power for power in range(8) for base in (1, 3)]
+    ax.set(xscale="log", xlim=(low, high), xlabel="questions on average")
+    ax.set_xticks([tick for tick in ticks if low <= tick <= high])
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.minorticks_off()
     ax.set_yticks(np.arange(len(ROWS)), [name for name, _, _ in ROWS])
     ax.invert_yaxis()
     return fig
