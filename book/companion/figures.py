@@ -118,9 +118,9 @@ def use_style() -> None:
     >>> mpl.rcParams["svg.fonttype"]
     'path'
     """
-    known = {font.name for font in font_manager.fontManager.ttflist}
+    known = {font.fname for font in font_manager.fontManager.ttflist}
     for path in _FONTS:
-        if (name := font_manager.get_font(path).family_name) not in known:
+        if str(path) not in known:
             font_manager.fontManager.addfont(path)
     sns.set_theme(context="notebook", style="ticks")
     colors = [BLUE, ORANGE, GREEN, PURPLE, RED, SKY]

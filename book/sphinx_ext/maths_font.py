@@ -1,9 +1,10 @@
 """The fonts of the pages, within style sheets: from a folder, too, they are there before a page is drawn.
 
-Text is set in the fonts of ``book/data/fonts``: Source Serif 4, Source Sans 3 and Source Code Pro, reduced to the characters
-of European languages with the signs of formulas, and renamed, as their licence asks.
+Text is set in the fonts of ``book/data/fonts``: Source Serif 4, Source Sans 3 and Source Code Pro, reduced to the
+characters of European languages with the signs of formulas, and renamed, as their licence asks.
 
-Formulas are set in STIX Two Math, reduced to the characters that the pages use, and adapted to browsers. These set stretched delimiters and roots with two flaws, which are cured in the font:
+Formulas are set in STIX Two Math, reduced to the characters that the pages use, and adapted to browsers. These set
+stretched delimiters and roots with two flaws, which are cured in the font:
 
 - A delimiter of any height is as wide as its widest variant, so a small one would stand between gaps, and a root be
   followed by one. Here all variants have the width of a small one; the few that are wider stick out on both sides.

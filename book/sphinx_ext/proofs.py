@@ -1,4 +1,4 @@
-"""A proof of the class `dropdown` is folded by the page itself, without a script, and opens where a link leads into it."""
+"""A proof of the class `dropdown` is folded without a script, and opens where a link leads into it."""
 
 from __future__ import annotations
 

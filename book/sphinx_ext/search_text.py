@@ -17,12 +17,12 @@ _NOT_READ = (".//script|.//style|.//pre|.//button|.//*[local-name()='annotation'
 
 
 def lines(page: str) -> list[list[str]]:
-    """The lines of a page that a reader would recognise, each after the identifier of its section, or of its statement.
+    """The lines of a page that a reader would recognise, each after the id of its section or statement.
 
     Examples
     --------
-    >>> lines('<article><section id="a"><p>A whole <b>line</b>.</p><ul><li><p>An item of a list.</p></li></ul></section>')
-    [['a', 'A whole line.'], ['a', 'An item of a list.']]
+    >>> lines('<article><section id="a"><p>A whole <b>line</b>.</p><ul><li><p>An item of it.</p></li></ul></section>')
+    [['a', 'A whole line.'], ['a', 'An item of it.']]
     """
     article = html.document_fromstring(page).find(".//article")
     if article is None:
@@ -37,7 +37,9 @@ def lines(page: str) -> list[list[str]]:
         if next(element.iterdescendants("p", "li"), None) is not None:
             continue  # its parts are lines
         text = " ".join(element.text_content().split())
-        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get("class", ""):
+        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get(
+            "class", ""
+        ):
             place = next((part.get("id") for part in element.iterancestors() if part.get("id") not in _NO_PLACE), "")
             found.append([place, text])
     return found

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
+from fontTools.ttLib import TTFont
 from math_core import LatexError
 from tiny_book import TinyBook
 
@@ -123,3 +124,48 @@ def test_a_small_delimiter_is_as_wide_as_a_large_one(font):
 def test_a_letter_that_the_font_lacks_is_an_error():
     with pytest.raises(ValueError, match="lacks 字"):
         maths_font.font({"x", "字"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("so ", ", and", "x,"),
+        ("is (", ") or", "(x)"),
+        ("the ", "th record", "xth"),
+        ("all ", "-sets.", "x-sets."),
+        ("“", "”.", "“x”."),
+        ("so ", " holds", None),
+        ("so ", "", None),
+    ],
+)
+def test_a_formula_stays_with_the_punctuation_around_it(before, after, kept):
+    paragraph = nodes.paragraph("", "", nodes.Text(before), nodes.math("", "x"), nodes.Text(after))
+    mathml.keep_together(None, paragraph, "notebooks/01-one")
+    together = [node.astext() for node in paragraph.findall(nodes.inline) if "together" in node["classes"]]
+    assert together == ([kept] if kept else [])
+    assert paragraph.astext() == f"{before}x{after}"  # nothing is lost
+
+
+def test_formulas_side_by_side_stay_in_order():
+    parts = [
+        nodes.math("", "x"),
+        nodes.Text(", "),
+        nodes.math("", "y"),
+        nodes.Text("–"),
+        nodes.math("", "z"),
+        nodes.Text("."),
+    ]
+    paragraph = nodes.paragraph("", "", *parts)
+    mathml.keep_together(None, paragraph, "notebooks/01-one")
+    assert paragraph.astext() == "x, y–z."
+
+
+def test_the_fonts_of_the_text_have_its_letters_and_are_named_as_their_licence_asks():
+    for file, (family, *_) in maths_font.FACES.items():
+        face = TTFont(maths_font.FONTS / f"{file}.ttf")
+        assert face["name"].getBestFamilyName() == family and "Source" not in family
+        assert {*map(ord, "aZ09éőßε–“”×−≤≥→")} <= face.getBestCmap().keys(), file
+    assert sum(path.stat().st_size for path in maths_font.FONTS.iterdir()) < 350_000
+    sheet = maths_font.text_sheet()
+    assert sheet == maths_font.text_sheet() and sheet.count("@font-face") == len(maths_font.FACES)
+    assert len(sheet) < 260_000 and "http" not in sheet

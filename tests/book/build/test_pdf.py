@@ -9,7 +9,7 @@ import pytest
 from needing import chromium
 from tiny_book import TinyBook
 
-from book.build.pdf import NAME, _share_tiles, anchor, combine
+from book.build.pdf import NAME, _share_tiles, anchor, combine, link_from_page
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -157,3 +157,14 @@ def test_a_page_alone_is_printed_as_a_short_paper(book):
 def test_an_unknown_page_is_named(book):
     done = run(book, "--page", "99-none")
     assert done.returncode == 1 and "the book has no page '99-none'; see _toc.yml" in done.stderr
+
+
+def test_a_page_links_its_pdf_only_once_it_is_printed(tmp_path):
+    template = (ROOT / "book" / "templates" / "sections" / "footer-content.html").read_text()
+    link = re.search(r'<a class="page-pdf".*?</a>', template)[0].replace("{{ pathto(pdf, 1) }}", "../01-one.pdf")
+    assert " href=" not in link and " hidden" in link
+    page = tmp_path / "notebooks" / "01-one.html"
+    page.parent.mkdir()
+    page.write_text(f"<p>{link}</p>")
+    link_from_page(tmp_path, "notebooks/01-one")
+    assert page.read_text() == '<p><a class="page-pdf" href="../01-one.pdf">PDF of this page</a></p>'

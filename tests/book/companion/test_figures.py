@@ -182,3 +182,46 @@ def test_say_removes_indentation_and_refuses_silence(displayed):
     assert displayed[0][0]["text/markdown"] == "Two lines,\none paragraph."
     with pytest.raises(ValueError, match="needs some text"):
         figures.say("  ")
+
+
+def test_a_figure_can_be_read_on_a_phone(results, displayed):
+    """At most 4.9 inches wide, whatever its author asked for, with no text below the least size."""
+    figures.use_style()
+    fig, ax = plt.subplots(figsize=(9, 3))
+    ax.plot([0, 1], [0, 1])
+    ax.set_title("Small", fontsize=6)
+    ax.text(0.5, 0.5, "large", fontsize=14)
+    figures.show(fig, "fig-phone", caption="A line.", alt="A line.", data=FRAME)
+    svg = (results / "fig-phone.svg").read_text()
+    assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) <= 72 * (figures.WIDEST + 0.15)
+    sizes = {100 * float(size) for size in re.findall(r"scale\((0\.\d+) -", svg)}
+    assert min(sizes) == figures.LEAST_TEXT and max(sizes) == pytest.approx(14)
+
+
+def test_figures_are_set_in_the_font_of_the_pages():
+    from matplotlib import font_manager
+
+    figures.use_style()
+    figures.use_style()  # again, as in each chapter
+    found = font_manager.findfont("Companion Sans", fallback_to_default=False)
+    assert found == str(figures._FONTS[0])
+    assert font_manager.findfont("Companion Sans:bold", fallback_to_default=False) == str(figures._FONTS[1])
+    ours = [font.fname for font in font_manager.fontManager.ttflist if font.name == "Companion Sans"]
+    assert sorted(ours) == sorted(map(str, figures._FONTS))
+
+
+@pytest.mark.parametrize("name", ["EDGE", "NODE", "EVIDENCE", "FEWEST", "PRINTED", "CORRECTED", "MATCH", "NONMATCH"])
+def test_lines_stand_out_from_the_page_in_light_and_in_dark(name):
+    """A contrast of 3:1. In dark mode crowder.css inverts figures, turns hues by half a circle, and brightens."""
+    colour = np.array(plt.matplotlib.colors.to_rgb(getattr(figures, name).color))
+    weights = np.array([0.213, 0.715, 0.072])
+    turned = np.clip(2 * weights @ (1 - colour) - (1 - colour), 0, 1)
+    dark_page = np.array(plt.matplotlib.colors.to_rgb("#121212"))
+    assert _contrast(colour, np.ones(3)) >= 3
+    assert _contrast(np.clip(1.25 * turned, 0, 1), dark_page) >= 3
+
+
+def _contrast(one, other):
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in (one, other)]
+    low, high = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ c) for c in linear)
+    return (high + 0.05) / (low + 0.05)

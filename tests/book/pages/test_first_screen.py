@@ -25,8 +25,10 @@ SEEN = 0.6
 PLACES = """() => {
     const box = e => { const r = e.getBoundingClientRect(); return {top: r.top, bottom: r.bottom, height: r.height}; };
     const seen = e => e.offsetParent !== null && e.getBoundingClientRect().height > 40;
-    const words = [...document.querySelectorAll('article h1 ~ p, article h1 ~ section > p')].find(e => e.innerText.length > 60);
-    const figure = [...document.querySelectorAll('article :is(img.drawn, .interactive, .interactive-chart, figure svg)')].find(seen);
+    const paragraphs = 'article h1 ~ p, article h1 ~ section > p';
+    const figures = 'article :is(img.drawn, .interactive, .interactive-chart, figure svg)';
+    const words = [...document.querySelectorAll(paragraphs)].find(e => e.innerText.length > 60);
+    const figure = [...document.querySelectorAll(figures)].find(seen);
     return {words: words ? box(words) : null, figure: figure ? box(figure) : null};
 }"""
 

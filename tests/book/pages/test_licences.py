@@ -6,11 +6,12 @@ from pathlib import Path
 import yaml
 
 from book.reports import licences
+from book.sphinx_ext import search_text
 
 ROOT = Path(__file__).resolve().parents[3]
 
 #: Of our own making, in book/static/ or made by the build.
-OURS = {path.name for path in (ROOT / "book" / "static").iterdir()}
+OURS = {path.name for path in (ROOT / "book" / "static").iterdir()} | {search_text.SCRIPT}
 
 
 def test_every_static_file_of_the_pages_has_an_owner(html):
