@@ -46,6 +46,8 @@ def shape(frame):
         label = NAMES[name] + ("" if name == "uniform" else f", {epsilon:g}")
         up = {"uniform": 8, "dist2": 6}.get(name, -2 if epsilon == first else -11)
         style = {"textcoords": "offset points", "va": "center", "fontsize": 9.5}
-        ax.annotate(label, (end["t"] + 1, end["L"]), (6, up), **style)
+        left = name == "dist2" and epsilon != first  # on the right is the approximation
+        where = {"ha": "right" if left else "left"}
+        ax.annotate(label, (end["t"] + 1, end["L"]), (-6 if left else 6, up), **style, **where)
     ax.set(xlabel="$t + 1$", ylabel="$L_{g,r}(t)$", ylim=(1e-7, 1.6), xlim=(0.9, 4500))
     return fig
