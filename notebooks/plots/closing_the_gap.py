@@ -34,7 +34,12 @@ def cora(mean: pd.DataFrame, ideal: int) -> Figure:
             ax.plot(beyond, y, ms=9, mew=1.5, label=label if y else None, **look.points)
             below = way in ("node", "learned")  # so that neighbours do not collide
             ax.text(
-                beyond, y + (-0.32 if below else 0.16), f"{beyond:,.0f}", ha="center", fontsize=11, color=look.color
+                beyond,
+                y + (-0.32 if below else 0.16),
+                f"{beyond:,.{int(beyond < 10)}f}",
+                ha="center",
+                fontsize=11,
+                color=look.color,
             )
     ax.set_yticks([1, 0], labels.values(), fontsize=11)
     ax.set(xscale="log", ylim=(-0.5, 1.5))
