@@ -182,6 +182,13 @@ def run_rows(models, sizes, repetitions, rng, only=None, rows=None, n_jobs=1):
     return pd.DataFrame(lines)
 
 
+def run_table(models, sizes, repetitions, rng, reading, n_jobs=1):
+    """The questions of both orderings under one reading: a line for each row of the table and each data set."""
+    lines = run_rows(models, sizes, repetitions, rng, table1_readings.select(**reading), n_jobs=n_jobs)
+    wide = lines.pivot(index=["row", "repetition"], columns="ordering", values="questions")
+    return wide.reset_index()
+
+
 def beside_printed(counts, sizes=None, rounding="as drawn", ties="none", arrival="expected size"):
     """Printed and expected number, mean with interval, and standard deviation of each row and ordering, row by row.
 
@@ -199,7 +206,36 @@ def beside_printed(counts, sizes=None, rounding="as drawn", ties="none", arrival
             mean=mean, low=low, high=high, sd=by_row.std(), runs=by_row.size())  # fmt: skip
         part["z"] = distance(*(part[name].to_numpy() for name in ("printed", "expected", "mean", "sd", "runs")))
         parts.append(part)
-    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    table = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    return table.assign(ε=table["ε"].astype(str), best=table["expected"].fillna(table["mean"]))
+
+
+def over_epsilon(sizes, rounding="as drawn", ties="none", arrival="expected size", points=13):
+    """Both upper bounds, as printed and as corrected, and the expected number, over ε for both models."""
+    rows, bounds = [], {"edge": cr.edge_bound, "node": cr.node_bound}
+    for name, make, most in (("Dist-1", cr.dist1, 0.5), ("Dist-2", cr.dist2, 0.45)):
+        for epsilon in np.geomspace(0.05, most, points):
+            model = make(epsilon)
+            rows += [{
+                "model": name, "ε": epsilon, "ordering": ordering, "printed bound": bound(model, sizes),
+                "corrected bound": bound(model, sizes, printed=False),
+                "expected": expected(model, sizes, ordering, rounding, ties, arrival),
+            } for ordering, bound in bounds.items()]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def side_by_side(table):
+    """Printed, mean with the half-width of its interval, expected and z, for both orderings in one row."""
+    node, edge = (table[table["ordering"] == o].reset_index(drop=True) for o in ("node", "edge"))
+    shown = node[["model", "ε"]].copy()
+    for ordering, part in (("node", node), ("edge", edge)):
+        shown[f"{ordering} printed"] = part["printed"]
+        half = (part["high"] - part["mean"]).map("{:.0f}".format)
+        shown[f"{ordering} mean"] = part["mean"].map("{:,.0f}".format) + "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}" + half
+        if table["expected"].notna().all():
+            shown[f"{ordering} expected"] = part["expected"].round().astype(int)
+        shown[f"{ordering} z"] = part["z"]
+    return shown
 
 
 def distance(printed, expected, mean, sd, runs):

@@ -32,9 +32,17 @@ def cora(mean: pd.DataFrame, ideal: int) -> Figure:
         for way, (label, look) in NAMES.items():
             beyond = mean.loc[name, way] - ideal
             ax.plot(beyond, y, ms=9, mew=1.5, label=label if y else None, **look.points)
-            ax.text(beyond, y + 0.16, f"{beyond:,.0f}", ha="center", fontsize=11, color=look.color)
+            below = way in ("node", "learned")  # so that neighbours do not collide
+            ax.text(
+                beyond,
+                y + (-0.32 if below else 0.16),
+                f"{beyond:,.{int(beyond < 10)}f}",
+                ha="center",
+                fontsize=11,
+                color=look.color,
+            )
     ax.set_yticks([1, 0], labels.values(), fontsize=11)
-    ax.set(xscale="log", ylim=(-0.35, 1.5))
+    ax.set(xscale="log", ylim=(-0.5, 1.5))
     ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"], fontsize=11)
     ax.minorticks_off()
     ax.tick_params(axis="y", length=0)

@@ -15,7 +15,7 @@ def right(chances: pd.DataFrame) -> Figure:
     """How often either test finds the cluster of a record, against the size of the clusters."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     for epsilon, part in chances.groupby("epsilon"):
-        style = {0.05: {"lw": 1.2, "ls": "--"}, 0.2: {"lw": 2}}[epsilon]
+        style = {0.05: {"lw": 1.2, "ls": "--"}, 0.2: {"lw": 2, "ls": "-"}}[epsilon]
         by_sum, by_best = f"summed evidence, ε = {epsilon:g}", f"most similar pair, ε = {epsilon:g}"
         ax.plot(part["m"], part["evidence"], color=EVIDENCE.color, label=by_sum, **style)
         ax.plot(part["m"], part["best pair"], color=EDGE.color, label=by_best, **style)

@@ -64,8 +64,8 @@ def _name_lines(axes):
     for ax, at, text, color in (
         (dist1[0], (0.05, 86_000), "bound, printed", PRINTED.color),
         (dist1[0], (0.05, 17_500), "corrected", CORRECTED.color),
-        (dist1[0], (0.05, 4_300), "expected", EDGE.color),
-        (dist1[1], (0.05, 4_300), "expected", NODE.color),
+        (dist1[0], (0.05, 3_900), "expected", EDGE.color),
+        (dist1[1], (0.05, 3_500), "expected", NODE.color),
         (dist1[1], (0.05, 19_500), "both bounds", INK),
         (dist1[0], (0.05, 1_450), "fewest possible", FEWEST.color),
     ):
