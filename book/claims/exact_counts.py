@@ -229,7 +229,7 @@ def _decades(growth):
 
 @claim(
     "B67",
-    proof="13-four-results#cor-results-limit",
+    proof="13a-limits#cor-results-limit",
     prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",
@@ -262,7 +262,7 @@ def limit_of_edge_ordering(growth=None, points=1000):
 
 @claim(
     "B68",
-    proof="13-four-results#cor-results-limit",
+    proof="13a-limits#cor-results-limit",
     prose="dominated convergence",
     place="beyond the paper",
     status="holds",
@@ -331,7 +331,7 @@ def _further(growth):
     place="After Propositions 3 to 5, and in the observations on Table 1",
     status="refuted",
     basis="proved",
-    proof="13-four-results#cor-results-limit",
+    proof="13a-limits#cor-results-limit",
     prose="the limits of the two orderings (B67, B68), and for all sizes the bounds of B44 and B66",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
     corrected=r"""By a constant factor. For $k$ equal clusters that grow, the ratio tends to $\frac{2 + (k-1)K}{2 +
@@ -420,7 +420,7 @@ def _towards(ordering, halving):
 
 @claim(
     "B69",
-    proof="13-four-results#cor-results-limit",
+    proof="13a-limits#cor-results-limit",
     prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",
