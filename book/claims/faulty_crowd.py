@@ -186,7 +186,7 @@ def _sampled(trials):
     corrected=r"""If each answer is wrong with probability at most $p < \frac12$, independently, $O(\log n)$ votes per
          question make all answers right with any given probability, and the order of $\log n$ is also necessary: about
          $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
-    affects="crowds that err at least half of the time.",
+    affects="crowds whose answers are wrong with probability one half or more.",
     touches=(),
     stands="The factor of $\\log n$ for any better crowd, which is surely meant; and all theorems.",
     code=[votes_needed, log_majority_error, majority_error],

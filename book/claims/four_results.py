@@ -12,7 +12,7 @@ import sympy as sp
 
 import crowder as cr
 from book.companion import naive, published
-from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter
+from book.companion.claims import agreement, also, bounded, cases, identity, inequality, of_chapter, says
 from book.companion.empirical import mean_and_error
 from crowder.counting.asymptotics import edge_limit
 from crowder.counting.bounds import evidence_bound
@@ -97,6 +97,17 @@ def runs_by_evidence(model, sizes, runs, rng):
     return np.array(found)
 
 
+def sweep_of_dist1(sizes):
+    """Expected questions under Dist-1 for several ε: by evidence and its bound, and by both heuristics."""
+    rows = []
+    for epsilon in (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
+        model = cr.dist1(epsilon)
+        row = {"H²": model.hellinger2, "bound": evidence_bound(model, sizes),
+               "evidence": expected_evidence_queries(model, sizes)}  # fmt: skip
+        rows.append(row | {ordering: cr.expected_queries(model, sizes, ordering) for ordering in ("edge", "node")})
+    return pd.DataFrame(rows)
+
+
 def rows_of_table_1(sizes, repetitions, rng):
     """Theorem A on the rows of Table 1: the bound, the exact count, and runs."""
     rows = []
@@ -134,8 +145,13 @@ def theorem_a(tried=None, models=40, runs=30):
     yield inequality("what is left of 1/H²", 1 / h - (1 + (1 - h) ** 2 / h), over={h: (0, 1)})
     yield identity("without information: the worst case",
                    n - k + (k - 1) * n - k * (k - 1) / 2 - (n * k - k * (k + 1) / 2))  # fmt: skip
-    yield also(bounded(f"exact counts of {len(tried):,} random models, ties decided for the wrong cluster",
-                       tried["exact"], tried["bound"]))  # fmt: skip
+    yield also(
+        says(
+            bounded(f"exact counts of {len(tried):,} random models, ties decided for the wrong cluster",
+                    tried["exact"], tried["bound"]),
+            f"For {len(tried):,} random models the exact count is at most {tried['ratio'].max():.3f} times the bound.",
+        )
+    )  # fmt: skip
     both, model = np.add.outer(np.arange(1, 7), np.arange(1, 7)), cr.dist2(0.2)
     yield also(agreement("under Dist-2 the bound of each step is attained, ties decided for the wrong cluster",
                          prob_misplaced(model, 6), (1 - model.hellinger2) ** both, tolerance=1e-12))  # fmt: skip
@@ -171,7 +187,12 @@ def tight(epsilons=(0.05, 0.2, 0.5), settings=((40, 4), (300, 10), (1200, 14), (
     cases = [(cr.dist1(epsilon), *setting) for epsilon in epsilons for setting in settings]
     found = [two_sided_bound(*case) for case in cases]
     order = [n + min(k**2 / model.hellinger2, n * k) for model, n, k in cases]
-    yield also(bounded("the upper bound against the order", [both.upper for both in found], order))
+    yield also(
+        says(
+            bounded("the upper bound against the order", [both.upper for both in found], order),
+            f"In {len(cases)} settings the upper bound is at most, and the lower bound of, the stated order.",
+        )
+    )
     yield also(bounded("the order against 4,050 times the lower bound", order, [4050 * both.lower for both in found]))
 
 
@@ -301,9 +322,14 @@ def theorem_b(tried=None, models=None, pulled=None, curved=None, sizes=(5, 4, 2)
                    sp.diff(curve**count, u) - count * curve ** (count - 1) * sp.diff(curve, u))  # fmt: skip
     yield inequality("two components known to differ before a match are so after it",
                      (1 - (1 - d) * (1 - joined)) - d, over={d: (0, 1), joined: (0, 1)})  # fmt: skip
-    yield also(cases(f"{len(tried):,} exchanges: never more questions, and the same knowledge",
-                     *(tried["exchanged"] <= tried["as it is"]), *tried["same"],
-                     where=f"orders of {few[0]} to {few[1]} records"))  # fmt: skip
+    yield also(
+        says(
+            cases(f"{len(tried):,} exchanges: never more questions, and the same knowledge",
+                  *(tried["exchanged"] <= tried["as it is"]), *tried["same"],
+                  where=f"orders of {few[0]} to {few[1]} records"),
+            f"In {len(tried):,} exchanges the count never increases, and the same is known afterwards.",
+        )
+    )  # fmt: skip
     yield also(agreement(f"{len(curved):,} models, each against the one with uniform matches and the same curve",
                          curved["asked"], curved["transformed"], tolerance=1e-9))  # fmt: skip
     yield also(bounded("each with a higher curve, against it", curved["higher"], curved["asked"]))
@@ -368,8 +394,13 @@ def theorem_c(growth=None, digits=20):
     yield inequality("the ratio of the geometric series is at most one half from $c = 8$ on",
                      sp.Rational(1, 2) - c * sp.exp(1 - c / 2), over={c: (8, sp.oo)})  # fmt: skip
     kappa = edge_limit(1.0)
-    yield also(agreement(f"κ by quadrature over θ, and over $c$ with {digits} digits", kappa,
-                         float(kappa_by_another_quadrature(digits)), tolerance=1e-12))  # fmt: skip
+    yield also(
+        says(
+            agreement(f"κ by quadrature over θ, and over $c$ with {digits} digits", kappa,
+                      float(kappa_by_another_quadrature(digits)), tolerance=1e-12),
+            f"Two computations of κ, in different variables, agree: {kappa:.12f}.",
+        )
+    )  # fmt: skip
     apart = np.abs(growth["without information"] / kappa - 1)
     yield also(bounded("exact counts: how far from κ, for larger and larger clusters", apart.to_numpy()[1:],
                        apart.to_numpy()[:-1]))  # fmt: skip

@@ -95,7 +95,7 @@ def savings_of_stopping(saved=None, guessed=None):
 @claim("B139", place=BEYOND, status="holds", basis="simulated",
        statement="""On cora, with its own histograms as densities, at most a fifth of the questions finds 99 % of the
            matching pairs; but at least ten times as many declarations are wrong as stated. If the similarities are
-           permuted, and so independent, the guarantee holds.""",
+           permuted, and so independent, the bound holds.""",
        code=cr.Stopping, test=TESTS + "on_cora_stopping_is_cheap_and_misses_more_than_stated")  # fmt: skip
 def stopping_on_cora(runs=None, delta=0.01):
     """`runs`: a row for each run, with the variant, the questions of the full and of the stopped run, the expected

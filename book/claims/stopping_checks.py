@@ -90,8 +90,8 @@ def bounds_for_a_whole_run(stopped=None, model=None):
 
 @claim("B133", place=BEYOND, status="holds", basis="exact",
        statement="""With δ = 0 a stopped run asks the questions of the ordering, and with a budget of $q$ its first $q$;
-           with δ > 0 the guarantee holds at the end, and every two clusters are separated by an answer or declared
-           different.""",
+           with δ > 0 the bound that was asked for holds at the end, and every two clusters are separated by an answer
+           or declared different.""",
        code=cr.Stopping,
        test=[TESTS + "delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions",
              TESTS + "what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared",
