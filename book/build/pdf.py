@@ -37,18 +37,15 @@ _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body><
 
 # Elements that are useful only on a screen.
 _SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download"
+#: Besides print.css, which is among the style sheets of the pages.
 _STYLE = """
 /* A shadow is printed as an image. The unused identifier outranks the selectors of the themes. */
 :is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
-body { display: block; background: #fff; font-size: 10pt; }
-article { display: block; }
-article h1 { break-before: page; }
-figure, table, .admonition, .claim, div.math, .proof { break-inside: avoid; }
-table.long, .cell_input, .cell { break-inside: auto; }
-h1, h2, h3 { break-after: avoid; }
-pre { white-space: pre-wrap !important; font-size: 8pt; break-inside: auto; }
-table { font-size: 8.5pt; width: auto; max-width: 100%; }
-img { max-width: 100%; }
+body { display: block; background: #fff; font-size: 9.5pt; line-height: 1.32; }
+article { display: block; font-size: 9.5pt; }
+.chapter h1 { break-before: page; }
+article h1 { font-size: 17pt; margin: 1.6em 0 0.6em; }
+pre { font-size: 7.4pt; line-height: 1.25; }
 .verdict { white-space: nowrap; }
 """
 #: A single page is printed as a short paper: without code and without the boxes of claims, which say where to run it.
@@ -69,10 +66,17 @@ _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-al
 <span class="pageNumber"></span></div>"""
 
 
+#: Parts of the contents that are printed after the story: what one looks up.
+LOOKED_UP = ("Audit", "Appendix", "Reference")
+
+
 def pages() -> list[str]:
-    """The pages of the book, without suffix, in the order of the contents."""
+    """The pages of the book, without suffix: the story in the order of the contents, then what one looks up."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    captions = [part.get("caption", "") for part in toc["parts"]]
+    place = [1 + LOOKED_UP.index(caption) if caption in LOOKED_UP else 0 for caption in captions]
+    parts = [toc["parts"][number] for number in sorted(range(len(place)), key=place.__getitem__)]
+    return [toc["root"], *(chapter["file"] for part in parts for chapter in part["chapters"])]
 
 
 def anchor(page: str, fragment: str = "") -> str:
@@ -105,7 +109,11 @@ def combine(html: Path, names: list[str]) -> str:
         article = document.select_one("article")
         _for_paper(article, name, names)
         article["id"] = anchor(name)
-        whole.body.append(article)
+        article["class"] = [*article.get("class", []), "bd-article"]
+        chapter = name.startswith("notebooks/") and "appendix" not in name
+        content = whole.new_tag("div", attrs={"class": "bd-content" + " chapter" * (chapter and len(names) > 1)})
+        content.append(article)
+        whole.body.append(content)
     return str(whole)
 
 
@@ -125,6 +133,13 @@ def _beside(page: str, path: str) -> str:
 def _for_paper(article: Tag, name: str, names: list[str]) -> None:
     for part in article.select(_SCREEN_ONLY):
         part.decompose()
+    for fold in article.select("details"):
+        if "proof" in fold.get("class", []):  # a reader of paper cannot open it
+            fold["open"] = ""
+        else:
+            for hidden in fold.find_all(recursive=False):
+                if hidden.name != "summary":
+                    hidden.decompose()
     for part in article.select("[id]"):
         part["id"] = anchor(name, part["id"])
     for part in article.select("img[src]"):

@@ -16,7 +16,10 @@ def fold(app: Any, doctree: nodes.document, docname: str) -> None:
         if "dropdown" in proof["classes"]:
             _without_its_name(proof)
             start = nodes.raw("", '<details class="proof"><summary>Proof</summary>', format="html")
-            proof.replace_self([start, *proof.children, nodes.raw("", "</details>", format="html")])
+            parent, end = proof.parent, nodes.raw("", "</details>", format="html")
+            place = parent.index(proof)
+            # Not by `replace_self`, which gives the first of them the classes of the proof, and so a box of its own.
+            parent[place : place + 1] = [start, *proof.children, end]
 
 
 def _without_its_name(proof: nodes.Element) -> None:
