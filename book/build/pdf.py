@@ -50,8 +50,8 @@ pre { font-size: 7.4pt; line-height: 1.25; }
 """
 #: A single page is printed as a short paper: without code and without the boxes of claims, which say where to run it.
 _PAPER = """
-:is(.cell_input, .claim, .in-short) { display: none !important; }
-body { font-size: 8pt; line-height: 1.22; }
+:is(.cell_input, .claim, .in-short, #try-it, .cell_output:not(:has(figure, table))) { display: none !important; }
+body, article, .bd-content .bd-article { font-size: 8pt; line-height: 1.22; }
 h1 { font-size: 15pt; margin: 0; } h2 { font-size: 11pt; margin: 0.7em 0 0.2em; } p { margin-bottom: 0.35em; }
 article h1 { break-before: auto; }
 :is(div.math, .proof, figure, table) { margin-top: 0.4em; margin-bottom: 0.4em; }
@@ -59,7 +59,7 @@ article h1 { break-before: auto; }
 .proof > :is(.section, section) { padding: 0 0.6em !important; }
 :is(.cell, figure, .cell_output, table) { margin: 0.2em auto !important; padding: 0 !important; }
 figcaption { font-size: 7pt; margin: 0 !important; padding: 0 !important; }
-figure :is(img, svg) { width: 37%; height: auto; }
+.bd-article figure img.drawn { width: 37%; max-width: 37%; height: auto; }
 :is(th, td) { padding: 0 0.6em !important; } table { font-size: 7.5pt; }
 """
 _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
