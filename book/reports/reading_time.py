@@ -75,6 +75,8 @@ def _words(tag: Tag) -> int:
 def fill(html: Path, page: str = "book/pages/index") -> None:
     """Write the minutes into the page: `<span data-minutes="notebooks/0*">` becomes those of these pages together."""
     path = html / f"{page}.html"
+    if not path.is_file():  # a book with other pages
+        return
 
     def filled(span: re.Match) -> str:
         read = [path for pattern in span[2].split() for path in html.glob(f"{pattern}.html")]

@@ -63,7 +63,7 @@ def calibration(shares: pd.DataFrame) -> Figure:
     left.set(xlabel="δ of the run", ylabel="share of runs with a miss", xlim=(0.02, 0.45))
     left.set_xticks([0.03, 0.1, 0.3], ["0.03", "0.1", "0.3"])
     left.set_xticks([], minor=True)
-    right.set(xlabel="probability stated for a pair", ylabel="share of pairs that match")
+    right.set(xlabel="stated for a pair", ylabel="share of pairs that match")
     right.set(xlim=(3e-3, 0.5))
     right.set_xticks([0.01, 0.1], ["0.01", "0.1"])
     fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)

@@ -372,7 +372,7 @@ def test_a_folded_cell_says_what_it_holds(tiny):
     done = tiny.build("--only", "01", "--preview")
     assert done.returncode == 0, done.stderr
     page = (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
-    found = re.findall(r"<summary.*?</summary>", page, re.DOTALL)
+    found = re.findall(r'<details class="admonition hide.*?<summary.*?</summary>', page, re.DOTALL)
     said = [" ".join(re.sub("<[^>]*>", " ", text).split()) for text in found]
     expected = ["A sum, in *halves*", "Figure 1.1, Figure 1.2, Table 1.1", "Drawn again", "Table 1.2"]
     assert said == [f"Code: {what} Code: {what}" for what in expected]  # to show it, and to hide it
