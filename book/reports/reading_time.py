@@ -50,7 +50,7 @@ def of_page(html: str) -> Reading:
     >>> of_page("<article>Two, <math>x</math><details><summary>More</summary><p>Not seen.</p></details></article>")
     Reading(words=3, equations=0, figures=0, tables=0, code=0)
     """
-    article = BeautifulSoup(html, "lxml").find("article")
+    article = BeautifulSoup(html, "html.parser").find("article")
     if not isinstance(article, Tag):
         raise ValueError("the page has no article")
     for folded in article.select(FOLDED):

@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lxml import html
+from bs4 import BeautifulSoup
 
 SCRIPT = "searchtext.js"
-_LINES = "p|li|figcaption|caption|dt|dd|th|td"
+_LINES = ["p", "li", "figcaption", "caption", "dt", "dd", "th", "td"]
 #: Of no element, or of every statement.
 _NO_PLACE = (None, "proof-content")
-_NOT_READ = (".//script|.//style|.//pre|.//button|.//*[local-name()='annotation']"
-             "|.//*[contains(@class, 'headerlink') or contains(@class, 'claim-evidence')]")  # fmt: skip
+_NOT_READ = "script, style, pre, button, annotation, .headerlink, .claim-evidence"
 
 
 def lines(page: str) -> list[list[str]]:
@@ -24,23 +23,24 @@ def lines(page: str) -> list[list[str]]:
     >>> lines('<article><section id="a"><p>A whole <b>line</b>.</p><ul><li><p>An item of it.</p></li></ul></section>')
     [['a', 'A whole line.'], ['a', 'An item of it.']]
     """
-    article = html.document_fromstring(page).find(".//article")
+    article = BeautifulSoup(page, "html.parser").find("article")
     if article is None:
         return []
-    for part in article.xpath(_NOT_READ):
-        part.drop_tree()
-    for fraction in article.iter("mfrac"):
-        if fraction.get("linethickness") != "0" and len(fraction):
-            fraction[0].tail = "/"
+    for part in article.select(_NOT_READ):
+        part.decompose()
+    for fraction in article.select("mfrac"):
+        parts = fraction.find_all(recursive=False)
+        if fraction.get("linethickness") != "0" and parts:
+            parts[0].insert_after("/")
     found = []
-    for element in article.iter(*_LINES.split("|")):
-        if next(element.iterdescendants("p", "li"), None) is not None:
+    for element in article.find_all(_LINES):
+        if element.find(["p", "li"]):
             continue  # its parts are lines
-        text = " ".join(element.text_content().split())
-        if len(text) > (40 if element.tag in ("td", "th") else 12) and "admonition-title" not in element.get(
-            "class", ""
+        text = " ".join(element.get_text().split())
+        if len(text) > (40 if element.name in ("td", "th") else 12) and "admonition-title" not in element.get(
+            "class", []
         ):
-            place = next((part.get("id") for part in element.iterancestors() if part.get("id") not in _NO_PLACE), "")
+            place = next((part["id"] for part in element.parents if part.get("id") not in _NO_PLACE), "")
             found.append([place, text])
     return found
 
