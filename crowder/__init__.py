@@ -37,7 +37,13 @@ from crowder.theory import L, L_symbolic
 
 if TYPE_CHECKING:
     from crowder import experiments
+    from crowder.beyond.answers import Answers
+    from crowder.beyond.audit import Audit, Audited
+    from crowder.beyond.error_rates import ErrorRates
     from crowder.beyond.evidence_ordering import EvidenceOrdering, evidence_ordering
+    from crowder.beyond.noisy_ordering import NoisyOrdering
+    from crowder.beyond.resolve import resolve
+    from crowder.beyond.resolved import Resolved
     from crowder.beyond.stopping import Stopped, Stopping
     from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
     from crowder.practice import journal
@@ -53,9 +59,15 @@ __version__ = "2.0.0.dev0"
 
 #: The modules of names that many users never need and that are slow to load; each is imported on first use.
 _LATER = {
+    "Answers": "crowder.beyond.answers",
+    "ErrorRates": "crowder.beyond.error_rates",
+    "Audit": "crowder.beyond.audit",
+    "Audited": "crowder.beyond.audit",
     "EvidenceOrdering": "crowder.beyond.evidence_ordering",
     "Journal": "crowder.practice.journal",
+    "NoisyOrdering": "crowder.beyond.noisy_ordering",
     "Plan": "crowder.practice.planner.planner",
+    "Resolved": "crowder.beyond.resolved",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
     "StreamNodeOrdering": "crowder.practice.node_stream",
@@ -68,12 +80,17 @@ _LATER = {
     "journal": "crowder.practice.journal",
     "number_records": "crowder.practice.parquet",
     "read_records": "crowder.practice.record_file",
+    "resolve": "crowder.beyond.resolve",
     "synthetic_candidates": "crowder.practice.blocking",
     "write_candidates": "crowder.practice.parquet",
 }
 
 __all__ = [
+    "Answers",
+    "Audit",
+    "Audited",
     "EdgeOrdering",
+    "ErrorRates",
     "EvidenceOrdering",
     "Faulty",
     "Journal",
@@ -81,9 +98,11 @@ __all__ = [
     "L_symbolic",
     "MajorityVote",
     "NodeOrdering",
+    "NoisyOrdering",
     "Ordering",
     "Plan",
     "Resolution",
+    "Resolved",
     "SimilarityModel",
     "Stopped",
     "Stopping",
@@ -112,6 +131,7 @@ __all__ = [
     "node_ordering",
     "number_records",
     "read_records",
+    "resolve",
     "similarity",
     "synthetic_candidates",
     "theory",

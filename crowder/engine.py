@@ -32,6 +32,7 @@ __all__ = [
     "node_ask",
     "node_run",
     "node_walk",
+    "open_pairs",
     "settled",
 ]
 
@@ -241,6 +242,18 @@ def edge_ask(codes, position, component, table):
             return codes[at]
     position[0] = len(codes)
     return -1
+
+
+@njit(cache=True)
+def open_pairs(codes, component, table):
+    """The pairs that transitivity does not settle, in the same order."""
+    kept = np.empty_like(codes)
+    count = 0
+    for code in codes:
+        if not settled(component, table, code >> 32, code & LOW):
+            kept[count] = code
+            count += 1
+    return kept[:count].copy()
 
 
 @njit(cache=True)

@@ -7,6 +7,9 @@ An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have t
 ``vote(i, j, number)``
     returns the answer of one member of the crowd, the `number`-th (from 0) to be asked about this pair.
 
+For a strategy that keeps contradicting answers (`crowder.beyond.kept_answers`), an answer may also be None, which means
+unsure, or a tuple of the answer and the worker who gave it.
+
 The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, "answers.db"), 3)`` stores
 every vote.
 """
@@ -14,10 +17,11 @@ every vote.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
@@ -28,6 +32,12 @@ __all__ = ["Faulty", "MajorityVote", "Oracle", "Truth"]
 
 #: The type of an oracle: ``oracle(i, j)`` returns whether records i and j refer to the same entity.
 Oracle: TypeAlias = Callable[[int, int], bool]
+
+#: The type of an answer: whether it is "same", None if the worker is unsure; or a tuple of this and the worker.
+Answer: TypeAlias = bool | tuple[bool | None, Hashable] | None
+
+#: The type of an oracle whose answers have any of these forms.
+Crowd: TypeAlias = Callable[[int, int], Answer]
 
 
 class Truth:
@@ -137,7 +147,9 @@ class Faulty:
         self._askings: Counter[tuple[int, int]] = Counter()
 
     def begin(self, ordering: Any) -> None:
-        """Pass the ordering on to the wrapped oracle."""
+        """Pass the ordering on to the wrapped oracle, and let it know that answers may be wrong."""
+        if self.error and hasattr(ordering, "_crowd_errs"):  # not every object passed here is an Ordering
+            ordering._crowd_errs = True
         begin(self._oracle, ordering)
 
     def vote(self, i: int, j: int, number: int) -> bool:
@@ -247,7 +259,7 @@ def record_number(record: object) -> int:
     return validation.whole(record, "a record", least=-(2**63))
 
 
-def begin(oracle: Oracle, ordering: Any) -> None:
+def begin(oracle: Crowd, ordering: Any) -> None:
     """Call the oracle's method ``begin`` with the ordering, if it has one.
 
     Examples
@@ -259,7 +271,7 @@ def begin(oracle: Oracle, ordering: Any) -> None:
         method(ordering)
 
 
-def callable_oracle(oracle: Oracle) -> Any:
+def callable_oracle(oracle: Crowd) -> Any:
     """The oracle, checked to be callable.
 
     Raises
@@ -286,16 +298,72 @@ def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
     Raises
     ------
     TypeError
-        If the answer is not a boolean.
+        If the answer is neither a boolean nor a tuple of one and a worker.
 
     Examples
     --------
     >>> answer(lambda i, j: True, 0, 1, 0)
     True
     """
+    same, _ = answer_and_worker(oracle, i, j, number)
+    if same is None:
+        raise unsure((i, j))
+    return same
+
+
+def answer_and_worker(oracle: Crowd, i: int, j: int, number: int) -> tuple[bool | None, Hashable]:
+    """The oracle's `number`-th answer about i and j, None if it is unsure, and the worker who gave it, None if unnamed.
+
+    Raises
+    ------
+    TypeError
+        If the answer is not one of the forms of `Answer`.
+
+    Examples
+    --------
+    >>> answer_and_worker(lambda i, j: (None, "ann"), 0, 1, 0), answer_and_worker(Truth([0, 0]), 0, 1, 0)
+    ((None, 'ann'), (True, None))
+    """
     vote = getattr(oracle, "vote", None)
     said = callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
-    return said if type(said) is bool else validation.flag(said, f"the answer to {(i, j)}")
+    if type(said) is bool:  # the common case, checked fast
+        return said, None
+    same, worker = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
+    return checked(same, worker, f"the answer to {(i, j)}")
+
+
+def checked(same: Any, worker: Any, what: str) -> tuple[bool | None, Hashable]:
+    """The answer and its worker, checked; ``what`` names the answer in the error.
+
+    Raises
+    ------
+    TypeError
+        If the answer is not True, False or None, or the worker cannot be told from others because it is not hashable.
+
+    Examples
+    --------
+    >>> checked(np.True_, "ann", "the answer to (0, 1)")
+    (True, 'ann')
+    """
+    if same is not None and not isinstance(same, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True, False or None (unsure), not {same!r}")
+    if not isinstance(worker, Hashable):
+        raise TypeError(f"the worker of {what} must be a name, not {worker!r}")
+    return None if same is None else bool(same), worker
+
+
+def unsure(pair: tuple[int, int]) -> TypeError:
+    """The error of an ordering that needs a yes or no and is told None.
+
+    Examples
+    --------
+    >>> str(unsure((0, 1)))[:62]
+    'the answer to (0, 1) must be True or False, not None (unsure):'
+    """
+    return TypeError(
+        f"the answer to {pair} must be True or False, not None (unsure): ask somebody else, pass that answer to tell "
+        "(with a journal, to Journal.add with vote=1), and go on; or use a strategy that keeps contradicting answers"
+    )
 
 
 def answers(oracle: Oracle, i: int, j: int, numbers: range) -> Iterator[bool]:

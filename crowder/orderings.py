@@ -32,7 +32,7 @@ from crowder.engine import (
     node_walk,
     settled,
 )
-from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
+from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
 from crowder.sorting import EdgeWalk, by_arrival, edge_walk, shuffle_ties
@@ -91,6 +91,9 @@ class Ordering(ABC):
     >>> RandomOrdering([[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]], rng=7).run(Truth([0, 0, 1])).n_queries
     2
     """
+
+    #: Whether the crowd that answers is known to err; set by `crowder.Faulty.begin`.
+    _crowd_errs = False
 
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
@@ -241,6 +244,8 @@ class Ordering(ABC):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
         if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
+            if same is None:
+                raise unsure(self._pending)
             validation.flag(same, f"the answer to {self._pending}")
         self._learn(*self._pending, bool(same))
         self._pending = None

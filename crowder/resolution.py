@@ -73,7 +73,7 @@ class Resolution:
             raise ValueError(f"question {at + 1}, {tuple(queries[at].tolist())}, is not a pair of the {n} records")
         object.__setattr__(self, "queries", queries.astype(np.int64, copy=False).reshape(-1, 2))
         object.__setattr__(self, "answers", answers.astype(bool, copy=False).reshape(-1))
-        object.__setattr__(self, "clusters", _by_first_record(clusters))
+        object.__setattr__(self, "clusters", by_first_record(clusters))
 
     @property
     def n_queries(self) -> int:
@@ -277,7 +277,7 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
     return recall
 
 
-def _by_first_record(clusters: Any) -> np.ndarray:
+def by_first_record(clusters: Any) -> np.ndarray:
     clusters = np.asarray(clusters)
     _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)

@@ -1,7 +1,8 @@
 """Evidence ordering: ask where the summed log-likelihood ratio is largest, with densities that are known or learned.
 
 Both of the paper's heuristics compare single similarities. This ordering adds up the evidence of all similarities
-across two components (see `crowder.beyond.log_likelihood`). It goes beyond the paper.
+across two components (see `crowder.beyond.log_likelihood`). With densities that are learned, it asks as edge ordering
+does where the sums find fewer matches. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from crowder.beyond.log_likelihood import (
     SETTLED,
     TAU,
     UNIT,
+    Lead,
     absorb,
     ask_all,
+    credit,
     log_ratios,
-    question,
+    next_pair,
     rank,
     reweigh,
     sum_evidence,
@@ -31,6 +34,7 @@ from crowder.models import SimilarityModel
 from crowder.oracles import Oracle
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution
+from crowder.sorting import shuffle_ties
 from crowder.validation import Seed
 
 __all__ = ["FORMS", "EvidenceOrdering", "evidence_ordering"]
@@ -63,9 +67,11 @@ class EvidenceOrdering(Ordering):
         another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
         about two components if their evidence is at least `crowder.beyond.log_likelihood.TAU` nats; otherwise it places
         the record with the fewest expected unnecessary questions, each cluster weighted by its evidence and the square
-        root of its size.
+        root of its size. Without a model, "auto" does so only while this finds more matches than edge ordering: see
+        Notes.
     rng : int or numpy.random.Generator, keyword only
-        Gives a random order of the records, which is the arrival order and breaks ties.
+        Gives a random order of the records, which is the arrival order and breaks ties; and shuffles equally similar
+        pairs for edge ordering.
 
     Raises
     ------
@@ -93,6 +99,15 @@ class EvidenceOrdering(Ordering):
     another, so their similarities to a third record are correlated. The intraclass correlation ρ of the evidence across
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
+
+    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading, and edge ordering
+    asks less. So without a model "auto" begins with the most similar pairs, and chooses between edge ordering and the
+    sums before each question by the share of their questions that found a match. For edge ordering this is
+    :math:`(a + ½)/(q + ½)` with a matches in q questions, both multiplied by 0.9 at each of its questions; for the
+    sums :math:`(a + 5)/(q + 10)`, counted since the densities were last updated. So every update gives the sums another
+    trial, and where matches are rare, edge ordering goes on. The constants were chosen on the data of the book: on
+    its real records and invented people the mean number of questions is at most 1.2 % above the better of edge and node
+    ordering. This is a measurement, not a bound.
 
     *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
     Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
@@ -138,6 +153,13 @@ class EvidenceOrdering(Ordering):
         self._first_ratio = self._ratio
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals)
+        pairs = np.empty(0, np.int64)
+        if model is None and form == "auto":
+            falling, codes = self._candidates.sorted
+            codes = codes.copy()
+            shuffle_ties(falling, codes, generator.random(len(codes)))
+            pairs = self._place[codes >> 32] << 32 | self._place[codes & LOW]
+        self._lead = Lead(pairs, np.zeros(1, np.int64), np.zeros(4))
         self._taken = 0
 
     @property
@@ -154,13 +176,14 @@ class EvidenceOrdering(Ordering):
 
     def next_question(self) -> tuple[int, int] | None:
         self._take_in()
-        code = question(self._summed, *self._rule())
+        code = next_pair(self._summed, self._lead, *self._rule())
         return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
 
     def _take_in(self) -> None:
         """Update the sums with the answers since the last time."""
         while self._taken < self._knowledge.count[ASKED]:
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
+            credit(self._lead, same)
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
             self._taken += 1
             if self._taken == self._update_at:
@@ -176,6 +199,7 @@ class EvidenceOrdering(Ordering):
         if self._learns:
             matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
+            self._lead.found[2:] = 0  # the sums with the densities of before
         before = self.dependence
         if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
             self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
@@ -187,7 +211,8 @@ class EvidenceOrdering(Ordering):
     def decided_by(self) -> tuple[np.ndarray, ...]:
         evidence = self._first_ratio[self._steps]
         identity = np.frombuffer(blake2b(evidence.tobytes()).digest(), np.uint8)
-        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, identity)
+        walk = (self._lead.pairs,) if len(self._lead.pairs) else ()
+        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, identity, *walk)
 
     def _run(self, labels: np.ndarray) -> None:
         self._take_in()
@@ -195,7 +220,7 @@ class EvidenceOrdering(Ordering):
         while asked == len(codes):  # in the compiled loop, from one update to the next
             codes = np.empty(self._update_at - self._taken, np.int64)
             answers = np.empty(len(codes), np.bool_)
-            asked = ask_all(self._summed, *self._rule(), labels[self._arrivals], codes, answers)
+            asked = ask_all(self._summed, self._lead, *self._rule(), labels[self._arrivals], codes, answers)
             pairs = self._arrivals[codes[:asked] >> 32] << 32 | self._arrivals[codes[:asked] & LOW]
             self._knowledge = learn_all(self._knowledge, pairs, answers)
             self._taken += asked

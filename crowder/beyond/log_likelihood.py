@@ -19,10 +19,13 @@ __all__ = [
     "SETTLED",
     "TAU",
     "UNIT",
+    "Lead",
     "SummedEvidence",
     "absorb",
     "ask_all",
+    "credit",
     "log_ratios",
+    "next_pair",
     "question",
     "rank",
     "reweigh",
@@ -57,6 +60,9 @@ NEWCOMER, LOOSE, ALIVE = 0, 1, 2
 #: In place of the best of a row that has lost it.
 STALE = -1
 
+#: At each question of edge ordering, its earlier ones keep this share of their weight: the last ten or so count.
+RECENT = 0.9
+
 #: So many numbers are sorted by insertion, several times faster than by NumPy's sort if they are few.
 FEW = 64
 
@@ -82,6 +88,19 @@ class SummedEvidence(NamedTuple):
     opened: np.ndarray
     dependence: np.ndarray
     at: np.ndarray
+
+
+class Lead(NamedTuple):
+    """Edge ordering beside the sums, and what share of the questions of each found a match.
+
+    ``pairs[at[0]:]`` are the pairs of records yet to be examined, packed, by decreasing similarity; `pairs` is empty if
+    the sums alone choose the questions. `found` holds the matches and the questions of edge ordering, then those of the
+    sums since the densities were last learned.
+    """
+
+    pairs: np.ndarray
+    at: np.ndarray
+    found: np.ndarray
 
 
 def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
@@ -303,14 +322,52 @@ def _sort(values):
 
 
 @njit(cache=True)
-def ask_all(summed, tau, by_arrival, labels, codes, answers):
+def _by_edge(lead):
+    """Whether edge ordering asks next: unless the sums have the larger share of matches.
+
+    The shares start at 1 and ½, so edge ordering begins. Without matches the first falls to ½/10½ = 0.048 and the
+    second to 0: where matches are very rare, edge ordering goes on.
+    """
+    matches, asked, by_sum, summed = lead.found
+    return len(lead.pairs) > 0 and (matches + 0.5) / (asked + 0.5) >= (by_sum + 5.0) / (summed + 10.0)
+
+
+@njit(cache=True)
+def next_pair(summed, lead, tau, by_arrival):
+    """The next pair to ask about, packed, by edge ordering or by `question`; -1 when all are settled."""
+    if not _by_edge(lead):
+        return question(summed, tau, by_arrival)
+    total, name, pairs, at = summed.total, summed.name, lead.pairs, lead.at
+    while at[0] < len(pairs):
+        code = pairs[at[0]]
+        if total[name[code >> 32], name[code & 0xFFFFFFFF]] != SETTLED:
+            return code
+        at[0] += 1
+    return -1
+
+
+@njit(cache=True)
+def credit(lead, same):
+    """Count an answer for the rule whose turn it was."""
+    found = lead.found
+    if _by_edge(lead):
+        found[0] = RECENT * found[0] + same
+        found[1] = RECENT * found[1] + 1
+    else:
+        found[2] += same
+        found[3] += 1
+
+
+@njit(cache=True)
+def ask_all(summed, lead, tau, by_arrival, labels, codes, answers):
     """Ask as many questions as there is room for, answered from the labels; returns how many there were."""
     for q in range(len(codes)):
-        code = question(summed, tau, by_arrival)
+        code = next_pair(summed, lead, tau, by_arrival)
         if code == -1:
             return q
         i, j = code >> 32, code & 0xFFFFFFFF
         codes[q], answers[q] = code, labels[i] == labels[j]
+        credit(lead, answers[q])
         absorb(summed, i, j, answers[q])
     return len(codes)
 

@@ -11,7 +11,7 @@ ratios across two components, and call two of them open if no answer implies tha
 
 where C runs over the components that are open to both. Proof: given the partition of all but A, the odds for A in the
 block T of B are at most o·exp(E(A, T)), and all of T is open to A. It is an equality if A and B are open to no other
-component.
+component. With densities that were learned from the answers, or damped evidence, the right-hand side is an estimate.
 
 Plain functions over the arrays of a `crowder.beyond.log_likelihood.SummedEvidence`, compiled by numba. Constants of
 that file are passed as arguments (see `crowder.engine`).

@@ -10,6 +10,9 @@ answer arrives, deleting that file makes room for it.
 *Lock.* Every write holds a lock: an SQLite transaction on a separate empty file, which ends with the process. The lock
 also keeps each checkpoint apart from commits and other checkpoints, which up to SQLite 3.51.2 could corrupt a file
 (https://sqlite.org/wal.html#walresetbug).
+
+*Versions.* Version 2 of the tables added workers and unsure answers. A file of version 1 is converted when it is opened
+for writing; programs that know only version 1 refuse the file from then on, since they would lose both.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from crowder import validation
 __all__ = ["AnswerFile", "read"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
-APPLICATION, VERSION = 0x63726F77, 1
+APPLICATION, VERSION = 0x63726F77, 2
 MARKS = ("application_id", "user_version")
 
 #: The largest record or vote number: SQLite integers have 63 bits.
@@ -43,8 +46,9 @@ CHECKPOINT_EVERY = 32
 TABLES = (
     """CREATE TABLE answers (
         i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL,
-        same INTEGER NOT NULL CHECK (same IN (0, 1)),
+        same INTEGER CHECK (same IN (0, 1)), -- NULL if unsure
         turn INTEGER UNIQUE, -- 1, 2, ... in the order asked; NULL if added
+        worker TEXT, -- NULL if unnamed
         PRIMARY KEY (i, j, vote), CHECK (0 <= i AND i < j AND 0 <= vote)
     ) WITHOUT ROWID""",
     "CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
@@ -52,7 +56,20 @@ TABLES = (
     f"PRAGMA user_version = {VERSION}",
 )
 
-SELECT_ANSWERS = "SELECT coalesce(turn, 0), i, j, vote, same FROM answers ORDER BY turn IS NULL, turn, i, j, vote"
+#: From version 1 to the current one.
+CONVERSION = (
+    "ALTER TABLE answers RENAME TO before",
+    TABLES[0],
+    "INSERT INTO answers SELECT i, j, vote, same, turn, NULL FROM before",
+    "DROP TABLE before",
+    TABLES[-1],
+)
+
+#: For each version, the query for all answers.
+SELECT_ANSWERS = {
+    version: f"SELECT coalesce(turn, 0), i, j, vote, {cells} FROM answers ORDER BY turn IS NULL, turn, i, j, vote"
+    for version, cells in ((1, "same, NULL"), (VERSION, "same, worker"))
+}
 
 
 class AnswerFile:
@@ -81,7 +98,7 @@ class AnswerFile:
     >>> with file.transaction():
     ...     file.insert((0, 1, 0), True, turn=1)
     >>> file.find((0, 1, 0)), file.find((0, 1, 1)), file.last_turn()
-    ((1, 1), None, 1)
+    ((1, None, 1), None, 1)
     >>> file.close()
     """
 
@@ -100,23 +117,24 @@ class AnswerFile:
             self.close()
             raise
 
-    def find(self, key: tuple[int, int, int]) -> tuple[int, int | None] | None:
-        """The answer (0 or 1) and turn (None if it was added) of a pair i < j and a vote, or None."""
-        rows = self._do("SELECT same, turn FROM answers WHERE i = ? AND j = ? AND vote = ?", key)
+    def find(self, key: tuple[int, int, int]) -> tuple[int | None, str | None, int | None] | None:
+        """The answer (0, 1, or None if unsure), worker (None if unnamed) and turn (None if it was added) of a pair
+        i < j and a vote, or None."""
+        rows = self._do("SELECT same, worker, turn FROM answers WHERE i = ? AND j = ? AND vote = ?", key)
         if rows:
-            same, turn = rows[0]
-            _check_rows(self.path, [(0 if turn is None else turn, *key, same)])
+            same, worker, turn = rows[0]
+            _check_rows(self.path, [(0 if turn is None else turn, *key, same, worker)])
         return rows[0] if rows else None
 
-    def insert(self, key: tuple[int, int, int], same: bool, turn: int | None) -> None:
+    def insert(self, key: tuple[int, int, int], same: bool | None, turn: int | None, worker: str | None = None) -> None:
         """Write an answer; only inside `transaction`."""
-        self._do("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", (*key, int(same), turn))
+        self._do("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", (*key, same, turn, worker))
         self._logged += 1
 
     def last_turn(self) -> int:
         """Number of questions asked."""
         turn = self._do("SELECT coalesce(max(turn), 0) FROM answers")[0][0]
-        _check_rows(self.path, [(turn, 0, 1, 0, 0)])
+        _check_rows(self.path, [(turn, 0, 1, 0, 0, None)])
         return turn
 
     def n_answers(self) -> int:
@@ -124,11 +142,13 @@ class AnswerFile:
         return self._do("SELECT count(*) FROM answers")[0][0]
 
     def questions(self, after: int = 0) -> Any:
-        """Iterate over the questions asked after turn `after`, as (i, j, turn)."""
-        while rows := self._do("SELECT i, j, turn FROM answers WHERE turn > ? ORDER BY turn LIMIT 1000", (after,)):
-            _check_rows(self.path, [(turn, i, j, 0, 0) for i, j, turn in rows])
+        """Iterate over the questions asked after turn `after`, as (i, j, vote, turn)."""
+        while rows := self._do(
+            "SELECT i, j, vote, turn FROM answers WHERE turn > ? ORDER BY turn LIMIT 1000", (after,)
+        ):
+            _check_rows(self.path, [(turn, i, j, vote, 0, None) for i, j, vote, turn in rows])
             yield from rows
-            after = rows[-1][2]
+            after = rows[-1][3]
 
     def run_identity(self) -> dict[str, object]:
         """What identifies the run, as stored by `add_identity`."""
@@ -140,7 +160,7 @@ class AnswerFile:
 
     def table(self) -> pd.DataFrame:
         """The answers as a DataFrame, as from `read`."""
-        return _table(self.path, self._do(SELECT_ANSWERS))
+        return _table(self.path, self._do(SELECT_ANSWERS[VERSION]))
 
     @contextmanager
     def locked(self) -> Any:
@@ -204,16 +224,16 @@ class AnswerFile:
     def _open(self) -> None:
         mark = tuple(self._do(f"PRAGMA {what}")[0][0] for what in MARKS)
         tables = self._do("SELECT count(*) FROM sqlite_master")[0][0]
-        if mark != (APPLICATION, VERSION) and (tables or any(mark)):
-            raise _other_file(self.path)
+        if not _known(mark) and (tables or any(mark)):
+            raise _other_file(self.path, mark)
         if self._do("PRAGMA journal_mode = WAL")[0][0] != "wal":
             raise OSError(f"{self.path} must be on a local disk: SQLite cannot keep a write-ahead log there")
         self._do("PRAGMA synchronous = FULL")
         self._do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
         self._do("PRAGMA wal_autocheckpoint = 0")
-        if not tables:
+        if not tables or mark[1] != VERSION:
             with self.transaction():
-                for statement in TABLES:
+                for statement in CONVERSION if tables else TABLES:
                     self._do(statement)
 
     def _do(self, statement: str, values: Any = ()) -> list[tuple]:
@@ -253,8 +273,9 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns turn (1, 2, ... in the order asked; 0 if the answer was added), i, j, vote, same; sorted by turn, then
-        by pair.
+        Columns turn (1, 2, ... in the order asked; 0 if the answer was added), i, j, vote, same, worker (None if
+        unnamed); sorted by turn, then by pair. `same` is of type bool or, if an answer is unsure, of the type boolean
+        of pandas, in which that answer is missing.
 
     Raises
     ------
@@ -274,7 +295,7 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     >>> path = os.path.join(tempfile.mkdtemp(), "answers.db")
     >>> AnswerFile(path).close()
     >>> read(path).columns.tolist()
-    ['turn', 'i', 'j', 'vote', 'same']
+    ['turn', 'i', 'j', 'vote', 'same', 'worker']
     """
     path = Path(validation.path(path)).absolute()
     if not path.is_file():
@@ -284,9 +305,9 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)
         try:
             mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
-            if mark != (APPLICATION, VERSION):
-                raise _other_file(path)
-            return _table(str(path), connection.execute(SELECT_ANSWERS).fetchall())
+            if not _known(mark):
+                raise _other_file(path, mark)
+            return _table(str(path), connection.execute(SELECT_ANSWERS[mark[1]]).fetchall())
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for text that SQLite did not write
             failure = error
         finally:
@@ -295,18 +316,20 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _check_rows(path: str, rows: list[tuple]) -> None:
-    """Raise a ValueError for an invalid row (turn, i, j, vote, same); SQLite does not check its constraints on
+    """Raise a ValueError for an invalid row (turn, i, j, vote, same, worker); SQLite does not check its constraints on
     reading."""
     for row in rows:
-        turn, i, j, vote, same = row
-        if not (all(type(cell) is int for cell in row) and turn >= 0 and 0 <= i < j and vote >= 0 and same in (0, 1)):
-            raise ValueError(f"{path} is damaged: it has an answer with (turn, i, j, vote, same) = {row}")
+        turn, i, j, vote, same, worker = row
+        whole = all(type(cell) is int for cell in row[:4]) and (same is None or (type(same) is int and same in (0, 1)))
+        if not (whole and turn >= 0 and 0 <= i < j and vote >= 0 and (worker is None or type(worker) is str)):
+            raise ValueError(f"{path} is damaged: it has an answer with (turn, i, j, vote, same, worker) = {row}")
 
 
 def _table(path: str, rows: list[tuple]) -> pd.DataFrame:
     _check_rows(path, rows)
-    frame = pd.DataFrame(rows, columns=["turn", "i", "j", "vote", "same"], dtype="int64")
-    return frame.astype({"same": bool})
+    frame = pd.DataFrame(rows, columns=["turn", "i", "j", "vote", "same", "worker"], dtype="object")
+    same = "boolean" if frame["same"].isna().any() else "bool"
+    return frame.astype(dict.fromkeys(["turn", "i", "j", "vote"], "int64") | {"same": same})
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -322,8 +345,15 @@ def _as_builtin_error(path: str, error: sqlite3.Error | UnicodeDecodeError) -> E
     return OSError(f"{path} cannot be used: {error}")
 
 
-def _other_file(path: str | Path) -> ValueError:
-    return ValueError(f"{path} is not a journal, but another SQLite file (or a journal of another version)")
+def _known(mark: tuple) -> bool:
+    return mark[0] == APPLICATION and mark[1] in SELECT_ANSWERS
+
+
+def _other_file(path: str | Path, mark: tuple) -> ValueError:
+    if mark[0] == APPLICATION and mark[1] > VERSION:
+        later = f"it was written by a later version of crowder (tables {mark[1]}, not {VERSION}); install that version"
+        return ValueError(f"{path} is not a journal that this version can read without losing something: {later}")
+    return ValueError(f"{path} is not a journal, but another SQLite file")
 
 
 def _close(db: sqlite3.Connection, lock: sqlite3.Connection, reserve: str, process: int) -> None:

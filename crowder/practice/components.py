@@ -36,7 +36,7 @@ from numba import njit
 from scipy import sparse
 
 from crowder import files, validation
-from crowder.oracles import Oracle, Truth, answer, callable_oracle
+from crowder.oracles import Answer, Oracle, Truth, answer_and_worker, callable_oracle
 from crowder.orderings import SIZE_DECIMALS, NodeOrdering, Ordering, expected_sizes
 from crowder.pairs import MOST_RECORDS, candidates
 from crowder.practice.journal import Journal
@@ -491,11 +491,11 @@ class _Renumbered:
     def __init__(self, crowd: Oracle, records: np.ndarray) -> None:
         self.crowd, self.records = crowd, records
 
-    def __call__(self, i: int, j: int) -> bool:
+    def __call__(self, i: int, j: int) -> Answer:
         return self.vote(i, j, 0)
 
-    def vote(self, i: int, j: int, number: int) -> bool:
-        return answer(self.crowd, int(self.records[i]), int(self.records[j]), number)
+    def vote(self, i: int, j: int, number: int) -> Answer:
+        return answer_and_worker(self.crowd, int(self.records[i]), int(self.records[j]), number)
 
 
 def _totals(database: Any, pairs: str) -> tuple[int, int, int]:

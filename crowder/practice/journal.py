@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import Counter
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
@@ -19,7 +21,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.oracles import Oracle, answer, begin
+from crowder.beyond.kept_answers import KeptAnswers
+from crowder.oracles import Answer, Crowd, answer_and_worker, begin, checked, unsure
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import LARGEST, AnswerFile, read
 
@@ -48,7 +51,8 @@ class Journal:
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
         open, there are other files whose names begin with its name; copy all of them or none.
     run : EdgeOrdering, NodeOrdering or another ordering, keyword only
-        The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
+        The ordering whose answers these are, or the strategy that keeps contradicting answers
+        (`crowder.beyond.kept_answers.KeptAnswers`). Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
     records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
         The text of the records, to distinguish runs whose similarities are the same.
@@ -69,7 +73,10 @@ class Journal:
     OSError
         If the journal cannot be written. A full disk is detected before a question is asked.
     TypeError
-        When asking, if the crowd's answer is not a boolean. Nothing is then written.
+        When asking, if the crowd's answer is not True, False, None (unsure), or a tuple of one of these and the name of
+        the worker. Nothing is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that
+        answer is on disk, and the ordering goes on after a later answer to the same question, passed to `add` with
+        ``vote=1``.
 
     See Also
     --------
@@ -114,14 +121,14 @@ class Journal:
     """
 
     def __init__(
-        self, oracle: Oracle, path: str | os.PathLike[str], *, run: Any = None, records: pd.DataFrame | None = None
+        self, oracle: Crowd, path: str | os.PathLike[str], *, run: Any = None, records: pd.DataFrame | None = None
     ) -> None:
         self.asked = 0
         self._oracle = oracle
         self._text = {} if records is None else {"text": _text_digest(records)}
         self._turn = 0  # of this run's last question
         self._run: weakref.ref | None = None
-        self._unsaved: dict[tuple[int, int, int], bool] = {}  # answers that could not be written yet
+        self._unsaved: dict[tuple[int, int, int], tuple[bool | None, Any]] = {}  # answers that could not be written yet
         self._thread_lock = threading.RLock()
         self._file = AnswerFile(path)
         self.path = self._file.path
@@ -147,48 +154,63 @@ class Journal:
                 self._file.add_identity(what, value)
             if self._run is None or self._run() is not ordering:
                 self._turn = 0
-                known = {_pair(i, j) for i, j in ordering.resolution.queries.tolist()}
-                for i, j, turn in self._file.questions():
-                    if (i, j) not in known:
+                kept = isinstance(ordering, KeptAnswers)
+                told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
+                for i, j, vote, turn in self._file.questions():
+                    if told[i, j] <= vote * kept:  # an ordering is told one answer, however many votes it is made of
                         break
                     self._turn = turn
         self._run = weakref.ref(ordering)
 
-    def vote(self, i: int, j: int, number: int) -> bool:
-        """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk."""
+    def vote(self, i: int, j: int, number: int) -> Answer:
+        """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk.
+
+        It is True, False or None (unsure); if the crowd named a worker, a tuple of this and the worker.
+        """
         key = (*_pair(i, j), _vote(number))  # checked first: an answer that cannot be stored must not be paid for
         with self._thread_lock:
             try:
-                same, turn = self._file.find(key) or self._ask_and_store(key, i, j)
+                same, worker, turn = self._file.find(key) or self._ask_and_store(key, i, j)
             except OSError as error:
                 if key not in self._unsaved:
                     raise
-                same, turn = self._free_space_and_store(key, i, j, error)
+                same, worker, turn = self._free_space_and_store(key, i, j, error)
             self._unsaved.pop(key, None)
             if turn is not None:
                 self._check_turn(key, turn)
                 self._turn = max(self._turn, turn)
-        return bool(same)
+        same = None if same is None else bool(same)
+        return same if worker is None else (same, worker)
 
     def __call__(self, i: int, j: int) -> bool:
-        return self.vote(i, j, 0)
+        """The first answer about records i and j that is not unsure."""
+        same, _ = answer_and_worker(self, i, j, 0)
+        number = 0
+        while same is None:
+            number += 1
+            if self._file.find((*_pair(i, j), number)) is None:  # asking again is for the user to decide
+                raise unsure((i, j))
+            same, _ = answer_and_worker(self, i, j, number)
+        return same
 
-    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> tuple[bool, int | None]:
+    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> tuple[Any, Any, int | None]:
         with self._file.locked():
             if found := self._file.find(key):  # another process has asked meanwhile
-                return bool(found[0]), found[1]
+                return found
             turn = self._file.last_turn() + 1
             self._check_turn(key, turn)
             if key not in self._unsaved:
                 self._file.reserve_space()
             with self._file.transaction():
                 if key not in self._unsaved:
-                    self._unsaved[key] = answer(self._oracle, i, j, key[2])
+                    same, worker = answer_and_worker(self._oracle, i, j, key[2])
+                    self._unsaved[key] = same, _worker(worker, f"the answer to {(i, j)}")
                     self.asked += 1
-                self._file.insert(key, self._unsaved[key], turn)
-            return self._unsaved[key], turn
+                same, worker = self._unsaved[key]
+                self._file.insert(key, same, turn, worker)
+            return same, worker, turn
 
-    def _free_space_and_store(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[bool, Any]:
+    def _free_space_and_store(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[Any, Any, Any]:
         """Store an answer that could not be written at first."""
         for free_space in (self._file.release_reserve, self._file.checkpoint):
             try:
@@ -197,13 +219,13 @@ class Journal:
             except OSError as again:
                 error = again
         raise OSError(
-            f"the crowd's answer to {(i, j)} is {self._unsaved[key]}, but could not be written: {error}. "
+            f"the crowd's answer to {(i, j)} is {_named(*self._unsaved[key])}, but could not be written: {error}. "
             "Free some space and run again with this Journal object; in a new process, pass the answer to Journal.add"
         ) from error
 
     def _check_turn(self, key: tuple[int, int, int], turn: int) -> None:
         if turn > self._turn + 1:
-            i, j, _ = next(self._file.questions(self._turn))
+            i, j, *_ = next(self._file.questions(self._turn))
             raise ValueError(
                 f"{self.path} is the journal of another run: its question {self._turn + 1} was {(i, j)}, this run's is "
                 f"{key[:2]}. (If this run had already begun, pass its ordering as run=.) {ADVICE}"
@@ -218,7 +240,7 @@ class Journal:
         """The answers on disk, as from `crowder.practice.journal.read`."""
         return self._file.table()
 
-    def add(self, pairs: ArrayLike, answers: Any, vote: Any = 0) -> int:
+    def add(self, pairs: ArrayLike, answers: Any, vote: Any = 0, worker: Any = None) -> int:
         """Store answers from elsewhere; the crowd is then not asked these questions.
 
         Parameters
@@ -226,9 +248,11 @@ class Journal:
         pairs : array_like of int, shape (m, 2)
             Records, in either order.
         answers : array_like of bool, shape (m,)
-            Whether they refer to the same entity.
+            Whether they refer to the same entity; None, or a missing value of pandas, means unsure.
         vote : int or array_like of int, shape (m,)
             Number of the answer, if there are several answers to a question.
+        worker : str or sequence of str, optional
+            The worker who gave the answers, or one for each of them, None for a worker without a name.
 
         Returns
         -------
@@ -241,7 +265,8 @@ class Journal:
             If the shapes do not fit, a pair does not consist of two of the run's records, or an answer contradicts a
             stored one. Nothing is then added.
         TypeError
-            If the records are not integers, or the answers are not booleans.
+            If the records are not integers, an answer is neither a boolean nor unsure, or a worker is not text. The
+            message names the row, from 0.
 
         Examples
         --------
@@ -251,37 +276,49 @@ class Journal:
         (2, False)
         """
         try:
-            pairs, answers = np.asarray(pairs), np.asarray(list(answers))
+            pairs, answers = np.asarray(pairs), [None if pd.isna(said) is True else said for said in answers]
         except (TypeError, ValueError):
             raise ValueError(
                 f"pairs must have shape (m, 2) and answers shape (m,); they are {pairs!r} and {answers!r}"
             ) from None
         if len(pairs) == len(answers) == 0:
             return 0
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or answers.shape != pairs.shape[:1]:
-            raise ValueError(f"pairs must have shape (m, 2) and answers (m,), not {pairs.shape} and {answers.shape}")
-        if pairs.dtype.kind not in "iu" or answers.dtype != bool:
-            raise TypeError(f"pairs must be integers and answers booleans, not {pairs.dtype} and {answers.dtype}")
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or len(answers) != len(pairs):
+            raise ValueError(f"pairs must have shape (m, 2) and answers (m,), not {pairs.shape} and ({len(answers)},)")
+        if pairs.dtype.kind not in "iu":
+            raise TypeError(f"pairs must be integers, not {pairs.dtype}")
+        shape = (len(answers),)
+        one = worker is None or isinstance(worker, str) or not isinstance(worker, Iterable)
+        workers = [worker] * len(answers) if one else list(worker)
+        if len(workers) != len(answers):
+            raise ValueError(
+                f"worker must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
+            )
+        rows = []
+        for row, (said, who) in enumerate(zip(answers, workers, strict=True)):
+            what = f"the answer in row {row}"
+            rows.append((checked(said, None, what)[0], _worker(None if pd.isna(who) is True else who, what)))
         votes = np.asarray(vote)
         if votes.dtype.kind not in "iu":
             raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
-        if votes.shape not in ((), answers.shape):
-            raise ValueError(f"vote must be one integer, or have shape {answers.shape}, not {votes.shape}")
-        votes = np.broadcast_to(votes, answers.shape)
+        if votes.shape not in ((), shape):
+            raise ValueError(f"vote must be one integer, or have shape {shape}, not {votes.shape}")
+        votes = np.broadcast_to(votes, shape)
         new = 0
         with self._thread_lock, self._file.transaction():
             n: Any = self._file.run_identity().get("records", np.inf)
-            for (i, j), same, number in zip(pairs.tolist(), answers.tolist(), votes.tolist(), strict=True):
+            for (i, j), (same, who), number in zip(pairs.tolist(), rows, votes.tolist(), strict=True):
                 key = (*_pair(i, j), _vote(number))
                 if key[1] >= n:
                     raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {(i, j)}")
                 found = self._file.find(key)
                 if found is None:
-                    self._file.insert(key, same, None)
+                    self._file.insert(key, same, None, who)
                     new += 1
-                elif found[0] != same:
+                elif found[:2] != (same, who):
                     raise ValueError(
-                        f"answers must agree with {self.path}: its answer to {(i, j)} is {bool(found[0])}, not {same}"
+                        f"answers must agree with {self.path}: its answer to {(i, j)} is {_named(*found[:2])}, not "
+                        f"{_named(same, who)}; further answers to a question need another number, vote="
                     )
         return new
 
@@ -302,7 +339,7 @@ def identity(ordering: Any) -> dict[str, object]:
     Raises
     ------
     TypeError
-        If `ordering` is not an `Ordering`.
+        If `ordering` is neither an `Ordering` nor a strategy that keeps contradicting answers.
 
     See Also
     --------
@@ -315,7 +352,7 @@ def identity(ordering: Any) -> dict[str, object]:
     >>> [what for what in one if one[what] != other[what]]
     ['order']
     """
-    validation.kind(ordering, Ordering, "ordering must be an Ordering, such as an EdgeOrdering")
+    validation.kind(ordering, (Ordering, KeptAnswers), "ordering must be an Ordering, such as an EdgeOrdering")
     return {
         "records": ordering.n,
         "similarity": _digest(*ordering._similarities()),
@@ -345,6 +382,18 @@ def _pair(i: int, j: int) -> tuple[int, int]:
     if low < 0 or low == high or high > LARGEST:
         raise ValueError(f"a pair must be two different records, numbered from 0, not {(i, j)}")
     return low, high
+
+
+def _worker(worker: Any, what: str) -> str | None:
+    if worker is not None and not (isinstance(worker, str) and worker):
+        raise TypeError(f"the worker of {what} must be text, so that a journal can hold it, not {worker!r}")
+    return worker
+
+
+def _named(same: Any, worker: str | None) -> str:
+    """An answer, for messages."""
+    said = "unsure" if same is None else str(bool(same))
+    return said if worker is None else f"{said} by {worker!r}"
 
 
 def _vote(number: int) -> int:

@@ -94,7 +94,7 @@ TABLE = {
         Row(lambda: chosen("08", "seed=__import__('os').getcwd()"), BuildError, "-p sets seed to \"__import__('os')"),
         Row(lambda: chosen("08", "seed={[]: 1}"), BuildError, "-p sets seed to '{[]: 1}', but its default"),
         Row(lambda: chosen("08", "seed=" + "(" * 500), BuildError, "-p sets seed to '((("),
-        Row(lambda: chosen("15", "votes=three"), BuildError, "15-your-data: -p sets votes to 'three', but its"),
+        Row(lambda: chosen("16", "votes=three"), BuildError, "16-your-data: -p sets votes to 'three', but its"),
     ],
     "Profiles": [
         Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),

@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 PAGE = HERE / "bad_input.md"
 
 #: The tables, in the order of the page.
-TABLES = ("bad_orderings", "bad_runs", "bad_records", "bad_data", "bad_formulas", "bad_pages", "bad_commands")
+TABLES = (
+    "bad_orderings", "bad_answers", "bad_runs", "bad_records", "bad_data", "bad_formulas", "bad_pages", "bad_commands",
+)  # fmt: skip
 
 HEAD = """# Bad input
 

@@ -6,6 +6,8 @@ import pandas as pd
 from bad_material import PEOPLE, PLAN, Row, V, answered_sheet, answers_about_99_records, file, folder, loop, new
 
 import crowder as cr
+from crowder.beyond.control_queries import ControlQueries
+from crowder.beyond.noisy_queries import NoisyQueries
 from crowder.practice.planner import batch, people, sheets
 
 TABLE = {
@@ -53,6 +55,13 @@ TABLE = {
             ValueError, "row 4, column 'same'"),
         Row(lambda: sheets.read_answers(file("s.csv","id_a,id_b,same\nx,y,yes\ny,x,yes\n"), ["x","y","z"]),
             ValueError, "row 3, column 'same'"),
+        Row(lambda: sheets.read_answers(file("s.csv","id_a,id_b,same\nx,y,unsure\n"), ["x","y","z"]),
+            ValueError, "row 2, column 'same', about 'x' and 'y': the answer \"unsure\" settles nothing"),
+        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same,worker\nx,y,perhaps,ann\n"), ["x","y","z"]),
+            ValueError, "row 2, column 'same'"),
+        Row(lambda: batch.next_questions(cr.EdgeOrdering(V, rng=7), 3), TypeError, "strategy must"),
+        Row(lambda: batch.next_questions(ControlQueries(V, rng=7), 0), ValueError, "size, the number of questions,"),
+        Row(lambda: batch.next_questions(NoisyQueries(V, rng=7), 3), TypeError, "a strategy must be copied"),
         Row(lambda: sheets.read_answers(file("s.csv","id_a,id_b\nx,y\n"), ["x","y","z"]),
             ValueError, "column 'same' must"),
         Row(lambda: sheets.read_answers(file("s.csv",""), ["x","y","z"]), ValueError, "the file must"),

@@ -24,6 +24,7 @@ from bad_material import (
 )
 
 import crowder as cr
+from crowder.beyond import audit
 
 TABLE = {
     "What a run leaves behind": [
@@ -51,6 +52,35 @@ TABLE = {
         Row(lambda: cr.ideal_recall([[0, 1], [1, 0]]), ValueError, "labels must be"),
         Row(lambda: cr.ideal_recall([0, None]), ValueError, "label of record 1 is missing"),
     ],
+    "An audit": [
+        Row(lambda: cr.Audit(V, rng=7), TypeError, "ordering must be an edge, node, evidence or other ordering, not"),
+        Row(lambda: cr.Audit(cr.Audit(edge(), rng=7), rng=7), ValueError, "ordering must not be an Audit itself"),
+        Row(lambda: cr.Audit(asking(), rng=7), ValueError, "ordering must not have asked"),
+        Row(lambda: cr.Audit(edge(), recall=1, rng=7), ValueError, "recall must be between 0 and 1, not 1"),
+        Row(lambda: cr.Audit(edge(), recall=0, rng=7), ValueError, "recall must be between 0 and 1, not 0"),
+        Row(lambda: cr.Audit(edge(), recall=95, rng=7), ValueError, "recall must be in [0, 1], not 95"),
+        Row(lambda: cr.Audit(edge(), recall=None, rng=7), ValueError, "recall must be in [0, 1], not None"),
+        Row(lambda: cr.Audit(edge(), confidence=1.0, rng=7), ValueError, "confidence must be between 0 and 1, not 1.0"),
+        Row(lambda: cr.Audit(edge(), confidence=nan, rng=7), ValueError, "confidence must be in [0, 1], not nan"),
+        Row(lambda: cr.Audit(edge(), start=-1, rng=7), ValueError, "start must be at least 0, not -1"),
+        Row(lambda: cr.Audit(edge(), start=0.5, rng=7), TypeError, "start must be a whole number, not 0.5"),
+        Row(lambda: cr.Audit(edge(), sample=4, rng=7), ValueError, "sample must be at most 3, the number of pairs"),
+        Row(lambda: cr.Audit(edge(), sample="all", rng=7), TypeError, "sample must be a whole number, not 'all'"),
+        Row(lambda: cr.Audit(edge(), budget=-1, rng=7), ValueError, "budget must be at least 0, not -1"),
+        Row(lambda: cr.Audit(edge(), beyond_candidates=1, rng=7), TypeError, "beyond_candidates must be True or False"),
+        Row(lambda: cr.Audit(edge(), rng=None), ValueError, "pass rng="),
+        Row(lambda: cr.Audit(edge(), rng="x"), TypeError, "rng must be a seed"),
+        Row(lambda: cr.Audit(edge(), rng=7).run(cr.Truth([0, 1])), ValueError, "the oracle has labels for 2"),
+        Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], found=-1), ValueError, "found must be at least 0, not -1"),
+        Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], missed=0.5), TypeError, "missed must be a whole number"),
+        Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], reason="tired"), ValueError, "reason must be one of"),
+        Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], crowd_errs=1), TypeError, "crowd_errs must be True or False"),
+        Row(lambda: audit.audit_cost([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
+        Row(lambda: audit.audit_cost([3, 2], recall=1.5), ValueError, "recall must be in [0, 1], not 1.5"),
+        Row(lambda: audit.audit_cost([3, 2], confidence=0), ValueError, "confidence must be between 0 and 1, not 0"),
+        Row(lambda: audit.limits(0, 1), ValueError, "alpha must be between 0 and 1, not 0"),
+        Row(lambda: audit.limits(0.05, 0), ValueError, "most must be at least 1, not 0"),
+    ],
     "Stopping": [
         Row(lambda: cr.Stopping(edge()), ValueError, "pair_delta, run_delta or budget must be"),
         Row(lambda: cr.Stopping(edge(), budget=1, dependence="no"), TypeError, "dependence must be True or False, not"),
@@ -60,6 +90,9 @@ TABLE = {
         Row(lambda: cr.Stopping(edge(), pair_delta=1), ValueError, "pair_delta must be"),
         Row(lambda: cr.Stopping(edge(), run_delta=-0.1), ValueError, "run_delta must be"),
         Row(lambda: cr.Stopping(edge(), run_delta=nan), ValueError, "run_delta must be"),
+        Row(lambda: cr.Stopping(edge(), run_delta=0.1, errors=1.5), ValueError, "errors must be"),
+        Row(lambda: cr.Stopping(edge(), run_delta=0.1, errors=nan), ValueError, "errors must be"),
+        Row(lambda: cr.Stopping(edge(), run_delta=0.1, errors="few"), ValueError, "errors must be"),
         Row(lambda: cr.Stopping(edge(), run_delta=0.1, odds=0), ValueError, "odds must be"),
         Row(lambda: cr.Stopping(edge(), run_delta=0.1, odds=inf), ValueError, "odds must be"),
         Row(lambda: cr.Stopping(cr.EdgeOrdering(pairs_of((0, 1, 0.5)), rng=7), budget=1),
@@ -84,6 +117,10 @@ TABLE = {
             ValueError, "declared must be"),
         Row(lambda: cr.Stopped([[0, 1]], [True], [0, 0, 1], reason="tired"),
             ValueError, "reason must be one of '', 'settled', 'delta', 'budget', not"),
+        Row(lambda: cr.Stopped([[0, 1]], [True], [0, 0, 1], assumes=["luck"]),
+            ValueError, "assumes must be some of 'given model', 'given odds',"),
+        Row(lambda: cr.Stopped([[0, 1]], [True], [0, 0, 1], assumes="given model"), TypeError, "assumes must be"),
+        Row(lambda: cr.Stopped([[0, 1]], [True], [0, 0, 1], errors=-1), ValueError, "errors must be"),
     ],
     "Evidence ordering": [
         Row(lambda: cr.EvidenceOrdering(V), ValueError, "pass rng=, a seed or a numpy.random.Generator: random ties"),
@@ -153,7 +190,12 @@ TABLE = {
         Row(lambda: fresh().add([(0, 1, 2)], [True]), ValueError, "pairs must"),
         Row(lambda: fresh().add([("a", "b")], [True]), TypeError, "pairs must"),
         Row(lambda: fresh().add([(0, 1)], None), ValueError, "pairs must"),
-        Row(lambda: fresh().add([(0, 1)], [1]), TypeError, "pairs must"),
+        Row(lambda: fresh().add([(0, 1)], [1]), TypeError, "the answer in row 0 must be True, False or None"),
+        Row(lambda: fresh().add([(0, 1)], [True], worker=5), TypeError, "the worker of the answer in row 0 must"),
+        Row(lambda: fresh().add([(0, 1)], [True], worker=["ann", "bob"]), ValueError, "worker must"),
+        Row(lambda: cr.edge_ordering(V, cr.Journal(lambda i, j: None, new()), rng=7),
+            TypeError, "must be True or False, not None (unsure): ask somebody else"),
+        Row(lambda: cr.Journal(lambda i, j: (True, 5), new())(0, 1), TypeError, "the worker of the answer to (0, 1)"),
         Row(lambda: fresh().add([(0, 1), (1, 0)], [True, False]), ValueError, "answers must"),
         Row(lambda: kept_journal().add([(0, 7)], [True]), ValueError, "pairs must"),
         Row(lambda: fresh().add([(0, 1)], [True], vote=-1), ValueError, "the number of a vote must"),

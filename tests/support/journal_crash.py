@@ -16,12 +16,15 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
+from crowder.beyond.control_queries import ControlQueries
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
 
 
 def ordering(name: str):
+    if name == "control":
+        return ControlQueries(SIMILARITY, votes=2, rng=5)
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[name](SIMILARITY, rng=5)
 
 
@@ -54,8 +57,12 @@ def known(folder: Path) -> list[list[int]]:
 
 def run(folder: Path, name: str, pause: float) -> None:
     """A whole run, its outcome in a file."""
-    resolution = ordering(name).run(cr.Journal(Crowd(folder, pause), folder / "answers.db"))
-    outcome = {"queries": resolution.queries.tolist(), "clusters": resolution.clusters.tolist()}
+    strategy = ordering(name)
+    done = strategy.run(cr.Journal(Crowd(folder, pause), folder / "answers.db"))
+    if name == "control":
+        outcome = {"queries": [row[:2] for row in strategy.answers], "clusters": done.tolist()}
+    else:
+        outcome = {"queries": done.queries.tolist(), "clusters": done.clusters.tolist()}
     (folder / f"outcome-{os.getpid()}").write_text(json.dumps(outcome))
 
 

@@ -19,7 +19,7 @@ from crowder.orderings import Ordering
 from crowder.practice.planner.batch import STRATEGIES, name_and_class, ordering_with_answers, question_batch
 from crowder.practice.planner.clusterings import PlausibleClusterings
 from crowder.practice.planner.cuts import CutDistribution, fit_cut
-from crowder.practice.planner.sheets import SheetAnswers, escape_formula, question_sheet, read_answers
+from crowder.practice.planner.sheets import SheetAnswers, escape_formula, question_sheet, read_answers, read_votes
 from crowder.resolution import ideal_queries
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
@@ -114,7 +114,7 @@ class Plan:
     --------
     crowder.read_records : records from a CSV file.
     crowder.Journal : answers kept in a file.
-    crowder.Stopping : skip pairs that are almost certainly non-matches.
+    crowder.Stopping : skip pairs that are improbable matches by the evidence so far.
 
     Notes
     -----
@@ -295,7 +295,7 @@ class Plan:
             If the file exists and is not a question sheet, or has answers.
         """
         path, sheet = Path(validation.path(path)), self.sheet(size)
-        if path.exists() and (present := read_answers(path, list(self.records["id"]), **self._format).pairs):
+        if path.exists() and (present := read_votes(path, list(self.records["id"]), **self._format)):
             raise ValueError(f"path must not be a file with answers, but {path} has {len(present)}")
         text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=self._format["sep"])
         files.write(path, text.encode(self._format["encoding"]))

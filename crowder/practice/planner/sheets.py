@@ -2,6 +2,9 @@
 
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, their ``similarity``,
 and an empty column ``same``. To read the answers, only the columns ``id_a``, ``id_b`` and ``same`` are needed.
+
+For a strategy that keeps contradicting answers (`crowder.beyond.kept_answers`), a pair may have several rows, an answer
+may be "unsure", and a column ``worker`` may say who gave it: see `read_votes`.
 """
 
 from __future__ import annotations
@@ -9,9 +12,9 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from glob import glob
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +23,8 @@ from crowder import validation
 from crowder.practice.record_file import check_format, check_row, columns_of, open_table
 
 __all__ = [
-    "ANSWERS", "SheetAnswers", "escape_formula", "escape_markup", "expand_paths", "next_sheet_path", "question_sheet",
-    "read_answers",
+    "ANSWERS", "SheetAnswers", "Vote", "escape_formula", "escape_markup", "expand_paths", "next_sheet_path",
+    "question_sheet", "read_answers", "read_votes",
 ]  # fmt: skip
 
 #: Columns that a sheet must have.
@@ -31,7 +34,18 @@ COLUMNS = ["id_a", "id_b", "same"]
 FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
-ANSWERS = {"yes": True, "true": True, "1": True, "y": True, "no": False, "false": False, "0": False, "n": False}
+ANSWERS = {
+    "yes": True, "true": True, "1": True, "y": True, "no": False, "false": False, "0": False, "n": False, "unsure": None
+}  # fmt: skip
+
+
+class Vote(NamedTuple):
+    """Two records, whether they are the same (None if unsure), and the worker (None if unnamed)."""
+
+    i: int
+    j: int
+    same: bool | None
+    worker: str | None
 
 
 class SheetAnswers:
@@ -143,10 +157,14 @@ def read_answers(
     ------
     ValueError
         If a file lacks one of the columns, an identifier is blank or unknown, the two records of a pair are the same, a
-        cell is not one of the answers, a pair is answered twice, or an answer contradicts others by transitivity. The
-        message names row and column.
+        cell is not one of the answers or is "unsure", a pair is answered twice, or an answer contradicts others by
+        transitivity. The message names row and column.
     OSError
         If there is no such file.
+
+    See Also
+    --------
+    read_votes : for strategies that keep contradicting and unsure answers.
 
     Notes
     -----
@@ -161,21 +179,92 @@ def read_answers(
     >>> read_answers(path, ["x", "y", "z"]).pairs
     [(0, 1)]
     """
+    place = _places(ids)
+    answers = SheetAnswers(len(place))
+    for vote, path, row, (a, b), where in _votes(paths, place, encoding, sep):
+        try:
+            if vote.same is None:
+                raise ValueError(
+                    'the answer "unsure" settles nothing for an ordering; ask somebody else and write yes or no, or '
+                    "leave the cell blank; strategies that keep every answer take it (read_votes)"
+                )
+            answers.add(vote.i, vote.j, vote.same, where)
+        except ValueError as error:
+            raise ValueError(f"{path}: row {row}, column 'same', about {a!r} and {b!r}: {error}") from None
+    return answers
+
+
+def read_votes(
+    paths: str | os.PathLike | Sequence[str | os.PathLike],
+    ids: Sequence[str],
+    *,
+    encoding: str = "utf-8",
+    sep: str = ",",
+) -> list[Vote]:
+    """Read all answers from question sheets, also if they contradict one another or are unsure.
+
+    Parameters
+    ----------
+    paths, ids, encoding, sep
+        As in `read_answers`.
+
+    Returns
+    -------
+    list of Vote
+        In the order of the rows. Rows with a blank ``same`` are skipped. Without a column ``worker``, or with a blank
+        in it, the worker is None.
+
+    Raises
+    ------
+    ValueError
+        If a file lacks one of the columns, an identifier is blank or unknown, the two records of a pair are the same,
+        or a cell is not one of the answers. The message names row and column.
+    OSError
+        If there is no such file.
+
+    See Also
+    --------
+    crowder.practice.planner.batch.next_questions : what to ask next.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from crowder.beyond.control_queries import ControlQueries
+    >>> path = os.path.join(tempfile.mkdtemp(), "answers.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("id_a,id_b,same,worker\\nx,y,yes,ann\\ny,x,no,bob\\nz,y,unsure,\\n")
+    >>> strategy = ControlQueries([0.9, 0.5, 0.4], rng=7)
+    >>> for vote in read_votes(path, ["x", "y", "z"]):
+    ...     strategy.learn((vote.i, vote.j), vote.same, vote.worker)
+    >>> strategy.answers
+    [(0, 1, True, 'ann'), (1, 0, False, 'bob'), (2, 1, None, None)]
+    """
+    return [vote for vote, *_ in _votes(paths, _places(ids), encoding, sep)]
+
+
+def _places(ids: Sequence[str]) -> dict[str, int]:
+    """The number of each record, by its identifier."""
+    place: dict[str, int] = {}
+    ids = validation.kind(ids, Iterable, "ids must be the identifiers of the records, in order")
+    for number, name in enumerate(ids):
+        if place.setdefault(name, number) != number:
+            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
+    return place
+
+
+def _votes(
+    paths: Any, place: dict[str, int], encoding: str, sep: str
+) -> Iterator[tuple[Vote, str, int, tuple[str, str], str]]:
+    """Each answer, with its file, its row, both identifiers, and how other rows' messages call it."""
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"answers must be a file or a list of files, not {paths!r}")
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     check_format(encoding, sep)
     for path in paths:
         validation.path(path, "answers")
-    place: dict[str, int] = {}
-    ids = validation.kind(ids, Iterable, "ids must be the identifiers of the records, in order")
-    for number, name in enumerate(ids):
-        if place.setdefault(name, number) != number:
-            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
-    answers = SheetAnswers(len(place))
     for path in paths:
         named = f"{os.fspath(path)}, " if len(paths) > 1 else ""
-        for row, (first, second, cell) in _cells(path, encoding, sep):
+        for row, (first, second, cell, worker) in _cells(path, encoding, sep):
             a, b = (name[1:] if name[:1] == "'" and name[1:] in place else name for name in (first, second))
             at = f"{os.fspath(path)}: row {row}, column"
             for column, name in (("id_a", a), ("id_b", b)):
@@ -186,12 +275,9 @@ def read_answers(
             if not cell:
                 continue
             if cell.lower() not in ANSWERS:
-                raise ValueError(f"{at} 'same': the answer must be yes, no or blank, not {cell!r}")
-            try:
-                answers.add(place[a], place[b], ANSWERS[cell.lower()], f"{named}row {row}")
-            except ValueError as error:
-                raise ValueError(f"{at} 'same', about {a!r} and {b!r}: {error}") from None
-    return answers
+                raise ValueError(f"{at} 'same': the answer must be yes, no, unsure or blank, not {cell!r}")
+            vote = Vote(place[a], place[b], ANSWERS[cell.lower()], worker or None)
+            yield vote, os.fspath(path), row, (a, b), f"{named}row {row}"
 
 
 def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, similarity: Any) -> pd.DataFrame:
@@ -248,7 +334,7 @@ def next_sheet_path(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", s
     'no-such-file-1.csv'
     """
     number = 1
-    while os.path.exists(name := f"{stem}-{number}.csv") and read_answers(name, ids, encoding=encoding, sep=sep).pairs:
+    while os.path.exists(name := f"{stem}-{number}.csv") and read_votes(name, ids, encoding=encoding, sep=sep):
         number += 1
     return name
 
@@ -286,12 +372,13 @@ def _escaped(cell: Any) -> Any:
 
 
 def _cells(path: Any, encoding: str, sep: str) -> list[tuple[int, list[str]]]:
-    """Number and cells (id_a, id_b, same) of every row that is not blank."""
+    """Number and cells (id_a, id_b, same, worker) of every row that is not blank; worker is blank if no column."""
     with open_table(path, encoding, sep) as (top, header, rows):
-        columns_of(header, top, None, COLUMNS, None, sep)
+        names = [*COLUMNS, "worker"] if "worker" in header else COLUMNS
+        columns_of(header, top, None, names, None, sep)
         found = []
         for row, cells in rows:
             if any(cell.strip() for cell in cells):
                 check_row(row, cells, header)
-                found.append((row, [cells[header.index(name)].strip() for name in COLUMNS]))
+                found.append((row, [*(cells[header.index(name)].strip() for name in names), ""][:4]))
         return found

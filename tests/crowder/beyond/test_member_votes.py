@@ -162,5 +162,5 @@ def test_what_is_refused():
         MemberVote(lambda i, j: True, 3)(0, 1)
     with pytest.raises(ValueError, match="labels for 2 records"):
         cr.EdgeOrdering([0.5, 0.5, 0.5], rng=1).run(MemberVote(cr.Truth([0, 1]), 3))
-    with pytest.raises(TypeError, match="must be True or False"):
+    with pytest.raises(TypeError, match="must be True, False or None"):
         cr.EdgeOrdering([0.5], rng=1).run(MemberVote(lambda i, j: "yes", 3))

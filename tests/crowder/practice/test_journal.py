@@ -24,6 +24,8 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.beyond.control_queries import ControlQueries
+from crowder.beyond.noisy_queries import NoisyQueries
 from crowder.practice import answer_file as answerfile
 from crowder.practice.journal import read
 
@@ -423,7 +425,8 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
     with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         assert journal(4, 3) is journal(3, 4) is journal(np.int64(4), np.int32(3)) is True
         assert crowd.asked == [(4, 3)]
-        assert journal.answers().to_dict("list") == {"turn": [1], "i": [3], "j": [4], "vote": [0], "same": [True]}
+        row = {"turn": [1], "i": [3], "j": [4], "vote": [0], "same": [True], "worker": [None]}
+        assert journal.answers().to_dict("list") == row
         for pair in [(3, 3), (-1, 3)]:
             with pytest.raises(ValueError, match="a pair must"):
                 journal(*pair)
@@ -452,23 +455,26 @@ def test_added_answers_are_used_and_contradictions_refused(tmp_path):
         ]:
             with pytest.raises(ValueError, match=message):
                 journal.add(pairs, answers)
-        for pairs, answers in [([(0, 1)], ["yes"]), ([(0, 1)], [1]), ([(0.0, 1.0)], [True])]:
-            with pytest.raises(TypeError, match="pairs must"):
-                journal.add(pairs, answers)
+        for answers in (["yes"], [1]):
+            with pytest.raises(TypeError, match="the answer in row 0 must be True, False or None"):
+                journal.add([(0, 1)], answers)
+        with pytest.raises(TypeError, match="pairs must"):
+            journal.add([(0.0, 1.0)], [True])
         assert journal.add([], []) == 0
         assert journal.n_answers == 140  # of what was refused, nothing was kept
         assert same(cr.edge_ordering(SIMILARITY, journal, rng=5), plain)
         assert crowd.asked == [tuple(pair) for pair in plain.queries[140:].tolist()]
         table = journal.answers()
     assert table["turn"].tolist() == [*range(1, 51), *range(51, plain.n_queries - 89), *[0] * 90]
-    assert table.dtypes.astype(str).to_dict() == {**dict.fromkeys(["turn", "i", "j", "vote"], "int64"), "same": "bool"}
+    types = dict.fromkeys(["turn", "i", "j", "vote"], "int64") | {"same": "bool", "worker": "object"}
+    assert table.dtypes.astype(str).to_dict() == types
     table.to_csv(tmp_path / "answers.csv", index=False)  # answers that come back from a spreadsheet
     back = pd.read_csv(tmp_path / "answers.csv")
     with cr.Journal(None, tmp_path / "other.db") as journal:  # for another ordering of the same records, say
         assert journal.add(back[["i", "j"]], back["same"], back["vote"]) == plain.n_queries
 
 
-@pytest.mark.parametrize("answer", [1, 0, None, "yes"])
+@pytest.mark.parametrize("answer", [1, 0, "yes", (True,), (True, 5), (True, []), (1, "ann")])
 def test_answers_that_are_no_booleans_are_not_written(answer, tmp_path):
     with cr.Journal(lambda i, j: answer, tmp_path / "answers.db") as journal:
         with pytest.raises(TypeError, match=r"the answer to \(0, 1\) must"):
@@ -562,13 +568,21 @@ def test_what_cannot_be_kept_is_not_paid_for(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "row", ["1, 'a', 1, 0, 1", "1, 1, 0, 0, 1", "1, 0, 1, 0, 2", "'x', 0, 1, 0, 1", "1, 0, 1, NULL, 1"]
+    "row",
+    [
+        "1, 'a', 1, 0, 1, NULL",
+        "1, 1, 0, 0, 1, NULL",
+        "1, 0, 1, 0, 2, NULL",
+        "'x', 0, 1, 0, 1, NULL",
+        "1, 0, 1, NULL, 1, NULL",
+        "1, 0, 1, 0, 1, 5",
+    ],
 )
 def test_rows_that_no_journal_wrote_are_told(tmp_path, row):
     """SQLite checks what it writes, not what it reads: a file damaged, or made by others, can hold anything."""
     path = tmp_path / "answers.db"
     database = sqlite3.connect(path)
-    database.execute("CREATE TABLE answers (turn, i, j, vote, same)")
+    database.execute("CREATE TABLE answers (turn, i, j, vote, same, worker)")
     database.execute(f"INSERT INTO answers VALUES ({row})")
     database.execute(f"PRAGMA application_id = {answerfile.APPLICATION}")
     database.execute(f"PRAGMA user_version = {answerfile.VERSION}")
@@ -609,8 +623,199 @@ def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
             CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
             INSERT INTO answers VALUES (0, 1, 0, 1, 1);
         """)
-    assert read(path).to_dict("records") == [{"turn": 1, "i": 0, "j": 1, "vote": 0, "same": True}]
+    row = {"turn": 1, "i": 0, "j": 1, "vote": 0, "same": True, "worker": None}
+    assert read(path).to_dict("records") == [row]  # not converted, since reading changes nothing
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchall() == [(1,)]
     with cr.Journal(cr.Truth([0, 0, 1]), path) as journal:
         run = cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=7)
         assert run.queries.tolist() == [[0, 1], [0, 2]] and journal.asked == 1
-    assert read(path)["turn"].tolist() == [1, 2]
+        assert journal.add([(1, 2)], [None], worker="ann") == 1  # what the first version could not hold
+    table = read(path)
+    assert table["turn"].tolist() == [1, 2, 0] and table["worker"].tolist() == [None, None, "ann"]
+    assert table["same"].isna().tolist() == [False, False, True]
+    with contextlib.closing(sqlite3.connect(path)) as database:  # the first version refuses any other number
+        assert database.execute("PRAGMA user_version").fetchall() == [(2,)]
+        assert database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'before'").fetchall() == [(0,)]
+
+
+def test_a_conversion_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "answers.db"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript("""
+            PRAGMA application_id = 1668444023;
+            PRAGMA user_version = 1;
+            CREATE TABLE answers (i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL,
+                same INTEGER NOT NULL, turn INTEGER UNIQUE, PRIMARY KEY (i, j, vote)) WITHOUT ROWID;
+            CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+            INSERT INTO answers VALUES (0, 1, 0, 1, 1);
+        """)
+    with monkeypatch.context() as patch:
+        patch.setattr(answerfile, "CONVERSION", (*answerfile.CONVERSION[:-1], "SELECT nothing"))
+        with pytest.raises(OSError, match="cannot be used"):
+            cr.Journal(None, path)
+    assert len(read(path)) == 1
+    with cr.Journal(None, path) as journal:
+        assert journal(0, 1) is True
+
+
+def test_a_later_version_is_named(tmp_path):
+    path = tmp_path / "answers.db"
+    cr.Journal(None, path).close()
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 3")
+    for use in (read, lambda path: cr.Journal(None, path)):
+        with pytest.raises(ValueError, match=r"later version of crowder \(tables 3, not 2\); install that version"):
+            use(path)
+
+
+# --- answers that are kept, whatever others say -----------------------------------------------------------------------
+
+KEPT_LABELS = np.repeat(np.arange(4), [5, 4, 2, 1])
+KEPT_SIMILARITY = np.random.default_rng(4).random(66)
+
+
+class Workers:
+    """Every vote by another of three workers, of whom one is often unsure and one often wrong; may go home."""
+
+    def __init__(self, patience=10**9):
+        self.patience, self.asked = patience, []
+        self.wrong = cr.Faulty(cr.Truth(KEPT_LABELS), 0.2, rng=3)
+
+    def vote(self, i, j, number):
+        if len(self.asked) == self.patience:
+            raise InterruptedError("gone home")
+        self.asked.append((min(i, j), max(i, j), number))
+        worker = ("ann", "bob", None)[(i + j + number) % 3]
+        if worker == "ann" and (i * j) % 4 == 0:
+            return None, worker
+        said = self.wrong.vote(i, j, number)
+        return said if worker is None else (said, worker)
+
+
+def strategies():
+    return {
+        "control": lambda: ControlQueries(KEPT_SIMILARITY, votes=2, rng=5),
+        "noisy": lambda: NoisyQueries(KEPT_SIMILARITY, votes=0.2, rng=5),
+        "ordering": lambda: cr.NoisyOrdering(KEPT_SIMILARITY, votes=2, rng=5),
+    }
+
+
+@pytest.mark.parametrize("name", strategies())
+@pytest.mark.parametrize("stops", [(), (0, 1, 7), (3, 3, 3, 20)])
+def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted(name, stops, tmp_path):
+    make, questions = strategies()[name], []
+    whole = make()
+    whole.run(Workers())
+    for stop in (*stops, 10**9):
+        crowd, resumed = Workers(stop), make()
+        with cr.Journal(crowd, tmp_path / "answers.db") as journal, contextlib.suppress(InterruptedError):
+            resumed.run(journal)
+        questions += crowd.asked
+    assert resumed.answers == whole.answers and resumed.clusters.tolist() == whole.clusters.tolist()
+    assert len(questions) == len(set(questions)) == whole.n_answers  # nothing was asked twice
+    table = read(tmp_path / "answers.db")
+    stored = [(None if pd.isna(same) else same, who) for same, who in table[["same", "worker"]].to_numpy().tolist()]
+    assert stored == [answer[2:] for answer in whole.answers]
+    assert {who for _, who in stored} == {"ann", "bob", None} and None in {same for same, _ in stored}
+    if name != "noisy":
+        assert table["vote"].max() == 1  # several votes on a pair
+
+
+@UNIX
+def test_a_strategy_that_is_killed_pays_for_no_vote_twice(tmp_path):
+    """As the orderings: kill -9 at random moments, each time with a new process."""
+    whole = ControlQueries(SIMILARITY, votes=2, rng=5)
+    whole.run(cr.Truth(LABELS))
+    for run in program("kill", tmp_path, "control", 1, 3, 0.001):
+        (outcome,) = run["outcomes"]
+        assert outcome["queries"] == [[i, j] for i, j, *_ in whole.answers]
+        assert outcome["clusters"] == whole.clusters.tolist()
+        assert len(run["asked"]) - whole.n_answers <= len(run["deaths"])  # a question that was out is asked again
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (lambda: ControlQueries(KEPT_SIMILARITY, votes=2, rng=6), "ties or arrivals"),
+        (lambda: ControlQueries(KEPT_SIMILARITY, votes=1, rng=5), "ties or arrivals"),
+        (lambda: ControlQueries(KEPT_SIMILARITY, votes=2, errors=(0.1, 0.1), rng=5), "ties or arrivals"),
+        (lambda: ControlQueries(1 - KEPT_SIMILARITY, votes=2, rng=5), "similarities"),
+        (lambda: NoisyQueries(KEPT_SIMILARITY, rng=5), "ControlQueries.*NoisyQueries"),
+        (lambda: cr.EdgeOrdering(KEPT_SIMILARITY, rng=5), "ControlQueries.*EdgeOrdering"),
+    ],
+)
+def test_the_journal_of_another_strategy_is_refused(other, message, tmp_path):
+    with cr.Journal(Workers(5), tmp_path / "answers.db") as journal, pytest.raises(InterruptedError):
+        strategies()["control"]().run(journal)
+    with cr.Journal(crowd := Workers(), tmp_path / "answers.db") as journal:
+        with pytest.raises(ValueError, match=f"another run: .*{message}"):
+            other().run(journal)
+        assert crowd.asked == []
+
+
+def test_a_strategy_driven_by_hand_goes_on_at_its_next_vote(tmp_path):
+    """Two votes on one pair were asked for, one of them told: the journal knows that the second is next."""
+    strategy = ControlQueries([0.5], votes=2, rng=1)
+    with cr.Journal(crowd := Workers(), tmp_path / "answers.db", run=strategy) as journal:
+        assert [journal.vote(0, 1, number) for number in (0, 1)] == [(True, "bob"), True]
+        strategy.tell(strategy.ask(), True, "bob")
+    with cr.Journal(crowd, tmp_path / "answers.db", run=strategy) as journal:
+        assert journal._turn == 1
+        strategy.run(journal)
+        assert journal.asked == 0
+
+
+def test_two_workers_may_contradict_each_other_under_numbers_of_their_own(tmp_path):
+    with cr.Journal(None, tmp_path / "answers.db") as journal:
+        assert journal.add([(0, 1), (1, 0)], [True, False], [0, 1], worker=["ann", "bob"]) == 2
+        assert journal.add([(0, 1)], [False], 1, worker="bob") == 0  # known
+        for same, who in ((True, "bob"), (False, "ann"), (None, "bob")):
+            with pytest.raises(ValueError, match=r"its answer to \(0, 1\) is False by 'bob', not .* another number"):
+                journal.add([(2, 3), (0, 1)], [True, same], 1, worker=who)
+        for answers, who, error, message in (
+            ([True, "maybe"], None, TypeError, "row 1 must be True, False or None"),
+            ([True, True], ["ann", 5], TypeError, "worker of the answer in row 1 must be text"),
+            ([True, True], "", TypeError, "worker of the answer in row 0 must be text"),
+            ([True, True], ["ann"], ValueError, "one for each of the 2 answers"),
+            ([True, True], 5, TypeError, "worker of the answer in row 0 must be text"),
+        ):
+            with pytest.raises(error, match=message):
+                journal.add([(2, 3), (3, 4)], answers, worker=who)
+        assert journal.n_answers == 2
+        assert (journal.vote(0, 1, 0), journal.vote(1, 0, 1)) == ((True, "ann"), (False, "bob"))
+        journal.add([(2, 3)], [None])
+        table = journal.answers()
+        assert table["same"].dtype == "boolean" and table["worker"].tolist() == ["ann", "bob", None]
+    table.to_csv(tmp_path / "answers.csv", index=False)  # by way of a spreadsheet
+    back = pd.read_csv(tmp_path / "answers.csv")
+    with cr.Journal(None, tmp_path / "other.db") as journal:
+        assert journal.add(back[["i", "j"]], back["same"], back["vote"], back["worker"]) == 3
+        pd.testing.assert_frame_equal(journal.answers(), table)
+
+
+def test_an_ordering_refuses_an_unsure_answer_which_is_not_lost(tmp_path):
+    crowd = Crowd([0, 0, 1])
+    with cr.Journal(lambda i, j: None if {i, j} == {0, 2} else crowd(i, j), tmp_path / "answers.db") as journal:
+        ordering = cr.EdgeOrdering([0.9, 0.5, 0.1], rng=1)
+        for _ in range(2):  # it stays so, and nobody is asked again
+            with pytest.raises(
+                TypeError, match=r"answer to \(0, 2\) must be True or False, not None \(unsure\): ask some"
+            ):
+                ordering.run(journal)
+        assert ordering.n_queries == 1 and journal.asked == 2 == journal.n_answers
+        journal.add([(0, 2)], [None], vote=1)
+        journal.add([(0, 2)], [False], vote=2, worker="ann")
+        assert ordering.run(journal).n_queries == 2
+    with cr.Journal(None, tmp_path / "answers.db") as journal:  # as in a new process
+        assert cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=1).clusters.tolist() == [0, 0, 1]
+    with cr.Journal(lambda i, j: None, tmp_path / "votes.db") as journal, pytest.raises(TypeError, match="not None"):
+        cr.MajorityVote(journal, 3)(0, 2)
+
+
+def test_orderings_and_majorities_do_not_mind_workers(tmp_path):
+    with cr.Journal(lambda i, j: (bool(LABELS[i] == LABELS[j]), "ann"), tmp_path / "answers.db") as journal:
+        plain = cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5)
+        assert same(cr.edge_ordering(SIMILARITY, journal, rng=5), plain)
+        assert cr.MajorityVote(journal, 1)(0, 1) is True
+        assert set(journal.answers()["worker"]) == {"ann"}

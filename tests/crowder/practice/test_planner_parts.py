@@ -1,5 +1,6 @@
 """Planning a run: the mixture of merges, plausible clusterings, batches, files of questions and answers."""
 
+import functools
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice.planner.batch import STRATEGIES, ordering_with_answers, question_batch
+from crowder.beyond.control_queries import ControlQueries
+from crowder.beyond.noisy_queries import NoisyQueries
+from crowder.practice.planner.batch import STRATEGIES, next_questions, ordering_with_answers, question_batch
 from crowder.practice.planner.clusterings import PlausibleClusterings
 from crowder.practice.planner.cuts import fit_cut, linkage_tree, shuffled_fields, shuffled_merge_heights
 from crowder.practice.planner.people import people
@@ -23,6 +26,7 @@ from crowder.practice.planner.sheets import (
     next_sheet_path,
     question_sheet,
     read_answers,
+    read_votes,
 )
 
 
@@ -285,7 +289,7 @@ def test_cora_is_planned_from_its_text(cora_frame):
     ("id_a,id_b,same\nx,q,yes\n", "row 2, column 'id_b'"),
     ("id_a,id_b,same\n,y,yes\n", "row 2, column 'id_a'"),
     ("id_a,id_b,same\nx,x,yes\n", "row 2, column 'id_b'"),
-    ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': the answer must be yes, no or blank, not 'maybe'"),
+    ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': the answer must be yes, no, unsure or blank, not 'maybe'"),
     ("id_a,id_b,same\nx,y,yes\ny,x,no\n", "row 3, column 'same', about 'y' and 'x': a pair must"),
     ("id_a,id_b,same\nx,y,yes\nx,y,yes\n", "row 3, column 'same', about 'x' and 'y': a pair must"),
     ("id_a,id_b,same\nx,y,1\ny,z,TRUE\nx,z,0\n", "row 4, column 'same', about 'x' and 'z': the answer \"no\" "
@@ -293,6 +297,10 @@ def test_cora_is_planned_from_its_text(cora_frame):
     ("id_a,id_b,same\nx,y,1\ny,z,f\n", "row 3, column 'same': the answer must"),
     ("id_a,id_b,same\nx,y,Yes\nz,w,y\ny,z,no\nw,x,yes\n", "row 5, column 'same', about 'w' and 'x': the "
      "answer \"yes\" contradicts row 3, row 4 and row 2, which imply \"no\""),
+    ("id_a,id_b,same,worker\nx,y,yes,ann\ny,x,no,bob\n", "row 3, column 'same', about 'y' and 'x': a pair must be "
+     "answered only once, but this one is also in row 2"),
+    ("id_a,id_b,same\nx,y,yes\ny,z,Unsure\n", "row 3, column 'same', about 'y' and 'z': the answer \"unsure\" settles "
+     "nothing for an ordering; ask somebody else"),
     ("id_a,id_b\nx,y\n", "column 'same' must"),
     ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, but the header has 3: column 'same'"),
     ("", "the file must have a header"),
@@ -387,3 +395,99 @@ def test_a_sheet_of_long_records_is_read_back(tmp_path):
     sheet = question_sheet(records, ["text"], [(0, 1), (1, 2)], [0.5, 0.1]).assign(same=["yes", "no"])
     sheet.to_csv(tmp_path / "sheet.csv", index=False)
     assert read_answers(tmp_path / "sheet.csv", ["x", "y", "z"]).same == [True, False]
+
+
+# --- sheets for strategies that keep contradicting answers --------------------------------------------------------
+
+
+def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
+    (tmp_path / "q-1.csv").write_text(
+        "worker,same,id_b,id_a\nann,yes,w,x\nbob,NO,x,w\n bob ,no,x,w\n,unsure,z,y\n,,z,w\nann,,z,w\n"
+    )
+    (tmp_path / "q-2.csv").write_text("id_a,id_b,same\nx,y,1\ny,z,1\nx,z,0\n")  # no column worker; not transitive
+    paths = expand_paths(f"{tmp_path}/q-*.csv")
+    votes = read_votes(paths, list("wxyz"))
+    assert votes == [
+        (1, 0, True, "ann"), (0, 1, False, "bob"), (0, 1, False, "bob"), (2, 3, None, None),
+        (1, 2, True, None), (2, 3, True, None), (1, 3, False, None),
+    ]  # fmt: skip
+    strategy = ControlQueries(np.linspace(0.9, 0.1, 6), rng=1)
+    for vote in votes:
+        strategy.learn(vote[:2], *vote[2:])
+    assert strategy.answers == [tuple(vote) for vote in votes]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("id_a,id_b,same,worker\nx,y,yes,ann\nx,q,no,bob\n", "row 3, column 'id_b'"),
+    ("id_a,id_b,same,worker\nx,y,yes,ann\nx,x,no,bob\n", "row 3, column 'id_b'"),
+    ("id_a,id_b,same,worker\nx,y,yes,ann\nx,y,perhaps,bob\n", "row 3, column 'same': the answer must be yes, no, "),
+    ("id_a,id_b,worker\nx,y,ann\n", "column 'same' must"),
+    ("id_a,id_b,same,worker,worker\nx,y,yes,ann,bob\n", "worker"),
+])  # fmt: skip
+def test_a_bad_vote_is_refused_with_row_and_column(tmp_path, text, message):
+    (path := tmp_path / "votes.csv").write_text(text)
+    with pytest.raises(ValueError) as error:
+        read_votes(path, list("wxyz"))
+    assert str(error.value).startswith(str(path)) and message in str(error.value)
+
+
+def test_a_sheet_of_unsure_or_contradicting_answers_is_not_written_over(tmp_path, monkeypatch):
+    """They were paid for, though an ordering cannot use them."""
+    monkeypatch.chdir(tmp_path)
+    records = people([2, 2, 1], rng=1)
+    plan, ids = cr.Plan(records, rng=1), list(records["id"])
+    for same in (["unsure", ""], ["yes", "no"]):
+        sheet = plan.sheet(2).assign(same=same)
+        sheet[["id_a", "id_b"]] = sheet[["id_a", "id_b"]].to_numpy()[[0, 0]]  # both rows about one pair
+        sheet.to_csv("q-1.csv", index=False)
+        assert next_sheet_path("q", ids) == "q-2.csv"
+        with pytest.raises(ValueError, match="path must not be a file with answers"):
+            plan.write_sheet("q-1.csv", 2)
+
+
+@pytest.mark.parametrize("votes", [1, 2])
+def test_batches_for_a_strategy_that_keeps_answers_lead_to_the_end(votes):
+    """Each batch starts with the next question, has no pair twice, and leaves the strategy as it was."""
+    labels = np.repeat(np.arange(5), [4, 3, 2, 1, 1])
+    strategy = ControlQueries(np.random.default_rng(2).random(55), votes=votes, rng=3)
+    truth, sheets = cr.Truth(labels), 0
+    while batch := next_questions(strategy, 7):
+        before = strategy.answers
+        assert batch[0] == strategy.ask() and len({*map(frozenset, batch)}) == len(batch) <= 7
+        assert next_questions(strategy, 7) == batch and strategy.answers == before
+        for pair in batch:
+            strategy.learn(pair, truth(*pair), "ann")
+        sheets += 1
+    assert strategy.ask() is None and cr.Resolution([], [], strategy.clusters).clusters.tolist() == labels.tolist()
+    assert strategy._asked.max() <= votes and sheets < strategy.n_answers / 3
+
+
+def test_batches_cost_hardly_more_questions():
+    """As the docstring says, of one seed; a rule that assumes "unsure" or "yes" asks twice as many."""
+    labels = np.repeat(np.arange(20), [8] * 5 + [4] * 5 + [2] * 5 + [1] * 5)
+    i, j = np.triu_indices(len(labels), 1)
+    center = np.where(labels[i] == labels[j], 0.7, 0.3)
+    similarity = np.clip(center + np.random.default_rng(1).normal(0, 0.15, len(i)), 0, 1)
+    asked = []
+    for size in (1, 50):
+        strategy = ControlQueries(similarity, rng=0)
+        crowd = cr.Faulty(cr.Truth(labels), 0.05, rng=0, persistent=True)
+        while batch := next_questions(strategy, size):
+            for pair in batch:
+                strategy.learn(pair, crowd(*pair))
+        asked.append(strategy.n_answers)
+    assert asked[1] < 1.1 * asked[0]
+
+
+def test_batches_of_one_are_the_strategy_itself():
+    make = functools.partial(ControlQueries, np.random.default_rng(2).random(55), votes=2, rng=3)
+    crowd, one, whole = cr.Faulty(cr.Truth(np.arange(11) % 4), 0.2, rng=1), make(), make()
+    whole.run(crowd)
+    while batch := next_questions(one, 1):
+        one.learn(batch[0], crowd.vote(*batch[0], int(one._asked[batch[0]])))
+    assert one.answers == whole.answers
+
+
+def test_a_strategy_that_cannot_be_copied_says_so():
+    with pytest.raises(TypeError, match="ask NoisyQueries one question at a time"):
+        next_questions(NoisyQueries(np.zeros(6), rng=1), 2)

@@ -1,4 +1,4 @@
-"""Chapter 15 as a tool: the commands as the page writes them, on a file it was not written for, to the end."""
+"""Chapter 16 as a tool: the commands as the page writes them, on a file it was not written for, to the end."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import crowder as cr
 from crowder.practice.planner.people import people
 
 ROOT = Path(__file__).resolve().parents[3]
-NOTEBOOK = ROOT / "notebooks/15-your-data.ipynb"
+NOTEBOOK = ROOT / "notebooks/16-your-data.ipynb"
 
 
 def commands():
@@ -98,7 +98,7 @@ def test_labels_are_compared_and_odd_text_is_shown_as_it_is(clone):
     records.loc[[0, 1, 2, 3], "name"] = odd
     records.to_csv(clone / "odd `<b>names`.csv", index=False, sep=";")
     line = (
-        ".venv/bin/papermill notebooks/15-your-data.ipynb out.ipynb -p records 'odd `<b>names`.csv' -p id_column key "
+        ".venv/bin/papermill notebooks/16-your-data.ipynb out.ipynb -p records 'odd `<b>names`.csv' -p id_column key "
         "-p label_column person -p separator ';' -p votes 3 -p price 0.1 -p strategy node -p similarity levenshtein"
     )
     code, errors = run(line, clone)

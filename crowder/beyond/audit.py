@@ -1,0 +1,587 @@
+r"""An audit of what an ordering leaves open: a bound on the matches missed that needs no model of the similarities.
+
+Pairs of records are drawn at random from those that the answers leave open, and are asked about. Let g be the number of
+matching pairs, and let F of them have been found before a draw. If the pair is drawn uniformly from R pairs that
+contain every open pair, it shows a new match with probability :math:`(g - F)/R`, whatever happened before. The
+*exposure* of g sums over the draws s that showed none,
+
+.. math:: H(g) = -\sum_s \ln\Bigl(1 - \frac{g - F_s}{R_s}\Bigr),
+
+and g is rejected once H(g) reaches :math:`c_k`, where k is the number of draws that did show one. The limits
+:math:`c_k` are such that a Poisson process of rate 1 has more than k points before :math:`c_k`, for all k together,
+with probability at least :math:`1 - \alpha`. Then the true g is ever rejected with probability at most :math:`\alpha`,
+as the appendix *An audit* proves. As long as no match is found, :math:`e^{-H(g)}` is the hypergeometric probability
+that the sample misses all of them.
+
+It goes beyond the paper. Betting on draws without replacement, of which this is a form, is due to Waudby-Smith and
+Ramdas (NeurIPS 2020), and with unequal weights to Shekhar, Xu, Lipton, Liang and Ramdas (UAI 2023).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import inf, isnan, log
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from crowder import validation
+from crowder.engine import ASKED, LOW, Knowledge, edge_ask, learn, no_knowledge, open_pairs, settled
+from crowder.orderings import Ordering
+from crowder.resolution import Resolution, cluster_sizes
+from crowder.validation import Seed
+
+__all__ = ["Audit", "AuditCost", "Audited", "audit_cost", "limits"]
+
+#: Why a run ended; empty while it continues.
+REASONS = ("", "recall", "settled", "sample", "budget")
+
+#: The audit starts after so many questions without a match, as a share of those that the audit would ask.
+PATIENCE = 0.25
+
+#: The number of questions before that number is first computed, and its factor until it is computed again.
+FIRST_CHECK, CHECK_FACTOR = 10, 1.2
+
+#: What rounding may add to an exposure: differences of `gammaln` at up to a billion pairs.
+ROUNDING = 1e-5
+
+#: With replacement, so many pairs are drawn at a time.
+BATCH = 4096
+
+
+def limits(alpha: float, most: int) -> np.ndarray:
+    r"""The exposures :math:`c_k` at which a number of matches is rejected after k discoveries.
+
+    For a Poisson process of rate 1, the first k with at most k points before :math:`c_k` is k with probability at most
+    :math:`\alpha\,(\frac1{(k+1)^2} - \frac1{(k+2)^2})`; these sum to :math:`\alpha`. Three quarters are for k = 0.
+
+    Parameters
+    ----------
+    alpha : float
+        Probability of an error, in (0, 1).
+    most : int
+        How many limits.
+
+    Returns
+    -------
+    ndarray of float64, shape (most,)
+        Rising; it does not depend on `most`.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not in (0, 1), or `most` is less than 1.
+
+    See Also
+    --------
+    crowder.Audit : uses them.
+
+    Notes
+    -----
+    O(most³). The probability of n points before :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows
+    from that for k - 1; the limit is then where the probability of just k falls to its share.
+
+    Examples
+    --------
+    >>> limits(0.05, 3).round(3)  # the first is -ln 0.0375
+    array([3.283, 6.159, 8.716])
+    """
+    return _limits(float(_inside(alpha, "alpha")), validation.whole(most, "most", least=1))
+
+
+@lru_cache(maxsize=64)
+def _limits(alpha: float, most: int) -> np.ndarray:
+    found, at = np.zeros(most), 0.0
+    n = np.arange(most)
+    chance = np.where(n == 0, 1.0, 0.0)  # of n points so far
+    for k in range(most):
+        share = alpha * (1 / (k + 1) ** 2 - 1 / (k + 2) ** 2)
+        step = max(0.0, log(chance[k] / share))
+        found[k] = at = at + step
+        chance = np.convolve(chance, np.exp(xlogy(n, step) - step - gammaln(n + 1)))[:most]
+        chance[k] = 0.0
+    found.flags.writeable = False
+    return found
+
+
+class AuditCost(NamedTuple):
+    """Questions of an audit: the expected number if no match is left, and the number that would settle every pair."""
+
+    expected: float
+    most: int
+
+
+def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> AuditCost:
+    r"""What an audit will cost if all matches have been found, and no other answer is known.
+
+    An audit that finds no match asks about two components of a and b records with probability about
+    :math:`1 - e^{-c_0 ab/x}`, where x is the least number of matching pairs that must not be missed.
+
+    Parameters
+    ----------
+    sizes : array_like of int, shape (k,)
+        Number of records of each entity.
+    recall, confidence : float
+        As in `Audit`.
+
+    Returns
+    -------
+    AuditCost
+        Answers that the ordering gets on its way reduce both numbers.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer, or a number is outside (0, 1).
+
+    See Also
+    --------
+    crowder.Audit : its method `cost` says the same of a run.
+
+    Notes
+    -----
+    O(d²) for d different sizes. The probability is that for draws with independent inclusion; a sample without
+    replacement differs little.
+
+    Examples
+    --------
+    >>> cost = audit_cost([20] * 10 + [1] * 30, recall=0.9)
+    >>> round(cost.expected), cost.most
+    (132, 780)
+    """
+    sizes = cluster_sizes(sizes)
+    weight, count = _products(sizes)
+    found = int((sizes * (sizes - 1) // 2).sum())
+    return _cost(weight, count, found, _target(recall), 1 - _inside(confidence, "confidence"))
+
+
+@dataclass(frozen=True)
+class Audited(Resolution):
+    """A `Resolution` that says what recall is certain, with a given confidence.
+
+    Attributes
+    ----------
+    queries, answers, clusters
+        As in a `Resolution`.
+    found : int
+        Matching pairs of records found, among those that count: the candidates, or all pairs.
+    missed : int
+        An upper limit on the number of those that were missed.
+    confidence : float
+        The probability that all such limits, at whatever time, are right.
+    audited, discovered : int
+        Questions of the audit, and those that found a match.
+    expected : float
+        The number of questions that the audit was expected to need when it started, if no match was left; NaN if it did
+        not start.
+    reason : str
+        Why the run ended: "recall" (the target is certified), "settled" (every pair is: nothing was missed), "sample"
+        or "budget" (spent before); "" while it continues.
+    crowd_errs : bool
+        Whether the crowd is known to err, as `crowder.Faulty` is. Then the limits refer to what it would call matches,
+        and reading `certified` raises an AttributeError.
+
+    See Also
+    --------
+    crowder.Audit : the ordering that returns it.
+
+    Examples
+    --------
+    >>> run = Audited([[0, 1]], [True], [0, 0, 1], found=1, missed=2, confidence=0.95)
+    >>> run.certified  # at least one of at most three
+    0.3333333333333333
+    """
+
+    found: int = 0
+    missed: int = 0
+    confidence: float = 0.95
+    audited: int = 0
+    discovered: int = 0
+    expected: float = float("nan")
+    reason: str = ""
+    crowd_errs: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("found", "missed", "audited", "discovered"):
+            validation.whole(getattr(self, name), name)
+        _inside(self.confidence, "confidence")
+        if not isinstance(self.reason, str) or self.reason not in REASONS:
+            raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
+        validation.flag(self.crowd_errs, "crowd_errs")
+
+    @property
+    def certified(self) -> float:
+        """The recall that is certain with this confidence: `certified_if_true`, unless the crowd is known to err."""
+        if self.crowd_errs:
+            raise AttributeError("there is no certified recall, only certified_if_true: the crowd is known to err")
+        return self.certified_if_true
+
+    @property
+    def certified_if_true(self) -> float:
+        """The recall that is certain if all answers are true: found / (found + missed); 1 if both are 0."""
+        return self.found / (self.found + self.missed) if self.found + self.missed else 1.0
+
+
+class Audit(Ordering):
+    r"""An ordering followed by an audit, which certifies its recall without any model of the similarities.
+
+    It asks the questions of the wrapped ordering until they seem to find no more matches, then about pairs drawn at
+    random from those still open. Matches that the audit finds are kept. It ends as soon as the recall is certified.
+
+    Parameters
+    ----------
+    ordering : Ordering
+        Any ordering that has not asked yet, also a `Stopping`. It must not be used separately afterwards.
+    recall : float, keyword only
+        The recall wanted, ρ in (0, 1): the share of the matching pairs of records that is found.
+    confidence : float, keyword only
+        1 - α in (0, 1): the probability, over the draws, that the recall is at least what is certified.
+    start : int, keyword only
+        Start the audit after so many questions of the ordering, and do not return to the ordering. By default it starts
+        when the last questions of the ordering found no match and were a quarter as many as those that the audit would
+        ask; and a match that the audit finds makes the ordering continue, until the same holds again.
+    sample : int, keyword only
+        At most so many questions in the audit, and so at most the number of pairs.
+    budget : int, keyword only
+        At most so many questions in all.
+    beyond_candidates : bool, keyword only
+        What the recall refers to if only some pairs are candidates: matches among the candidate pairs, or (True) among
+        all pairs of records; then the audit draws from all pairs, which takes many more questions.
+    rng : int or numpy.random.Generator, keyword only
+        Draws the pairs.
+
+    Raises
+    ------
+    TypeError
+        If `ordering` is not an ordering, or an argument has another type.
+    ValueError
+        If the ordering has already asked or is an `Audit`, a number is out of its range, or `sample` is more than the
+        number of pairs.
+
+    Warns
+    -----
+    UserWarning
+        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves.
+
+    See Also
+    --------
+    crowder.Audited : what its run returns.
+    crowder.beyond.audit.audit_cost : what the audit will cost, before anything is asked.
+    crowder.Stopping : stops by a model of the similarities.
+
+    Notes
+    -----
+    *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
+    once, at most `Audited.missed` matching pairs are missed. It holds for all similarities, orderings and values of
+    `start`, `sample` and `budget`: they change how many questions are asked, but not whether the limit is right. If
+    answers are wrong, the limit refers to what the crowd would call matches: a wrong "no" hides a match from the audit,
+    too. No recall is called certified if the crowd is known to err.
+
+    *Draws.* A question settles all pairs of two components, so large components are asked about first. A pair that is
+    settled already counts as a draw and costs nothing. There are no strata by similarity: if no match is found, the
+    limit would be that of the stratum with the lowest rate, and the most similar pairs have been asked about anyway.
+    Pairs are drawn without replacement, except with ``beyond_candidates`` on sparse candidates: there no list of all
+    pairs is made.
+
+    *Answers from elsewhere* (`learn`, question sheets) are used when the run comes to these pairs, as if they were
+    given then. So an answer learned early does not change the draws, and the guarantee holds. Use the same seed. For
+    question sheets, a subclass takes the place of the ordering: its ``__init__(self, similarity, *, rng)`` passes an
+    ordering on to this one.
+
+    *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
+    matches up to its last records, so little is left to save; where little is, a run may ask some per cent more than it
+    takes to settle every pair.
+
+    *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, and some tens of
+    microseconds a question.
+
+    Examples
+    --------
+    >>> import crowder as cr
+    >>> data = cr.datasets.synthetic([40, 30, 10] + [1] * 40, cr.dist1(0.25), rng=7)
+    >>> crowd = cr.Truth(data.labels)
+    >>> cr.EdgeOrdering(data.similarity, rng=7).run(crowd).n_queries
+    1066
+    >>> run = Audit(cr.EdgeOrdering(data.similarity, rng=7), recall=0.95, rng=7).run(crowd)
+    >>> run.n_queries, run.audited, run.reason, round(run.certified, 3), round(run.recall(data.labels)[-1], 3)
+    (395, 65, 'recall', 0.951, np.float64(0.979))
+    """
+
+    def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, start: int | None = None,
+                 sample: int | None = None, budget: int | None = None, beyond_candidates: bool = False,
+                 rng: Seed) -> None:  # fmt: skip
+        validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
+        if isinstance(ordering, Audit):
+            raise ValueError("ordering must not be an Audit itself")
+        if ordering.n_queries or ordering._pending is not None:
+            raise ValueError("ordering must not have asked any question yet")
+        self.target, self.confidence = _target(recall), float(_inside(confidence, "confidence"))
+        for name, number in (("start", start), ("sample", sample), ("budget", budget)):
+            if number is not None:
+                validation.whole(number, name)
+        self.ordering, self.start, self.sample, self.budget = ordering, start, sample, budget
+        self._begin(ordering._candidates)
+        self._beyond = validation.flag(beyond_candidates, "beyond_candidates") and not self.every_pair
+        self._all = self.n * (self.n - 1) // 2
+        pairs = self._all if self._beyond else len(self._candidates.listed()[1])
+        if sample is not None and sample > pairs:
+            raise ValueError(f"sample must be at most {pairs}, the number of pairs, not {sample}")
+        self._key = int(validation.generator(rng, "the audit").integers(2**63))
+        self._rng = np.random.default_rng(self._key)
+        self._seen = no_knowledge(self.n)  # the answers that this run has used; `_knowledge` has all that it was told
+        self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
+        self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
+        self._audited = self._matches = self._hits = 0  # questions drawn; matches in all, and among those drawn
+        self._misses, self._patience, self._check_at = 0, inf, FIRST_CHECK  # questions since the last match
+        self._pool, self._at = np.empty(0, np.int64), np.zeros(1, np.int64)  # pairs in random order, and the next one
+        self._draws: list[list[int]] = []  # pairs found before, pairs drawn from, draws that showed no match
+        self._counted = (-1, 0)  # at how many matches the pairs found were counted, and how many they were
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def next_question(self) -> tuple[int, int] | None:
+        while self._reason not in ("recall", "settled"):
+            self._question = self._question or self._next()
+            if self._question is None:
+                break
+            (i, j), drawn = self._question
+            if self._settled(i, j):  # by an answer from elsewhere
+                self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))
+            elif self.budget is not None and self.n_queries >= self.budget:
+                self._reason = "budget"
+                break
+            elif drawn and self.sample is not None and self._audited >= self.sample:
+                self._reason = "sample"
+                break
+            else:
+                self._reason = ""
+                return i, j
+        return None
+
+    def tell(self, pair: tuple[int, int], same: bool) -> None:
+        """Record the crowd's answer to the open question (as `Ordering.tell`)."""
+        super().tell(pair, same)
+        self._use(bool(same))
+
+    @property
+    def auditing(self) -> bool:
+        """Whether the question that `ask` returned last, if not yet answered, was drawn for the audit."""
+        return self._question is not None and self._question[1]
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        """All settings except `sample` and `budget`, which change no question before they are spent."""
+        kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
+        rules = np.array([float(self.target), self.confidence, -1 if self.start is None else self.start, self._beyond])
+        return (*self.ordering.decided_by(), kind, rules, np.array([self._key]))
+
+    def _next(self) -> tuple[tuple[int, int], bool] | None:
+        if not self._auditing and self._due():
+            self._begin_audit()
+        known = self._seen
+        while not self._auditing:
+            pair = self.ordering.ask()
+            if pair is None:
+                self._begin_audit()
+            elif not settled(known.component, known.table, *pair):
+                return pair, False
+            else:  # the audit has settled it
+                self.ordering.tell(pair, bool(known.component[pair[0]] == known.component[pair[1]]))
+        return self._draw()
+
+    def _due(self) -> bool:
+        asked = int(self._seen.count[ASKED]) - self._audited
+        if self.start is not None:
+            return asked >= self.start
+        if asked >= self._check_at:
+            self._check_at = int(asked * CHECK_FACTOR) + 1
+            self._patience = PATIENCE * self.cost().expected
+        return self._misses >= self._patience
+
+    def _begin_audit(self) -> None:
+        self._auditing = True
+        self._refill()
+        if isnan(self._expected):
+            self._expected = self.cost().expected
+            room = min(
+                inf if self.sample is None else self.sample,
+                inf if self.budget is None else self.budget - self.n_queries,
+            )
+            if room < self._expected:
+                warnings.warn(
+                    f"the audit is expected to need {self._expected:.0f} questions if no match is left, but sample and "
+                    f"budget leave {room}: a recall of {float(self.target):g} may not be certified",
+                    stacklevel=2,
+                )
+
+    def _refill(self) -> None:
+        """Pairs in random order, without those that were settled meanwhile, which leaves the order of the others
+        random."""
+        known = self._seen
+        if self._beyond:
+            weight, count = self._units(known)
+            i, j = self._rng.integers([[self.n], [self.n - 1]], size=(2, BATCH if weight @ count else 0))
+            j += j >= i
+            self._pool = np.minimum(i, j) << 32 | np.maximum(i, j)
+        elif self._listed:
+            self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
+        else:
+            codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+            self._pool, self._listed = self._rng.permutation(codes), True
+        self._at[0] = 0
+
+    def _draw(self) -> tuple[tuple[int, int], bool] | None:
+        """Draw until a pair is open, or the recall is certified."""
+        while True:
+            if 8 * self._at[0] >= len(self._pool):  # refilling takes as long as drawing all that is left
+                self._refill()
+            if not len(self._pool):
+                self._reason = "settled"
+                return None
+            before = int(self._at[0])
+            code = edge_ask(self._pool, self._at, self._seen.component, self._seen.table)
+            self._add_draws(before, int(self._at[0]))
+            if self._is_certified():
+                self._reason = "recall"
+                return None
+            if code != -1:
+                return (int(code >> 32), int(code & LOW)), True
+
+    def _add_draws(self, first: int, end: int) -> None:
+        """Count draws that showed no match: those of the pool from position `first` to before `end`."""
+        found, pairs = self._found_now(), self._all if self._beyond else len(self._pool) - first
+        if end == first:
+            return
+        if self._draws:
+            last = self._draws[-1]
+            if last[0] == found and (self._beyond or last[1] - last[2] == pairs):
+                last[2] += end - first
+                return
+        self._draws.append([found, pairs, end - first])
+
+    def _use(self, same: bool) -> None:
+        """Go on with the answer to the question."""
+        assert self._question is not None
+        (i, j), drawn = self._question
+        self._question = None
+        if not drawn:
+            self.ordering.tell((i, j), same)
+        else:
+            at = int(self._at[0])
+            if same:
+                self._hits += 1
+                self._auditing = self.start is not None
+            else:
+                self._add_draws(at, at + 1)
+            self._at[0] = at + 1
+            self._audited += 1
+        self._seen = learn(self._seen, i, j, same)
+        self._matches += same
+        self._misses = 0 if same else self._misses + 1
+
+    # --- limits -------------------------------------------------------------------------------------------------------
+
+    def _exposure(self, matches: int) -> float:
+        """H of a number of matches."""
+        if not self._draws:
+            return 0.0
+        found, pairs, draws = np.array(self._draws).T
+        missed = matches - found
+        if self._beyond:
+            return inf if (missed >= pairs).any() else -float(draws @ np.log1p(-missed / pairs))
+        rest = pairs - draws
+        if (rest < missed).any():  # a draw would have shown one of them
+            return inf
+        left_out = gammaln(pairs + 1) - gammaln(rest + 1) - gammaln(pairs - missed + 1) + gammaln(rest - missed + 1)
+        return float(left_out.sum())
+
+    def _rejected(self, matches: int) -> bool:
+        most = 16 << max(0, self._hits.bit_length() - 4)  # so that few lengths are computed
+        return self._exposure(matches) >= limits(1 - self.confidence, most)[self._hits] + ROUNDING
+
+    def _is_certified(self) -> bool:
+        found = self._found_now()
+        enough = int(found / self.target) + 1  # matches with which the recall would be too low
+        return (not self._beyond and enough - found > len(self._pool) - self._at[0]) or self._rejected(enough)
+
+    def _found_now(self) -> int:
+        if self._counted[0] != self._matches:
+            self._counted = (self._matches, self._found(self._seen))
+        return self._counted[1]
+
+    def _found(self, known: Knowledge) -> int:
+        """The pairs that count and are found to match."""
+        if self.every_pair or self._beyond:
+            sizes = np.bincount(known.component)
+            return int((sizes * (sizes - 1) // 2).sum())
+        codes = self._candidates.listed()[1]
+        return int((known.component[codes >> 32] == known.component[codes & LOW]).sum())
+
+    def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
+        """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
+        component = known.component.astype(np.int64)
+        if self.every_pair or self._beyond:
+            sizes = np.bincount(component)
+            weight, count = _products(sizes[sizes > 0])
+            keys = known.table[known.table != -1]
+            low, high = keys >> 32, keys & LOW
+            apart = (component[low] == low) & (component[high] == high)  # other keys are of components that were merged
+            differ = sizes[low[apart]] * sizes[high[apart]]
+            return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
+        codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+        a, b = component[codes >> 32], component[codes & LOW]
+        weight = np.unique(np.minimum(a, b) << 32 | np.maximum(a, b), return_counts=True)[1]
+        return weight, np.ones(len(weight), np.int64)
+
+    def cost(self) -> AuditCost:
+        """What an audit that starts now would cost: its expected questions if no match is left, and at most.
+
+        Examples
+        --------
+        >>> from crowder.orderings import EdgeOrdering
+        >>> Audit(EdgeOrdering([0.5] * 6, rng=7), rng=7).cost().most  # nothing is known of four records
+        6
+        """
+        known = self._seen
+        return _cost(*self._units(known), self._found(known), self.target, 1 - self.confidence)
+
+    @property
+    def resolution(self) -> Audited:
+        """The clusters that follow from the answers so far, and the limit of what they miss."""
+        plain, known = super().resolution, self._knowledge
+        found = self._found(known)
+        weight, count = self._units(known)
+        low, high = found, found + int(weight @ count) + 1  # the least number that is rejected is above low
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._rejected(middle) else (middle, high)
+        return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
+                       self._hits, self._expected, self._reason, self._crowd_errs)  # fmt: skip
+
+
+def _inside(value: Any, name: str) -> Any:
+    """A number in (0, 1)."""
+    if validation.probability(value, name) in (0, 1):
+        raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
+    return value
+
+
+def _target(recall: Any) -> Fraction:
+    """A recall as it is written: 0.95 is 19/20."""
+    return Fraction(str(_inside(recall, "recall")))
+
+
+def _products(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The products of the sizes of two components, and for how many pairs of components."""
+    size, times = np.unique(sizes, return_counts=True)
+    i, j = np.triu_indices(len(size))
+    return size[i] * size[j], np.where(i == j, times[i] * (times[i] - 1) // 2, times[i] * times[j])
+
+
+def _cost(weight: np.ndarray, count: np.ndarray, found: int, target: Fraction, alpha: float) -> AuditCost:
+    excess = int(found / target) + 1 - found
+    return AuditCost(float(-np.expm1(-limits(alpha, 1)[0] / excess * weight) @ count), int(count.sum()))

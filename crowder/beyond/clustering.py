@@ -1,0 +1,356 @@
+r"""The likeliest clustering, given evidence for and against each pair of records (correlation clustering).
+
+With the evidence :math:`g_{ij}` that records i and j are one entity (a log-likelihood ratio, in nats) and a prior that
+favours each additional cluster by c nats, the log-likelihood of a clustering is, up to a constant,
+
+.. math:: \sum_{i<j \text{ in one cluster}} g_{ij} + c \cdot (\text{number of clusters}) .
+
+Finding its maximum is NP-hard (Bansal, Blum and Chawla, 2004). `improve` moves records and parts of clusters and merges
+clusters until nothing helps; `exact` finds the maximum for a few records; `likeliest` combines them. Plain functions
+over arrays, compiled by numba.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["cuts", "exact", "improve", "likeliest", "score", "weak_cuts"]
+
+#: A change must gain more than this, so that rounding errors cannot make it endless.
+LEAST_GAIN = 1e-9
+
+#: `likeliest` uses `exact` up to so many records: it takes 3**n steps.
+EXACT = 8
+
+
+@njit(cache=True)
+def score(evidence, cost, labels):
+    """The log-likelihood of a clustering with labels in 0, ..., n - 1, up to a constant. O(n²)."""
+    n = len(labels)
+    used = np.zeros(n, np.bool_)
+    total = 0.0
+    for i in range(n):
+        if not used[labels[i]]:
+            used[labels[i]] = True
+            total += cost
+        for j in range(i):
+            if labels[i] == labels[j]:
+                total += evidence[i, j]
+    return total
+
+
+@njit(cache=True)
+def spanning_tree(evidence, labels):
+    """A maximum spanning tree of each cluster: each record's parent (-1 for a root), and the records, parents first.
+
+    O(sum of squared cluster sizes), by Prim's algorithm.
+    """
+    n = len(labels)
+    parent, order = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    reached, best = np.zeros(n, np.bool_), np.full(n, -np.inf)
+    count = 0
+    for root in range(n):
+        if reached[root]:
+            continue
+        members = np.flatnonzero(labels == labels[root])
+        newest = root
+        for _ in range(len(members)):
+            reached[newest] = True
+            order[count] = newest
+            count += 1
+            following, most = -1, -np.inf
+            for x in members:
+                if not reached[x]:
+                    if parent[x] == -1 or evidence[newest, x] > best[x]:
+                        best[x], parent[x] = evidence[newest, x], newest
+                    if following == -1 or best[x] > most:
+                        following, most = x, best[x]
+            newest = following
+    return parent, order
+
+
+@njit(cache=True)
+def cuts(values, parent, order, labels):
+    """For each record with a parent: the sum of `values` between its subtree and the rest of its cluster, (n,).
+
+    A pair crosses the cut of v if exactly one of its records is in the subtree of v; if both are, their lowest common
+    ancestor is too. So the cut is the sum over all pairs of records in the subtree, less twice the pairs inside, which
+    are counted at their lowest common ancestors. O(sum of squared cluster sizes) instead of their cubes.
+    """
+    n = len(order)
+    outgoing, inside = np.zeros(n), np.zeros(n)
+    ancestor = np.empty((n, n), np.int32)  # of two records of a cluster, by their places in `order`
+    place = np.empty(n, np.int64)
+    first = 0  # the place of the root of this cluster
+    for t in range(n):
+        x = order[t]
+        place[x] = t
+        if parent[x] == -1:
+            first = t
+        for u in range(first, t):
+            y = order[u]
+            above = place[parent[x]]
+            common = above if u == above else ancestor[max(above, u), min(above, u)]
+            ancestor[t, u] = common
+            outgoing[x] += values[x, y]
+            outgoing[y] += values[x, y]
+            inside[order[common]] += values[x, y]
+    cut = np.zeros(n)
+    for t in range(n - 1, -1, -1):
+        x = order[t]
+        cut[x] = outgoing[x] - 2 * inside[x]
+        if parent[x] != -1:
+            outgoing[parent[x]] += outgoing[x]
+            inside[parent[x]] += inside[x]
+    return cut
+
+
+@njit(cache=True)
+def weak_cuts(s, e, labels, base, rho, order_by):
+    """λ (`crowder.beyond.doubt`) of the cut above each record in a spanning tree of its cluster, inf for a root; the
+    number of pairs that the cut separates; and the trees.
+
+    They are maximum spanning trees by `order_by`.
+    """
+    n = len(labels)
+    parent, order = spanning_tree(order_by, labels)
+    answered, similar = cuts(s, parent, order, labels), cuts(e, parent, order, labels)
+    size, below = np.zeros(n, np.int64), np.ones(n, np.int64)
+    for i in range(n):
+        size[labels[i]] += 1
+    weak, pairs = np.full(n, np.inf), np.ones(n, np.int64)
+    for t in range(n - 1, -1, -1):
+        x = order[t]
+        if parent[x] != -1:
+            below[parent[x]] += below[x]
+            pairs[x] = below[x] * (size[labels[x]] - below[x])
+            weak[x] = base + answered[x] + similar[x] / (1.0 + rho * (pairs[x] - 1))
+    return weak, pairs, parent, order
+
+
+@njit(cache=True)
+def _move(evidence, sums, size, labels, i, to):
+    """Move record i to another cluster; sums[j, a] is the evidence of record j with the other records of cluster a."""
+    before = labels[i]
+    labels[i] = to
+    size[before] -= 1
+    size[to] += 1
+    for j in range(len(labels)):
+        if j != i:
+            sums[j, before] -= evidence[i, j]
+            sums[j, to] += evidence[i, j]
+
+
+@njit(cache=True)
+def _move_records(evidence, cost, sums, size, labels, order, least_gain):
+    """Move single records while that helps; whether any has moved."""
+    moved, again = False, True
+    while again:
+        again = False
+        for i in order:
+            here = labels[i]
+            alone = size[here] == 1
+            stay = 0.0 if alone else sums[i, here] - cost
+            best, to = (0.0 if not alone else -np.inf), -1  # -1: a cluster of its own
+            for a in range(len(size)):
+                if a != here and size[a] > 0 and sums[i, a] - cost > best:
+                    best, to = sums[i, a] - cost, a
+            if best > stay + least_gain:
+                if to == -1:
+                    to = np.flatnonzero(size == 0)[0]
+                _move(evidence, sums, size, labels, i, to)
+                moved = again = True
+    return moved
+
+
+@njit(cache=True)
+def _merge(evidence, cost, sums, size, labels, least_gain):
+    """Merge clusters while that helps, the pair that gains most first; whether any were merged."""
+    n = len(labels)
+    between = np.zeros((n, n))
+    for i in range(n):
+        for a in range(n):
+            if size[a] > 0:
+                between[labels[i], a] += sums[i, a]
+    merged = False
+    alive = np.flatnonzero(size > 0)
+    while True:
+        best, kept, gone = cost + least_gain, -1, -1
+        for s, a in enumerate(alive):
+            for b in alive[:s]:
+                if between[a, b] > best:
+                    best, kept, gone = between[a, b], a, b
+        if kept == -1:
+            return merged
+        for i in range(n):
+            if labels[i] == gone:
+                _move(evidence, sums, size, labels, i, kept)
+        for a in alive:
+            between[kept, a] += between[gone, a]
+            between[a, kept] = between[kept, a]
+        alive = alive[alive != gone]
+        merged = True
+
+
+@njit(cache=True)
+def _move_part(evidence, cost, sums, size, labels, least_gain):
+    """Move one subtree of the spanning trees, to another cluster or to one of its own, whichever gains most; whether
+    any gained."""
+    n = len(labels)
+    parent, order = spanning_tree(evidence, labels)
+    cut = cuts(evidence, parent, order, labels)
+    reach = sums.copy()  # of a subtree, with each cluster
+    best, top, to = least_gain, -1, -1
+    for t in range(n - 1, -1, -1):
+        x = order[t]
+        if parent[x] == -1:
+            continue
+        if cost - cut[x] > best:
+            best, top, to = cost - cut[x], x, -1
+        for a in range(n):
+            if size[a] > 0:
+                reach[parent[x], a] += reach[x, a]
+                if a != labels[x] and reach[x, a] - cut[x] > best:
+                    best, top, to = reach[x, a] - cut[x], x, a
+    if top == -1:
+        return False
+    if to == -1:
+        to = np.flatnonzero(size == 0)[0]
+    below = np.zeros(n, np.bool_)
+    below[top] = True
+    for x in order:
+        if below[x] or (parent[x] != -1 and below[parent[x]]):
+            below[x] = True
+            _move(evidence, sums, size, labels, x, to)
+    return True
+
+
+@njit(cache=True)
+def improve(evidence, cost, labels, order, least_gain=LEAST_GAIN):
+    """Change `labels` until moving a record or a part of a cluster, or merging two clusters, gains nothing.
+
+    Parameters
+    ----------
+    evidence : ndarray, shape (n, n)
+        Symmetric; the diagonal is ignored.
+    cost : float
+        c: what each additional cluster gains.
+    labels : ndarray of int64, shape (n,)
+        In 0, ..., n - 1; changed in place.
+    order : ndarray of int64, shape (n,)
+        The order in which records are tried.
+
+    Notes
+    -----
+    Every step increases the log-likelihood, so it ends. O(n²) for each round and O(n) for each record moved.
+    """
+    n = len(labels)
+    size, sums = np.zeros(n, np.int64), np.zeros((n, n))
+    for i in range(n):
+        size[labels[i]] += 1
+        for j in range(n):
+            if j != i:
+                sums[i, labels[j]] += evidence[i, j]
+    while True:
+        moved = _move_records(evidence, cost, sums, size, labels, order, least_gain)
+        merged = _merge(evidence, cost, sums, size, labels, least_gain)
+        if not merged and not moved and not _move_part(evidence, cost, sums, size, labels, least_gain):
+            return
+
+
+def exact(evidence: np.ndarray, cost: float) -> np.ndarray:
+    """The likeliest clustering of a few records, by dynamic programming over the sets of records. O(3**n).
+
+    Parameters
+    ----------
+    evidence : ndarray, shape (n, n)
+        Symmetric; the diagonal is ignored.
+    cost : float
+        c: what each additional cluster gains.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Examples
+    --------
+    >>> exact(np.array([[0, 3.0, -1], [3, 0, -1], [-1, -1, 0]]), 0.0)
+    array([0, 0, 1])
+    """
+    n = len(evidence)
+    inside = np.zeros(1 << n)  # the evidence within each set of records
+    for members in range(1, 1 << n):
+        first = (members & -members).bit_length() - 1
+        rest = members & (members - 1)
+        inside[members] = inside[rest] + sum(evidence[first, j] for j in range(n) if rest >> j & 1)
+    best, block = np.zeros(1 << n), np.zeros(1 << n, np.int64)
+    for members in range(1, 1 << n):
+        lowest, rest = members & -members, members & (members - 1)
+        best[members], part = -np.inf, rest
+        while True:  # every block that contains the first record
+            value = inside[part | lowest] + cost + best[rest ^ part]
+            if value > best[members]:
+                best[members], block[members] = value, part | lowest
+            if part == 0:
+                break
+            part = (part - 1) & rest
+    labels, left = np.zeros(n, np.int64), (1 << n) - 1
+    while left:
+        labels[[j for j in range(n) if block[left] >> j & 1]] = n - left.bit_count()
+        left ^= int(block[left])
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def likeliest(evidence: np.ndarray, cost: float, *, start: np.ndarray, rng: np.random.Generator,
+              starts: int = 3) -> np.ndarray:  # fmt: skip
+    """The best clustering found, part by part: `exact` for small parts, otherwise `improve` from several starts.
+
+    Parameters
+    ----------
+    evidence : ndarray, shape (n, n)
+        Symmetric; the diagonal is ignored.
+    cost : float
+        c, at least 0: what each additional cluster gains.
+    start : ndarray of int64, shape (n,)
+        The first start. The second has every record alone, the others start from random clusters.
+    rng : numpy.random.Generator
+        Shuffles the records, and draws the random starts.
+    starts : int
+        How many starts.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The cluster of each record.
+
+    Notes
+    -----
+    If c ≥ 0, records that no chain of positive evidence joins are in different clusters of some likeliest clustering:
+    splitting them loses no positive evidence. So the parts joined by positive evidence are clustered on their own.
+
+    Examples
+    --------
+    >>> evidence = np.array([[0, 3.0, -1], [3, 0, -1], [-1, -1, 0]])
+    >>> likeliest(evidence, 0.0, start=np.arange(3), rng=np.random.default_rng(7))
+    array([0, 0, 1])
+    """
+    labels, count = np.zeros(len(evidence), np.int64), 0
+    parts, part = connected_components(evidence > 0, directed=False)
+    ends = np.cumsum(np.bincount(part, minlength=parts))
+    for members in np.split(np.argsort(part, kind="stable"), ends[:-1]):
+        within = np.ascontiguousarray(evidence[np.ix_(members, members)])
+        if len(members) <= EXACT:
+            found = exact(within, cost)
+        else:
+            _, first = np.unique(start[members], return_inverse=True)
+            tries = [first, np.arange(len(members))]
+            tries += [rng.integers(len(members), size=len(members)) for _ in range(starts - 2)]
+            for labelled in tries[:starts]:
+                improve(within, cost, labelled, rng.permutation(len(members)))
+            found = max(tries[:starts], key=lambda labelled: score(within, cost, labelled))
+            found = np.unique(found, return_inverse=True)[1]
+        labels[members] = count + found
+        count += len(np.unique(found))
+    return labels

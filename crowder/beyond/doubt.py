@@ -1,0 +1,117 @@
+r"""How likely each decision of a clustering is wrong, given answers and similarities.
+
+A decision is that two clusters are different entities, or that the two sides of a cut through a cluster are one. The
+log-odds that two groups A and B of records are one entity are taken as
+
+.. math:: \lambda(A, B) = b + \sum_{i \in A, j \in B} s_{ij}
+          + \frac{\sum_{i \in A, j \in B} e_{ij}}{1 + \rho (|A| |B| - 1)} ,
+
+where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and ρ the
+correlation that damps the sum of similarities (see `crowder.EvidenceOrdering`).
+
+Plain functions over arrays, compiled by numba. For clusters a and b, ``answered[a, b]`` and ``similar[a, b]`` are the
+two sums, kept while records move.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["between", "closest", "doubts", "move", "probable", "tally"]
+
+
+@njit(cache=True)
+def tally(s, e, labels):
+    """The sums of s and of e between clusters, (n, n) each, and the number of records in each cluster, (n,)."""
+    n = len(labels)
+    answered, similar, size = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, np.int64)
+    for i in range(n):
+        a = labels[i]
+        size[a] += 1
+        for j in range(n):
+            if j != i:
+                answered[a, labels[j]] += s[i, j]
+                similar[a, labels[j]] += e[i, j]
+    return answered, similar, size
+
+
+@njit(cache=True)
+def move(s, e, labels, answered, similar, size, i, to):
+    """Move record i to another cluster. O(n)."""
+    before = labels[i]
+    for j in range(len(labels)):
+        if j != i:
+            b = labels[j]
+            answered[before, b] -= s[i, j]
+            similar[before, b] -= e[i, j]
+            answered[b, before] -= s[i, j]
+            similar[b, before] -= e[i, j]
+            answered[to, b] += s[i, j]
+            similar[to, b] += e[i, j]
+            answered[b, to] += s[i, j]
+            similar[b, to] += e[i, j]
+    labels[i] = to
+    size[before] -= 1
+    size[to] += 1
+
+
+@njit(cache=True)
+def between(answered, similar, size, base, rho, a, b):
+    """λ of two clusters."""
+    return base + answered[a, b] + similar[a, b] / (1.0 + rho * (size[a] * size[b] - 1))
+
+
+@njit(cache=True)
+def doubts(answered, similar, size, base, rho, penalty):
+    """The pair of clusters with the most expected wrong pairs of records, and the logarithm of this number.
+
+    That is min(λ, 0) + ln |A||B|, nearly, less a penalty. (-1, -1, -inf) if none is finite. O(k²) for k clusters.
+    """
+    alive = np.flatnonzero(size)
+    best, x, y = -np.inf, -1, -1
+    most = 2 * np.log(size.sum())  # more than any gain below
+    for t, a in enumerate(alive):
+        for b in alive[:t]:
+            value = min(between(answered, similar, size, base, rho, a, b), 0.0) - penalty[a, b]
+            if value + most > best:  # logarithms take time
+                value += np.log(size[a] * size[b])
+                if value > best:
+                    best, x, y = value, a, b
+    return x, y, best
+
+
+@njit(cache=True)
+def probable(answered, similar, size, labels, base, rho, weak, parent, order):
+    """The probability that each two records are one entity, (n, n).
+
+    Across clusters it is that of the clusters; within one, that of the weakest cut on the path between the records.
+    """
+    n = len(labels)
+    chance = np.ones((n, n))
+    for t in range(n):
+        x = order[t]
+        own = 1.0 / (1.0 + np.exp(-weak[x]))
+        for u in range(t):
+            y = order[u]
+            if labels[x] != labels[y]:
+                value = between(answered, similar, size, base, rho, labels[x], labels[y])
+                chance[x, y] = 1.0 / (1.0 + np.exp(-value))
+            elif parent[x] == y:
+                chance[x, y] = own
+            else:
+                chance[x, y] = min(own, chance[parent[x], y])
+            chance[y, x] = chance[x, y]
+    return chance
+
+
+@njit(cache=True)
+def closest(rank, asked, votes, here, there):
+    """Of the pairs between two groups with fewer than `votes` answers: the one with the fewest answers, then the lowest
+    rank; (-1, -1) if there is none. O(|A||B|)."""
+    x, y = -1, -1
+    for i in here:
+        for j in there:
+            if asked[i, j] < votes and (x == -1 or (asked[i, j], rank[i, j]) < (asked[x, y], rank[x, y])):
+                x, y = i, j
+    return x, y

@@ -1,0 +1,183 @@
+"""Asking and telling where answers may contradict one another: every answer is kept, and clusters are only an estimate.
+
+`crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. The strategies for a
+crowd that errs ask such questions on purpose: `crowder.beyond.control_queries` and `crowder.beyond.noisy_queries`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowder import validation
+from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
+from crowder.pairs import candidates
+
+__all__ = ["KeptAnswers"]
+
+
+class KeptAnswers(ABC):
+    """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
+
+    Parameters
+    ----------
+    similarity : array_like
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+
+    Raises
+    ------
+    ValueError
+        If the similarity is not one of these.
+
+    See Also
+    --------
+    crowder.Ordering : the same for answers that are never doubted.
+
+    Examples
+    --------
+    >>> class AskAll(KeptAnswers):
+    ...     def next_question(self):
+    ...         open_pairs = np.argwhere(np.triu(self._asked == 0, 1))
+    ...         return tuple(open_pairs[0].tolist()) if len(open_pairs) else None
+    ...
+    ...     @property
+    ...     def clusters(self):
+    ...         return np.argmax(2 * self._yes + np.eye(self.n) > self._asked, axis=1)
+    >>> AskAll([0.9, 0.5, 0.4]).run(lambda i, j: i + j == 1)
+    array([0, 0, 2])
+    """
+
+    def __init__(self, similarity: ArrayLike) -> None:
+        pairs = candidates(similarity)
+        if not pairs.complete:
+            raise ValueError("similarity must have every pair, dense or condensed")
+        self.n = pairs.n
+        self._candidates = pairs
+        #: The numbers of answers about each pair, and of answers "same" and "different"; the others are unsure.
+        self._asked, self._yes, self._no = np.zeros((3, self.n, self.n), np.int32)
+        self._answers: list[tuple[int, int, bool | None, Hashable]] = []
+        self._pending: tuple[int, int] | None = None
+
+    @abstractmethod
+    def next_question(self) -> tuple[int, int] | None:
+        """The pair of records to ask about next, None at the end.
+
+        An unsure answer must count as one that was asked for, so that it does not lead to the same question forever.
+        """
+
+    @property
+    @abstractmethod
+    def clusters(self) -> np.ndarray:
+        """The cluster of each record given the answers so far, shape (n,), int64."""
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        """What determines the questions besides the similarities, as in `crowder.Ordering.decided_by`."""
+        return ()
+
+    def _similarities(self) -> tuple[np.ndarray, ...]:
+        """The similarities of all pairs: for a journal."""
+        return (self._candidates.listed()[0],)
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers so far, unsure ones included; two answers about one pair count as two."""
+        return len(self._answers)
+
+    @property
+    def answers(self) -> list[tuple[int, int, bool | None, Hashable]]:
+        """All answers in order: two records, whether the worker said "same" (None if unsure), and the worker."""
+        return list(self._answers)
+
+    def ask(self) -> tuple[int, int] | None:
+        """The next question, None at the end. Calling it again before `tell` returns the same pair."""
+        if self._pending is None:
+            self._pending = self.next_question()
+        return self._pending
+
+    def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep the answer to the open question.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            The pair that `ask` returned, in either order.
+        same : bool or None
+            None means unsure: an answer that was paid for, but is no evidence.
+        worker : hashable, optional
+            The name of the worker who gave it.
+
+        Raises
+        ------
+        ValueError
+            If this pair is not the open question; nothing is kept.
+        TypeError
+            If `same` is neither a boolean nor None, or `worker` is not hashable; nothing is kept.
+        """
+        if self._pending is None or not _equal(pair, self._pending):
+            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
+            raise ValueError(f"pair {pair!r} was not asked: {state}")
+        self.learn(self._pending, same, worker)
+
+    def learn(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep an answer about any pair, from a question sheet for example; parameters as in `tell`.
+
+        Raises
+        ------
+        ValueError
+            If these are not two different records; nothing is kept.
+        TypeError
+            As in `tell`.
+        """
+        try:
+            i, j = (record_number(record) for record in pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
+        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
+            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
+        same, worker = checked(same, worker, f"the answer to {(i, j)}")
+        if self._pending is not None and _equal(pair, self._pending):
+            self._pending = None
+        self._learn(i, j, same, worker)
+
+    def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
+        """Keep an answer; a subclass may draw its conclusions here."""
+        for pair in ((i, j), (j, i)):
+            self._asked[pair] += 1
+            self._yes[pair] += same is True
+            self._no[pair] += same is False
+        self._answers.append((i, j, same, worker))
+
+    def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
+        """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
+
+        Parameters
+        ----------
+        oracle : callable
+            ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
+            method ``vote``, that is called with the number of answers about the pair so far (`crowder.oracles`).
+        budget : int, optional
+
+        Raises
+        ------
+        TypeError
+            If `oracle` is not callable or an answer is not one of these; the answers before it are kept, and `run` can
+            be called again.
+        """
+        begin(callable_oracle(oracle), self)
+        most = None if budget is None else validation.whole(budget, "budget")
+        while (most is None or self.n_answers < most) and (pair := self.ask()) is not None:
+            self.tell(pair, *answer_and_worker(oracle, *pair, int(self._asked[pair])))
+        return self.clusters
+
+
+def _equal(pair: Any, other: tuple[int, int]) -> bool:
+    """Whether these are the same two records, in either order."""
+    try:
+        i, j = pair
+        return {i, j} == set(other)
+    except (TypeError, ValueError):  # not two values, or not record numbers
+        return False

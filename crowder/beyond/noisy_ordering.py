@@ -1,0 +1,389 @@
+r"""An ordering for a crowd that errs: ask where the clustering so far is least certain, and revise it.
+
+Every answer is kept as evidence (`crowder.ErrorRates`), the clusters are the likeliest given all of it
+(`crowder.beyond.clustering`), and the next question is about the decision that is most likely wrong
+(`crowder.beyond.doubt`): two clusters that may be one, or a cluster that may be two. So redundancy is bought where it
+is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking about
+other records of the two clusters. It goes beyond the paper.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import replace
+from math import exp, log
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+
+from crowder import validation
+from crowder.beyond.answer_fit import DISAGREE
+from crowder.beyond.answer_model import learn_errors
+from crowder.beyond.answers import Answers
+from crowder.beyond.clustering import improve, likeliest, weak_cuts
+from crowder.beyond.doubt import between, closest, doubts, move, probable, tally
+from crowder.beyond.error_rates import ErrorRates
+from crowder.beyond.kept_answers import KeptAnswers
+from crowder.beyond.resolved import Resolved, certainty
+from crowder.engine import LOW
+from crowder.resolution import by_first_record
+from crowder.validation import Seed
+
+__all__ = ["NoisyOrdering"]
+
+#: The correlations of similarities that are compared: how well each has foretold the answers decides.
+CORRELATIONS = np.array([0.2, 0.5, 1.0])
+
+#: Nats by which the largest correlation leads at first: similarities have to earn that their sums are believed.
+HEAD_START = 2.0
+
+#: The weight of a similarity inside a cluster is this, times one minus the correlation.
+INSIDE = 0.2
+
+#: An additional cluster gains this share of the prior log-odds against a match.
+PARSIMONY = 0.4
+
+#: Rates and similarities are learned after so many answers, and again whenever their number has grown by this factor.
+FIRST_UPDATE, GROWTH = 8, 1.1
+
+#: So many starts of the search for the likeliest clusters, then.
+STARTS = 4
+
+#: `NoisyOrdering.take` ends with so many rounds at most, with so many starts each.
+ROUNDS, FINAL_STARTS = 20, 8
+
+#: Another answer about a pair tells less than one about a new pair: it must be worth this many nats more.
+REPEATED = 2.0
+
+#: Before any answer, the pair of rank r is a match with probability 1/(1 + 2r/n); this counts as so many pairs a block.
+PRIOR_PAIRS = 1.0
+
+#: Blocks of ranks grow by this factor, and no block has a chance of a match below `LEAST` or above 1 - `LEAST`.
+BLOCK, LEAST = 1.3, 1e-4
+
+
+class NoisyOrdering(KeptAnswers):
+    r"""Ask about the decision with the most wrong pairs to be expected, and keep the likeliest clusters.
+
+    A decision separates two clusters, or keeps the two sides of a cut through a cluster together. With the log-odds λ
+    that it is wrong (`crowder.beyond.doubt`) and m pairs of records across, its urgency is
+
+    .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
+
+    nearly the logarithm of the expected number of wrong pairs. The question is the pair across with the fewest answers,
+    of these the most similar one.
+
+    Parameters
+    ----------
+    similarity : array_like
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+    errors : ErrorRates, optional
+        How the crowd errs. By default learned from the answers.
+    votes : int, keyword only
+        The largest number of answers about one pair. A further answer is asked for only if it is worth
+        `REPEATED` nats more than a new pair.
+    doubt : float, keyword only
+        In [0, 1): stop when no decision has so many wrong pairs to be expected. It is an estimate, not a guarantee.
+        With 0, ask until every pair has `votes` answers.
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties, and draws starts of the search for clusters.
+
+    Attributes
+    ----------
+    errors : ErrorRates
+        The rates given, or learned so far.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    See Also
+    --------
+    crowder.resolve : clusters from answers that exist already.
+    crowder.EdgeOrdering : for a crowd that never errs.
+    crowder.ErrorRates : what an answer is worth.
+
+    Notes
+    -----
+    *Similarities* count twice. Across clusters, the probability that a pair of a given rank matches is learned from the
+    pairs decided so far; its log-odds are summed and damped by a correlation ρ, the one of `CORRELATIONS` that has
+    foretold the answers best. Inside clusters they count little (`INSIDE`).
+
+    *Learning:* error rates, similarities and ρ are learned anew whenever the number of answers has grown by a tenth,
+    and all records are then clustered from several starts. In between, an answer that contradicts the clusters
+    makes its two clusters be clustered again.
+
+    *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). Not in the paper.
+
+    Examples
+    --------
+    >>> from crowder import Faulty, Truth, datasets, dist2, edge_ordering
+    >>> data = datasets.synthetic([20, 15, 10, 5], dist2(0.2), rng=1)
+    >>> crowd = Faulty(Truth(data.labels), 0.1, rng=1, persistent=True)
+    >>> ordering = NoisyOrdering(data.similarity, rng=1)
+    >>> np.bincount(ordering.run(crowd)), ordering.n_answers
+    (array([20, 15, 10,  5]), 119)
+    >>> np.bincount(edge_ordering(data.similarity, crowd, rng=1).clusters)
+    array([19,  1, 19,  1,  8,  2])
+    """
+
+    def __init__(
+        self,
+        similarity: ArrayLike,
+        *,
+        errors: ErrorRates | None = None,
+        votes: int = 1,
+        doubt: float = 1e-3,
+        rng: Seed | None = None,
+    ) -> None:
+        super().__init__(similarity)
+        self._rng = validation.generator(rng, "ties and starts")
+        self.votes = validation.whole(votes, "votes", least=1)
+        if validation.probability(doubt, "doubt") == 1:
+            raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
+        self.doubt = float(doubt)
+        if errors is not None:
+            validation.kind(errors, ErrorRates, "errors must be ErrorRates")
+        self._given = errors
+        n = self.n
+        values, codes = self._candidates.listed()
+        self._falling = np.lexsort((self._rng.random(len(values)), -values))
+        self._i, self._j = (codes >> 32)[self._falling], (codes & LOW)[self._falling]  # by falling similarity
+        self._tied = np.unique(-values[self._falling], return_inverse=True)[1]
+        self._rank = np.zeros((n, n), np.int64)
+        self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
+        self._table, self._votes = Answers(n), defaultdict[tuple[int, int], tuple[list, list]](lambda: ([], []))
+        self._s, self._labels = np.zeros((n, n)), np.arange(n)
+        self._scores = np.where(CORRELATIONS == CORRELATIONS.max(), HEAD_START, 0.0)
+        self._update_at = FIRST_UPDATE
+        self._learn_errors(np.empty(0))
+        self._learn_similarities(np.zeros((n, n)))
+        self._tally()
+
+    def decided_by(self) -> tuple[np.ndarray, ...]:
+        """The order of ties, and all settings but `doubt`, which changes no question before the last."""
+        given = self._given
+        rates = (
+            [] if given is None else [given.false_yes, given.false_no, *given.vote, *given.rates_of(given.workers).flat]
+        )
+        return self._falling, np.array([self.votes, *rates])
+
+    # --- what is learned ----------------------------------------------------------------------------------------------
+
+    @property
+    def correlation(self) -> float:
+        """ρ: how strongly the similarities between two clusters depend on one another, from 0 to 1."""
+        return float(CORRELATIONS[self._scores.argmax()])
+
+    def _learn_errors(self, chance: np.ndarray) -> None:
+        """The error rates given, or learned from the answers and the chance that each pair with answers is a match."""
+        self.errors = self._given or learn_errors(self._table, chance)
+        self._singly = self.errors.majority(1)
+
+    def _learn_similarities(self, chance: np.ndarray) -> None:
+        """P(match) as a falling function of the rank of a pair, from the pairs that are decided so far."""
+        m = len(self._i)
+        self._e, self._base = np.zeros((self.n, self.n)), 0.0
+        if m == 0:
+            return
+        one, other = self._labels[self._i], self._labels[self._j]
+        told = np.zeros((self.n, self.n), bool)  # clusters with an answer between them
+        i, j = np.nonzero(self._asked)
+        told[self._labels[i], self._labels[j]] = True
+        decided = (one == other) | told[one, other]
+        ends = np.unique(np.minimum(np.ceil(10 * BLOCK ** np.arange(80)), m).astype(np.int64))
+        starts = np.append(0, ends[:-1])
+        middle = (starts + ends) / 2
+        number = np.add.reduceat(decided, starts, dtype=np.float64) + PRIOR_PAIRS
+        matched = np.add.reduceat(chance[self._i, self._j] * decided, starts)
+        share = (matched + PRIOR_PAIRS / (1 + 2 * middle / self.n)) / number
+        share = isotonic_regression(share, weights=number, increasing=False).x.clip(LEAST, 1 - LEAST)
+        odds = np.interp(np.log(np.arange(1, m + 1)), np.log(middle), np.log(share / (1 - share)))
+        odds = (np.bincount(self._tied, odds) / np.bincount(self._tied))[self._tied]  # equal similarities, equal odds
+        mean = (1 / (1 + np.exp(-odds))).mean()
+        self._base = log(mean / (1 - mean))
+        self._e[self._i, self._j] = self._e[self._j, self._i] = odds - self._base
+
+    def _tally(self) -> None:
+        self._answered, self._similar, self._size = tally(self._s, self._e, self._labels)
+        self._penalty = np.zeros((self.n, self.n))
+        self._cuts: tuple | None = None
+
+    @property
+    def _cost(self) -> float:
+        return max(0.0, -PARSIMONY * self._base)
+
+    def _evidence(self, records: np.ndarray | None = None) -> np.ndarray:
+        """The evidence of pairs inside one cluster: that of the answers, and a little of the similarities."""
+        within = ... if records is None else np.ix_(records, records)
+        return self._s[within] + INSIDE * (1 - self.correlation) * self._e[within]
+
+    def _update(self, starts: int = STARTS) -> None:
+        """Learn rates and similarities from all answers, and cluster all records again."""
+        self._update_at = int(self.n_answers * GROWTH) + 1
+        weak, _, parent, order = self._weak_cuts()
+        chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
+                          parent, order)  # fmt: skip
+        i, j = self._table.pairs.T
+        self._learn_errors(chance[i, j])
+        self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
+        self._learn_similarities(chance)
+        self._labels = likeliest(self._evidence(), self._cost, start=self._labels, rng=self._rng, starts=starts)
+        self._tally()
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
+        self._keep(i, j, same, worker)
+        a, b = self._labels[i], self._labels[j]
+        if self.n_answers >= self._update_at:
+            self._update()
+        elif same is not None and same != (a == b):
+            self._reconsider(a, b)
+
+    def _keep(self, i: int, j: int, same: bool | None, worker: Hashable) -> None:
+        """Add an answer to the evidence, but leave the clusters as they are."""
+        super()._learn(i, j, same, worker)
+        i, j = min(i, j), max(i, j)
+        a, b = self._labels[i], self._labels[j]
+        self._table.add(i, j, same, worker)
+        self._penalty[a, b] = self._penalty[b, a] = 0.0
+        if same is None:
+            return
+        if a != b:
+            self._score(a, b, same)
+        said, workers = self._votes[i, j]
+        said.append(same)
+        workers.append(worker)
+        change = self.errors.of_votes(said, workers) - self._s[i, j]
+        self._s[i, j] += change
+        self._s[j, i] += change
+        if a != b:
+            self._answered[a, b] += change
+            self._answered[b, a] += change
+        self._cuts = None
+
+    def take(self, answers: Answers) -> None:
+        """Learn from answers that exist already, in their order, until neither rates nor clusters change.
+
+        Parameters
+        ----------
+        answers : Answers
+            They may be about any pairs.
+
+        Raises
+        ------
+        ValueError
+            If they name records that there are not; nothing is then learned.
+        TypeError
+            If they are not `Answers`.
+        """
+        validation.kind(answers, Answers, "answers must be Answers")
+        if answers.n > self.n:
+            raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
+        pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
+        for (i, j), yes, worker in zip(pairs, answers.yes.tolist(), answers.worker.tolist(), strict=True):
+            self._keep(i, j, yes, workers[worker])
+            if self.n_answers >= 2 * self._update_at:
+                self._update()
+        self._pending = None
+        for _ in range(ROUNDS):
+            before = self.clusters
+            self._update(FINAL_STARTS)
+            if (self.clusters == before).all():
+                break
+
+    def _score(self, a: int, b: int, same: bool) -> None:
+        """Add to each correlation's score the logarithm of the chance that it gave to this answer."""
+        false_yes, false_no = self._singly
+        for at, correlation in enumerate(CORRELATIONS):
+            odds = between(self._answered, self._similar, self._size, self._base, correlation, a, b)
+            chance = 1 / (1 + exp(-min(max(odds, -700.0), 700.0)))
+            yes = chance * (1 - false_no) + (1 - chance) * false_yes
+            self._scores[at] += log(yes if same else 1 - yes)
+
+    def _reconsider(self, a: int, b: int) -> None:
+        """Cluster the records of these two clusters again."""
+        records = np.flatnonzero((self._labels == a) | (self._labels == b))
+        _, labels = np.unique(self._labels[records], return_inverse=True)
+        improve(self._evidence(records), self._cost, labels, self._rng.permutation(len(records)))
+        names = [a, b] if a != b else [a]
+        names += np.flatnonzero(self._size == 0).tolist()[: labels.max() + 1]
+        for record, label in zip(records.tolist(), labels.tolist(), strict=True):
+            if self._labels[record] != names[label]:
+                for name in (self._labels[record], names[label]):
+                    self._penalty[name, :] = self._penalty[:, name] = 0.0
+                move(self._s, self._e, self._labels, self._answered, self._similar, self._size, record, names[label])
+        self._cuts = None
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def _weak_cuts(self) -> tuple:
+        if self._cuts is None:
+            self._cuts = weak_cuts(self._s, self._e, self._labels, self._base, self.correlation,
+                                         self._s - 1e-9 * self._rank)  # fmt: skip
+        return self._cuts
+
+    def next_question(self) -> tuple[int, int] | None:
+        across, least = self._across()
+        inside = self._inside(least)
+        return inside or across
+
+    def _across(self) -> tuple[tuple[int, int] | None, float]:
+        """The question about the most urgent pair of clusters, and its urgency."""
+        while True:
+            a, b, urgency = doubts(self._answered, self._similar, self._size, self._base, self.correlation,
+                                         self._penalty)  # fmt: skip
+            if urgency <= self._least:
+                return None, self._least
+            here, there = (np.flatnonzero(self._labels == name) for name in (a, b))
+            pair = closest(self._rank, self._asked, self.votes, here, there)
+            penalty = np.inf if pair[0] == -1 else REPEATED * self._asked[pair]
+            if penalty <= self._penalty[a, b]:
+                return (int(pair[0]), int(pair[1])), urgency
+            self._penalty[a, b] = self._penalty[b, a] = penalty
+
+    def _inside(self, least: float) -> tuple[int, int] | None:
+        """The question across the most urgent cut of a cluster, if it is more urgent than `least`."""
+        weak, pairs, parent, order = self._weak_cuts()
+        urgency = np.minimum(-weak, 0) + np.log(pairs)
+        found = None
+        for top in np.argsort(-urgency):
+            if not urgency[top] > least:
+                break
+            below = np.zeros(self.n, bool)
+            below[top] = True
+            for x in order:
+                below[x] |= parent[x] != -1 and below[parent[x]]
+            rest = np.flatnonzero((self._labels == self._labels[top]) & ~below)
+            pair = closest(self._rank, self._asked, self.votes, np.flatnonzero(below), rest)
+            if pair[0] != -1 and urgency[top] - REPEATED * self._asked[pair] > least:
+                found, least = (int(pair[0]), int(pair[1])), urgency[top] - REPEATED * self._asked[pair]
+        return found
+
+    @property
+    def _least(self) -> float:
+        """The log-odds of a wrong decision below which nothing is asked."""
+        return log(self.doubt) if self.doubt > 0 else -np.inf
+
+    # --- results ------------------------------------------------------------------------------------------------------
+
+    @property
+    def clusters(self) -> np.ndarray:
+        return by_first_record(self._labels)
+
+    @property
+    def resolved(self) -> Resolved:
+        """The clusters so far, how sure they are, and what comes next."""
+        weak, _, parent, order = self._weak_cuts()
+        i, j = self._table.pairs.T
+        chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
+                          parent, order)  # fmt: skip
+        sure, together = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
+        fit = self.errors.surprise(self._table, chance[i, j])
+        if self.votes > 1:  # it votes again where votes disagree, so their number says nothing
+            fit = replace(fit, checks=tuple(check for check in fit.checks if check.what != DISAGREE))
+        return Resolved(self.clusters, sure, together, self.errors, fit, self.ask(), self.n_answers)

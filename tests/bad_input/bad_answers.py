@@ -1,0 +1,108 @@
+"""Bad input to the table of answers, and to the rates at which a crowd errs."""
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+from bad_material import Row, V
+from scipy import sparse
+
+import crowder as cr
+from crowder.beyond.answer_model import PRIOR, dawid_skene, learn_errors
+
+ONE = cr.Answers.read([(0, 1, "yes", "ann")], n=3)
+RATES = cr.ErrorRates(0.01, 0.1)
+
+
+def table(**columns):
+    """A good row, then one with these values."""
+    good = {"left": 0, "right": 1, "answer": "yes", "worker": "ann"}
+    return pd.DataFrame([good, good | columns], dtype=object)
+
+
+TABLE = {
+    "Answers of a crowd": [
+        Row(lambda: cr.Answers(-1), ValueError, "n, the number of records, must be at least 0, not -1"),
+        Row(lambda: cr.Answers(2.5), TypeError, "n, the number of records, must be a whole number, not 2.5"),
+        Row(lambda: cr.Answers.read(None), TypeError, "rows must be a data frame or an iterable of"),
+        Row(lambda: cr.Answers.read("answers.csv"), TypeError, "rows must be a data frame or an iterable of"),
+        Row(lambda: cr.Answers.read(pd.DataFrame({"a": [0], "b": [1]})),
+            ValueError, "rows must have columns left, right and answer; they have a, b"),
+        Row(lambda: cr.Answers.read([(0, 1, "yes"), (0, 5, "no")], n=3),
+            ValueError, "row 1, (0, 5, 'no'): record 5 is unknown: there are n=3 records, 0 to 2"),
+        Row(lambda: cr.Answers.read([(0, 1, "yes")], n=0), ValueError, "row 0, (0, 1, 'yes'): record 1 is unknown:"),
+        Row(lambda: cr.Answers.read([(2, 2, "yes")]), ValueError, "row 0, (2, 2, 'yes'): a question is about two"),
+        Row(lambda: cr.Answers.read([(0, -1, "yes")]), ValueError, "row 0, (0, -1, 'yes'): a record must be at least"),
+        Row(lambda: cr.Answers.read([(0, 1.0, "yes")]), TypeError, "row 0, (0, 1.0, 'yes'): a record must be a whole"),
+        Row(lambda: cr.Answers.read([("0", 1, "yes")]), TypeError, "row 0, ('0', 1, 'yes'): a record must be a whole"),
+        Row(lambda: cr.Answers.read([(0, 10**30, "yes")]), ValueError, "is too large; number the records 0, 1, 2, ..."),
+        Row(lambda: cr.Answers.read([(0, 1)]), ValueError, "row 0, (0, 1): an answer must be (i, j, said) or"),
+        Row(lambda: cr.Answers.read([7]), ValueError, "row 0, 7: an answer must be (i, j, said) or"),
+        Row(lambda: cr.Answers.read([(0, 1, "maybe")]),
+            ValueError, 'row 0, (0, 1, \'maybe\'): an answer must be "yes", "no" or "unsure"'),
+        Row(lambda: cr.Answers.read([(0, 1, 0.5)]), ValueError, 'row 0, (0, 1, 0.5): an answer must be "yes"'),
+        Row(lambda: cr.Answers.read([(0, 1, nan)]), ValueError, 'row 0, (0, 1, nan): an answer must be "yes"'),
+        Row(lambda: cr.Answers.read([(0, 1, [1])]), ValueError, 'row 0, (0, 1, [1]): an answer must be "yes"'),
+        Row(lambda: cr.Answers.read(table(answer=None)), ValueError, 'answer is missing; write "unsure", or leave'),
+        Row(lambda: cr.Answers.read(table(worker=nan)), ValueError, "row 1, (0, 1, 'yes', nan): worker is missing"),
+        Row(lambda: cr.Answers.read(table(left=pd.NA)), ValueError, "row 1, (<NA>, 1, 'yes', 'ann'): left is missing"),
+        Row(lambda: ONE.add(0, 3, "no"), ValueError, "record 3 is unknown: there are n=3 records, 0 to 2"),
+        Row(lambda: ONE.add(1, 1, "no"), ValueError, "a question is about two different records, not record 1 twice"),
+        Row(lambda: ONE.add(True, 1, "no"), TypeError, "a record must be a whole number, not True"),
+        Row(lambda: ONE.add(0, 1, "no", ["ann"]), TypeError, "the worker must be hashable, such as text or a number"),
+        Row(lambda: ONE.add(0, 1, "no", nan), ValueError, "the worker is nan; pass a name, or None"),
+    ],
+    "An ordering for a crowd that errs, and clusters from answers": [
+        Row(lambda: cr.NoisyOrdering(V), ValueError, "pass rng="),
+        Row(lambda: cr.NoisyOrdering(V, votes=0, rng=7), ValueError, "votes must be at least 1, not 0"),
+        Row(lambda: cr.NoisyOrdering(V, doubt=1, rng=7), ValueError, "doubt must be in [0, 1), not 1"),
+        Row(lambda: cr.NoisyOrdering(V, doubt=nan, rng=7), ValueError, "doubt must be in [0, 1], not nan"),
+        Row(lambda: cr.NoisyOrdering(V, errors=0.1, rng=7), TypeError, "errors must be ErrorRates, not 0.1"),
+        Row(lambda: cr.NoisyOrdering(sparse.coo_array((3, 3)), rng=7), ValueError, "similarity must have every pair"),
+        Row(lambda: cr.NoisyOrdering(V, rng=7).tell((0, 1), True), ValueError, "pair (0, 1) was not asked"),
+        Row(lambda: cr.NoisyOrdering(V, rng=7).learn((0, 3), True), ValueError, "(0, 3) must be two different records"),
+        Row(lambda: cr.NoisyOrdering(V, rng=7).learn((0, 1), "yes"), TypeError, "must be True, False or None (unsure)"),
+        Row(lambda: cr.NoisyOrdering(V, rng=7).take([(0, 1, True)]), TypeError, "answers must be Answers, not"),
+        Row(lambda: cr.NoisyOrdering(V, rng=7).run(cr.Truth([0, 0])), ValueError, "labels for 2 records"),
+        Row(lambda: cr.resolve([(0, 1, "yes"), (1, 1, "no")], rng=7), ValueError, "row 1, (1, 1, 'no'): a question is"),
+        Row(lambda: cr.resolve(ONE, n=2, rng=7), ValueError, "n must be at least 3, since the answers name record 2"),
+        Row(lambda: cr.resolve([(0, 8_000, "yes")], rng=7), ValueError, "answers must be about at most 8,000 records"),
+        Row(lambda: cr.resolve([(0, 3, "yes")], V, rng=7), ValueError, "answers must be about the 3 records, 0 to 2"),
+        Row(lambda: cr.resolve(7, rng=7), TypeError, "rows must be a data frame or an iterable of"),
+        Row(lambda: cr.Resolved([0, 1], [1.0], np.eye(2), RATES, None, None, 0), ValueError, "sure must have shape"),
+    ],
+    "Rates of errors": [
+        Row(lambda: cr.ErrorRates(0, 0.1), ValueError, "false_yes must be a rate of errors in (0, 1/2), not 0"),
+        Row(lambda: cr.ErrorRates(0.01, 0.5), ValueError, "false_no must be a rate of errors in (0, 1/2), not 0.5"),
+        Row(lambda: cr.ErrorRates(nan, 0.1), ValueError, "false_yes must be a rate of errors in (0, 1/2), not nan"),
+        Row(lambda: cr.ErrorRates("1%", 0.1), ValueError, "false_yes must be a rate of errors in (0, 1/2), not '1%'"),
+        Row(lambda: cr.ErrorRates(0.01, None), ValueError, "false_no must be a rate of errors in (0, 1/2), not None"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, {"ann": (0.1, 0.7)}),
+            ValueError, "false_no of the rates of worker 'ann' must be a rate of errors in (0, 1/2), not 0.7"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, {"ann": 0.1}),
+            ValueError, "the rates of worker 'ann' must be (false_yes, false_no), not 0.1"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, ["ann"]), TypeError, "workers must be a dictionary from worker to"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, vote=0.1), ValueError, "vote must be (false_yes, false_no), not 0.1"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, unclear=0.1), ValueError, "unclear must be two probabilities"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, unclear=(0.1, 0.6)),
+            ValueError, "unclear must be a rate of errors in (0, 1/2), not 0.6"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, unclear_yes=1), ValueError, "unclear_yes must be in (0, 1), not 1"),
+        Row(lambda: cr.ErrorRates(0.01, 0.1, unclear_yes="half"), ValueError, "unclear_yes must be in [0, 1], not"),
+        Row(lambda: RATES.evidence([(0, 1, True)]), TypeError, "answers must be Answers, such as Answers.read(rows)"),
+        Row(lambda: RATES.of_votes([True, False], ["ann"]), ValueError, "one worker for each vote"),
+        Row(lambda: RATES.majority(2), ValueError, "votes must be"),
+        Row(lambda: RATES.surprise(ONE, [0.5, 0.5]), ValueError, "same must have one entry for each of the 1 pairs"),
+        Row(lambda: RATES.surprise(None, [0.5]), TypeError, "answers must be Answers, such as Answers.read(rows)"),
+        Row(lambda: learn_errors(ONE, [1.5]), ValueError, "same must be in [0, 1], not 1.5 for pair (0, 1)"),
+        Row(lambda: learn_errors(ONE, [nan]), ValueError, "same must be in [0, 1], not nan for pair (0, 1)"),
+        Row(lambda: learn_errors(ONE, ["yes"]), TypeError, "same, the probabilities of a match, must be real numbers"),
+        Row(lambda: learn_errors(ONE, [1], before=0.1), TypeError, "before must be ErrorRates, not 0.1"),
+        Row(lambda: learn_errors(ONE, [1], prior=PRIOR._replace(worker=0)),
+            ValueError, "prior must have positive pseudo-counts"),
+        Row(lambda: learn_errors(ONE, [1], prior=0.1), TypeError, "prior must be a Prior, not 0.1"),
+        Row(lambda: learn_errors(ONE, [1], rounds=0), ValueError, "rounds must be at least 1, not 0"),
+        Row(lambda: dawid_skene(cr.Answers(3)), ValueError, "answers must have at least one that is yes or no"),
+        Row(lambda: dawid_skene(np.ones(3)), TypeError, "answers must be Answers, such as Answers.read(rows)"),
+        Row(lambda: dawid_skene(ONE, tolerance=nan), ValueError, "tolerance must be in [0, 1], not nan"),
+    ],
+}  # fmt: skip

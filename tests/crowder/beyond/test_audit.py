@@ -1,0 +1,331 @@
+"""The audit: that its limits are ever wrong no more often than stated, and that it works like any other ordering."""
+
+import warnings
+from fractions import Fraction
+from itertools import permutations
+from math import comb, exp, log
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import crowder as cr
+from book.claims.audit import crossings, exact_errors
+from crowder.beyond.audit import audit_cost, limits
+from crowder.practice.planner.batch import question_batch
+
+MODEL = cr.dist1(0.25)
+DATA = cr.datasets.synthetic([12, 8, 5, 3, 2, 2, 1, 1, 1, 1], MODEL, rng=3)
+PAIRS = np.triu_indices(DATA.n, 1)
+
+
+def edge(seed=7, similarity=DATA.condensed):
+    return cr.EdgeOrdering(similarity, rng=seed)
+
+
+def audit(seed=7, **settings):
+    return cr.Audit(edge(seed), rng=seed, **settings)
+
+
+def finish(ordering, labels):
+    return ordering.run(lambda i, j: bool(labels[i] == labels[j]))  # not `Truth`: question by question
+
+
+def matching(labels):
+    sizes = np.bincount(labels)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+# --- the limits -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-6])
+def test_the_first_limits_are_those_computed_by_hand(alpha):
+    """No point before c0: exp(-c0). One, before c0, and none from there to c1: c0 exp(-c1). Two by c1, one of them
+    before c0 at least: the area c0 c1 - c0²/2 times exp(-c2)."""
+    a, b, c = limits(alpha, 3)
+    assert exp(-a) == pytest.approx(3 * alpha / 4)
+    assert a * exp(-b) == pytest.approx(alpha * 5 / 36)
+    assert (a * b - a * a / 2) * exp(-c) == pytest.approx(alpha * 7 / 144)
+    np.testing.assert_allclose(limits(alpha, 40)[:3], [a, b, c], rtol=1e-12)
+
+
+def test_a_poisson_process_crosses_the_limits_as_often_as_stated():
+    """Forty limits at α = 0.3: some is crossed with probability 0.3 (1 - 1/41²)."""
+    share, true = crossings(0.3, 40, 40_000, np.random.default_rng(5)).mean(), 0.3 * (1 - 1 / 41**2)
+    assert abs(share - true) < 4 * np.sqrt(true * (1 - true) / 40_000)
+
+
+# --- the guarantee ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.2, 0.05])
+def test_every_sample_of_every_small_population(alpha):
+    """The definition, enumerated: the exact probability of an error is at most α, for any number of matches. It comes
+    close, or the test would show nothing."""
+    chances = exact_errors(alpha, 12)
+    assert max(chances) <= alpha
+    assert max(chances) > 0.45 * alpha
+
+
+class Listed:
+    """A generator whose permutation is given."""
+
+    def __init__(self, order):
+        self.order = order
+
+    def permutation(self, codes):
+        return codes[list(self.order)]
+
+
+def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
+    """Six pairs in 720 orders, with an audit from the start: `missed` is ever too small in at most 40 % of the orders.
+    All orders being tried, it does not matter which records match, only how many."""
+    worst = Fraction(0)
+    for labels in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1), (0, 0, 1, 2), (0, 1, 2, 3)):
+        wrong = 0
+        for order in permutations(range(6)):
+            run = cr.Audit(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
+            run._rng = Listed(order)
+            bad = False
+            while (pair := run.ask()) is not None and not bad:
+                run.tell(pair, labels[pair[0]] == labels[pair[1]])
+                now = run.resolution
+                bad = now.found + now.missed < matching(np.array(labels))
+            wrong += bad
+        worst = max(worst, Fraction(wrong, 720))
+    assert worst <= 1 - confidence
+    assert worst > 0  # not for the trivial reason that nothing is ever rejected
+
+
+@pytest.mark.parametrize("settings", [{}, {"start": 20}, {"start": 0}])
+@pytest.mark.parametrize("make", [cr.EdgeOrdering, cr.NodeOrdering, cr.EvidenceOrdering])
+def test_the_recall_is_hardly_ever_below_what_is_certified(settings, make):
+    """150 runs at confidence 0.8, with similarities that mislead: 30 may be wrong, and 3 standard errors are 15."""
+    rng, wrong = np.random.default_rng(9), 0
+    for seed in range(150):
+        similarity = rng.permutation(DATA.condensed)
+        run = cr.Audit(make(similarity, rng=seed), recall=0.8, confidence=0.8, rng=seed, **settings)
+        result = run.run(cr.Truth(DATA.labels))
+        wrong += result.recall(DATA.labels)[-1] < result.certified
+        assert result.certified >= 0.8 and result.reason in ("recall", "settled")
+    assert wrong <= 45
+
+
+class Knowing(cr.Ordering):
+    """Asks nine matches out of eleven, and ends."""
+
+    def next_question(self):
+        return next(((2 * e, 2 * e + 1) for e in range(9) if not self.settled(2 * e, 2 * e + 1)), None)
+
+
+def test_the_error_comes_as_close_as_it_may():
+    """Nine of eleven matching pairs are found, one less than a recall of 0.9 needs. The run is wrong if neither of the
+    two is drawn until exp(-H) is 0.75 α: with that probability, which a limit too high or too low would change."""
+    labels = np.r_[np.repeat(np.arange(11), 2), 11:19]
+    alpha, wrong, runs = 0.2, 0, 1000
+    for seed in range(runs):
+        run = cr.Audit(Knowing(np.full(435, 0.5)), recall=0.9, confidence=1 - alpha, start=9, rng=seed)
+        wrong += run.run(cr.Truth(labels)).recall(labels)[-1] < 0.9
+    expected = 0.75 * alpha
+    assert abs(wrong / runs - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
+
+
+def test_the_limit_is_that_of_the_definition():
+    """`missed` by adding up draws one by one: the largest number of matches that is not rejected."""
+    run, labels, draws, hits = audit(recall=0.8, start=60), DATA.labels, [], 0
+    while (pair := run.ask()) is not None:
+        drawn = run.auditing
+        if drawn:
+            position, size = int(run._at[0]), len(run._pool)
+        run.tell(pair, same := bool(labels[pair[0]] == labels[pair[1]]))
+        hits += drawn and same
+        draws.append((drawn, same, position if drawn else 0, size if drawn else 0))
+    # Every run of draws with one number of matches found is the hypergeometric probability of finding none.
+    result = run.resolution
+    for g in (result.found + result.missed, result.found + result.missed + 1):
+        exposure = 0.0
+        for found, pairs, missed in run._draws:
+            exposure += sum(-log(1 - (g - found) / (pairs - s)) for s in range(missed))
+        assert (exposure >= limits(0.05, 16)[hits]) == (g > result.found + result.missed)
+    assert result.discovered == hits
+    assert result.audited == sum(drawn for drawn, *_ in draws)
+
+
+def test_with_nothing_left_it_costs_what_was_expected():
+    """All matches are among the first questions; the mean of 60 audits is the expected number to a few per cent."""
+    labels = np.repeat(np.arange(30), 5)
+    similarity = np.where(np.equal.outer(labels, labels), 0.9, 0.1)
+    runs = [
+        cr.Audit(cr.EdgeOrdering(similarity, rng=1), recall=0.8, start=120, rng=seed).run(cr.Truth(labels))
+        for seed in range(60)
+    ]
+    assert all(run.discovered == 0 and run.found == matching(labels) for run in runs)
+    expected = audit_cost([5] * 30, 0.8)  # 120 questions are the spanning trees: no non-match is known
+    assert runs[0].expected == expected.expected and expected.most == comb(30, 2)
+    assert np.mean([run.audited for run in runs]) == pytest.approx(expected.expected, rel=0.04)
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+def some_candidates(least=0.3):
+    i, j = PAIRS
+    kept = DATA.condensed >= least
+    return sparse.coo_array((DATA.condensed[kept], (i[kept], j[kept])), shape=(DATA.n, DATA.n)), kept
+
+
+def test_with_candidates_the_recall_is_that_among_them():
+    similarity, kept = some_candidates()
+    same = DATA.labels[PAIRS[0]] == DATA.labels[PAIRS[1]]
+    for seed in range(20):
+        result = cr.Audit(edge(seed, similarity), recall=0.9, rng=seed).run(cr.Truth(DATA.labels))
+        i, j = PAIRS[0][kept], PAIRS[1][kept]
+        assert result.found == (result.clusters[i] == result.clusters[j]).sum()
+        assert result.certified >= 0.9 and result.found + result.missed <= len(i)
+        if result.reason == "settled":
+            assert result.found == same[kept].sum() and result.missed == 0
+
+
+def test_beyond_the_candidates_all_pairs_are_drawn():
+    """Few matches are candidates: the recall among candidates is certified, that among all pairs is lower; the audit of
+    all pairs finds the others."""
+    i, j = PAIRS
+    similarity = sparse.coo_array((DATA.condensed[:30], (i[:30], j[:30])), shape=(DATA.n, DATA.n))
+    low = cr.Audit(edge(7, similarity), recall=0.9, rng=7).run(cr.Truth(DATA.labels))
+    assert low.certified >= 0.9 and low.recall(DATA.labels)[-1] < 0.7
+    wrong = 0
+    for seed in range(40):
+        run = cr.Audit(edge(seed, similarity), recall=0.9, confidence=0.8, beyond_candidates=True, rng=seed)
+        result = finish(run, DATA.labels)
+        assert result.certified >= 0.9
+        wrong += result.found + result.missed < matching(DATA.labels)
+        assert {pairs for _, pairs, _ in run._draws} == {comb(DATA.n, 2)}  # drawn with replacement
+    assert wrong <= 16  # 8 are allowed, and 3 standard errors are 7.6
+
+
+def test_beyond_the_candidates_every_pair_is_as_likely():
+    """Fifteen pairs of six records among 4096 draws: 273 each, and 4 standard errors are 64."""
+    run = cr.Audit(edge(7, sparse.coo_array((6, 6))), beyond_candidates=True, start=0, rng=7)
+    assert run.ask() is not None
+    drawn, times = np.unique(run._pool, return_counts=True)
+    assert len(run._pool) == 4096 and len(drawn) == 15 and (drawn >> 32 < drawn & (2**32 - 1)).all()
+    assert abs(times - 4096 / 15).max() < 64
+
+
+def test_when_all_pairs_are_settled_nothing_is_missed():
+    for settings in ({}, {"beyond_candidates": True}):
+        run = cr.Audit(edge(7, sparse.coo_array((4, 4))), recall=0.5, rng=7, **settings)
+        result = run.run(cr.Truth([0, 1, 2, 3]))
+        assert result.missed == 0 and result.certified == 1
+        assert result.n_queries == (6 if settings else 0)
+
+
+# --- an ordering like any other ---------------------------------------------------------------------------------------
+
+
+class Careless(cr.Ordering):
+    """Asks three pairs and ends."""
+
+    def next_question(self):
+        return next((pair for pair in ((0, 1), (2, 3), (4, 5)) if not self.settled(*pair)), None)
+
+
+@pytest.mark.parametrize("wrapped", [
+    lambda: edge(), lambda: cr.NodeOrdering(DATA.condensed, rng=7), lambda: cr.EvidenceOrdering(DATA.condensed, rng=7),
+    lambda: cr.Stopping(edge(), MODEL, run_delta=0.2), lambda: cr.Stopping(edge(), budget=10),
+    lambda: Careless(DATA.condensed),
+])  # fmt: skip
+def test_every_ordering_can_be_audited(wrapped):
+    one = cr.Audit(wrapped(), recall=0.9, rng=7)
+    result = finish(one, DATA.labels)
+    assert result.certified >= 0.9
+    # Its first questions are those of the ordering alone.
+    alone = wrapped().run(cr.Truth(DATA.labels)).queries
+    first = min(3, len(alone))
+    assert result.queries[:first].tolist() == alone[:first].tolist()
+    # `run` with the truth asks the same.
+    again = cr.Audit(wrapped(), recall=0.9, rng=7).run(cr.Truth(DATA.labels))
+    assert again.queries.tolist() == result.queries.tolist() and again.missed == result.missed
+
+
+def test_no_question_is_redundant_and_none_is_repeated():
+    run = audit(recall=0.99)
+    while (pair := run.ask()) is not None:
+        assert pair == run.ask() and not run.settled(*pair)
+        run.tell(pair, bool(DATA.labels[pair[0]] == DATA.labels[pair[1]]))
+    assert run.ask() is None
+
+
+def test_a_journal_resumes_an_audit(tmp_path):
+    """Stopped by a budget within the audit, and continued without it: no answer is paid for twice, and the questions
+    are those of one run. Another seed of the draws is another run."""
+    crowd, whole = cr.Truth(DATA.labels), audit(start=30).run(cr.Truth(DATA.labels))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        part = audit(start=30, budget=40).run(cr.Journal(crowd, tmp_path / "a.db"))
+    assert part.reason == "budget" and part.n_queries == 40 and part.audited == 10
+    journal = cr.Journal(crowd, tmp_path / "a.db")
+    rest = audit(start=30).run(journal)
+    assert rest.queries.tolist() == whole.queries.tolist() and journal.asked == whole.n_queries - 40
+    with pytest.raises(ValueError, match="another run"):
+        cr.Audit(edge(7), start=30, rng=8).run(cr.Journal(crowd, tmp_path / "a.db"))
+
+
+def test_answers_learned_early_change_no_draw():
+    """All of a run's answers, learned in reverse: the run is over at once, with the same draws and the same limit."""
+    whole, again = audit(start=25), audit(start=25)
+    result = whole.run(cr.Truth(DATA.labels))
+    for pair, same in zip(result.queries[::-1].tolist(), result.answers[::-1].tolist(), strict=True):
+        again.learn(tuple(pair), same)
+    assert again.ask() is None
+    assert again._draws == whole._draws
+    assert again.resolution.missed == result.missed and again.resolution.reason == result.reason
+
+
+class AuditedEdge(cr.Audit):
+    def __init__(self, similarity, *, rng):
+        super().__init__(cr.EdgeOrdering(similarity, rng=rng), recall=0.9, rng=rng)
+
+
+def test_question_sheets_lead_to_a_certified_recall():
+    """Batches of 15 until none is left; a batch may only add questions to the run with one at a time."""
+    known, sheets = {}, 0
+    while chosen := question_batch(AuditedEdge, DATA.condensed, 15, list(known), list(known.values()), rng=7):
+        assert len(chosen) <= 15 and not set(chosen) & set(known)
+        known |= {pair: bool(DATA.labels[pair[0]] == DATA.labels[pair[1]]) for pair in chosen}
+        sheets += 1
+    single = AuditedEdge(DATA.condensed, rng=7).run(cr.Truth(DATA.labels))
+    last = AuditedEdge(DATA.condensed, rng=7)
+    for pair, same in known.items():
+        last.learn(pair, same)
+    assert last.ask() is None and last.resolution.certified >= single.certified
+    assert last.resolution.reason in ("recall", "settled") and len(known) < 1.5 * single.n_queries
+
+
+def test_what_cannot_be_certified_is_said_before_and_after():
+    with pytest.warns(UserWarning, match=r"expected to need \d+ questions .* leave 5: a recall of 0.95 may not"):
+        result = audit(recall=0.95, start=45, sample=5).run(cr.Truth(DATA.labels))
+    assert result.reason == "sample" and result.audited == 5 and result.expected > 5
+    assert 0 < result.certified < 0.95 and result.certified <= result.recall(DATA.labels)[-1]
+    with pytest.warns(UserWarning, match="leave 2"):
+        result = audit(recall=0.95, start=45, budget=47).run(cr.Truth(DATA.labels))
+    assert result.reason == "budget" and result.n_queries == 47
+
+
+def test_nothing_is_certified_by_a_crowd_that_errs():
+    result = audit().run(cr.MajorityVote(cr.Faulty(cr.Truth(DATA.labels), 0.05, rng=7), 3))
+    assert result.crowd_errs and not hasattr(result, "certified")
+    assert result.certified_if_true >= 0.95  # of what the crowd calls matches
+    with pytest.raises(AttributeError, match="only certified_if_true: the crowd is known to err"):
+        _ = result.certified
+
+
+def test_before_any_answer_nothing_is_certified():
+    result = audit().resolution
+    assert (result.found, result.missed, result.certified) == (0, comb(DATA.n, 2), 0) and result.reason == ""
+
+
+def test_a_target_is_read_as_it_is_written():
+    """19 of 20 matching pairs are exactly 0.95, which no float is."""
+    assert audit(recall=0.95).target == Fraction(19, 20) == audit(recall=Fraction(19, 20)).target

@@ -1,0 +1,148 @@
+"""The likeliest clustering: exact against enumeration and an integer program, local moves against exact."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from crowder.beyond.clustering import cuts, exact, improve, likeliest, score, spanning_tree
+
+
+def partitions(n):
+    """All partitions of n records, as labels in order of first occurrence."""
+    if n == 0:
+        yield []
+        return
+    for start in partitions(n - 1):
+        for label in range(max(start, default=-1) + 2):
+            yield [*start, label]
+
+
+def random_evidence(n, rng):
+    evidence = rng.normal(size=(n, n))
+    return evidence + evidence.T
+
+
+def naive_score(evidence, cost, labels):
+    inside = sum(evidence[i, j] for i, j in combinations(range(len(labels)), 2) if labels[i] == labels[j])
+    return inside + cost * len(set(labels))
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_exact_is_the_best_of_all_partitions(n):
+    rng = np.random.default_rng(n)
+    for cost in (0.0, 0.7, -0.4):  # a negative cost is a prior against clusters
+        evidence = random_evidence(n, rng)
+        best = max(naive_score(evidence, cost, labels) for labels in partitions(n))
+        found = exact(evidence, cost)
+        assert naive_score(evidence, cost, found.tolist()) == pytest.approx(best)
+        assert score(evidence, cost, found) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("n", [5, 7])
+def test_likeliest_is_the_best_of_all_partitions_of_few_records(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        evidence = random_evidence(n, rng)
+        best = max(naive_score(evidence, 0.3, labels) for labels in partitions(n))
+        found = likeliest(evidence, 0.3, start=np.arange(n), rng=rng)
+        assert naive_score(evidence, 0.3, found.tolist()) == pytest.approx(best)
+
+
+def best_by_integer_program(evidence):
+    """The largest evidence inside clusters: x_ij = 1 if i and j are together, and x_ij + x_jk - x_ik <= 1."""
+    n = len(evidence)
+    pairs = list(combinations(range(n), 2))
+    place = {pair: at for at, pair in enumerate(pairs)}
+    rows, columns, values = [], [], []
+    for triple in combinations(range(n), 3):
+        sides = [place[pair] for pair in combinations(triple, 2)]
+        for odd in range(3):  # the other two together force the odd one
+            row = rows[-1] + 1 if rows else 0
+            rows += [row] * 3
+            columns += sides
+            values += [-1.0 if at == odd else 1.0 for at in range(3)]
+    bound = LinearConstraint(coo_array((values, (rows, columns))).tocsr(), -np.inf, 1)
+    gain = np.array([evidence[pair] for pair in pairs])
+    found = milp(-gain, integrality=np.ones(len(pairs)), bounds=Bounds(0, 1), constraints=bound)
+    assert found.success
+    return -found.fun
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_likeliest_reaches_the_integer_program_on_30_records(seed):
+    # Planted clusters, a third of the pairs answered, one answer in eight wrong: the optimum is not the planted one.
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(6), 5)
+    same = labels[:, None] == labels
+    wrong, asked = rng.random((2, 30, 30))
+    evidence = np.triu(np.where(same != (wrong < 1 / 8), 2.0, -1.5) * (asked < 1 / 3), 1)
+    evidence += evidence.T
+    found = likeliest(evidence, 0.0, start=np.arange(30), rng=rng, starts=8)
+    assert score(evidence, 0.0, found) == pytest.approx(best_by_integer_program(evidence))
+
+
+def test_local_moves_never_lose_and_end_where_no_single_change_gains():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n, cost = 12, rng.choice([0.0, 1.0])
+        evidence, labels = random_evidence(n, rng), rng.integers(12, size=12)
+        before = score(evidence, cost, labels)
+        improve(evidence, cost, labels, rng.permutation(n))
+        end = score(evidence, cost, labels)
+        assert end >= before
+        for i in range(n):  # no record gains by moving
+            for to in range(n):
+                moved = labels.copy()
+                moved[i] = to
+                assert score(evidence, cost, moved) <= end + 1e-6
+        for a, b in combinations(np.unique(labels), 2):  # no two clusters gain by merging
+            assert score(evidence, cost, np.where(labels == a, b, labels)) <= end + 1e-6
+
+
+def test_a_wrong_merge_of_two_groups_is_split():
+    # Two groups of four joined by one wrong answer and separated by two right ones: no single record can leave.
+    evidence = np.zeros((8, 8))
+    evidence[:4, :4] = evidence[4:, 4:] = 2.0
+    for (i, j), value in {(0, 4): 3.0, (1, 5): -2.0, (2, 6): -2.0}.items():
+        evidence[i, j] = evidence[j, i] = value
+    labels = np.zeros(8, np.int64)
+    improve(evidence, 0.0, labels, np.arange(8))
+    assert len(set(labels[:4])) == len(set(labels[4:])) == 1 and labels[0] != labels[4]
+
+
+def test_the_cuts_of_a_spanning_tree_are_sums_over_the_pairs_across():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        evidence, labels = random_evidence(11, rng), rng.integers(3, size=11)
+        parent, order = spanning_tree(evidence, labels)
+        found = cuts(evidence, parent, order, labels)
+        assert sorted(order) == list(range(11))
+        for top in np.flatnonzero(parent != -1):
+            below = np.arange(11) == top
+            for x in order:
+                below[x] |= parent[x] != -1 and below[parent[x]]
+            rest = (labels == labels[top]) & ~below
+            assert found[top] == pytest.approx(evidence[np.ix_(below, rest)].sum())
+
+
+def test_the_spanning_tree_is_maximal():
+    # Kruskal's algorithm, written out, finds a tree of the same weight.
+    rng = np.random.default_rng(6)
+    evidence, labels = random_evidence(9, rng), np.zeros(9, np.int64)
+    parent, _ = spanning_tree(evidence, labels)
+    weight = sum(evidence[x, parent[x]] for x in range(9) if parent[x] != -1)
+    group, kruskal = list(range(9)), 0.0
+    for i, j in sorted(combinations(range(9), 2), key=lambda pair: -evidence[pair]):
+        if group[i] != group[j]:
+            kruskal += evidence[i, j]
+            group = [group[i] if g == group[j] else g for g in group]
+    assert weight == pytest.approx(kruskal)
+
+
+def test_records_without_positive_evidence_stay_alone():
+    labels = likeliest(-np.ones((4, 4)), 0.0, start=np.zeros(4, np.int64), rng=np.random.default_rng(0))
+    assert len(set(labels)) == 4
+    assert likeliest(np.zeros((0, 0)), 0.0, start=np.arange(0), rng=np.random.default_rng(0)).shape == (0,)

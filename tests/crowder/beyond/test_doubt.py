@@ -1,0 +1,102 @@
+"""How likely decisions are wrong: sums kept while records move, and probabilities against their definitions."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from crowder.beyond.clustering import weak_cuts
+from crowder.beyond.doubt import between, closest, doubts, move, probable, tally
+
+
+@pytest.fixture
+def state():
+    """Evidence of ten records in clusters 0, 3 and 7."""
+    rng = np.random.default_rng(1)
+    s, e = rng.normal(size=(2, 10, 10))
+    return s + s.T, e + e.T, rng.choice([0, 3, 7], size=10)
+
+
+def naive(s, e, base, rho, here, there):
+    """λ of two groups of records, by its definition."""
+    across = [(i, j) for i in here for j in there]
+    return base + sum(s[p] for p in across) + sum(e[p] for p in across) / (1 + rho * (len(across) - 1))
+
+
+def members(labels, name):
+    return np.flatnonzero(labels == name).tolist()
+
+
+def test_sums_between_clusters_follow_the_records_that_move(state):
+    s, e, labels = state
+    sums = tally(s, e, labels)
+    for i, to in [(0, 3), (4, 9), (5, 9), (0, 7), (9, 0)]:
+        move(s, e, labels, *sums, i, to)
+        for kept, new in zip(sums, tally(s, e, labels), strict=True):
+            np.testing.assert_allclose(kept, new, atol=1e-12)
+
+
+def test_log_odds_of_two_clusters(state):
+    s, e, labels = state
+    sums = tally(s, e, labels)
+    for a, b in combinations(np.unique(labels), 2):
+        for rho in (0.2, 1.0):
+            expected = naive(s, e, -2.0, rho, members(labels, a), members(labels, b))
+            assert between(*sums, -2.0, rho, a, b) == pytest.approx(expected)
+
+
+def test_the_most_urgent_pair_of_clusters_is_that_with_the_most_expected_wrong_pairs(state):
+    s, e, labels = state
+    sums, penalty = tally(s, e, labels), np.zeros((10, 10))
+    urgency = {}
+    for a, b in combinations(np.unique(labels), 2):
+        here, there = members(labels, a), members(labels, b)
+        urgency[b, a] = min(naive(s, e, -3.0, 0.5, here, there), 0) + np.log(len(here) * len(there))
+    for pair in sorted(urgency, key=urgency.get, reverse=True):  # one after the other is excluded
+        a, b, value = doubts(*sums, -3.0, 0.5, penalty)
+        assert {a, b} == set(pair) and value == pytest.approx(urgency[pair])
+        penalty[a, b] = penalty[b, a] = np.inf
+    assert doubts(*sums, -3.0, 0.5, penalty) == (-1, -1, -np.inf)
+
+
+def test_cuts_and_probabilities(state):
+    s, e, labels = state
+    sums = tally(s, e, labels)
+    weak, pairs, parent, order = weak_cuts(s, e, labels, -1.0, 0.5, s)
+    sides = {}
+    for top in np.flatnonzero(parent != -1):
+        below = {top}
+        for x in order:
+            if parent[x] in below:
+                below.add(x)
+        rest = [x for x in members(labels, labels[top]) if x not in below]
+        assert weak[top] == pytest.approx(naive(s, e, -1.0, 0.5, sorted(below), rest))
+        assert pairs[top] == len(below) * len(rest)
+        sides[top] = below
+    chance = probable(*sums[:3], labels, -1.0, 0.5, weak, parent, order)
+    for i, j in combinations(range(10), 2):
+        if labels[i] == labels[j]:  # the weakest of the cuts that separate the two
+            odds = min(weak[top] for top, below in sides.items() if (i in below) != (j in below))
+        else:
+            odds = naive(s, e, -1.0, 0.5, members(labels, labels[i]), members(labels, labels[j]))
+        assert chance[i, j] == chance[j, i] == pytest.approx(1 / (1 + np.exp(-odds)))
+
+
+def test_two_records_have_their_posterior_probability():
+    # Prior odds 1 to 4, and an answer that is three times as likely about a match: posterior odds 3 to 4.
+    s = np.array([[0, np.log(3)], [np.log(3), 0]])
+    sums = tally(s, np.zeros((2, 2)), np.arange(2))
+    tree = weak_cuts(s, 0 * s, np.arange(2), np.log(1 / 4), 1.0, s)
+    chance = probable(*sums, np.arange(2), np.log(1 / 4), 1.0, tree[0], *tree[2:])
+    assert chance[0, 1] == pytest.approx(3 / 7)
+
+
+def test_the_closest_pair_has_the_fewest_answers_then_the_lowest_rank():
+    rank = np.array([[0, 0, 5, 2], [0, 0, 1, 3], [5, 1, 0, 4], [2, 3, 4, 0]])
+    asked = np.zeros((4, 4), np.int32)
+    here, there = np.array([0, 1]), np.array([2, 3])
+    assert closest(rank, asked, 2, here, there) == (1, 2)
+    asked[1, 2] = 1
+    assert closest(rank, asked, 2, here, there) == (0, 3)
+    asked[:2, 2:] = 2
+    assert closest(rank, asked, 2, here, there) == (-1, -1)

@@ -1,0 +1,200 @@
+"""An ordering for a crowd that errs: it revises, it ends, it is exact with a perfect crowd, and real crowds."""
+
+import os
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import crowder as cr
+from book.companion import crowds
+from crowder.beyond.doubt import tally
+from crowder.beyond.noisy_ordering import NoisyOrdering
+
+BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
+FOLDER = os.environ.get("CROWDER_CROWDS") or (str(BESIDE) if BESIDE.exists() else None)
+with_crowds = pytest.mark.skipif(FOLDER is None, reason="the files of the real crowds are not beside the project")
+
+
+def f1(clusters, labels):
+    """F1 over pairs of records."""
+    i, j = np.triu_indices(len(labels), 1)
+    found, true = clusters[i] == clusters[j], labels[i] == labels[j]
+    return 2 * (found & true).sum() / (found.sum() + true.sum())
+
+
+def invented(sizes, seed, model=None):
+    return cr.datasets.synthetic(sizes, model or cr.dist2(0.2), rng=seed, shuffle=True)
+
+
+def erring(labels, false_yes, false_no, seed):
+    """A crowd whose errors stay with a pair."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.random((len(labels), len(labels)))
+
+    def answer(i, j):
+        i, j = min(i, j), max(i, j)
+        same = bool(labels[i] == labels[j])
+        return same != bool(wrong[i, j] < (false_no if same else false_yes))
+
+    return answer
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist2(0.2), cr.uniform()])
+def test_with_a_perfect_crowd_it_is_exact(model):
+    learned, by_edge = 0, 0
+    for seed in range(4):
+        data = invented([40, 30, 20, 10, 5, 5, 2, 2, 1, 1], seed, model)
+        ordering = cr.NoisyOrdering(data.similarity, rng=seed)
+        assert f1(ordering.run(cr.Truth(data.labels)), data.labels) == 1.0
+        learned += ordering.n_answers
+        by_edge += cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=seed).n_queries
+    assert learned <= 1.2 * by_edge  # the price of finding out that the crowd is perfect
+
+
+@pytest.mark.parametrize(("rates", "least"), [((0.02, 0.1), 0.99), ((0.1, 0.2), 0.9)])
+def test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs(rates, least):
+    found, by_edge = [], []
+    for seed in range(5):
+        data = invented([30, 20, 10, 5, 3, 2, 1], seed)
+        crowd = erring(data.labels, *rates, seed)
+        found.append(f1(cr.NoisyOrdering(data.similarity, rng=seed).run(crowd), data.labels))
+        by_edge.append(f1(cr.edge_ordering(data.similarity, crowd, rng=seed).clusters, data.labels))
+    assert np.mean(found) > least > np.mean(by_edge)
+
+
+def test_it_learns_the_rates_of_a_crowd():
+    data = invented([30, 20, 10, 5, 5], 3)
+    ordering = cr.NoisyOrdering(data.similarity, doubt=0, rng=3)
+    ordering.run(erring(data.labels, 0.04, 0.15, 3))  # every pair once
+    asked = len(ordering.answers)
+    assert asked == 70 * 69 // 2
+    # Three standard errors: 3 sqrt(.04 * .96 / 1725) = .015 for the non-matches, 3 sqrt(.15 * .85 / 690) for matches.
+    assert ordering.errors.majority(1)[1] == pytest.approx(0.15, abs=0.045)
+    assert ordering.errors.majority(1)[0] == pytest.approx(0.04, abs=0.015)
+
+
+def test_a_wrong_same_is_found_and_undone():
+    # Two clusters of six. The most similar pair of all is across, and its answer is wrong.
+    labels = np.repeat([0, 1], 6)
+    similarity = np.where(labels[:, None] == labels, 0.8, 0.3)
+    similarity[0, 6] = similarity[6, 0] = 0.9
+    ordering = cr.NoisyOrdering(similarity, rng=1)
+    history = []
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]) or set(pair) == {0, 6})
+        history.append(ordering.clusters[0] == ordering.clusters[6])
+    assert any(history) and not history[-1]
+    assert f1(ordering.clusters, labels) == 1.0
+
+
+def test_contradictions_and_nonsense_end():
+    rng = np.random.default_rng(0)
+    ordering = cr.NoisyOrdering(rng.random(66), votes=3, doubt=0, rng=0)
+    ordering.run(lambda i, j: bool(rng.random() < 0.5))
+    assert ordering.n_answers == 3 * 66  # every pair, three times, and then nothing
+    assert ordering.ask() is None
+
+
+def test_unsure_answers_are_paid_for_but_change_nothing():
+    data = invented([4, 3, 2], 0)
+    ordering = cr.NoisyOrdering(data.similarity, doubt=0, rng=0)
+    ordering.run(lambda i, j: None)
+    assert ordering.n_answers == 36 and len(set(ordering.clusters)) == 9
+
+
+def test_no_pair_is_asked_more_often_than_allowed():
+    data = invented([6, 4, 2], 1)
+    ordering = cr.NoisyOrdering(data.similarity, votes=2, rng=1)
+    ordering.run(cr.Faulty(cr.Truth(data.labels), 0.3, rng=1))
+    pairs = [frozenset(answer[:2]) for answer in ordering.answers]
+    assert max(map(pairs.count, pairs)) <= 2
+
+
+def test_sums_are_kept_while_answers_come():
+    data = invented([8, 6, 4, 2], 2)
+    ordering, crowd = cr.NoisyOrdering(data.similarity, rng=2), erring(data.labels, 0.1, 0.2, 2)
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, crowd(*pair))
+        new = tally(ordering._s, ordering._e, ordering._labels)
+        apart = ~np.eye(20, dtype=bool)  # what a cluster has with itself is not used
+        np.testing.assert_allclose(ordering._answered[apart], new[0][apart], atol=1e-9)
+        np.testing.assert_allclose(ordering._similar[apart], new[1][apart], atol=1e-9)
+        np.testing.assert_array_equal(ordering._size, new[2])
+
+
+def test_the_same_seed_asks_the_same_questions():
+    data = invented([8, 6, 4, 2], 2)
+    crowd = erring(data.labels, 0.1, 0.2, 2)
+    runs = []
+    for _ in range(2):
+        ordering = cr.NoisyOrdering(data.similarity, rng=5)
+        ordering.run(crowd)
+        runs.append(ordering.answers)
+    assert runs[0] == runs[1]
+
+
+def test_given_rates_are_kept():
+    rates = cr.ErrorRates(0.01, 0.3)
+    data = invented([8, 6], 0)
+    ordering = cr.NoisyOrdering(data.similarity, errors=rates, rng=0)
+    ordering.run(cr.Truth(data.labels))
+    assert ordering.errors is rates
+
+
+def test_questions_depend_on_ties_votes_and_given_rates_and_a_journal_knows():
+    def decided(**settings):
+        return [part.tobytes() for part in NoisyOrdering([0.5] * 6, **{"rng": 1} | settings).decided_by()]
+
+    assert decided() == decided() == decided(doubt=0.1)
+    assert decided() != decided(rng=2)
+    assert decided() != decided(votes=2) != decided(errors=cr.ErrorRates(0.01, 0.1))
+
+
+def test_equal_similarities_have_equal_odds():
+    ordering = cr.NoisyOrdering([0.5, 0.5, 0.9, 0.5, 0.5, 0.5], rng=1)
+    by_similarity = {0.5: {round(ordering._e[p], 12) for p in combinations(range(4), 2) if p != (0, 3)}}
+    assert len(by_similarity[0.5]) == 1 and ordering._e[0, 3] > max(by_similarity[0.5])
+
+
+def replay(crowd, votes, seed, budget, perfect=False):
+    """F1 after each answer; the k-th question about a pair gets its k-th vote."""
+    n = len(crowd.labels)
+
+    class Replayed:
+        def vote(self, i, j, number):
+            i, j = min(i, j), max(i, j)
+            if perfect:
+                return bool(crowd.labels[i] == crowd.labels[j])
+            given = crowd.votes[i * (2 * n - i - 3) // 2 + j - 1]
+            return bool(given[min(number, np.isfinite(given).sum() - 1)])
+
+    ordering = cr.NoisyOrdering(crowd.similarity, votes=votes, rng=seed)
+    curve, oracle = [], Replayed()
+    while ordering.n_answers < budget and (pair := ordering.ask()) is not None:
+        ordering.tell(pair, oracle.vote(*pair, int(ordering._asked[pair])))
+        curve.append(f1(ordering.clusters, crowd.labels))
+    return ordering, np.array(curve)
+
+
+@with_crowds
+@pytest.mark.parametrize(("name", "votes", "most"), [("gym", 5, 8 * 148), ("allsports", 1, 0.8 * 2152)])
+def test_on_real_crowds_it_stays_above_95_percent(name, votes, most):
+    # The figures are multiples of the fewest questions that a perfect crowd would need to settle every pair.
+    crowd = crowds.read(FOLDER, name)
+    for seed in (1, 2):
+        ordering, curve = replay(crowd, votes, seed, int(most))
+        assert curve[-1] >= 0.95
+        below = np.flatnonzero(curve < 0.95)
+        assert below[-1] + 2 <= most
+        assert ordering.resolved.fit.rates_fit
+
+
+@with_crowds
+@pytest.mark.parametrize("name", ["gym", "allsports"])
+def test_a_perfect_crowd_with_real_similarities(name):
+    crowd = crowds.read(FOLDER, name)
+    ordering, curve = replay(crowd, 1, 1, 10_000, perfect=True)
+    by_edge = cr.edge_ordering(crowd.similarity, cr.Truth(crowd.labels), rng=1).n_queries
+    assert curve[-1] == 1.0 and ordering.n_answers <= 1.03 * by_edge

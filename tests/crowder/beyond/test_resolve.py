@@ -1,0 +1,157 @@
+"""Clusters from answers that exist already."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import crowder as cr
+from book.companion import crowds
+from crowder.beyond.resolved import certainty
+
+BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
+FOLDER = os.environ.get("CROWDER_CROWDS") or (str(BESIDE) if BESIDE.exists() else None)
+with_crowds = pytest.mark.skipif(FOLDER is None, reason="the files of the real crowds are not beside the project")
+
+
+def f1(clusters, labels):
+    """F1 over pairs of records."""
+    i, j = np.triu_indices(len(labels), 1)
+    found, true = clusters[i] == clusters[j], labels[i] == labels[j]
+    return 2 * (found & true).sum() / (found.sum() + true.sum())
+
+
+def voted(labels, rates, seed, *, share=1.0, shuffled=False):
+    """Rows of answers: each worker answers a share of the pairs, with errors of their own at these rates."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(len(labels), 1)
+    rows = []
+    for worker, rate in rates.items():
+        for at in np.flatnonzero(rng.random(len(i)) < share):
+            said = (labels[i[at]] == labels[j[at]]) != (rng.random() < rate)
+            rows.append((int(i[at]), int(j[at]), bool(said), worker))
+    if shuffled:
+        workers = rng.permutation([row[3] for row in rows])
+        rows = [(*row[:3], str(worker)) for row, worker in zip(rows, workers, strict=True)]
+    return rows
+
+
+LABELS = np.repeat(np.arange(6), [8, 6, 4, 3, 2, 1])
+
+
+def test_it_finds_the_clusters_and_who_errs():
+    rows = voted(LABELS, {"ann": 0.02, "bob": 0.1, "eve": 0.35}, 1)
+    result = cr.resolve(rows, rng=1)
+    assert f1(result.clusters, LABELS) == 1.0
+    assert result.fit.workers_differ and result.fit.rates_fit
+    wrong = {worker: sum(rates) / 2 for worker, rates in result.errors.workers.items()}
+    assert wrong["ann"] < wrong["bob"] < wrong["eve"]
+    assert result.n_answers == len(rows)
+
+
+def test_shuffled_workers_do_not_differ_and_a_wrong_rate_does_not_fit():
+    rates = {"ann": 0.02, "bob": 0.1, "eve": 0.35}
+    shuffled = cr.resolve(voted(LABELS, rates, 1, shuffled=True), rng=1)
+    assert f1(shuffled.clusters, LABELS) == 1.0
+    assert not shuffled.fit.workers_differ and "workers do not differ" in str(shuffled)
+    wrong = cr.resolve(voted(LABELS, rates, 1), errors=cr.ErrorRates(0.001, 0.001, vote=(0.001, 0.001)), rng=1)
+    assert not wrong.fit.rates_fit and "rates do not fit" in str(wrong)
+
+
+def test_records_that_are_sure_are_right():
+    # Half of the pairs, answered with 10 % errors: where a record is said to be right with more than 0.9, it is, nine
+    # times in ten, though the others may not be. It is right if most of its cluster is most of its true cluster.
+    right, stated = [], []
+    for seed in range(30):
+        rows = voted(LABELS, {"ann": 0.1}, seed, share=0.5)
+        rates = cr.ErrorRates(0.1, 0.1, vote=(1e-4, 1e-4))
+        result = cr.resolve(rows, n=len(LABELS), errors=rates, rng=seed)
+        true, found = LABELS[:, None] == LABELS, result.clusters[:, None] == result.clusters
+        right += ((true & found).sum(axis=1) / (true | found).sum(axis=1) > 0.5).tolist()
+        stated += result.sure.tolist()
+    right, stated = np.array(right), np.array(stated)
+    assert right[stated > 0.9].mean() > 0.88
+    assert right[stated > 0.99].mean() > 0.97
+    assert right[stated < 0.6].mean() < 0.6
+
+
+def test_data_frames_and_tuples_give_the_same():
+    rows = voted(LABELS, {"ann": 0.1, "bob": 0.1}, 3)
+    frame = pd.DataFrame(rows, columns=["left", "right", "answer", "worker"])
+    one, other = cr.resolve(rows, rng=1), cr.resolve(frame, rng=1)
+    np.testing.assert_array_equal(one.clusters, other.clusters)
+    np.testing.assert_array_equal(one.sure, other.sure)
+
+
+def test_similarities_decide_where_answers_are_missing():
+    # Nobody was asked about record 23; it is similar to the records of its cluster alone.
+    labels = np.append(np.repeat([0, 1, 2], 8)[:23], 2)
+    rows = [row for row in voted(labels, {"ann": 0.02}, 1) if 23 not in row[:2]]
+    similarity = np.where(labels[:, None] == labels, 0.9, 0.1)
+    assert cr.resolve(rows, n=24, rng=1).clusters.tolist().count(3) == 1
+    result = cr.resolve(rows, similarity, rng=1)
+    assert 23 in result.next_question  # with similarities it is the question that is left
+
+
+def test_next_question_is_about_what_is_least_certain():
+    # Records 0 to 3 are one cluster by all pairs, 4 to 7 too; between them one yes, one no.
+    rows = [(i, j, "yes") for group in (range(4), range(4, 8)) for i in group for j in group if i < j]
+    rows += [(0, 4, "yes"), (1, 5, "no")]
+    asked = cr.resolve(rows, rng=1).next_question
+    assert (min(asked) < 4) and (max(asked) >= 4) and tuple(sorted(asked)) not in {(0, 4), (1, 5)}
+
+
+def test_no_answers_and_few_records():
+    assert cr.resolve([], rng=1).clusters.tolist() == []
+    assert cr.resolve([], n=3, rng=1).clusters.tolist() == [0, 1, 2]
+    assert cr.resolve([(0, 1, "unsure")], rng=1).clusters.tolist() == [0, 1]
+    assert cr.resolve([(0, 1, "yes")], n=1 + 1, rng=1).clusters.tolist() == [0, 0]
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="row 1"):
+        cr.resolve([(0, 1, "yes"), (2, 2, "no")], rng=1)
+    with pytest.raises(ValueError, match="n must be at least 3"):
+        cr.resolve(cr.Answers.read([(0, 2, "yes")]), n=2, rng=1)
+    with pytest.raises(ValueError, match="at most 8,000 records"):
+        cr.resolve([(0, 8_000, "yes")], rng=1)
+    with pytest.raises(ValueError, match="answers must be about the 3 records"):
+        cr.resolve([(0, 3, "yes")], [0.1, 0.2, 0.3], rng=1)
+    with pytest.raises(TypeError, match="errors must be ErrorRates"):
+        cr.resolve([(0, 1, "yes")], errors=0.1, rng=1)
+
+
+@with_crowds
+@pytest.mark.parametrize(("name", "votes", "least"), [("gym", 1, 0.95), ("gym", 5, 0.95), ("allsports", 1, 0.99)])
+def test_all_answers_of_real_crowds(name, votes, least):
+    # Correlation clustering of everything reaches 0.96 on gym and 1.00 on allsports with rates set by hand.
+    crowd = crowds.read(FOLDER, name)
+    i, j = np.triu_indices(len(crowd.labels), 1)
+    rows = [(a, b, bool(v)) for a, b, of in zip(i.tolist(), j.tolist(), crowd.votes[:, :votes], strict=True)
+            for v in of if v == v]  # fmt: skip
+    result = cr.resolve(rows, crowd.similarity, rng=1)
+    assert f1(result.clusters, crowd.labels) >= least
+
+
+def test_certainty_against_its_definition():
+    # Evidence of answers and similarities drawn at random; λ of a record and a cluster is without the record itself.
+    rng = np.random.default_rng(2)
+    s, e = (np.triu(x, 1) + np.triu(x, 1).T for x in rng.normal(size=(2, 7, 7)))  # nothing about a record and itself
+    clusters = np.array([0, 0, 0, 1, 1, 2, 3])
+    sure, together = certainty(s, e, -1.0, 0.3, clusters)
+
+    def odds(here, there):
+        pairs = [(i, j) for i in here for j in there]
+        return -1.0 + sum(s[p] for p in pairs) + sum(e[p] for p in pairs) / (1 + 0.3 * (len(pairs) - 1))
+
+    of = [np.flatnonzero(clusters == c).tolist() for c in range(4)]
+    for r in range(7):
+        rest = [[i for i in members if i != r] for members in of]
+        weights = [np.exp(odds([r], there)) if there else 1.0 for there in rest]
+        alone = 0.0 if not rest[clusters[r]] else 1.0  # counted above if its cluster has no other record
+        assert sure[r] == pytest.approx(weights[clusters[r]] / (sum(weights) + alone))
+    for a in range(4):
+        for b in range(a):
+            assert together[[a, b], [b, a]] == pytest.approx(1 / (1 + np.exp(-odds(of[a], of[b]))))
