@@ -2,7 +2,7 @@
 
     python -m book.build.pdf                  _build/html -> _build/html/asking-the-crowd.pdf
     python -m book.build.pdf --html OTHER     the same for the pages in another folder
-    python -m book.build.pdf --page 13-four-results    a single page, for readers who cite it: 13-four-results.pdf
+    python -m book.build.pdf --page 14-four-results    a single page, for readers who cite it: 14-four-results.pdf
 
 The landing page then links to the PDF of the whole book.
 
@@ -251,7 +251,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (default: _build/html)"
     )
-    parser.add_argument("--page", help="print only this page: the end of its name, such as 13-four-results")
+    parser.add_argument("--page", help="print only this page: the end of its name, such as 14-four-results")
     parser.add_argument("--each", action="store_true", help="print each page as a file of its own, and link it there")
     arguments = parser.parse_args(argv)
     html, names, name = arguments.html.resolve(), pages(), NAME

@@ -84,7 +84,7 @@ def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
 
 
 @claim("B176", place=BEYOND, status="holds", basis="proved",
-       proof="11a-summed-evidence#prop-gap-records",
+       proof="12a-summed-evidence#prop-gap-records",
        prose="when the wrong cluster is asked about, and that arrival does not depend on the similarities",
        statement=r"""With known densities and records in random order, evidence ordering by records asks in expectation
            exactly $n - k + \sum_{i \ne j} m_i \sum_{s,t} p_{ij}(s, t)\, W(s, t)$ questions.""",
@@ -138,11 +138,12 @@ def cost_of_learning_the_densities(runs=None):
 
 
 @claim("B128", place=BEYOND, status="holds", basis="simulated",
-       statement="""On cora evidence ordering asks slightly more than the better heuristic, because the similarities are
-           dependent: permuted among the matches and among the non-matches, they bring it to the ideal, below both
-           heuristics.""",
+       statement="""On cora, with known densities, evidence ordering asks slightly more than the better heuristic,
+           because the similarities are dependent: permuted among the matches and among the non-matches, they bring it
+           to the ideal, below both heuristics. With learned densities it asks hardly more than these.""",
        code=[cr.EvidenceOrdering, learned_densities.dependence],
        test=[EVIDENCE + "dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws",
+             EVIDENCE + "without_a_model_it_asks_hardly_more_than_the_better_heuristic",
              LEARNED + "dependence_is_the_intraclass_correlation"])  # fmt: skip
 def dependence_on_cora(runs=None, data=None, model=None, steps=None, ideal=None):
     """`runs`: a row for each run, with "as it is" or "dealt anew" (permuted), the questions of each ordering, and ρ.
@@ -156,11 +157,11 @@ def dependence_on_cora(runs=None, data=None, model=None, steps=None, ideal=None)
                   *mean_and_error(anew[["edge", "node"]].min(axis=1) - anew["evidence"]), size=len(anew))  # fmt: skip
     yield says(bounded("original: the better heuristic asks less on average", better.mean(), real["evidence"].mean()),
                f"Evidence ordering asks {real['evidence'].mean() - better.mean():,.0f} questions more than the better "
-               "heuristic; "
+               f"heuristic, with learned densities {real['learned'].mean() - better.mean():,.0f}; "
                f"with permuted similarities it is {anew['evidence'].mean() - ideal:,.1f} above the ideal.")  # fmt: skip
-    yield bounded("original, every run: at most 1.5 % above the better heuristic, 5 % with learned densities",
+    yield bounded("original, every run: at most 1.5 % above the better heuristic, 1 % with learned densities",
                   np.r_[real["evidence"] / better, real["learned"] / better],
-                  np.repeat([1.015, 1.05], len(real)))  # fmt: skip
+                  np.repeat([1.015, 1.01], len(real)))  # fmt: skip
     yield bounded("permuted, every run: within 0.1 % of the ideal, and below both heuristics",
                   np.r_[anew["evidence"], anew["learned"], anew["evidence"]],
                   np.r_[np.full(2 * len(anew), 1.001 * ideal), anew[["edge", "node"]].min(axis=1)])  # fmt: skip

@@ -266,7 +266,7 @@ def _further(growth):
     place="After Propositions 3 to 5, and in the observations on Table 1",
     status="refuted",
     basis="proved",
-    proof="13a-limits#cor-results-limit",
+    proof="14a-limits#cor-results-limit",
     prose="the limits of the two orderings (B67, B68), and for all sizes the bounds of B44 and B66",
     statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
     corrected=r"""By a constant factor. For $k$ equal clusters that grow, the ratio tends to $\frac{2 + (k-1)K}{2 +

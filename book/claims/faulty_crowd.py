@@ -19,12 +19,16 @@ from book.companion.claims import (
     cases,
     corrected,
     counterexample,
+    exceeds,
     identity,
     of_chapter,
     says,
     simulation,
     trend,
 )
+from book.companion.empirical import mean_and_error
+from crowder.beyond.control_queries import ControlQueries
+from crowder.beyond.member_votes import MemberVote
 from crowder.beyond.wrong_answers import damage, precision_recall, wrong_once
 from crowder.voting import log_majority_error, majority_error, votes_needed
 
@@ -56,58 +60,6 @@ def patterns_agree():
     )
 
 
-@claim(
-    "B91",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="10-faulty-crowd#prop-faulty-vote",
-    prose="that half of all patterns have a wrong majority, and that the largest coefficient is at least the mean",
-    statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
-         $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
-    code=[majority_error, log_majority_error],
-    test="test_voting.py::test_the_two_sided_bound_of_chapter_10",
-)
-def two_sided_bound(points=20):
-    p, r, j = sp.symbols("p r j", positive=True)
-    q, smallest = 1 - p, (r + 1) / 2
-    pattern = sp.log(p) * j + sp.log(q) * (r - j)  # logarithm of the probability of a pattern
-    rho = 2 * sp.sqrt(p * q)
-    tail = sp.log(sp.sqrt(p / q)) + r * sp.log(rho) - r * sp.log(2)
-    steps = [
-        sp.expand_log(
-            pattern.subs(j, smallest) - tail, force=True
-        ),  # the smallest majority has probability √(p/q) (ρ/2)^r
-        sp.diff(pattern, j) - (sp.log(p) - sp.log(q)),  # negative for p < q: another wrong answer is less likely
-        sp.expand(rho**2 - (1 - (1 - 2 * p) ** 2)),
-    ]
-    lengths = range(1, 400, 2)
-    counts = [sum(comb(n, w) for w in range(n // 2 + 1, n + 1)) == 2 ** (n - 1) for n in lengths]
-    largest = [comb(n, n // 2 + 1) * (n + 1) >= 2**n for n in lengths]
-    grid = [(float(x), n) for x in np.linspace(0.001, 0.499, points) for n in (1, 3, 5, 9, 21, 101, 1001)]
-    exact = np.array([log_majority_error(n, x) for x, n in grid])
-    x, n = (np.array(column) for column in zip(*grid, strict=True))
-    high = 0.5 * np.log(x / (1 - x)) + n * np.log(4 * x * (1 - x)) / 2 - np.log(2)
-    yield identity("the smallest majority, the effect of another wrong answer, and $\\rho$", *steps)
-    yield also(
-        cases(
-            "the number of patterns and the largest binomial coefficient",
-            *counts,
-            *largest,
-            where=f"all odd $r$ up to {lengths[-1]}",
-        )
-    )
-    yield also(patterns_agree())
-    yield also(
-        says(
-            bounded("$e_r$ over the upper bound, 0.001 ≤ p ≤ 0.499, r ≤ 1001", np.exp(exact - high), 1),
-            f"In {len(grid):,} settings of up to {max(n):,} votes the exact error lies between the two bounds.",
-        )
-    )
-    yield also(bounded("the lower bound over $e_r$, same range", np.exp(high + np.log(2 / (n + 1)) - exact), 1))
-    yield also(bounded("the upper bound over Hoeffding's", np.exp(high + 2 * n * (0.5 - x) ** 2), 1))
-
-
 # --- votes for a whole run -----------------------------------------------------------------------------------------
 
 
@@ -125,7 +77,7 @@ def few_settings(rates):
     return [(rate, 10**d) for rate in rates if rate < 0.35 for d in (0, 2, 4)]
 
 
-def _votes_agree(rates, failure):
+def votes_agree(rates, failure):
     return agreement(
         "the least number of votes against its definition, in fractions",
         [votes_needed(*point, failure) for point in few_settings(rates)],
@@ -133,7 +85,7 @@ def _votes_agree(rates, failure):
     )
 
 
-def _two_sided(rates, failure):
+def two_sided(rates, failure):
     grid = [(rate, 10**d) for rate in rates for d in range(13)]
     votes = np.array([votes_needed(*point, failure) for point in grid])
     rate, questions = (np.array(column, float) for column in zip(*grid, strict=True))
@@ -143,25 +95,6 @@ def _two_sided(rates, failure):
         "this number of votes (rounded up to odd) is enough, up to 10¹² questions", votes, np.maximum(most, -1) + 2
     )
     yield bounded("fewer are not, up to the term in $\\ln r$", most - np.log((votes + 1) / 2) / drop, votes)
-
-
-@claim(
-    "B94",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""For $Q$ questions and a failure probability $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes per
-         question are enough, and fewer are not, up to a term in $\ln r$.""",
-    code=votes_needed,
-    test="test_voting.py::test_the_least_number_of_votes",
-)
-def votes_that_are_enough(rates=WRONG, failure=FAILURE):
-    yield says(
-        _votes_agree(rates, failure),
-        f"In {len(few_settings(rates))} settings the computed number of votes is the least that is enough.",
-    )
-    yield from _two_sided(rates, failure)
-    yield also(patterns_agree())
 
 
 @cache
@@ -214,8 +147,8 @@ def majority_restores_the_perfect_oracle(
         ),
         f"If one answer is wrong with probability {one}, a majority of three is with {three}, which is more.",
     )
-    yield corrected(_votes_agree(rates, failure))
-    yield from map(corrected, _two_sided(rates, failure))
+    yield corrected(votes_agree(rates, failure))
+    yield from map(corrected, two_sided(rates, failure))
     yield corrected(also(patterns_agree()))
     yield corrected(
         also(
@@ -328,4 +261,201 @@ def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 r
             once[["precision", "recall"]],
             tolerance=1e-12,
         )
+    )
+
+
+# --- answers as evidence -------------------------------------------------------------------------------------------
+
+
+def _chance(votes, match, rates, vote):
+    """The probability of these votes, from the definition: over both looks of the pair."""
+    (e, f), (a, b) = rates, vote
+    alike = 1 - f if match else e
+    yes, no = sum(votes), len(votes) - sum(votes)
+    return alike * (1 - b) ** yes * b**no + (1 - alike) * a**yes * (1 - a) ** no
+
+
+@claim(
+    "B180",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    proof="10-faulty-crowd#prop-faulty-evidence",
+    prose="that the votes depend on the truth through the look of the pair only",
+    statement=r"""With errors $e$ and $f$ that stay with a pair, $e + f < 1$, the evidence of any votes lies between
+         $\ln\frac f{1-e}$ and $\ln\frac{1-f}e$; agreeing votes bring it as near to these ends as one likes.""",
+    code=cr.ErrorRates,
+    test=[
+        "test_answer_model.py::test_evidence_is_what_enumeration_of_the_look_gives",
+        "test_answer_model.py::test_the_limits_of_evidence",
+    ],
+)
+def evidence_saturates(false_yes=0.01, false_no=0.15, most=4):
+    e, f, x = sp.symbols("e f x", positive=True)
+    odds = ((1 - f) * x + f) / (e * x + 1 - e)  # x: how much likelier the votes are if the pair looks the same
+    grid = [(Fraction(1, 100), Fraction(3, 20)), (Fraction(1, 5), Fraction(2, 5))]
+    votes = [(Fraction(1, 20), Fraction(1, 10)), (Fraction(2, 5), Fraction(1, 3))]
+    patterns = [said for length in range(1, most + 1) for said in product([True, False], repeat=length)]
+    settings = [(rates, vote, said) for rates in grid for vote in votes for said in patterns]
+    naive = [_chance(said, True, r, v) / _chance(said, False, r, v) for r, v, said in settings]
+    model = {(r, v): cr.ErrorRates(*map(float, r), vote=tuple(map(float, v))) for r in grid for v in votes}
+    found = [model[r, v].of_votes(said, [None] * len(said)) for r, v, said in settings]
+    alone = cr.ErrorRates(false_yes, false_no, vote=(0.05, 0.05))
+    ends = [np.log(false_no / (1 - false_yes)), np.log((1 - false_no) / false_yes)]
+    yield identity(
+        "the derivative in the ratio of the likelihoods, and the limits",
+        (sp.diff(odds, x), (1 - e - f) / (e * x + 1 - e) ** 2),
+        (odds.subs(x, 0), f / (1 - e)),
+        (sp.limit(odds, x, sp.oo), (1 - f) / e),
+    )
+    yield also(
+        says(
+            agreement(
+                f"`ErrorRates.of_votes` against both looks of the pair, all patterns of up to {most} votes",
+                found,
+                [float(np.log(float(ratio))) for ratio in naive],
+                tolerance=1e-12,
+            ),
+            f"The evidence of {len(settings)} patterns of votes agrees with the definition, and lies between the ends.",
+        )
+    )
+    yield also(
+        cases(
+            "strictly between the ends, in fractions",
+            *(r[1] / (1 - r[0]) < ratio < (1 - r[1]) / r[0] for ratio, (r, _, _) in zip(naive, settings, strict=True)),
+            where=f"all patterns of up to {most} votes, four settings",
+        )
+    )
+    yield also(
+        agreement(
+            "forty agreeing votes against the ends",
+            [alone.of_votes([said] * 40, [None] * 40) for said in (False, True)],
+            ends,
+            tolerance=1e-9,
+        )
+    )
+
+
+# --- an invented crowd ---------------------------------------------------------------------------------------------
+
+#: Records of each entity.
+INVENTED = [20, 15, 12, 10, 8, 6, 5, 4, 3, 3, 2, 2] + [1] * 10
+#: The ways to ask it, in the order of the figure.
+ASKED = ["edge ordering", "member votes", "control queries", "noisy ordering"]
+#: Members asked about each question, by the second way.
+VOTES = 3
+#: F1 is taken after every so many answers, up to so many.
+STEP, UP_TO = 10, 1_600
+#: A good F1.
+LEVEL = 0.95
+
+
+def opinions(labels, false_yes, false_no, rng):
+    """A crowd with one opinion on each pair: wrong with the first probability on non-matches, the second on matches."""
+    match = labels[:, None] == labels
+    wrong = np.triu(rng.random(match.shape) < np.where(match, false_no, false_yes), 1)
+    said = match != (wrong | wrong.T)
+    return lambda i, j: bool(said[i, j])
+
+
+def f1(found, labels):
+    """The harmonic mean of the precision and recall of the joined pairs."""
+    both = np.zeros((max(found) + 1, max(labels) + 1))
+    np.add.at(both, (found, labels), 1)
+    joined, right, match = ((x * (x - 1)).sum() for x in (both.sum(axis=1), both, both.sum(axis=0)))
+    return 2 * right / (joined + match)
+
+
+def of_edge_ordering(data, crowd, seed):
+    """Answers paid and F1 after each question."""
+    run = cr.edge_ordering(data.similarity, crowd, rng=seed)
+    return list(enumerate(_shares(run, data.labels), start=1))
+
+
+def of_member_votes(data, crowd, seed, votes=VOTES):
+    """The same with majorities of members' votes, and at last `reconsider`."""
+    ordering, members, paid = cr.EdgeOrdering(data.similarity, rng=seed), MemberVote(crowd, votes, early=True), []
+    members.begin(ordering)
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, members(*pair))
+        paid.append(members.asked)
+    run = ordering.resolution
+    curve = list(zip(paid, _shares(run, data.labels), strict=True))
+    again = members.reconsider(run.clusters, rng=seed)
+    return [*curve, (members.asked, f1(again, data.labels))]
+
+
+def of_kept_answers(ordering, data, crowd):
+    """The same for an ordering that revises its clusters, every `STEP` answers and at the end."""
+    curve = []
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, crowd(*pair))
+        if ordering.n_answers % STEP == 0:
+            curve.append((ordering.n_answers, f1(ordering.clusters, data.labels)))
+    return [*curve, (ordering.n_answers, f1(ordering.clusters, data.labels))]
+
+
+def _shares(run, labels):
+    """F1 after each question of a run."""
+    precision, recall = run.precision(labels)[1:], run.recall(labels)[1:]
+    return 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+
+
+def invented(rates, repetitions, seed, sizes=INVENTED):
+    """F1 against the answers paid, for each run and each of the ways in `ASKED`."""
+    frames = []
+    for run in range(repetitions):
+        rng = np.random.default_rng([seed, run])
+        data = cr.datasets.synthetic(sizes, cr.dist1(2 / 5), rng=rng, shuffle=True)
+        crowd = opinions(data.labels, *rates, rng)
+        curves = [
+            of_edge_ordering(data, crowd, run),
+            of_member_votes(data, crowd, run),
+            of_kept_answers(ControlQueries(data.similarity, errors=rates, rng=run), data, crowd),
+            of_kept_answers(cr.NoisyOrdering(data.similarity, rng=run), data, crowd),  # learns the rates
+        ]
+        for way, curve in zip(ASKED, curves, strict=True):
+            frames.append(pd.DataFrame(curve, columns=["answers", "F1"]).assign(run=run, way=way))
+    return pd.concat(frames, ignore_index=True)
+
+
+def summary(curves, level=LEVEL):
+    """For each run and way: all answers, the last F1, its mean up to `UP_TO` answers, and where it stays at a level."""
+    rows = []
+    for (run, way), part in curves.groupby(["run", "way"], sort=False):
+        answers, shares = part["answers"].to_numpy(), part["F1"].to_numpy()
+        at = np.searchsorted(answers, np.arange(1, UP_TO + 1), side="right") - 1
+        below = np.flatnonzero(shares < level)
+        first = below[-1] + 1 if len(below) else 0
+        stays = answers[first] if first < len(answers) else np.inf
+        rows.append((run, way, answers[-1], shares[-1], np.where(at < 0, 0, shares[at]).mean(), stays))
+    return pd.DataFrame(rows, columns=["run", "way", "answers", "F1", "mean F1", "stays"])
+
+
+@claim(
+    "B181",
+    place="beyond the paper",
+    status="holds",
+    basis="simulated",
+    statement=r"""On invented crowds that misjudge 1 % of the non-matches and 15 % of the matches, persistently, asking
+         where the clusters are most likely wrong has a higher mean F1 over the first 1,600 answers than edge ordering,
+         votes of members with a second look, and control queries, and a higher F1 in the end than edge ordering.""",
+    code=[cr.NoisyOrdering, ControlQueries, MemberVote],
+    test="test_noisy_ordering.py::test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs",
+)
+def noisy_ordering_on_invented_crowds(ends=None, rates=(0.01, 0.15), size=6):
+    ends = summary(invented(rates, size, 1)) if ends is None else ends
+    size = ends["run"].nunique()
+    table = ends.pivot(index="run", columns="way")
+    own = table.xs(ASKED[-1], axis=1, level="way")
+    for way in ASKED[:-1]:
+        gain = own["mean F1"] - table["mean F1", way]
+        piece = exceeds(
+            f"mean F1 over {UP_TO:,} answers, less that of {way}, same crowds", *mean_and_error(gain), size=size
+        )
+        if way == ASKED[0]:
+            piece = says(piece, f"In {size} runs, its mean F1 is {gain.mean():.2f} higher than that of edge ordering.")
+        yield piece
+    yield exceeds(
+        "the last F1, less that of edge ordering", *mean_and_error(own["F1"] - table["F1", ASKED[0]]), size=size
     )

@@ -124,7 +124,7 @@ def rows_of_table_1(sizes, repetitions, rng):
     "B161",
     place="beyond the paper",
     basis="proved",
-    proof="13-four-results#thm-results-a",
+    proof="14-four-results#thm-results-a",
     prose="Markov's inequality, and that similarities are independent of the arrival order",
     statement=r"""Theorem A. If records are placed by summed log-likelihood ratio, in an arrival order that is
         independent of the similarities,
@@ -167,7 +167,7 @@ def theorem_a(tried=None, models=40, runs=30):
     "B162",
     place="beyond the paper",
     basis="proved",
-    proof="13-four-results#cor-results-tight",
+    proof="14-four-results#cor-results-tight",
     prose="Jensen's inequality, and the lower bound, which is proved in the chapter on it",
     statement=r"""Some algorithm that knows the densities and is never wrong asks in expectation at most
         $n - k + \binom k2 [1 + (1-H^2)^2 \frac{1 - (1-H^2)^{2n/k-2}}{H^2}]$ questions on every
@@ -297,7 +297,7 @@ def curves(models, rng, sizes):
     "B163",
     place="beyond the paper",
     basis="proved",
-    proof="13-four-results#thm-results-b",
+    proof="14-four-results#thm-results-b",
     prose="the reduction to exchanges of neighbours, and the coupling of the similarities",
     statement=r"""Theorem B. If a non-match that comes directly before a match is exchanged with it, edge ordering
         asks at most as many questions, and knows the same afterwards. So the distribution of its count depends on
@@ -375,7 +375,7 @@ def across_large(sizes):
     "B164",
     place="beyond the paper",
     basis="proved",
-    proof="13-four-results#thm-results-c",
+    proof="14-four-results#thm-results-c",
     prose="the size of the giant component, the sum of Borel's distribution and dominated convergence",
     statement=r"""Theorem C. Without information the expected questions of edge ordering across two clusters of $m$
         records, divided by $m$, tend to $\kappa = \int_0^\infty [(1-\theta)^2 + 2\theta\,y/c]\, dc = 1.42863\ldots$;

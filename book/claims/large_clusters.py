@@ -26,7 +26,7 @@ claim, check = of_chapter(__name__)
 
 @claim(
     "B67",
-    proof="13a-limits#cor-results-limit",
+    proof="14a-limits#cor-results-limit",
     prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",
@@ -62,7 +62,7 @@ def limit_of_edge_ordering(growth=None, points=1000):
 
 @claim(
     "B68",
-    proof="13a-limits#cor-results-limit",
+    proof="14a-limits#cor-results-limit",
     prose="dominated convergence",
     place="beyond the paper",
     status="holds",
@@ -115,7 +115,7 @@ def _towards(ordering, halving):
 
 @claim(
     "B69",
-    proof="13a-limits#cor-results-limit",
+    proof="14a-limits#cor-results-limit",
     prose="the size of the giant component, and dominated convergence",
     place="beyond the paper",
     status="holds",

@@ -171,7 +171,7 @@ def distance_for_the_heuristics(low=None, counts=None):
 
 @claim(
     "E13",
-    proof="18a-small-errata#dist1-to-dist2",
+    proof="19a-small-errata#dist1-to-dist2",
     prose="the two bounds on the count across two clusters",
     touches=("Dist-1", "Dist-2", "experiments"),
     about=["C17", "C28"], place="After Proposition 5, from Dist-1 to Dist-2",

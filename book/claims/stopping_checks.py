@@ -12,10 +12,13 @@ import pandas as pd
 import crowder as cr
 from book.claims.stopping import (
     BEYOND,
+    SLOPE,
     TESTS,
     WAYS,
+    draw,
     guessed_odds,
     ordering,
+    prior_sizes,
     saved_rows,
     similarities,
     stop,
@@ -70,8 +73,8 @@ def bounds_for_a_whole_run(stopped=None, model=None):
         by_hand = _printed_bound(w, model, odds, run)
         apart = sum(c for p, c in exact_posterior(w, model, odds, run).items() if max(p) == run.clusters.max())
         lines.append({
-            "miss": 1 - float(apart), "stated": run.run_chance, "printed": min(1, sum(by_hand)),
-            "lost": pairs @ exact_chances(w, model, odds, run), "stated lost": run.expected_missed,
+            "miss": 1 - float(apart), "stated": run.run_bound, "printed": min(1, sum(by_hand)),
+            "lost": pairs @ exact_chances(w, model, odds, run), "stated lost": run.missed_bound,
             "printed lost": pairs @ by_hand,
         })  # fmt: skip
     runs = pd.DataFrame(lines)
@@ -233,6 +236,33 @@ def recall_under_a_budget(bought=None, least=None, most=None):
     yield agreement("precision, every run", bought["precision"].to_numpy(), np.ones(len(bought)))
 
 
+@claim("B191", place=BEYOND, status="holds", basis="simulated",
+       statement=r"""If each answer is wrong with probability at most $e$, whatever was answered before, then after $q$
+           questions a match was missed with probability at most $eq + \sum p(A, B)$, on average over runs, also if only
+           *no* about a match is ever wrong; without $eq$ this fails.""",
+       code=[cr.Stopping, cr.Stopped], test=TESTS + "the_bounds_hold_on_average_for_a_crowd_that_errs")  # fmt: skip
+def bounds_with_a_crowd_that_errs(erring=None):
+    """`erring`: a row for each run, with the answers that may be wrong ("any" or "no"), whether a match was missed, the
+    number of missed pairs, the bounds on both, and the estimate that takes the answers for true."""
+    erring = pd.DataFrame(erring_runs(1200, 0.02, 1)) if erring is None else erring
+    for kind, runs in erring.groupby("errors"):
+        yield exceeds(f"{kind} answers wrong: bound on a miss, less the share of runs with one",
+                      *mean_and_error(runs["bound"] - runs["miss"]), size=len(runs), limit=3)  # fmt: skip
+        yield exceeds(f"{kind} answers wrong: bound on the missed pairs, less their number",
+                      *mean_and_error(runs["missed bound"] - runs["missed"]), size=len(runs), limit=3)  # fmt: skip
+    no = erring[erring["errors"] == "no"]
+    yield says(
+        exceeds(
+            "no answers wrong: share of runs with a miss, less the estimate without errors",
+            *mean_and_error(no["miss"] - no["estimate"]),
+            size=len(no),
+            limit=3,
+        ),
+        f"If *no* about a match may be wrong, {no['miss'].mean():.1%} of {len(no):,} runs miss one: the bound states "
+        f"{no['bound'].mean():.1%}, and the estimate that takes the answers for true {no['estimate'].mean():.1%}.",
+    )
+
+
 # --- the posterior by its definition, and the bound from its formula -------------------------------------------------
 
 
@@ -278,6 +308,25 @@ def _printed_bound(w, model, odds, run):
         least = min(sum(max(0, evidence[frozenset((x, c))]) for c in both) for x in (a, b))
         bounds.append(1 / (1 + exp(-log(odds) - evidence[frozenset((a, b))] - least)))
     return np.array(bounds)
+
+
+def erring_runs(runs, error, seed, odds=0.5, records=10):
+    """Runs with a crowd whose answers, or only whose *no* about a match, are wrong with probability `error`."""
+    rng, shares = np.random.default_rng(seed), prior_sizes(records, odds)
+    for r in range(runs):
+        labels, w = draw(shares, SLOPE, rng)
+        errors = ("any", "no")[r % 2]
+
+        def crowd(i, j, labels=labels, errors=errors):
+            same = bool(labels[i] == labels[j])
+            return same != ((same or errors == "any") and rng.random() < error)
+
+        inner = ordering(WAYS[r % 3], w, SLOPE, r)
+        run = cr.Stopping(inner, SLOPE, run_delta=0.1, odds=odds, errors=error).run(crowd)
+        together, found = (np.equal.outer(x, x) for x in (labels, run.clusters))
+        missed = (together & ~found).sum() // 2
+        yield {"errors": errors, "miss": missed > 0, "missed": missed, "bound": run.run_bound,
+               "missed bound": run.missed_bound, "estimate": run.run_estimate}  # fmt: skip
 
 
 # --- small runs, for a check without the notebook -------------------------------------------------------------------

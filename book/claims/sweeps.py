@@ -38,7 +38,7 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     place="beyond the paper",
     status="holds",
     basis="proved",
-    proof="17b-sweeps#prop-cost-batch",
+    proof="18b-sweeps#prop-cost-batch",
     prose="the two rules for rounding up, and that the busiest worker takes at least one batch",
     statement=r"""A sweep of $N$ configurations of $s$ seconds each, in batches of $b$ with overhead $o$ per batch,
     takes $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is minimal at

@@ -20,12 +20,85 @@ from book.claims.faulty_crowd import (
     few_settings,
     majority_by_patterns,
     patterns_agree,
+    two_sided,
+    votes_agree,
     votes_by_definition,
 )
 from book.companion.claims import agreement, also, bounded, cases, identity, of_chapter, says, simulation
-from crowder.voting import expected_answers, majority_error, run_failure, votes_needed
+from crowder.voting import expected_answers, log_majority_error, majority_error, run_failure, votes_needed
 
 claim, check = of_chapter(__name__)
+
+
+@claim(
+    "B91",
+    place="beyond the paper",
+    status="holds",
+    basis="proved",
+    proof="10b-voting-costs#prop-faulty-vote",
+    prose="that half of all patterns have a wrong majority, and that the largest coefficient is at least the mean",
+    statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
+         $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
+    code=[majority_error, log_majority_error],
+    test="test_voting.py::test_the_two_sided_bound_of_chapter_10",
+)
+def two_sided_bound(points=20):
+    p, r, j = sp.symbols("p r j", positive=True)
+    q, smallest = 1 - p, (r + 1) / 2
+    pattern = sp.log(p) * j + sp.log(q) * (r - j)  # logarithm of the probability of a pattern
+    rho = 2 * sp.sqrt(p * q)
+    tail = sp.log(sp.sqrt(p / q)) + r * sp.log(rho) - r * sp.log(2)
+    steps = [
+        sp.expand_log(
+            pattern.subs(j, smallest) - tail, force=True
+        ),  # the smallest majority has probability √(p/q) (ρ/2)^r
+        sp.diff(pattern, j) - (sp.log(p) - sp.log(q)),  # negative for p < q: another wrong answer is less likely
+        sp.expand(rho**2 - (1 - (1 - 2 * p) ** 2)),
+    ]
+    lengths = range(1, 400, 2)
+    counts = [sum(comb(n, w) for w in range(n // 2 + 1, n + 1)) == 2 ** (n - 1) for n in lengths]
+    largest = [comb(n, n // 2 + 1) * (n + 1) >= 2**n for n in lengths]
+    grid = [(float(x), n) for x in np.linspace(0.001, 0.499, points) for n in (1, 3, 5, 9, 21, 101, 1001)]
+    exact = np.array([log_majority_error(n, x) for x, n in grid])
+    x, n = (np.array(column) for column in zip(*grid, strict=True))
+    high = 0.5 * np.log(x / (1 - x)) + n * np.log(4 * x * (1 - x)) / 2 - np.log(2)
+    yield identity("the smallest majority, the effect of another wrong answer, and $\\rho$", *steps)
+    yield also(
+        cases(
+            "the number of patterns and the largest binomial coefficient",
+            *counts,
+            *largest,
+            where=f"all odd $r$ up to {lengths[-1]}",
+        )
+    )
+    yield also(patterns_agree())
+    yield also(
+        says(
+            bounded("$e_r$ over the upper bound, 0.001 ≤ p ≤ 0.499, r ≤ 1001", np.exp(exact - high), 1),
+            f"In {len(grid):,} settings of up to {max(n):,} votes the exact error lies between the two bounds.",
+        )
+    )
+    yield also(bounded("the lower bound over $e_r$, same range", np.exp(high + np.log(2 / (n + 1)) - exact), 1))
+    yield also(bounded("the upper bound over Hoeffding's", np.exp(high + 2 * n * (0.5 - x) ** 2), 1))
+
+
+@claim(
+    "B94",
+    place="beyond the paper",
+    status="holds",
+    basis="exact",
+    statement=r"""For $Q$ questions and a failure probability $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes per
+         question are enough, and fewer are not, up to a term in $\ln r$.""",
+    code=votes_needed,
+    test="test_voting.py::test_the_least_number_of_votes",
+)
+def votes_that_are_enough(rates=WRONG, failure=FAILURE):
+    yield says(
+        votes_agree(rates, failure),
+        f"In {len(few_settings(rates))} settings the computed number of votes is the least that is enough.",
+    )
+    yield from two_sided(rates, failure)
+    yield also(patterns_agree())
 
 
 def _any_wrong(Q, e):

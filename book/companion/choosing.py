@@ -121,7 +121,7 @@ def chooser(
     fewer, enough : Series
         A line of `candidate_run`, and one of the votes that suffice.
     real : DataFrame
-        Replays of real crowds (`crowds.recorded`).
+        A replay of each real crowd (`crowds.recorded`).
     """  # fmt: skip
     done = "when all are settled"
     lines: list[tuple] = [
@@ -138,8 +138,8 @@ def chooser(
          enough["answers"], f"F1 {enough['F1']:.3f}", "ch-faulty"),
     ]  # fmt: skip
     for name, curve in real.groupby("crowd", sort=False):
-        best = curve.groupby("ordering").tail(1).sort_values("F1").iloc[-1]
-        lines.append((f"a crowd whose errors stay ({name})", best["ordering"], done, int(best["votes"]),
-                      best["answers"], f"F1 {best['F1']:.2f}", "ch-faulty"))  # fmt: skip
+        end = curve.iloc[-1]
+        lines.append((f"a crowd whose errors stay ({name})", end["ordering"], "when no decision is in doubt",
+                      int(end["votes"]), end["answers"], f"F1 {end['F1']:.2f}", "ch-real"))  # fmt: skip
     head = ["what you have", "ordering", "stop", "votes", "answers", "which gives", "more"]
     return pd.DataFrame(lines, columns=head)

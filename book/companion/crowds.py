@@ -1,10 +1,11 @@
-"""Two real crowds, replayed: gym and allsports, in which every pair of records was answered.
+"""Two real crowds, gym and allsports, in which every pair of records was answered: reading their files.
 
-    python -m book.companion.crowds [FOLDER]     writes book/data/measured/crowds.csv
+    python -m book.companion.crowds [FOLDER]
 
-The files are public but state no licence, so the book has only what is computed from them. FOLDER (by default
-``CROWDER_CROWDS``) has the folders ``gym`` and ``allsports`` of Saha and Subramanian (ESA 2019), with ``graph.txt``
-(similarities), ``answers.txt`` and ``gold.txt``.
+replays every strategy on them (`book.companion.replays`), which takes about a quarter of an hour, and records what came
+out in ``book/data/measured/crowd*`` (`book.companion.recorded_replays`). The files are public but state no licence, so
+the book has only what is computed from them. FOLDER (by default ``CROWDER_CROWDS``) has the folders ``gym`` and
+``allsports`` of Saha and Subramanian (ESA 2019), with ``graph.txt`` (similarities), ``answers.txt`` and ``gold.txt``.
 """
 
 from __future__ import annotations
@@ -12,20 +13,17 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-import crowder as cr
-
-__all__ = ["RECORDED", "Crowd", "read", "recorded", "replay", "replays"]
+__all__ = ["RECORDED", "Crowd", "place", "read", "recorded"]
 
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "measured" / "crowds.csv"
 VARIABLE = "CROWDER_CROWDS"
-#: A curve is kept at so many points.
-POINTS = 40
 
 
 class Crowd(NamedTuple):
@@ -39,10 +37,11 @@ class Crowd(NamedTuple):
     def oracle(self, votes: int) -> Any:
         """The majority of the first so many votes on a pair, or of those that there are."""
         n, majority = len(self.labels), np.nanmean(self.votes[:, :votes], axis=1) > 0.5
-        return lambda i, j: bool(majority[_place(n, min(i, j), max(i, j))])
+        return lambda i, j: bool(majority[place(n, min(i, j), max(i, j))])
 
 
-def _place(n: int, i: Any, j: Any) -> Any:
+def place(n: int, i: Any, j: Any) -> Any:
+    """Where a pair with i < j is in `pdist` order."""
     return i * (2 * n - i - 3) // 2 + j - 1
 
 
@@ -72,7 +71,7 @@ def read(folder: str | os.PathLike[str], name: str) -> Crowd:
         for i, j, *values in table:
             if i in records and j in records:
                 a, b = sorted((records[i], records[j]))
-                into[_place(n, a, b), : len(values)] = values
+                into[place(n, a, b), : len(values)] = values
     if np.isnan(similarity).any() or np.isnan(votes[:, 0]).any():
         raise ValueError(f"{at}: a pair has no similarity or no answer")
     labels = np.array([entity[record] for record in records])
@@ -87,33 +86,11 @@ def _table(path: Path) -> list[list[float]]:
     return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in _lines(path)]
 
 
-def replay(crowd: Crowd, votes: int, *, rng: int) -> pd.DataFrame:
-    """Each ordering on this crowd: recall, precision and F1 against the answers paid for, votes counted singly."""
-    orderings = {
-        "edge": cr.EdgeOrdering(crowd.similarity, rng=rng),
-        "node": cr.NodeOrdering(crowd.similarity, rng=rng),
-        "evidence": cr.EvidenceOrdering(crowd.similarity, rng=rng),
-    }
-    found = []
-    for name, ordering in orderings.items():
-        run = ordering.run(crowd.oracle(votes))
-        at = np.unique(np.linspace(0, run.n_queries, POINTS).astype(int))
-        recall, precision = run.recall(crowd.labels)[at], run.precision(crowd.labels)[at]
-        f1 = 2 * recall * precision / np.maximum(recall + precision, 1e-300)
-        curve = {"answers": at * votes, "recall": recall, "precision": precision, "F1": f1}
-        found.append(pd.DataFrame({"crowd": crowd.name, "votes": votes, "ordering": name} | curve))
-    return pd.concat(found, ignore_index=True).round(6)
-
-
-def replays(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """What is recorded: both crowds with one answer a question, and gym with five."""
-    runs = [replay(read(folder, name), votes, rng=1) for name, votes in (("gym", 1), ("gym", 5), ("allsports", 1))]
-    return pd.concat(runs, ignore_index=True)
-
-
-def recorded() -> pd.DataFrame:
-    """The curves of the last replay."""
-    return pd.read_csv(RECORDED)
+def recorded(orderings: Sequence[str] = ("edge", "node", "evidence")) -> pd.DataFrame:
+    """The mean curves of these orderings on both crowds, as last replayed."""
+    found = pd.read_csv(RECORDED)
+    some = found["crowd"].isin(["gym", "allsports"]) & found["ordering"].isin(orderings)
+    return found[some & found["votes"].isin([1, 5])].reset_index(drop=True)
 
 
 def main() -> None:
@@ -122,7 +99,9 @@ def main() -> None:
     folder = parser.parse_args().folder
     if not folder:
         parser.error(f"name the folder of the crowds, or set {VARIABLE}")
-    replays(folder).to_csv(RECORDED, index=False, lineterminator="\n")
+    from book.companion import recorded_replays  # which imports this module
+
+    recorded_replays.record(folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+"""Claims of the chapter *Real crowds*."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from book.companion import recorded_replays
+from book.companion.claims import bounded, of_chapter, says
+from crowder.beyond.answer_model import ErrorRates
+from crowder.beyond.noisy_ordering import NoisyOrdering
+
+__all__ = ["FEWEST", "check", "means", "pilot"]
+
+claim, check = of_chapter(__name__)
+
+TESTS = "test_recorded_replays.py::test_"
+#: Questions to a perfect crowd that settle every pair, n - k + C(k, 2), of 94 records in 12 and 200 in 64 entities.
+FEWEST = {"gym": 94 - 12 + 12 * 11 // 2, "allsports": 200 - 64 + 64 * 63 // 2}
+#: All pairs: a strategy whose F1 does not stay at 0.95 counts as if it needed an answer about each.
+PAIRS = {"gym": 94 * 93 // 2, "allsports": 200 * 199 // 2}
+#: Answers until F1 stays at 0.95, at most so many times the fewest questions.
+WITHIN = {"gym": 8, "allsports": 0.8}
+
+
+def means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means over tie orders, by crowd, votes and strategy. `until` is NaN unless every run gets there."""
+    grouped = runs.drop(columns="rng").groupby(["crowd", "votes", "ordering"])
+    found = grouped.mean()
+    found["until"] = found["until"].where(grouped["until"].count() == grouped["answers"].count())
+    found["reached"] = grouped["until"].count()
+    return found
+
+
+def pilot(rate: float, relative: float, z: float = 1.96) -> int:
+    r"""Pairs of one kind whose truth is known, such that the share of wrong answers is within ±relative of the rate.
+
+    .. math:: m = \left\lceil \frac{z^2}{r^2} \frac{1 - p}{p} \right\rceil
+
+    >>> pilot(0.2, 0.5), pilot(0.002, 0.5)
+    (62, 7668)
+    """
+    return ceil((z / relative) ** 2 * (1 - rate) / rate)
+
+
+@claim(
+    "B200",
+    place="Table of strategies on two real crowds",
+    statement="On gym (single votes) and on allsports, noisy ordering has the largest area under its F1 curve, and "
+              "its F1 stays at 0.95 after fewer answers than that of any other strategy tried, in the mean of ten "
+              "orders of ties.",
+    basis="exact",
+    code=[NoisyOrdering],
+    test=[TESTS + "the_runs_that_are_recorded_are_those_of_a_replay"],
+)  # fmt: skip
+def fewest_answers(runs=None):
+    found = means(recorded_replays.read("runs") if runs is None else runs)
+    until, area = found["until"], found["area"]
+    lines = []
+    for crowd, fewest in FEWEST.items():
+        others = until[crowd, 1].drop(["noisy", "noisy, all answers"], errors="ignore").fillna(PAIRS[crowd])
+        lines.append((crowd, until[crowd, 1]["noisy"], others.min(), WITHIN[crowd] * fewest))
+    at = "mean of ten orders of ties"
+    yield says(
+        bounded("answers until F1 stays at 0.95: noisy ordering, against the best of the others",
+                [line[1] for line in lines], [line[2] for line in lines], where=at),
+        "Noisy ordering: " + ", ".join(f"{line[1]:,.0f} answers on {line[0]}" for line in lines) + ".",
+    )  # fmt: skip
+    yield bounded("the same, against 8 times the fewest questions (gym) and 0.8 times (allsports)",
+                  [line[1] for line in lines], [line[3] for line in lines], where=at)  # fmt: skip
+    for crowd in FEWEST:
+        others = area[crowd, 1].drop(["noisy", "noisy, all answers"], errors="ignore")
+        yield bounded(f"{crowd}: area under F1, others against noisy ordering", others,
+                      np.full(len(others), area[crowd, 1]["noisy"]), where=at)  # fmt: skip
+
+
+@claim(
+    "B201",
+    place="Table of repeated votes",
+    statement="On gym, errors partly stay with a pair: the majority of five is wrong on matches more than 1.5 times, "
+              "and on non-matches more than 5 times as often as it would be if single votes erred independently.",
+    basis="exact",
+    code=[ErrorRates],
+    test=[TESTS + "the_tables_that_are_recorded_are_those_of_the_files"],
+)  # fmt: skip
+def majorities_keep_errors(rates=None):
+    rates = recorded_replays.read("rates") if rates is None else rates
+    five = rates[(rates["crowd"] == "gym") & (rates["votes"] == 5)].set_index("how")[["on matches", "on non-matches"]]
+    counted, independent = five.loc["counted"], five.loc["if errors were independent"]
+    yield says(
+        bounded("1.5 and 5 times the errors of independent votes, against those counted", [1.5, 5] * independent,
+                counted, where="gym, five votes on each pair"),
+        f"The majority of five is wrong on {counted.iloc[0]:.1%} of the matches; independent votes would leave "
+        f"{independent.iloc[0]:.1%}.",
+    )  # fmt: skip
+
+
+@claim(
+    "B202",
+    place="Error rates of two real crowds",
+    statement="A \"no\" about a match is at least four times as likely as a \"yes\" about a non-match, on both crowds.",
+    basis="exact",
+    code=[ErrorRates],
+    test=[TESTS + "the_tables_that_are_recorded_are_those_of_the_files"],
+)  # fmt: skip
+def two_rates(rates=None):
+    rates = recorded_replays.read("rates") if rates is None else rates
+    single = rates[(rates["votes"] == 1) & (rates["how"] == "counted")]
+    ratio = single["on matches"] / single["on non-matches"]
+    yield says(
+        bounded("four times the rate on non-matches, against that on matches", 4 * single["on non-matches"],
+                single["on matches"], where="gym and allsports, single votes"),
+        "It is " + " and ".join(f"{r:.1f} times as likely on {c}" for c, r in zip(single["crowd"], ratio, strict=True))
+        + ".",
+    )  # fmt: skip
+
+
+@claim(
+    "B203",
+    place="The size of a pilot",
+    statement=r"""If the answers about $\frac{z^2}{r^2} \frac{1 - p}{p}$ pairs of one kind err independently with rate
+         $p$, their share of wrong answers is within $\pm r p$ of $p$ with probability near 95 %
+         ($z = 1.96$, $r = \frac12$).""",
+    basis="exact",
+    code=[ErrorRates],
+    test=[TESTS + "a_pilot_of_this_size_is_as_precise_as_it_says"],
+)  # fmt: skip
+def pilots(rates=(0.002, 0.01, 0.05, 0.1, 0.2), relative=0.5):
+    chance = []
+    for rate in rates:
+        m = pilot(rate, relative)
+        low, high = np.ceil(m * rate * (1 - relative) - 1e-9), np.floor(m * rate * (1 + relative) + 1e-9)
+        chance.append(float(stats.binom.cdf(high, m, rate) - stats.binom.cdf(low - 1, m, rate)))
+    yield says(
+        bounded("93 %, against the exact probability", np.full(len(chance), 0.93), chance,
+                where=f"rates {', '.join(f'{rate:g}' for rate in rates)}"),
+        f"By the binomial distribution it is {min(chance):.1%} at least.",
+    )  # fmt: skip
+
+
+@claim(
+    "B204",
+    place="Table of strategies on cora with such errors",
+    statement="On a sample of cora with the error rates of either crowd, F1 of noisy ordering stays at 0.95 after "
+              "fewer answers than that of any other strategy tried with at most 10,000.",
+    basis="exact",
+    code=[NoisyOrdering],
+    test=[TESTS + "a_crowd_for_cora_errs_at_the_rates_given"],
+)  # fmt: skip
+def on_cora(runs=None):
+    until = means(recorded_replays.read("runs") if runs is None else runs)["until"]
+    crowds = [crowd for crowd in until.index.unique("crowd") if crowd.startswith("cora")]
+    own = [until[crowd, 1]["noisy"] for crowd in crowds]
+    best = [until[crowd, 1].drop("noisy").fillna(recorded_replays.BUDGET).min() for crowd in crowds]
+    yield says(
+        bounded("answers until F1 stays at 0.95: noisy ordering, against the best of the others", own, best,
+                where="means of two runs"),
+        f"{own[0]:,.0f} and {own[1]:,.0f} answers; the best of the others, {best[0]:,.0f} and {best[1]:,.0f}.",
+    )  # fmt: skip

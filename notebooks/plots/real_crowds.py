@@ -1,0 +1,50 @@
+"""Figures of the chapter *Real crowds*."""
+
+import matplotlib.pyplot as plt
+from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
+
+LOOKS = {
+    "noisy": {"color": RED, "linestyle": "-", "lw": 2.6, "zorder": 3},
+    "most similar once": {"color": INK, "linestyle": (0, (5, 1.5))},
+    "control queries": {"color": GREEN, "linestyle": (0, (3, 1, 1, 1))},
+    "member votes": {"color": GREY, "linestyle": (0, (1, 1.2))},
+    "edge": EDGE.line,
+    "node": NODE.line,
+    "evidence": EVIDENCE.line,
+    "hybrid": {"color": SKY, "linestyle": (0, (6, 1, 1, 1, 1, 1))},
+}
+
+
+def answers_paid_for(curves, shares, level=None):
+    """F1, or other shares, of each strategy on each crowd."""
+    size = (6.4, 0.9 + 2.3 * len(shares))
+    fig, axes = plt.subplots(len(shares), 2, figsize=size, sharey=True, sharex="col", squeeze=False)
+    for column, (crowd, part) in zip(axes.T, curves.groupby("crowd", sort=False), strict=True):
+        for ax, what in zip(column, shares, strict=True):
+            for name, look in LOOKS.items():
+                own = part[(part["ordering"] == name) & (part["answers"] > 0)]
+                ax.plot(own["answers"], own[what], **{"lw": 1.5} | look, label=name)
+            ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
+            if level is not None:
+                ax.axhline(level, color=GREY, lw=0.8)
+        column[0].set_title(crowd)
+        column[-1].set_xlabel("answers paid for")
+    for ax, what in zip(axes[:, 0], shares, strict=True):
+        ax.set_ylabel(what)
+    legend = {"ncols": 3, "columnspacing": 1.0, "handlelength": 1.7}
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", **legend)
+    return fig
+
+
+def votes_wrong(counts):
+    """Pairs of gym by how many of five votes are wrong: counted, and expected of two models."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.2))
+    for ax, (match, part) in zip(axes, counts.groupby("match", sort=False), strict=True):
+        ax.bar(part["wrong"], part["pairs"], width=0.7, **(MATCH if match else NONMATCH).fill, label="counted")
+        ax.plot(part["wrong"], part["looks"], "-", marker="s", ms=5, color=INK, label="model of looks")
+        ax.plot(part["wrong"], part["independent"], ":", marker="o", ms=5, color=GREY, label="independent")
+        ax.set(title="matches" if match else "non-matches", xlabel="wrong votes of five", yscale="log")
+        ax.set(ylim=(0.5, None), xticks=range(6))
+    axes[0].set_ylabel("pairs")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
