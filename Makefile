@@ -37,7 +37,7 @@ faults: $(VENV)/.test
 # The pages of the last build as one document, and the note on four results as another, printed by Chromium.
 pdf: $(VENV)/.test
 	$(PY) -B -m book.build.pdf
-	$(PY) -B -m book.build.pdf --page 13-four-results
+	$(PY) -B -m book.build.pdf --page 14-four-results
 
 # Benchmarks: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.bench

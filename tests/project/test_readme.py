@@ -12,7 +12,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encod
 
 def test_every_block_of_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    first, asked, careful, many, streamed, divided = BLOCKS
+    first, asked, careful, audited, erring, many, streamed, divided = BLOCKS
     names = {}
     exec(first, names)
     labels = names["data"].labels
@@ -23,6 +23,11 @@ def test_every_block_of_python(tmp_path, monkeypatch):
     exec(careful, names)
     # Ten records, and a similarity that says little: nothing can be left out, and nothing is missed.
     assert (names["result"].clusters == labels).all() and (tmp_path / "answers.db").exists()
+    exec(audited, names)
+    assert names["audited"].certified >= 0.95
+    exec(erring, names)
+    assert (names["clusters"] == labels).all()
+    assert cr.resolve(names["answers"], rng=7).clusters.tolist() == [0, 0, 0]  # three of four answers say so
     exec(many, names)
     (tmp_path / "pairs").mkdir()
     write_candidates(tmp_path / "pairs" / "all.parquet", names["similarity"])

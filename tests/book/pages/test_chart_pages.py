@@ -8,7 +8,7 @@ import pytest
 from barriers import barriers
 
 QUESTIONS = "notebooks/01-questions"
-EXPLORER = "notebooks/16-explorer"
+EXPLORER = "notebooks/17-explorer"
 CHARTS = [(QUESTIONS, "fig-watch-disney"), (QUESTIONS, "fig-watch-dozen"), (EXPLORER, "fig-explorer-cora")]
 LIBRARIES = "vega-embed.js"
 

@@ -1,0 +1,149 @@
+"""Replays of strategies on crowds whose answers are all known, and what is recorded of them."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from book.claims.real_crowds import pilot
+from book.companion import crowds, recorded_replays, replays
+from crowder.beyond.answer_model import ErrorRates
+
+BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
+
+
+@pytest.fixture(scope="module")
+def real():
+    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
+    if not folder.is_dir():
+        pytest.skip(f"{crowds.VARIABLE} names no folder")
+    return {name: crowds.read(folder, name) for name in ("gym", "allsports")}
+
+
+@pytest.fixture
+def twelve():
+    """Twelve records in three entities, similarities that say a little, and a crowd that is right."""
+    labels = np.repeat([0, 1, 2], 4)
+    same = (labels[:, None] == labels)[np.triu_indices(12, 1)]
+    similarity = np.where(same, 0.6, 0.4) + np.random.default_rng(1).uniform(-0.3, 0.3, len(same))
+    return crowds.Crowd("twelve", labels, similarity, np.column_stack([same] * 3).astype(float))
+
+
+@pytest.mark.parametrize("strategy", replays.STRATEGIES)
+def test_with_true_answers_every_strategy_ends_at_the_truth(twelve, strategy):
+    run = replays.replay(twelve, strategy, 1, rng=1)
+    assert run.iloc[0].tolist() == [0, 0.0, 1.0, 0.0]  # nothing paid for, nothing joined
+    assert run["F1"].iloc[-1] == 1.0
+    assert run["answers"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("strategy", ["edge", "noisy", "member votes", "most similar once"])
+def test_every_vote_of_a_majority_is_paid_for(twelve, strategy):
+    """Where all three votes agree, a majority asks the same questions, and each costs three answers."""
+    one, three = (replays.replay(twelve, strategy, votes, rng=1) for votes in (1, 3))
+    pd.testing.assert_frame_equal(one.assign(answers=3 * one["answers"]), three)
+
+
+def test_a_budget_ends_what_could_go_on(twelve):
+    for strategy in ("noisy", "most similar once", "control queries"):
+        oracle = replays.Oracle(twelve, 1, budget=7)
+        replays.STRATEGIES[strategy](twelve, oracle, 1)
+        assert oracle.paid == 7
+
+
+def test_quality_is_counted_over_pairs():
+    """Against all pairs, one by one."""
+    rng = np.random.default_rng(5)
+    clusters, labels = rng.integers(0, 4, 15), rng.integers(0, 5, 15)
+    joined, match = ((x[:, None] == x)[np.triu_indices(15, 1)] for x in (clusters, labels))
+    found, both = replays.quality(9, clusters, labels), (joined & match).sum()
+    assert found[:3] == (9, both / match.sum(), both / joined.sum())
+    assert found.F1 == pytest.approx(2 * found.recall * found.precision / (found.recall + found.precision))
+
+
+def test_answers_that_agree_are_clustered_and_a_wrong_one_is_outvoted():
+    """Five records of one entity, all pairs answered, one wrong "no": nine against one."""
+    i, j = np.triu_indices(5, 1)
+    said = np.ones(10, bool)
+    said[3] = False
+    assert len(set(replays.cluster_answers(5, i, j, said, np.arange(5), np.random.default_rng(1)))) == 1
+
+
+def test_f1_that_falls_again_has_not_stayed():
+    run = pd.DataFrame({"answers": [0, 5, 9, 12], "recall": 1.0, "precision": 1.0, "F1": [0.0, 0.99, 0.9, 0.96]})
+    found = replays.summary(run, 20)
+    assert found["until"] == 12
+    assert found["area"] == pytest.approx((5 * 0 + 4 * 0.99 + 3 * 0.9 + 8 * 0.96) / 20)  # 0.96 is kept to 20
+    assert np.isnan(replays.summary(run[:3], 20)["until"])
+
+
+def test_a_run_that_has_ended_keeps_its_clusters_in_the_mean():
+    short = pd.DataFrame({"answers": [0, 10], "recall": [0, 0.5], "precision": 1.0, "F1": [0, 0.6]})
+    long = pd.DataFrame({"answers": [0, 20], "recall": [0, 1.0], "precision": 1.0, "F1": [0, 1.0]})
+    mean = replays.mean_curve([short, long]).set_index("answers")
+    assert (
+        mean.loc[0, "F1"] == 0 and mean.loc[10, "F1"] == pytest.approx(0.3) and mean.loc[20, "F1"] == pytest.approx(0.8)
+    )
+    assert len(mean) <= replays.POINTS
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.03, 0.2])
+def test_a_pilot_of_this_size_is_as_precise_as_it_says(rate):
+    """By the normal approximation, 1.96 standard errors are half the rate; by simulation, 95 % of pilots get there."""
+    m = pilot(rate, 0.5)
+    assert 1.96 * np.sqrt(rate * (1 - rate) / m) == pytest.approx(0.5 * rate, rel=0.01)
+    seen = np.random.default_rng(3).binomial(m, rate, 20_000) / m
+    assert 0.93 < (np.abs(seen - rate) <= 0.5 * rate + 1e-12).mean() < 0.97
+
+
+def test_a_crowd_for_cora_errs_at_the_rates_given():
+    rates = ErrorRates(0.01, 0.1, vote=(0.02, 0.05))
+    crowd = recorded_replays.cora_crowd("these", rates, rng=1)
+    same = (crowd.labels[:, None] == crowd.labels)[np.triu_indices(len(crowd.labels), 1)]
+    for match, rate in zip((False, True), rates.majority(1), strict=True):
+        votes = crowd.votes[same == match, 0]
+        assert stats.binomtest(int((votes != match).sum()), len(votes), rate).pvalue > 0.001
+
+
+# --- where the files are: the book shows what is recorded ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gym", "allsports"])
+def test_the_runs_that_are_recorded_are_those_of_a_replay(real, name):
+    """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour."""
+    known = recorded_replays.read("runs")
+    known = known[(known["crowd"] == name) & (known["votes"] == 1) & known["rng"].isin([1, 2])]
+    known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)
+    _, found = recorded_replays.runs(real[name], 1, known["ordering"].unique(), [1, 2])
+    pd.testing.assert_frame_equal(found, known, rtol=1e-5, check_dtype=False)
+
+
+@pytest.mark.parametrize(("name", "votes"), [("gym", 1), ("gym", 5), ("allsports", 1)])
+def test_the_curves_that_are_recorded_are_those_of_a_replay(real, name, votes):
+    """The means of all ten orders of ties, of the strategies that are cheap to replay."""
+    known, cheap = crowds.recorded(), ["edge", "node", "evidence"]
+    known = known[(known["crowd"] == name) & (known["votes"] == votes) & known["ordering"].isin(cheap)]
+    curves, _ = recorded_replays.runs(real[name], votes, cheap)
+    pd.testing.assert_frame_equal(curves, known.reset_index(drop=True), atol=2e-5, check_dtype=False)
+
+
+def test_the_tables_that_are_recorded_are_those_of_the_files(real, monkeypatch):
+    rates = recorded_replays.kinds_of_errors(**real)
+    wrong = recorded_replays.votes_wrong(real["gym"], rates["gym"])
+    pd.testing.assert_frame_equal(wrong, recorded_replays.read("votes"), atol=0.002)
+    errors = pd.concat([recorded_replays.errors(crowd) for crowd in real.values()], ignore_index=True)
+    pd.testing.assert_frame_equal(errors, recorded_replays.read("errors"))
+    monkeypatch.setattr(recorded_replays, "SEEDS", [1])  # of the means over ten runs
+    found = pd.concat([recorded_replays.learned(crowd, rates[crowd.name]) for crowd in real.values()])
+    known = recorded_replays.read("rates")
+    means = ["counted where it asked", "learned while asking"]
+    found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
+    pd.testing.assert_frame_equal(found, known, atol=1e-4)
+
+
+def test_the_files_are_those_that_were_read(real):
+    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
+    assert recorded_replays.source()["files"] == recorded_replays.checksums(folder)
