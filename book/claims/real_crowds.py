@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, comb
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,16 @@ from book.companion.claims import bounded, of_chapter, says
 from crowder.beyond.answer_model import ErrorRates
 from crowder.beyond.noisy_ordering import NoisyOrdering
 
-__all__ = ["FEWEST", "check", "means", "pilot"]
+__all__ = ["FEWEST", "SIZES", "check", "means", "pilot"]
 
 claim, check = of_chapter(__name__)
 
 TESTS = "test_recorded_replays.py::test_"
-#: Questions to a perfect crowd that settle every pair, n - k + C(k, 2), of 94 records in 12 and 200 in 64 entities.
-FEWEST = {"gym": 94 - 12 + 12 * 11 // 2, "allsports": 200 - 64 + 64 * 63 // 2}
+SIZES = recorded_replays.source()["sizes"]
+#: Questions to a perfect crowd that settle every pair: n - k + C(k, 2).
+FEWEST = {crowd: size["records"] - size["entities"] + comb(size["entities"], 2) for crowd, size in SIZES.items()}
 #: All pairs: a strategy whose F1 does not stay at 0.95 counts as if it needed an answer about each.
-PAIRS = {"gym": 94 * 93 // 2, "allsports": 200 * 199 // 2}
+PAIRS = {crowd: comb(size["records"], 2) for crowd, size in SIZES.items()}
 #: Answers until F1 stays at 0.95, at most so many times the fewest questions.
 WITHIN = {"gym": 8, "allsports": 0.8}
 

@@ -5,7 +5,8 @@ The folder ``book/data/measured`` has, of the last replay,
 - ``crowds.csv``: mean recall, precision and F1 against the answers paid for, by crowd, votes and strategy;
 - ``crowd_runs.csv``: each run, its end, the answers until F1 stays at 0.95, and the area under its F1;
 - ``crowd_errors.csv``: wrong answers by similarity; ``crowd_votes.csv``: pairs by the number of wrong votes of five;
-- ``crowd_rates.csv``: error rates, counted and learned; ``crowds.yml``: the date, and which files were read.
+- ``crowd_rates.csv``: error rates, counted and learned;
+- ``crowds.yml``: the date, the sizes of both crowds, and which files were read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 import crowder as cr
 from book import strict_yaml
@@ -32,7 +34,7 @@ from crowder.voting import majority_error
 
 __all__ = [
     "BELIEVING", "SEEDS", "checksums", "cora_crowd", "curves", "errors", "kinds_of_errors", "learned", "perfect",
-    "read", "record", "runs", "source", "votes_wrong",
+    "read", "record", "runs", "sizes", "source", "votes_wrong",
 ]  # fmt: skip
 
 SEEDS = range(1, 11)
@@ -173,9 +175,14 @@ def record(folder: str | os.PathLike[str]) -> None:
     }
     for name, table in tables.items():
         table.to_csv(RECORDED.with_name(f"{name}.csv"), index=False, lineterminator="\n")
-    lines = [f"date: {datetime.date.today()}", f"crowder: {cr.__version__}", "files:  # SHA-256"]
-    lines += [f"  {name}: {digest}" for name, digest in checksums(Path(folder)).items()]
-    RECORDED.with_suffix(".yml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    about = {"date": datetime.date.today(), "crowder": cr.__version__}
+    about |= {"sizes": sizes(gym, allsports), "SHA-256": checksums(Path(folder))}
+    RECORDED.with_suffix(".yml").write_text(yaml.safe_dump(about, sort_keys=False), encoding="utf-8")
+
+
+def sizes(*found: Crowd) -> dict[str, dict[str, int]]:
+    """How many records and entities each crowd has."""
+    return {crowd.name: {"records": len(crowd.labels), "entities": len(np.unique(crowd.labels))} for crowd in found}
 
 
 def checksums(folder: Path) -> dict[str, str]:
@@ -185,7 +192,7 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def source() -> dict[str, Any]:
-    """When the replay was recorded, and of which files."""
+    """When the replay was recorded, of which files, and how many records and entities each crowd has."""
     return strict_yaml.read(RECORDED.with_suffix(".yml"))
 
 

@@ -144,6 +144,8 @@ def test_the_tables_that_are_recorded_are_those_of_the_files(real, monkeypatch):
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
 
 
-def test_the_files_are_those_that_were_read(real):
+def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real):
     folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
-    assert recorded_replays.source()["files"] == recorded_replays.checksums(folder)
+    known = recorded_replays.source()
+    assert known["SHA-256"] == recorded_replays.checksums(folder)
+    assert known["sizes"] == recorded_replays.sizes(*real.values())
