@@ -33,8 +33,8 @@ from book.companion.printing import markdown_table
 from crowder import validation
 
 __all__ = [
-    "BLUE", "CORRECTED", "EDGE", "EVIDENCE", "FEWEST", "GREEN", "GREY", "INK", "MATCH", "NODE", "NONMATCH", "ORANGE",
-    "PRINTED", "PURPLE", "RED", "SKY", "Style", "say", "show", "table", "use_style",
+    "BLUE", "CORRECTED", "EDGE", "EVIDENCE", "FEWEST", "GREEN", "GREY", "INK", "MATCH", "NODE", "NOISY", "NONMATCH",
+    "ORANGE", "PRINTED", "PURPLE", "RED", "SKY", "Style", "say", "show", "table", "use_style",
 ]  # fmt: skip
 
 # The colours of Okabe and Ito, distinguishable with every common form of colour blindness; their orange, too pale for a
@@ -96,6 +96,7 @@ NONMATCH = _style(RED, "--", "s", "\\\\\\")
 EDGE = _style(ORANGE, "-", "D", "//")
 NODE = _style(BLUE, "--", "o", "\\\\")
 EVIDENCE = _style(PURPLE, "-.", "^", "..")
+NOISY = _style(INK, "-", "o", "oo")
 #: The fewest possible questions, n - k + C(k, 2).
 FEWEST = _style(GREY, ":", "_", "--")
 #: The paper's upper bounds, as printed and as corrected.

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, RED, SKY
+from notebooks.plots import real_crowds
 
 #: How each ordering is drawn.
 LOOKS = {
@@ -16,18 +17,17 @@ def ways(curves, ends, up_to):
     """F1 against answers for each way to ask: means of the runs, and the range of the last way."""
     fig, ax = plt.subplots(figsize=(6.4, 3.8))
     answers = np.arange(0, up_to + 1, 10)
-    looks = [(EDGE.color, "-", "D"), (SKY, "--", "s"), (GREY, "-.", "^"), (INK, "-", "o")]
-    for (way, part), (color, style, marker) in zip(curves.groupby("way", sort=False), looks, strict=True):
-        rows = []
+    for (way, part), marker in zip(curves.groupby("way", sort=False), "Ds^o", strict=True):
+        look, rows = {"lw": 1.6} | real_crowds.LOOKS[way.removesuffix(" ordering")], []
         for _, run in part.groupby("run"):
             at = np.searchsorted(run["answers"], answers, side="right") - 1
             rows.append(np.where(at < 0, 0, run["F1"].to_numpy()[at]))
         if way == curves["way"].iloc[-1]:
-            ax.fill_between(answers, np.min(rows, axis=0), np.max(rows, axis=0), color=color, alpha=0.12, lw=0)
+            ax.fill_between(answers, np.min(rows, axis=0), np.max(rows, axis=0), color=look["color"], alpha=0.12, lw=0)
         end = ends.loc[ends["way"] == way, ["answers", "F1"]].mean()
         mean, inside = np.mean(rows, axis=0), answers <= end["answers"]
-        ax.plot(answers[inside], mean[inside], ls=style, color=color, lw=1.6, label=way)
-        ax.plot(end["answers"], end["F1"], marker, ms=7, color=color)
+        ax.plot(answers[inside], mean[inside], **look, label=way)
+        ax.plot(end["answers"], end["F1"], marker, ms=7, color=look["color"])
     ax.set(xlabel="answers paid", ylabel="F1", xlim=(0, up_to), ylim=(0, 1.03))
     fig.legend(loc="outside upper center", ncols=2)
     return fig

@@ -1,11 +1,12 @@
 """Figures of the chapter *Real crowds*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
+from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
 
+#: How each strategy is drawn.
 LOOKS = {
-    "noisy": {"color": RED, "linestyle": "-", "lw": 2.6, "zorder": 3},
-    "most similar once": {"color": INK, "linestyle": (0, (5, 1.5))},
+    "noisy": NOISY.line | {"lw": 2.6, "zorder": 3},
+    "most similar once": {"color": RED, "linestyle": (0, (5, 1.5))},
     "control queries": {"color": GREEN, "linestyle": (0, (3, 1, 1, 1))},
     "member votes": {"color": GREY, "linestyle": (0, (1, 1.2))},
     "edge": EDGE.line,

@@ -210,7 +210,9 @@ def test_figures_are_set_in_the_font_of_the_pages():
     assert sorted(ours) == sorted(map(str, figures._FONTS))
 
 
-@pytest.mark.parametrize("name", ["EDGE", "NODE", "EVIDENCE", "FEWEST", "PRINTED", "CORRECTED", "MATCH", "NONMATCH"])
+@pytest.mark.parametrize(
+    "name", ["EDGE", "NODE", "EVIDENCE", "NOISY", "FEWEST", "PRINTED", "CORRECTED", "MATCH", "NONMATCH"]
+)
 def test_lines_stand_out_from_the_page_in_light_and_in_dark(name):
     """A contrast of 3:1. In dark mode crowder.css inverts figures, turns hues by half a circle, and brightens."""
     colour = np.array(plt.matplotlib.colors.to_rgb(getattr(figures, name).color))
