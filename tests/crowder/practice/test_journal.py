@@ -611,7 +611,8 @@ def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
         cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")
 
 
-def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
+@pytest.fixture
+def first_version(tmp_path):
     """The form of the file, spelt out: whoever has paid for answers can read them with every later version."""
     path = tmp_path / "answers.db"
     with contextlib.closing(sqlite3.connect(path)) as database:
@@ -623,39 +624,33 @@ def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
             CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
             INSERT INTO answers VALUES (0, 1, 0, 1, 1);
         """)
+    return path
+
+
+def test_a_journal_of_the_first_version_is_read_and_continued(first_version):
     row = {"turn": 1, "i": 0, "j": 1, "vote": 0, "same": True, "worker": None}
-    assert read(path).to_dict("records") == [row]  # not converted, since reading changes nothing
-    with contextlib.closing(sqlite3.connect(path)) as database:
+    assert read(first_version).to_dict("records") == [row]  # not converted, since reading changes nothing
+    with contextlib.closing(sqlite3.connect(first_version)) as database:
         assert database.execute("PRAGMA user_version").fetchall() == [(1,)]
-    with cr.Journal(cr.Truth([0, 0, 1]), path) as journal:
+    with cr.Journal(cr.Truth([0, 0, 1]), first_version) as journal:
         run = cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=7)
         assert run.queries.tolist() == [[0, 1], [0, 2]] and journal.asked == 1
         assert journal.add([(1, 2)], [None], worker="ann") == 1  # what the first version could not hold
-    table = read(path)
+    table = read(first_version)
     assert table["turn"].tolist() == [1, 2, 0] and table["worker"].tolist() == [None, None, "ann"]
     assert table["same"].isna().tolist() == [False, False, True]
-    with contextlib.closing(sqlite3.connect(path)) as database:  # the first version refuses any other number
+    with contextlib.closing(sqlite3.connect(first_version)) as database:  # the first version refuses any other number
         assert database.execute("PRAGMA user_version").fetchall() == [(2,)]
         assert database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'before'").fetchall() == [(0,)]
 
 
-def test_a_conversion_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "answers.db"
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.executescript("""
-            PRAGMA application_id = 1668444023;
-            PRAGMA user_version = 1;
-            CREATE TABLE answers (i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL,
-                same INTEGER NOT NULL, turn INTEGER UNIQUE, PRIMARY KEY (i, j, vote)) WITHOUT ROWID;
-            CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-            INSERT INTO answers VALUES (0, 1, 0, 1, 1);
-        """)
+def test_a_conversion_that_is_interrupted_leaves_the_old_file(first_version, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(answerfile, "CONVERSION", (*answerfile.CONVERSION[:-1], "SELECT nothing"))
         with pytest.raises(OSError, match="cannot be used"):
-            cr.Journal(None, path)
-    assert len(read(path)) == 1
-    with cr.Journal(None, path) as journal:
+            cr.Journal(None, first_version)
+    assert len(read(first_version)) == 1
+    with cr.Journal(None, first_version) as journal:
         assert journal(0, 1) is True
 
 
