@@ -17,12 +17,10 @@ from book.claims.edge_ordering import (
     asks_its_tree,
     exchanges_ask_nothing_new,
     questions_and_components,
-    questions_asked,
     separately,
     some_orders,
     tree_formula,
     tree_in_every_order,
-    tree_in_fractions,
     tree_sums,
     x,
 )
@@ -43,6 +41,7 @@ from book.companion.claims import (
     trend,
     vanishing,
 )
+from book.companion.edge_bounds import questions_asked, tree_in_fractions
 from crowder.counting.bounds import disconnected, edge_tree_bound
 
 claim, check = of_chapter(__name__)

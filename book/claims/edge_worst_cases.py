@@ -9,20 +9,7 @@ import numpy as np
 import sympy as sp
 
 import crowder as cr
-from book.claims.edge_ordering import (
-    BOUNDS,
-    HALF,
-    TINY,
-    gap_model,
-    graphs,
-    k,
-    n,
-    questions_and_components,
-    questions_asked,
-    small_models,
-    sum_over_pairs,
-    x,
-)
+from book.claims.edge_ordering import BOUNDS, HALF, TINY, graphs, k, n, questions_and_components, sum_over_pairs, x
 from book.companion import by_hand, naive
 from book.companion.claims import (
     agreement,
@@ -35,6 +22,7 @@ from book.companion.claims import (
     says,
     trend,
 )
+from book.companion.edge_bounds import gap_model, questions_asked, small_models
 from crowder.counting.bounds import disconnected
 
 claim, check = of_chapter(__name__)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 import crowder as cr
-from book.claims.edge_ordering import BOUNDS, TINY, gap_model, repaired_bound, small_models
+from book.claims.edge_ordering import BOUNDS, TINY
 from book.companion.claims import bounded, of_chapter, says
+from book.companion.edge_bounds import gap_model, repaired_bound, small_models
 from crowder.counting.bounds import edge_tree_bound
 
 claim, check = of_chapter(__name__)
