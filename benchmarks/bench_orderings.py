@@ -5,6 +5,9 @@ Wall-clock times mean little on a shared machine, so contestants take turns and 
 and FFQS of scikit-query (Basu, Banerjee and Mooney, 2004). FFQS has another purpose: constraints for a clustering of
 points with a known number of clusters. With no limit on its questions it places every record, too.
 
+The sweep `noisy` has no full resolutions: with the answers of a crowd that errs about the ten most similar pairs a
+record, it takes the next question of `NoisyOrdering` after one more answer, a clustering of all answers, and `resolve`.
+
 Run by ``make bench``; ``make bench ARGS=--quick`` takes a minute and does not change the book's data.
 """
 
@@ -19,6 +22,7 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
+from crowder.beyond.clustering import likeliest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 import reference
@@ -39,6 +43,7 @@ SIZES = {
     "test_records": np.geomspace(150, 4800, 7).round().astype(int).tolist(),
     "test_clusters": np.geomspace(2, 2000, 7).round().astype(int).tolist(),
     "test_pairs": [round(10 ** (e / 2)) for e in range(8, 15)],
+    "test_noisy": [1000],
 }
 
 
@@ -124,6 +129,33 @@ def test_clusters(turns, size, request):
 def test_pairs(turns, size):
     similarity, keys, labels = banded(size)
     turns("pairs", ours(similarity, keys, labels), n=len(labels), k=int(labels[-1]) + 1, pairs=len(keys))
+
+
+def test_noisy(turns, size):
+    data = cr.datasets.synthetic([50] * (size // 50), cr.dist2(0.2), rng=SEED)
+    rates, same = cr.ErrorRates(0.01, 0.15), np.equal.outer(data.labels, data.labels)
+    wrong = np.random.default_rng(SEED).random((size, size)) < np.where(same, rates.false_no, rates.false_yes)
+    i, j = (side[np.argsort(-data.condensed)[: 10 * size]] for side in np.triu_indices(size, 1))
+    answers = cr.Answers.read(zip(i.tolist(), j.tolist(), (same ^ wrong)[i, j].tolist(), strict=True))
+    ordering, evidence = cr.NoisyOrdering(data.similarity, doubt=0, rng=SEED), np.zeros((size, size))
+    ordering.take(answers)  # it goes on, however sure it is
+    evidence[tuple(answers.pairs.T)] = evidence[tuple(answers.pairs.T[::-1])] = rates.evidence(answers)
+
+    def next_question():
+        ordering.tell(pair := ordering.ask(), bool(same[pair] ^ wrong[pair]))
+        return int(ordering.ask() is not None)
+
+    def clustering():
+        likeliest(evidence, 0.0, start=np.arange(size), rng=np.random.default_rng(SEED))
+        return len(i)
+
+    contestants = {
+        "argsort": lambda: np.argsort(data.condensed)[:0].size,
+        "next question": next_question,
+        "clustering": clustering,
+        "resolve": lambda: cr.resolve(answers, data.similarity, rng=SEED).n_answers,
+    }
+    turns("noisy", contestants, n=size, k=len(data.sizes), pairs=len(data.condensed))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_the_committed_orderings_are_complete():
     assert table.notna().all(axis=None) and (table[["seconds", "ratio", "low", "high"]] > 0).all(axis=None)
     assert (table["low"] <= table["ratio"]).all() and (table["ratio"] <= table["high"]).all()
     by = dict(tuple(table.groupby("sweep")))
-    assert set(by) == {"cora", "plainest", "peer", "records", "clusters", "pairs"}
+    assert set(by) == {"cora", "plainest", "peer", "records", "clusters", "pairs", "noisy"}
     assert min(decades(by[name]["pairs"]) for name in ("records", "pairs")) >= 3 and decades(by["clusters"]["k"]) >= 3
     # Every contestant at every size, and the two that are the same algorithm ask the same.
     for part in by.values():
@@ -72,6 +72,9 @@ def test_the_committed_orderings_are_complete():
     counts = by["plainest"].pivot(index="n", columns="contestant", values="questions")
     assert counts["edge"].equals(counts["edge, plainest"]) and counts["node"].equals(counts["node, plainest"])
     assert (by["cora"]["n"] == 1879).all()
+    noisy = by["noisy"].set_index("contestant")  # in seconds, what the chapter says of a crowd that errs
+    assert (noisy["n"] == 1000).all() and (noisy.loc[["clustering", "resolve"], "questions"] == 10_000).all()
+    assert noisy.loc["next question", "seconds"] < 0.05 and noisy.loc["clustering", "seconds"] < 2
 
 
 def test_the_committed_cluster_times_are_complete():
