@@ -279,7 +279,8 @@ class Audit(Ordering):
     Warns
     -----
     UserWarning
-        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves.
+        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves; or when the
+        budget is spent before it starts.
 
     See Also
     --------
@@ -367,6 +368,8 @@ class Audit(Ordering):
             if self._settled(i, j):  # by an answer from elsewhere
                 self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))
             elif self.budget is not None and self.n_queries >= self.budget:
+                if isnan(self._expected) and not self._reason:
+                    self._warn_if_short(self.cost().expected)
                 self._reason = "budget"
                 break
             elif drawn and self.sample is not None and self._audited >= self.sample:
@@ -421,16 +424,17 @@ class Audit(Ordering):
         self._refill()
         if isnan(self._expected):
             self._expected = self.cost().expected
-            room = min(
-                inf if self.sample is None else self.sample,
-                inf if self.budget is None else self.budget - self.n_queries,
+            self._warn_if_short(self._expected)
+
+    def _warn_if_short(self, expected: float) -> None:
+        most = inf if self.sample is None else self.sample
+        room = most if self.budget is None else min(most, max(0, self.budget - self.n_queries))
+        if room < expected:
+            warnings.warn(
+                f"the audit is expected to need {expected:.0f} questions if no match is left, but sample and budget "
+                f"leave {room}: a recall of {float(self.target):g} may not be certified",
+                stacklevel=2,
             )
-            if room < self._expected:
-                warnings.warn(
-                    f"the audit is expected to need {self._expected:.0f} questions if no match is left, but sample and "
-                    f"budget leave {room}: a recall of {float(self.target):g} may not be certified",
-                    stacklevel=2,
-                )
 
     def _refill(self) -> None:
         """Pairs in random order, without those that were settled meanwhile, which leaves the order of the others

@@ -325,6 +325,11 @@ def test_what_cannot_be_certified_is_said_before_and_after():
     with pytest.warns(UserWarning, match="leave 2"):
         result = audit(recall=0.95, start=45, budget=47).run(cr.Truth(DATA.labels))
     assert result.reason == "budget" and result.n_queries == 47
+    run = audit(recall=0.95, budget=10)  # spent before the audit starts
+    with pytest.warns(UserWarning, match="leave 0"):
+        result = run.run(cr.Truth(DATA.labels))
+    assert result.reason == "budget" and result.n_queries == 10 and np.isnan(result.expected)
+    assert run.ask() is None  # and does not say it again: warnings are errors here
 
 
 def test_nothing_is_certified_by_a_crowd_that_errs():
