@@ -9,9 +9,9 @@ contain every open pair, it shows a new match with probability :math:`(g - F)/R`
 
 and g is rejected once H(g) reaches :math:`c_k`, where k is the number of draws that did show one. The limits
 :math:`c_k` are such that a Poisson process of rate 1 has more than k points before :math:`c_k`, for all k together,
-with probability at least :math:`1 - \alpha`. Then the true g is ever rejected with probability at most :math:`\alpha`,
-as the appendix *An audit* proves. As long as no match is found, :math:`e^{-H(g)}` is the hypergeometric probability
-that the sample misses all of them.
+with probability at least :math:`1 - \alpha`. If all answers are true, the true g is ever rejected with probability at
+most :math:`\alpha`, as the appendix *An audit* proves. As long as no match is found, :math:`e^{-H(g)}` is the
+hypergeometric probability that the sample misses all of them.
 
 It goes beyond the paper. Betting on draws without replacement, of which this is a form, is due to Waudby-Smith and
 Ramdas (NeurIPS 2020), and with unequal weights to Shekhar, Xu, Lipton, Liang and Ramdas (UAI 2023).
@@ -39,6 +39,9 @@ __all__ = ["Audit", "AuditCost", "Audited", "audit_cost", "limits"]
 
 #: Why a run ended; empty while it continues.
 REASONS = ("", "recall", "settled", "sample", "budget")
+
+#: Which pairs count.
+AMONG = ("all pairs", "candidate pairs")
 
 #: The audit starts after so many questions without a match, as a share of those that the audit would ask.
 PATIENCE = 0.25
@@ -82,7 +85,7 @@ def limits(alpha: float, most: int) -> np.ndarray:
 
     Notes
     -----
-    O(most³). The probability of n points before :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows
+    O(most²). The probability of n points before :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows
     from that for k - 1; the limit is then where the probability of just k falls to its share.
 
     Examples
@@ -97,12 +100,15 @@ def limits(alpha: float, most: int) -> np.ndarray:
 def _limits(alpha: float, most: int) -> np.ndarray:
     found, at = np.zeros(most), 0.0
     n = np.arange(most)
+    log_factorial = gammaln(n + 1)
     chance = np.where(n == 0, 1.0, 0.0)  # of n points so far
     for k in range(most):
         share = alpha * (1 / (k + 1) ** 2 - 1 / (k + 2) ** 2)
         step = max(0.0, log(chance[k] / share))
         found[k] = at = at + step
-        chance = np.convolve(chance, np.exp(xlogy(n, step) - step - gammaln(n + 1)))[:most]
+        more = np.exp(xlogy(n, step) - step - log_factorial)
+        more = more[: np.flatnonzero(more)[-1] + 1]  # some hundred points: the chances of others are below 1e-300
+        chance[k:] = np.convolve(chance[k:], more)[: most - k]
         chance[k] = 0.0
     found.flags.writeable = False
     return found
@@ -161,18 +167,18 @@ def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> Au
 
 @dataclass(frozen=True)
 class Audited(Resolution):
-    """A `Resolution` that says what recall is certain, with a given confidence.
+    """A `Resolution` that says what recall is certified, with a given confidence, if all answers are true.
 
     Attributes
     ----------
     queries, answers, clusters
         As in a `Resolution`.
     found : int
-        Matching pairs of records found, among those that count: the candidates, or all pairs.
+        Matching pairs of records found, among those that count (see `among`).
     missed : int
         An upper limit on the number of those that were missed.
     confidence : float
-        The probability that all such limits, at whatever time, are right.
+        The least probability, over the draws, that all such limits, at whatever time, are right.
     audited, discovered : int
         Questions of the audit, and those that found a match.
     expected : float
@@ -182,8 +188,10 @@ class Audited(Resolution):
         Why the run ended: "recall" (the target is certified), "settled" (every pair is: nothing was missed), "sample"
         or "budget" (spent before); "" while it continues.
     crowd_errs : bool
-        Whether the crowd is known to err, as `crowder.Faulty` is. Then the limits refer to what it would call matches,
-        and reading `certified` raises an AttributeError.
+        Whether the crowd is known to err, as `crowder.Faulty` is. Then nothing is certain, and reading `certified`
+        raises an AttributeError.
+    among : str
+        Which pairs count: "all pairs", or "candidate pairs" only. `Resolution.recall` is always that among all pairs.
 
     See Also
     --------
@@ -204,6 +212,7 @@ class Audited(Resolution):
     expected: float = float("nan")
     reason: str = ""
     crowd_errs: bool = False
+    among: str = AMONG[0]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,17 +222,19 @@ class Audited(Resolution):
         if not isinstance(self.reason, str) or self.reason not in REASONS:
             raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
         validation.flag(self.crowd_errs, "crowd_errs")
+        if not isinstance(self.among, str) or self.among not in AMONG:
+            raise ValueError(f"among must be one of {', '.join(map(repr, AMONG))}, not {self.among!r}")
 
     @property
     def certified(self) -> float:
-        """The recall that is certain with this confidence: `certified_if_true`, unless the crowd is known to err."""
+        """The recall certified with this confidence: `certified_if_true`, unless the crowd is known to err."""
         if self.crowd_errs:
             raise AttributeError("there is no certified recall, only certified_if_true: the crowd is known to err")
         return self.certified_if_true
 
     @property
     def certified_if_true(self) -> float:
-        """The recall that is certain if all answers are true: found / (found + missed); 1 if both are 0."""
+        """The recall certified if all answers are true: found / (found + missed); 1 if both are 0."""
         return self.found / (self.found + self.missed) if self.found + self.missed else 1.0
 
 
@@ -238,9 +249,10 @@ class Audit(Ordering):
     ordering : Ordering
         Any ordering that has not asked yet, also a `Stopping`. It must not be used separately afterwards.
     recall : float, keyword only
-        The recall wanted, ρ in (0, 1): the share of the matching pairs of records that is found.
+        The recall wanted, ρ in (0, 1): the share of the matching pairs of records that is found, among the candidate
+        pairs (see `beyond_candidates`).
     confidence : float, keyword only
-        1 - α in (0, 1): the probability, over the draws, that the recall is at least what is certified.
+        1 - α in (0, 1): the least probability, over the draws, that the recall is at least what is certified.
     start : int, keyword only
         Start the audit after so many questions of the ordering, and do not return to the ordering. By default it starts
         when the last questions of the ordering found no match and were a quarter as many as those that the audit would
@@ -250,8 +262,9 @@ class Audit(Ordering):
     budget : int, keyword only
         At most so many questions in all.
     beyond_candidates : bool, keyword only
-        What the recall refers to if only some pairs are candidates: matches among the candidate pairs, or (True) among
-        all pairs of records; then the audit draws from all pairs, which takes many more questions.
+        What the recall refers to if only some pairs are candidates: matches among the candidate pairs, so that nothing
+        is said of the others, or (True) among all pairs of records; then the audit draws from all pairs, which takes
+        many more questions.
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 
@@ -266,7 +279,8 @@ class Audit(Ordering):
     Warns
     -----
     UserWarning
-        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves.
+        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves; or when the
+        budget is spent before it starts.
 
     See Also
     --------
@@ -279,8 +293,9 @@ class Audit(Ordering):
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
     once, at most `Audited.missed` matching pairs are missed. It holds for all similarities, orderings and values of
     `start`, `sample` and `budget`: they change how many questions are asked, but not whether the limit is right. If
-    answers are wrong, the limit refers to what the crowd would call matches: a wrong "no" hides a match from the audit,
-    too. No recall is called certified if the crowd is known to err.
+    answers are wrong, nothing is guaranteed: a wrong "no" hides a match from the audit, too. No recall is called
+    certified if the crowd is known to err. A question whose answer is unsure has to be answered in the end, as by
+    somebody else; to leave it out would void the limit.
 
     *Draws.* A question settles all pairs of two components, so large components are asked about first. A pair that is
     settled already counts as a draw and costs nothing. There are no strata by similarity: if no match is found, the
@@ -297,8 +312,8 @@ class Audit(Ordering):
     matches up to its last records, so little is left to save; where little is, a run may ask some per cent more than it
     takes to settle every pair.
 
-    *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, and some tens of
-    microseconds a question.
+    *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, some tens of
+    microseconds a question, and a microsecond for each discovery so far.
 
     Examples
     --------
@@ -353,6 +368,8 @@ class Audit(Ordering):
             if self._settled(i, j):  # by an answer from elsewhere
                 self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))
             elif self.budget is not None and self.n_queries >= self.budget:
+                if isnan(self._expected) and not self._reason:
+                    self._warn_if_short(self.cost().expected)
                 self._reason = "budget"
                 break
             elif drawn and self.sample is not None and self._audited >= self.sample:
@@ -407,16 +424,17 @@ class Audit(Ordering):
         self._refill()
         if isnan(self._expected):
             self._expected = self.cost().expected
-            room = min(
-                inf if self.sample is None else self.sample,
-                inf if self.budget is None else self.budget - self.n_queries,
+            self._warn_if_short(self._expected)
+
+    def _warn_if_short(self, expected: float) -> None:
+        most = inf if self.sample is None else self.sample
+        room = most if self.budget is None else min(most, max(0, self.budget - self.n_queries))
+        if room < expected:
+            warnings.warn(
+                f"the audit is expected to need {expected:.0f} questions if no match is left, but sample and budget "
+                f"leave {room}: a recall of {float(self.target):g} may not be certified",
+                stacklevel=2,
             )
-            if room < self._expected:
-                warnings.warn(
-                    f"the audit is expected to need {self._expected:.0f} questions if no match is left, but sample and "
-                    f"budget leave {room}: a recall of {float(self.target):g} may not be certified",
-                    stacklevel=2,
-                )
 
     def _refill(self) -> None:
         """Pairs in random order, without those that were settled meanwhile, which leaves the order of the others
@@ -560,7 +578,8 @@ class Audit(Ordering):
             middle = (low + high) // 2
             low, high = (low, middle) if self._rejected(middle) else (middle, high)
         return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
-                       self._hits, self._expected, self._reason, self._crowd_errs)  # fmt: skip
+                       self._hits, self._expected, self._reason, self._crowd_errs,
+                       "all pairs" if self.every_pair or self._beyond else "candidate pairs")  # fmt: skip
 
 
 def _inside(value: Any, name: str) -> Any:

@@ -75,6 +75,7 @@ TABLE = {
         Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], missed=0.5), TypeError, "missed must be a whole number"),
         Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], reason="tired"), ValueError, "reason must be one of"),
         Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], crowd_errs=1), TypeError, "crowd_errs must be True or False"),
+        Row(lambda: cr.Audited([[0, 1]], [True], [0, 0], among="few"), ValueError, "among must be one of 'all pairs',"),
         Row(lambda: audit.audit_cost([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
         Row(lambda: audit.audit_cost([3, 2], recall=1.5), ValueError, "recall must be in [0, 1], not 1.5"),
         Row(lambda: audit.audit_cost([3, 2], confidence=0), ValueError, "confidence must be between 0 and 1, not 0"),

@@ -8,6 +8,7 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import poisson
 
 import crowder as cr
 from book.claims.audit import crossings, exact_errors
@@ -48,6 +49,19 @@ def test_the_first_limits_are_those_computed_by_hand(alpha):
     assert a * exp(-b) == pytest.approx(alpha * 5 / 36)
     assert (a * b - a * a / 2) * exp(-c) == pytest.approx(alpha * 7 / 144)
     np.testing.assert_allclose(limits(alpha, 40)[:3], [a, b, c], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-200])
+def test_the_limits_of_hundreds_of_discoveries_leave_nothing_out(alpha):
+    """The recursion, with every number of points: chances below 1e-300 are left out, and with α = 1e-200 hundreds of
+    points are likely before the first limit."""
+    chance, last, shares = np.eye(1, 300)[0], 0.0, []
+    for k, limit in enumerate(limits(alpha, 300)):
+        chance = np.convolve(chance, poisson.pmf(np.arange(300), limit - last))[:300]
+        shares.append(chance[k])
+        chance[k], last = 0.0, limit
+    k = np.arange(300)
+    np.testing.assert_allclose(shares, alpha * (1 / (k + 1) ** 2 - 1 / (k + 2) ** 2), rtol=1e-9)
 
 
 def test_a_poisson_process_crosses_the_limits_as_often_as_stated():
@@ -181,7 +195,7 @@ def test_with_candidates_the_recall_is_that_among_them():
     for seed in range(20):
         result = cr.Audit(edge(seed, similarity), recall=0.9, rng=seed).run(cr.Truth(DATA.labels))
         i, j = PAIRS[0][kept], PAIRS[1][kept]
-        assert result.found == (result.clusters[i] == result.clusters[j]).sum()
+        assert result.found == (result.clusters[i] == result.clusters[j]).sum() and result.among == "candidate pairs"
         assert result.certified >= 0.9 and result.found + result.missed <= len(i)
         if result.reason == "settled":
             assert result.found == same[kept].sum() and result.missed == 0
@@ -198,7 +212,7 @@ def test_beyond_the_candidates_all_pairs_are_drawn():
     for seed in range(40):
         run = cr.Audit(edge(seed, similarity), recall=0.9, confidence=0.8, beyond_candidates=True, rng=seed)
         result = finish(run, DATA.labels)
-        assert result.certified >= 0.9
+        assert result.certified >= 0.9 and result.among == "all pairs"
         wrong += result.found + result.missed < matching(DATA.labels)
         assert {pairs for _, pairs, _ in run._draws} == {comb(DATA.n, 2)}  # drawn with replacement
     assert wrong <= 16  # 8 are allowed, and 3 standard errors are 7.6
@@ -311,6 +325,11 @@ def test_what_cannot_be_certified_is_said_before_and_after():
     with pytest.warns(UserWarning, match="leave 2"):
         result = audit(recall=0.95, start=45, budget=47).run(cr.Truth(DATA.labels))
     assert result.reason == "budget" and result.n_queries == 47
+    run = audit(recall=0.95, budget=10)  # spent before the audit starts
+    with pytest.warns(UserWarning, match="leave 0"):
+        result = run.run(cr.Truth(DATA.labels))
+    assert result.reason == "budget" and result.n_queries == 10 and np.isnan(result.expected)
+    assert run.ask() is None  # and does not say it again: warnings are errors here
 
 
 def test_nothing_is_certified_by_a_crowd_that_errs():
