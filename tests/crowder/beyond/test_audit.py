@@ -152,6 +152,18 @@ def test_the_limit_is_that_of_the_definition():
     assert result.audited == sum(drawn for drawn, *_ in draws)
 
 
+def test_without_a_match_the_limit_is_hypergeometric():
+    """28 pairs, none of which match: d draws miss all of g matches with probability C(28 - g, d)/C(28, d), and g is
+    rejected once that is at most 0.75 α. `missed` is the largest g that is not, after every draw; it is 0 after 27."""
+    run, drawn = cr.Audit(edge(similarity=[0.5] * 28), start=0, rng=1), 0
+    while (pair := run.ask()) is not None:
+        left = [g for g in range(29) if comb(28 - g, drawn) > 0.75 * 0.05 * comb(28, drawn)]
+        assert run.resolution.missed == max(left)
+        run.tell(pair, False)
+        drawn += 1
+    assert drawn == 27 and run.resolution.missed == 0
+
+
 def test_with_nothing_left_it_costs_what_was_expected():
     """All matches are among the first questions; the mean of 60 audits is the expected number to a few per cent."""
     labels = np.repeat(np.arange(30), 5)
@@ -324,6 +336,14 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
 def test_before_any_answer_nothing_is_certified():
     result = audit().resolution
     assert (result.found, result.missed, result.certified) == (0, comb(DATA.n, 2), 0) and result.reason == ""
+
+
+def test_before_the_audit_no_more_is_missed_than_is_open():
+    """Ten answers "different" about six records leave five of 15 pairs open."""
+    run = cr.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
+    for _ in range(10):
+        run.tell(run.ask(), False)
+    assert run.resolution.missed == run.cost().most == 5
 
 
 def test_a_target_is_read_as_it_is_written():
