@@ -338,6 +338,18 @@ def test_shuffled_workers_do_not_differ(planted):
         assert "the rates given for the workers fit worse than one for all" in str(told)
 
 
+def test_workers_with_few_votes_are_compared_together():
+    """300 workers of whom less than one error is expected each, and ann: a chi-square of two groups."""
+    names, rates = [f"w{k}" for k in range(300)], ErrorRates(0.02, 0.1, {}, (0.05, 0.1))
+    answers, same = crowd(np.random.default_rng(17), 600, names, rates, 1)
+    fit = rates.surprise(answers, same)
+    assert max(worker.common for worker in fit.workers.values()) < 1
+    assert (fit.freedom, fit.p_value, len(fit.workers)) == (0, 1.0, len(answers.workers))
+    for (i, j), match in zip(answers.pairs.tolist(), same.tolist(), strict=True):
+        answers.add(i, j, match, "ann")
+    assert rates.surprise(answers, same).freedom == 1
+
+
 @pytest.mark.parametrize(
     ("rates", "says"),
     [

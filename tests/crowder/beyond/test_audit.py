@@ -12,6 +12,7 @@ from scipy import sparse
 import crowder as cr
 from book.claims.audit import crossings, exact_errors
 from crowder.beyond.audit import audit_cost, limits
+from crowder.practice.journal import identity
 from crowder.practice.planner.batch import question_batch
 
 MODEL = cr.dist1(0.25)
@@ -282,6 +283,14 @@ def test_a_journal_resumes_an_audit(tmp_path):
     assert rest.queries.tolist() == whole.queries.tolist() and journal.asked == whole.n_queries - 40
     with pytest.raises(ValueError, match="another run"):
         cr.Audit(edge(7), start=30, rng=8).run(cr.Journal(crowd, tmp_path / "a.db"))
+
+
+def test_a_journal_tells_audits_apart_by_all_that_changes_their_questions():
+    one = identity(audit(start=30))
+    for other in ({"recall": 0.9}, {"confidence": 0.9}, {"start": 31}):
+        assert identity(audit(**{"start": 30} | other)) != one
+    for spent in ({"sample": 5}, {"budget": 50}):  # a run may be continued with more
+        assert identity(audit(start=30, **spent)) == one
 
 
 def test_answers_learned_early_change_no_draw():

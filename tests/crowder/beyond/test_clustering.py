@@ -148,6 +148,18 @@ def test_a_wrong_merge_of_two_groups_is_split():
     assert len(set(labels[:4])) == len(set(labels[4:])) == 1 and labels[0] != labels[4]
 
 
+@pytest.mark.parametrize(("cost", "clusters"), [(0.5, 1), (2.0, 2)])
+def test_a_group_leaves_if_another_cluster_gains_more_than_is_lost(cost, clusters):
+    # Two groups of four with the evidence 3 - 2 = 1 between them; a record that left its group would lose 6.
+    evidence = np.zeros((8, 8))
+    evidence[:4, :4] = evidence[4:, 4:] = 2.0
+    evidence[0, 4] = evidence[4, 0] = 3.0
+    evidence[1, 5] = evidence[5, 1] = -2.0
+    labels = np.zeros(8, np.int64)
+    improve(evidence, cost, labels, np.arange(8))
+    assert len(set(labels)) == clusters and len(set(labels[:4])) == len(set(labels[4:])) == 1
+
+
 def test_the_cuts_of_a_spanning_tree_are_sums_over_the_pairs_across():
     rng = np.random.default_rng(5)
     for _ in range(20):

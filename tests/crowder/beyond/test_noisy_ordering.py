@@ -155,15 +155,29 @@ def test_each_correlation_is_judged_by_the_chance_that_it_gave_to_the_answer(sam
 
 def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
     """A cluster of four records in a row. If its middle is wrong, four pairs are; if its first record is, three. So
-    the middle is asked about until it is surer by ln 4/3 = 0.29."""
-    for more, expected in ((0.2, {0, 1}), (0.4, {0})):
-        ordering = cr.NoisyOrdering([0.5] * 6, rng=1)
+    the middle is asked about until it is surer by ln 4/3 = 0.29, by the most similar pair across the cut."""
+    for more, expected in ((0.2, {1, 2}), (0.4, {0, 1})):
+        ordering = cr.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], rng=1)
         ordering._labels[:], ordering._e[:], ordering._base = 0, 0.0, 0.0
         for (i, j), evidence in {(0, 1): 2.0, (1, 2): 2.0 + more, (2, 3): 9.0}.items():
             ordering._s[i, j] = ordering._s[j, i] = evidence
         ordering._tally()
-        i, j = ordering._inside(-np.inf)
-        assert (i in expected) != (j in expected)
+        assert set(ordering._inside(-np.inf)) == expected
+
+
+@pytest.mark.parametrize(("more", "expected"), [(1.0, {1, 2}), (3.0, {0, 1})])
+def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(more, expected):
+    """The pairs of record 0 have an answer each, that of 1 and 2 has none. Across clusters and inside one, the decision
+    about record 0 is more urgent, by one nat or by three."""
+    apart, together = (cr.NoisyOrdering([0.9, 0.5, 0.8], votes=2, rng=1) for _ in range(2))
+    for ordering, sign in ((apart, -1), (together, 1)):
+        ordering._labels[:] = 0 if ordering is together else [0, 1, 2]
+        ordering._e[:], ordering._base = 0.0, 0.0
+        for (i, j), evidence in {(0, 1): 1.0, (1, 2): 1.0 + more, (0, 2): 0.0 if ordering is together else 9.0}.items():
+            ordering._s[i, j] = ordering._s[j, i] = sign * evidence
+            ordering._asked[i, j] = ordering._asked[j, i] = i == 0
+        ordering._tally()
+    assert set(apart._across()[0]) == set(together._inside(-np.inf)) == expected
 
 
 def test_answers_may_be_taken_while_a_question_is_open():
