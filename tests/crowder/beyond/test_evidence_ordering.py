@@ -200,6 +200,13 @@ def test_an_update_tries_the_sums_again_and_keeps_what_edge_ordering_has_found()
     assert ordering._lead.found == pytest.approx([*found(), 0, 0])
 
 
+def test_as_long_as_all_answers_are_matches_edge_ordering_asks():
+    """Its share of matches is 1, and that of the sums, which were never asked, one half."""
+    similarity, crowd = np.random.default_rng(2).random(190), cr.Truth([0] * 20)
+    runs = cr.EvidenceOrdering(similarity, rng=1).run(crowd), cr.EdgeOrdering(similarity, rng=1).run(crowd)
+    assert np.array_equal(*(np.sort(run.queries, axis=1) for run in runs)) and runs[0].n_queries == 19
+
+
 def test_at_first_equally_similar_pairs_are_asked_about_in_random_order():
     """Six pairs that are all alike: each is the first of a sixth of 300 runs, 50; 4 standard errors are 26."""
     first = [tuple(sorted(cr.EvidenceOrdering([0.5] * 6, rng=seed).ask())) for seed in range(300)]

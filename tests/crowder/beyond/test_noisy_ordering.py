@@ -9,6 +9,7 @@ import pytest
 
 import crowder as cr
 from book.companion import crowds
+from crowder.beyond.answer_fit import DISAGREE
 from crowder.beyond.doubt import tally
 from crowder.beyond.noisy_ordering import CORRELATIONS, NoisyOrdering
 
@@ -197,6 +198,14 @@ def test_the_same_seed_asks_the_same_questions():
         ordering.run(crowd)
         runs.append(ordering.answers)
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("votes", [1, 2])
+def test_how_many_votes_disagree_is_no_sign_where_they_decide_who_is_asked_again(votes):
+    ordering = cr.NoisyOrdering([0.5] * 3, votes=votes, rng=1)
+    ordering.learn((0, 1), True)
+    checked = [check.what for check in ordering.resolved.fit.checks]
+    assert (DISAGREE in checked) == (votes == 1) and len(checked) == (3 if votes == 1 else 2)
 
 
 def test_given_rates_are_kept():

@@ -118,6 +118,13 @@ def test_half_of_the_votes_is_no_majority():
     assert clusters.tolist() == [0] * 7 + [1] and next(said, None) is None
 
 
+def test_a_record_of_which_nobody_is_sure_is_not_taken_into_a_cluster():
+    """Record 0 comes first, and is in the sample when a cluster of four records is found there."""
+    strategy = NoisyQueries(1 - np.arange(28) / 100, error=0, votes=1.9, rng=1)
+    assert strategy.run(lambda i, j: True if i and j else None).tolist() == [0] + [1] * 7
+    assert strategy.answers[0][2] is None and len(strategy.active) == 1
+
+
 def test_large_clusters_are_recovered_exactly_from_answers_that_err():
     """Three clusters of 80 records; a tenth of the answers is wrong and stays so. A quarter of the published constant
     gives 35 votes, a majority of which is wrong less than once in a million times: 20 of 20 runs are exact."""
