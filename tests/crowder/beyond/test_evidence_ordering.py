@@ -178,7 +178,7 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
     assert looks >= 2 and (FIRST_UPDATE, UPDATE_FACTOR) == (16, 1.4)
 
 
-def test_an_update_tries_the_sums_again_and_keeps_what_edge_ordering_has_found():
+def test_an_update_tries_the_sums_anew_and_not_edge_ordering():
     """After 16 answers the counts of the sums are 0; those of edge ordering are of all its questions, each of which
     weighs 0.9 times as much as the next."""
     data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=3, shuffle=True)

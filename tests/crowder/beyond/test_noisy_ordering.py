@@ -138,7 +138,7 @@ def test_a_vote_counts_with_the_rates_of_its_worker():
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_each_correlation_is_judged_by_the_chance_that_it_gave_to_the_answer(same):
+def test_each_correlation_is_judged_by_its_chance_of_the_answer(same):
     """A cluster of two and a record: λ has two similarities, whose sum is divided by 1 + ρ. A match is answered "no" in
     a third of the cases, a non-match "yes" hardly ever."""
     rates = cr.ErrorRates(0.01, 0.3, vote=(0.001, 0.001))
