@@ -166,17 +166,17 @@ def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
         assert set(ordering._inside(-np.inf)) == expected
 
 
-@pytest.mark.parametrize(("more", "expected"), [(1.0, {1, 2}), (3.0, {0, 1})])
-def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(more, expected):
-    """The pairs of record 0 have an answer each, that of 1 and 2 has none. Across clusters and inside one, the decision
-    about record 0 is more urgent, by one nat or by three."""
-    apart, together = (cr.NoisyOrdering([0.9, 0.5, 0.8], votes=2, rng=1) for _ in range(2))
+@pytest.mark.parametrize(("more", "others", "expected"), [(1.0, 0, {1, 2}), (3.0, 0, {0, 1}), (1.0, 2, {0, 1})])
+def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(more, others, expected):
+    """The pairs of record 0 have an answer each, that of records 1 and 2 has none or two. Across clusters and inside
+    one, the decision about record 0 is more urgent, by one nat or by three."""
+    apart, together = (cr.NoisyOrdering([0.9, 0.5, 0.8], votes=3, rng=1) for _ in range(2))
     for ordering, sign in ((apart, -1), (together, 1)):
         ordering._labels[:] = 0 if ordering is together else [0, 1, 2]
         ordering._e[:], ordering._base = 0.0, 0.0
         for (i, j), evidence in {(0, 1): 1.0, (1, 2): 1.0 + more, (0, 2): 0.0 if ordering is together else 9.0}.items():
             ordering._s[i, j] = ordering._s[j, i] = sign * evidence
-            ordering._asked[i, j] = ordering._asked[j, i] = i == 0
+            ordering._asked[i, j] = ordering._asked[j, i] = others if i else 1
         ordering._tally()
     assert set(apart._across()[0]) == set(together._inside(-np.inf)) == expected
 
