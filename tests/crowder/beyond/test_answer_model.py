@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from book.companion import crowds
+from crowder.beyond.answer_fit import Check, Fit
 from crowder.beyond.answer_model import PRIOR, ErrorRates, _learn, _patterns, _Rates, _Votes, dawid_skene, learn_errors
 from crowder.beyond.answers import Answers
 
@@ -274,15 +275,28 @@ def test_an_uninformative_truth_does_not_break_learning(value, votes):
         assert np.abs(learned.evidence(answers)).max() < 1.0
 
 
-def test_a_worker_who_always_says_yes_is_no_evidence():
-    """Rates above 0.49 are reduced together: a "yes" and a "no" of eve's must not be taken for evidence."""
+@pytest.mark.parametrize("always", [True, False])
+def test_a_worker_who_always_says_the_same_is_no_evidence(always):
+    """Rates above 0.49 are reduced together: neither a "yes" nor a "no" of eve's must be taken for evidence."""
     rng = np.random.default_rng(10)
     answers, same = crowd(rng, 600, ["ann", "bob", "cem"], ErrorRates(0.02, 0.1, {}, (0.05, 0.05)), 2)
     for k in range(300):
-        answers.add(*answers.pairs[k].tolist(), True, "eve")
+        answers.add(*answers.pairs[k].tolist(), always, "eve")
     learned = learn_errors(answers, same)
     a, b = learned.workers["eve"]
-    assert a == 0.49 and abs(log((1 - b) / a)) < 0.1  # her "yes" is worth nothing
+    worth = log((1 - b) / a) if always else log((1 - a) / b)
+    assert (a if always else b) == 0.49 and abs(worth) < 0.1
+
+
+def test_the_rates_of_an_unknown_worker_are_the_mean_over_votes():
+    """Ann has cast 300 votes and eve 30, so an unknown worker is ten times as much like ann."""
+    rng = np.random.default_rng(16)
+    answers, same = crowd(rng, 300, ["ann"], ErrorRates(0.01, 0.01, {}, (0.02, 0.02)), 1)
+    for k in range(30):
+        answers.add(*answers.pairs[k].tolist(), bool(rng.random() < 0.5), "eve")
+    learned = learn_errors(answers, same)
+    ann, eve = np.array([learned.workers["ann"], learned.workers["eve"]])
+    assert learned.vote == pytest.approx((10 * ann + eve) / 11) and abs(eve - ann).min() > 0.1
 
 
 # --- what does not fit ------------------------------------------------------------------------------------------------
@@ -324,6 +338,18 @@ def test_shuffled_workers_do_not_differ(planted):
         assert "the rates given for the workers fit worse than one for all" in str(told)
 
 
+def test_workers_with_few_votes_are_compared_together():
+    """300 workers of whom less than one error is expected each, and ann: a chi-square of two groups."""
+    names, rates = [f"w{k}" for k in range(300)], ErrorRates(0.02, 0.1, {}, (0.05, 0.1))
+    answers, same = crowd(np.random.default_rng(17), 600, names, rates, 1)
+    fit = rates.surprise(answers, same)
+    assert max(worker.common for worker in fit.workers.values()) < 1
+    assert (fit.freedom, fit.p_value, len(fit.workers)) == (0, 1.0, len(answers.workers))
+    for (i, j), match in zip(answers.pairs.tolist(), same.tolist(), strict=True):
+        answers.add(i, j, match, "ann")
+    assert rates.surprise(answers, same).freedom == 1
+
+
 @pytest.mark.parametrize(
     ("rates", "says"),
     [
@@ -336,6 +362,12 @@ def test_a_wrong_rate_is_named_with_what_was_seen(planted, rates, says):
     answers, same, _ = planted
     fit = ErrorRates(rates[0], rates[1], {}, rates[2]).surprise(answers, same)
     assert says in str(fit) and not fit.rates_fit
+
+
+def test_a_rate_fits_within_three_standard_errors_on_either_side():
+    for seen, fits in ((34, False), (35, True), (65, True), (66, False)):  # expected: 50, with a standard error of 5
+        fit = Fit((Check('"no" on matches', seen, 50.0, 5.0, 100.0),), {}, 0.0, 0, 1.0, 0.0)
+        assert fit.rates_fit == fits and ("rates do not fit" in str(fit)) != fits
 
 
 def test_the_standard_errors_of_the_checks_are_those_of_simulations():
@@ -402,6 +434,15 @@ def test_dawid_skene_is_what_crowd_kit_gives_now():
     for code, worker in enumerate(answers.workers):
         both = theirs.errors_.loc[code, 1][0], theirs.errors_.loc[code, 0][1]
         assert confusion[worker] == pytest.approx(both, abs=1e-6)
+
+
+def test_dawid_skene_leaves_out_pairs_about_which_nobody_is_sure():
+    """Ten pairs with unsure answers alone change nothing; what is known of them is the share of matches."""
+    plain, unsure = Answers.read(ROWS), Answers.read(ROWS + [(1, k, None, "ann") for k in range(20, 30)])
+    found, confusion, prior = dawid_skene(plain, rounds=7)
+    more = dawid_skene(unsure, rounds=7)
+    assert more[0][:12] == pytest.approx(found, abs=1e-12) and more[1:] == (confusion, prior)
+    assert more[0][12:] == pytest.approx(dawid_skene(plain, rounds=6)[2])  # the share before the last round
 
 
 def test_dawid_skene_finds_the_workers():

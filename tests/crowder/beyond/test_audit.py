@@ -13,6 +13,7 @@ from scipy.stats import poisson
 import crowder as cr
 from book.claims.audit import crossings, exact_errors
 from crowder.beyond.audit import audit_cost, limits
+from crowder.practice.journal import identity
 from crowder.practice.planner.batch import question_batch
 
 MODEL = cr.dist1(0.25)
@@ -166,6 +167,18 @@ def test_the_limit_is_that_of_the_definition():
     assert result.audited == sum(drawn for drawn, *_ in draws)
 
 
+def test_without_a_match_the_limit_is_hypergeometric():
+    """28 pairs, none of which match: d draws miss all of g matches with probability C(28 - g, d)/C(28, d), and g is
+    rejected once that is at most 0.75 α. `missed` is the largest g that is not, after every draw; it is 0 after 27."""
+    run, drawn = cr.Audit(edge(similarity=[0.5] * 28), start=0, rng=1), 0
+    while (pair := run.ask()) is not None:
+        left = [g for g in range(29) if comb(28 - g, drawn) > 0.75 * 0.05 * comb(28, drawn)]
+        assert run.resolution.missed == max(left)
+        run.tell(pair, False)
+        drawn += 1
+    assert drawn == 27 and run.resolution.missed == 0
+
+
 def test_with_nothing_left_it_costs_what_was_expected():
     """All matches are among the first questions; the mean of 60 audits is the expected number to a few per cent."""
     labels = np.repeat(np.arange(30), 5)
@@ -286,6 +299,14 @@ def test_a_journal_resumes_an_audit(tmp_path):
         cr.Audit(edge(7), start=30, rng=8).run(cr.Journal(crowd, tmp_path / "a.db"))
 
 
+def test_a_journal_tells_audits_apart_by_all_that_changes_their_questions():
+    one = identity(audit(start=30))
+    for other in ({"recall": 0.9}, {"confidence": 0.9}, {"start": 31}):
+        assert identity(audit(**{"start": 30} | other)) != one
+    for spent in ({"sample": 5}, {"budget": 50}):  # a run may be continued with more
+        assert identity(audit(start=30, **spent)) == one
+
+
 def test_answers_learned_early_change_no_draw():
     """All of a run's answers, learned in reverse: the run is over at once, with the same draws and the same limit."""
     whole, again = audit(start=25), audit(start=25)
@@ -343,6 +364,14 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
 def test_before_any_answer_nothing_is_certified():
     result = audit().resolution
     assert (result.found, result.missed, result.certified) == (0, comb(DATA.n, 2), 0) and result.reason == ""
+
+
+def test_before_the_audit_no_more_is_missed_than_is_open():
+    """Ten answers "different" about six records leave five of 15 pairs open."""
+    run = cr.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
+    for _ in range(10):
+        run.tell(run.ask(), False)
+    assert run.resolution.missed == run.cost().most == 5
 
 
 def test_a_target_is_read_as_it_is_written():

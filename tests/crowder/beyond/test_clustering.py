@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from crowder.beyond.clustering import cuts, exact, improve, likeliest, score, spanning_tree
+from crowder.beyond.clustering import _merge, cuts, exact, improve, likeliest, score, spanning_tree
 
 
 def partitions(n):
@@ -102,6 +102,41 @@ def test_local_moves_never_lose_and_end_where_no_single_change_gains():
             assert score(evidence, cost, np.where(labels == a, b, labels)) <= end + 1e-6
 
 
+def test_clusters_are_merged_in_order_of_what_they_gain():
+    # Against sums over all pairs of records, added up anew before each merge; without ties, there is one order.
+    rng = np.random.default_rng(4)
+    for cost in (0.0, 0.7):
+        for _ in range(20):
+            evidence, labels = random_evidence(8, rng), np.arange(8)
+            np.fill_diagonal(evidence, 0)
+            naive, most = [{i} for i in range(8)], np.inf
+            while most > cost:
+                gains = {(a, b): evidence[np.ix_(list(naive[a]), list(naive[b]))].sum()
+                         for a, b in combinations(range(len(naive)), 2)}  # fmt: skip
+                a, b = max(gains, key=gains.get, default=(0, 0))
+                most = gains.get((a, b), -np.inf)
+                if most > cost:
+                    naive[a] |= naive.pop(b)
+            _merge(evidence, cost, evidence.copy(), np.ones(8, np.int64), labels, 1e-9)
+            assert sorted(map(sorted, naive)) == sorted(np.flatnonzero(labels == a).tolist() for a in np.unique(labels))
+
+
+def test_of_two_starts_the_likelier_end_is_taken():
+    # Scores count the clusters: an end with less evidence inside can be likelier, because it has more clusters.
+    fewer = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        evidence, start = random_evidence(16, rng), rng.integers(3, size=16)
+        again, ends = np.random.default_rng(seed), [start.copy(), np.arange(16)]
+        for labels in ends:
+            improve(evidence, 2.0, labels, again.permutation(16))
+        found = likeliest(evidence, 2.0, start=start, rng=np.random.default_rng(seed), starts=2)
+        assert score(evidence, 2.0, found) == pytest.approx(max(score(evidence, 2.0, labels) for labels in ends))
+        by_evidence = max(ends, key=lambda labels: score(evidence, 0.0, labels))
+        fewer += score(evidence, 2.0, by_evidence) < score(evidence, 2.0, found) - 1e-9
+    assert fewer > 0
+
+
 def test_a_wrong_merge_of_two_groups_is_split():
     # Two groups of four joined by one wrong answer and separated by two right ones: no single record can leave.
     evidence = np.zeros((8, 8))
@@ -111,6 +146,18 @@ def test_a_wrong_merge_of_two_groups_is_split():
     labels = np.zeros(8, np.int64)
     improve(evidence, 0.0, labels, np.arange(8))
     assert len(set(labels[:4])) == len(set(labels[4:])) == 1 and labels[0] != labels[4]
+
+
+@pytest.mark.parametrize(("cost", "clusters"), [(0.5, 1), (2.0, 2)])
+def test_a_group_leaves_if_another_cluster_gains_more_than_is_lost(cost, clusters):
+    # Two groups of four with the evidence 3 - 2 = 1 between them; a record that left its group would lose 6.
+    evidence = np.zeros((8, 8))
+    evidence[:4, :4] = evidence[4:, 4:] = 2.0
+    evidence[0, 4] = evidence[4, 0] = 3.0
+    evidence[1, 5] = evidence[5, 1] = -2.0
+    labels = np.zeros(8, np.int64)
+    improve(evidence, cost, labels, np.arange(8))
+    assert len(set(labels)) == clusters and len(set(labels[:4])) == len(set(labels[4:])) == 1
 
 
 def test_the_cuts_of_a_spanning_tree_are_sums_over_the_pairs_across():

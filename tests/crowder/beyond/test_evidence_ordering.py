@@ -178,6 +178,41 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
     assert looks >= 2 and (FIRST_UPDATE, UPDATE_FACTOR) == (16, 1.4)
 
 
+def test_an_update_tries_the_sums_anew_and_not_edge_ordering():
+    """After 16 answers the counts of the sums are 0; those of edge ordering are of all its questions, each of which
+    weighs 0.9 times as much as the next."""
+    data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=3, shuffle=True)
+    crowd, ordering = cr.Truth(data.labels), cr.EvidenceOrdering(data.similarity, rng=1)
+    by_edge, by_sum = [], []
+
+    def found():
+        weights = 0.9 ** np.arange(len(by_edge))[::-1]
+        return weights @ np.array(by_edge), weights.sum()
+
+    for _ in range(FIRST_UPDATE):
+        pair = ordering.ask()
+        assert ordering._lead.found == pytest.approx([*found(), sum(by_sum), len(by_sum)])
+        matches, asked = found()
+        edge = (matches + 0.5) / (asked + 0.5) >= (sum(by_sum) + 5) / (len(by_sum) + 10)
+        (by_edge if edge else by_sum).append(crowd(*pair))
+        ordering.tell(pair, crowd(*pair))
+    assert ordering.ask() is not None and by_edge and by_sum
+    assert ordering._lead.found == pytest.approx([*found(), 0, 0])
+
+
+def test_as_long_as_all_answers_are_matches_edge_ordering_asks():
+    """Its share of matches is 1, and that of the sums, which were never asked, one half."""
+    similarity, crowd = np.random.default_rng(2).random(190), cr.Truth([0] * 20)
+    runs = cr.EvidenceOrdering(similarity, rng=1).run(crowd), cr.EdgeOrdering(similarity, rng=1).run(crowd)
+    assert np.array_equal(*(np.sort(run.queries, axis=1) for run in runs)) and runs[0].n_queries == 19
+
+
+def test_at_first_equally_similar_pairs_are_asked_about_in_random_order():
+    """Six pairs that are all alike: each is the first of a sixth of 300 runs, 50; 4 standard errors are 26."""
+    first = [tuple(sorted(cr.EvidenceOrdering([0.5] * 6, rng=seed).ask())) for seed in range(300)]
+    assert all(24 <= first.count(pair) <= 76 for pair in combinations(range(4), 2))
+
+
 @pytest.mark.parametrize("model", [cr.dist1(0.4), None])
 def test_a_journal_goes_on_and_tells_runs_apart(tmp_path, model):
     data = cr.datasets.synthetic([6, 4, 2], cr.dist1(0.4), rng=2)

@@ -62,6 +62,16 @@ def test_the_questions_are_those_of_the_description(labels, tau, theta, seed):
     assert [tuple(pair) for pair in run.queries.tolist()] == naive(ordering._w, labels, tau, theta)
 
 
+@pytest.mark.parametrize("benefit", ["sum", "largest"])
+def test_a_cluster_whose_similarity_is_just_theta_is_compared(benefit):
+    """Record 3 is placed last, and the question is (3, 0) then; edge ordering would ask (0, 3). Means are rounded: that
+    of three times 0.7 is less than 0.7 as a float."""
+    similarity = [[1, 0.9, 0.9, 0.7], [0.9, 1, 0.9, 0.7], [0.9, 0.9, 1, 0.7], [0.7, 0.7, 0.7, 1]]
+    for theta, first in ((0.7, 3), (0.71, 0)):
+        ordering = HybridOrdering(similarity, theta=theta, benefit=benefit, rng=7)
+        assert ordering.run(cr.Truth([0, 0, 0, 1])).queries[2, 0] == first
+
+
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.sampled_from([None, 0, 1, 3]), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_a_perfect_crowd_gives_the_truth_within_the_bounds_of_every_ordering(labels, tau, seed):

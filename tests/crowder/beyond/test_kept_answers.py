@@ -41,18 +41,19 @@ def test_a_perfect_crowd_that_is_sometimes_unsure_joins_no_strangers(name, seed)
     assert strategy.n_answers == len(strategy.answers)
 
 
-def test_an_oracle_is_asked_for_the_kth_vote_and_may_name_workers():
+@pytest.mark.parametrize("second", [False, None])  # an unsure answer is a vote too
+def test_an_oracle_is_asked_for_the_kth_vote_and_may_name_workers(second):
     numbers = []
 
     class Crowd:
         def vote(self, i, j, number):
             numbers.append(number)
-            return number != 1, f"worker {number}"
+            return second if number == 1 else True, f"worker {number}"
 
     strategy = ControlQueries([0.5], votes=3, beta=3, confidence=0.99, rng=1)
     strategy.run(Crowd())
     assert numbers == [0, 1, 2]  # three votes on the only pair, each under its number
-    assert strategy.answers == [(0, 1, True, "worker 0"), (0, 1, False, "worker 1"), (0, 1, True, "worker 2")]
+    assert strategy.answers == [(0, 1, True, "worker 0"), (0, 1, second, "worker 1"), (0, 1, True, "worker 2")]
     assert strategy.clusters.tolist() == [0, 0]
 
 

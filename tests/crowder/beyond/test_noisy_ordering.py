@@ -9,8 +9,9 @@ import pytest
 
 import crowder as cr
 from book.companion import crowds
+from crowder.beyond.answer_fit import DISAGREE
 from crowder.beyond.doubt import tally
-from crowder.beyond.noisy_ordering import NoisyOrdering
+from crowder.beyond.noisy_ordering import CORRELATIONS, NoisyOrdering
 
 BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
 FOLDER = os.environ.get("CROWDER_CROWDS") or (str(BESIDE) if BESIDE.exists() else None)
@@ -122,6 +123,70 @@ def test_sums_are_kept_while_answers_come():
         np.testing.assert_allclose(ordering._answered[apart], new[0][apart], atol=1e-9)
         np.testing.assert_allclose(ordering._similar[apart], new[1][apart], atol=1e-9)
         np.testing.assert_array_equal(ordering._size, new[2])
+        np.testing.assert_array_equal(ordering._penalty, ordering._penalty.T)
+
+
+def test_a_vote_counts_with_the_rates_of_its_worker():
+    """Eve guesses and ann hardly errs: at once, not only when rates are learned again."""
+    rates = cr.ErrorRates(0.01, 0.1, {"ann": (0.01, 0.02), "eve": (0.48, 0.49)})
+    ordering = cr.NoisyOrdering([0.5] * 3, errors=rates, votes=3, rng=1)
+    said, workers = [True, False, False], ["eve", "ann", None]
+    for count in range(1, 4):
+        ordering.learn((1, 0), said[count - 1], workers[count - 1])
+        expected = rates.of_votes(said[:count], workers[:count])
+        assert ordering._s[0, 1] == ordering._s[1, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_each_correlation_is_judged_by_its_chance_of_the_answer(same):
+    """A cluster of two and a record: λ has two similarities, whose sum is divided by 1 + ρ. A match is answered "no" in
+    a third of the cases, a non-match "yes" hardly ever."""
+    rates = cr.ErrorRates(0.01, 0.3, vote=(0.001, 0.001))
+    ordering = cr.NoisyOrdering(np.linspace(0.9, 0.1, 28), errors=rates, rng=1)
+    ordering.learn((0, 1), True)
+    before, apart = ordering._scores.copy(), ordering._e[0, 2] + ordering._e[1, 2]
+    assert ordering.clusters.tolist() == [0, 0, 1, 2, 3, 4, 5, 6] and apart > 0.1
+    ordering.learn((2, 0), same)
+    yes, no = rates.majority(1)[0], 1 - rates.majority(1)[1]  # P("yes") of a non-match and of a match
+    for at, rho in enumerate(CORRELATIONS):
+        match = 1 / (1 + np.exp(-(ordering._base + apart / (1 + rho))))
+        said = match * no + (1 - match) * yes
+        assert ordering._scores[at] - before[at] == pytest.approx(np.log(said if same else 1 - said))
+
+
+def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
+    """A cluster of four records in a row. If its middle is wrong, four pairs are; if its first record is, three. So
+    the middle is asked about until it is surer by ln 4/3 = 0.29, by the most similar pair across the cut."""
+    for more, expected in ((0.2, {1, 2}), (0.4, {0, 1})):
+        ordering = cr.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], rng=1)
+        ordering._labels[:], ordering._e[:], ordering._base = 0, 0.0, 0.0
+        for (i, j), evidence in {(0, 1): 2.0, (1, 2): 2.0 + more, (2, 3): 9.0}.items():
+            ordering._s[i, j] = ordering._s[j, i] = evidence
+        ordering._tally()
+        assert set(ordering._inside(-np.inf)) == expected
+
+
+@pytest.mark.parametrize(("more", "others", "expected"), [(1.0, 0, {1, 2}), (3.0, 0, {0, 1}), (1.0, 2, {0, 1})])
+def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(more, others, expected):
+    """The pairs of record 0 have an answer each, that of records 1 and 2 has none or two. Across clusters and inside
+    one, the decision about record 0 is more urgent, by one nat or by three."""
+    apart, together = (cr.NoisyOrdering([0.9, 0.5, 0.8], votes=3, rng=1) for _ in range(2))
+    for ordering, sign in ((apart, -1), (together, 1)):
+        ordering._labels[:] = 0 if ordering is together else [0, 1, 2]
+        ordering._e[:], ordering._base = 0.0, 0.0
+        for (i, j), evidence in {(0, 1): 1.0, (1, 2): 1.0 + more, (0, 2): 0.0 if ordering is together else 9.0}.items():
+            ordering._s[i, j] = ordering._s[j, i] = sign * evidence
+            ordering._asked[i, j] = ordering._asked[j, i] = others if i else 1
+        ordering._tally()
+    assert set(apart._across()[0]) == set(together._inside(-np.inf)) == expected
+
+
+def test_answers_may_be_taken_while_a_question_is_open():
+    """They may have settled it: then it is not asked again."""
+    ordering = cr.NoisyOrdering([0.5] * 3, doubt=0, rng=1)
+    assert ordering.ask() is not None
+    ordering.take(cr.Answers.read([(0, 1, "yes"), (1, 2, "no"), (0, 2, "no")]))
+    assert ordering.ask() is None and ordering.n_answers == 3
 
 
 def test_the_same_seed_asks_the_same_questions():
@@ -133,6 +198,14 @@ def test_the_same_seed_asks_the_same_questions():
         ordering.run(crowd)
         runs.append(ordering.answers)
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("votes", [1, 2])
+def test_how_many_votes_disagree_is_no_sign_where_they_decide_who_is_asked_again(votes):
+    ordering = cr.NoisyOrdering([0.5] * 3, votes=votes, rng=1)
+    ordering.learn((0, 1), True)
+    checked = [check.what for check in ordering.resolved.fit.checks]
+    assert (DISAGREE in checked) == (votes == 1) and len(checked) == (3 if votes == 1 else 2)
 
 
 def test_given_rates_are_kept():

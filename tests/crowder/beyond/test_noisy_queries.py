@@ -108,6 +108,23 @@ def test_the_questions_about_two_clusters_that_come_one_after_the_other():
     assert strategy.n_answers == first + second
 
 
+def test_half_of_the_votes_is_no_majority():
+    """Four votes decide, and about record 7 the first two are "same", the others "different": it stays alone."""
+    said = iter([True, True, False, False])
+    similarity = 1 - np.arange(28) / 100  # by falling pairs (0, 1), (0, 2), ...: record 7 comes last
+    strategy = NoisyQueries(similarity, error=0, votes=1.9, rng=1)
+    assert strategy.threshold == 4
+    clusters = strategy.run(lambda i, j: next(said) if 7 in (i, j) else True)
+    assert clusters.tolist() == [0] * 7 + [1] and next(said, None) is None
+
+
+def test_a_record_of_which_nobody_is_sure_is_not_taken_into_a_cluster():
+    """Record 0 comes first, and is in the sample when a cluster of four records is found there."""
+    strategy = NoisyQueries(1 - np.arange(28) / 100, error=0, votes=1.9, rng=1)
+    assert strategy.run(lambda i, j: True if i and j else None).tolist() == [0] + [1] * 7
+    assert strategy.answers[0][2] is None and len(strategy.active) == 1
+
+
 def test_large_clusters_are_recovered_exactly_from_answers_that_err():
     """Three clusters of 80 records; a tenth of the answers is wrong and stays so. A quarter of the published constant
     gives 35 votes, a majority of which is wrong less than once in a million times: 20 of 20 runs are exact."""

@@ -107,7 +107,9 @@ def test_no_answers_and_few_records():
     assert cr.resolve([], rng=1).clusters.tolist() == []
     assert cr.resolve([], n=3, rng=1).clusters.tolist() == [0, 1, 2]
     assert cr.resolve([(0, 1, "unsure")], rng=1).clusters.tolist() == [0, 1]
-    assert cr.resolve([(0, 1, "yes")], n=1 + 1, rng=1).clusters.tolist() == [0, 0]
+    for rows in ([(0, 1, "yes")], cr.Answers.read([(0, 1, "yes")])):  # a table that names records 0 and 1 alone
+        for n in (2, 4):
+            assert cr.resolve(rows, n=n, rng=1).clusters.tolist() == [0, 0, 1, 2][:n]
 
 
 def test_what_is_refused():

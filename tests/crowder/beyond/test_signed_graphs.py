@@ -95,3 +95,18 @@ def test_records_with_the_same_neighbours():
     found = same_neighbours(weights > 0, 0.05, scale)
     assert len(found) == 900 and len(set(labels[found])) == 1
     assert len(same_neighbours(weights[450:1350, 450:1350] > 0, 0.05, scale / 2)) == 0
+
+
+def test_the_same_neighbours_by_their_definition():
+    """Of 200 random graphs of 12 records, some have a record with as many neighbours as are demanded, and some not."""
+    rng, empty = np.random.default_rng(2), 0
+    for _ in range(200):
+        positive, scale = random_answers(12, rng) > 0, rng.random() / 4
+        near = [set(np.flatnonzero(row)) for row in positive]
+        u = max(range(12), key=lambda v: len(near[v]))
+        few = len(near[u]) < 0.2 * 12 + 6 / (1 - 0.4) * np.sqrt(scale)
+        most = 2 * 0.2 * 0.8 * 12 + 2 * np.sqrt(scale)
+        expected = [] if few else [v for v in range(12) if len(near[u] ^ near[v]) <= most]
+        assert same_neighbours(positive, 0.2, scale).tolist() == expected
+        empty += few
+    assert 50 < empty < 150
