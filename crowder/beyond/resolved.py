@@ -32,7 +32,8 @@ class Resolved:
     errors : ErrorRates
         The rates of error, given or learned.
     fit : Fit
-        Whether the answers fit these rates, and whether the workers differ.
+        Whether the answers fit these rates, and whether the workers differ. Rates that were learned from the same
+        answers nearly always fit; rates that were given are tested.
     next_question : tuple of int, or None
         The pair of records to ask about next; None if no decision is in doubt.
     n_answers : int
@@ -54,7 +55,7 @@ class Resolved:
     >>> rows = [(0, 1, "yes"), (1, 2, "yes"), (0, 2, "yes"), (3, 0, "no"), (3, 2, "no")]
     >>> print(resolve(rows, rng=7))
     4 records in 2 clusters, from 5 answers; 0 records belong where they are with a probability below 0.9
-    rates fit
+    too few answers to tell whether rates fit
     """
 
     clusters: np.ndarray
