@@ -118,7 +118,12 @@ class _Existing(NoisyOrdering):
             for _ in range(20):
                 chance = 1 / (1 + np.exp(-evidence) * (1 - share) / share)
                 share = chance.mean()
+        self._chance = chance  # of a match, for each pair with a vote
         super()._learn_errors(chance)
+
+    @property
+    def resolved(self) -> Resolved:
+        return replace(super().resolved, fit=self.errors.surprise(self._table, self._chance))
 
     def fits(self, answers: Answers) -> float:
         """How well the rates explain the answers: `log_posterior`, with the share of matches that the clusters have."""
