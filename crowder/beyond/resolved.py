@@ -48,10 +48,10 @@ class Resolved:
     Notes
     -----
     In 360 simulated cases (26 records of eight entities; crowds of six kinds with known rates, one to three answers
-    about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their entity,
-    and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more in
-    98 %. Of the pairs of clusters of which `together` said 0.4 % on average, 2.7 % were mostly pairs of one entity; of
-    those with 2.3 %, 5.9 %; of those with 8 %, 16 %. With learned rates the numbers were similar.
+    about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their
+    entity, and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more
+    in 98 %. Of the pairs of clusters of which `together` said 0.4 % on average, 2.7 % were mostly pairs of one entity;
+    of those with 2.3 %, 5.9 %; of those with 8 %, 16 %. With learned rates the numbers were similar.
 
     See Also
     --------
