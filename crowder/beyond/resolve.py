@@ -69,7 +69,7 @@ def resolve(
     round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
     similarities say how likely a match each of them is, the share of matches among them is learned on its own. Still,
     learning may end where hardly any records are together and nearly every "yes" is taken for an error. So, unless
-    `errors` are given, it is done twice, learning while the answers come, and from the clusters that agree with most
+    `errors` or `similarity` are given, it is done twice, learning while the answers come, and from the clusters that agree with most
     votes; the rates decide under which the answers are likelier (`log_posterior` in `crowder.beyond.answer_model`).
 
     Examples
@@ -100,7 +100,8 @@ def resolve(
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
     values = np.zeros((records, records)) if similarity is None else similarity
     generator, found = validation.generator(rng, "ties and starts"), []
-    for kind in (_Existing, _FromMajority) if errors is None else (_Existing,):
+    # The majority does not know the similarities: with them, its start lost more than it gained.
+    for kind in (_Existing, _FromMajority) if errors is None and similarity is None else (_Existing,):
         ordering = kind(values, errors=errors, rng=generator)
         ordering.take(answers)
         found.append((0.0 if errors is not None else ordering.fits(answers), ordering))
