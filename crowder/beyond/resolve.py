@@ -69,8 +69,9 @@ def resolve(
     round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
     similarities say how likely a match each of them is, the share of matches among them is learned on its own. Still,
     learning may end where hardly any records are together and nearly every "yes" is taken for an error. So, unless
-    `errors` or `similarity` are given, it is done twice, learning while the answers come, and from the clusters that agree with most
-    votes; the rates decide under which the answers are likelier (`log_posterior` in `crowder.beyond.answer_model`).
+    `errors` or `similarity` are given, it is done twice, learning while the answers come, and from the clusters that
+    agree with most votes; the rates decide under which the answers are likelier (`log_posterior` in
+    `crowder.beyond.answer_model`).
 
     Examples
     --------
