@@ -21,6 +21,12 @@ __all__ = ["Check", "Fit", "WorkerFit", "fit_of"]
 #: Standard errors from which a rate does not fit, and the p-value below which workers differ.
 FAR, UNLIKELY = 3.0, 1e-3
 
+#: With fewer votes, rates are not said to fit: hardly any could be refuted.
+FEW = 30
+
+#: Nats by which the rates of the workers must fit worse than one for all before this is said.
+WORSE = 1.0
+
 #: A check that assumes that how often a pair is asked about does not depend on the answers.
 DISAGREE = "pairs whose votes disagree"
 
@@ -100,18 +106,29 @@ class Fit:
 
     @property
     def uninformative(self) -> list[Hashable]:
-        """Workers whose votes show no relation to the looks (below 2 standard errors, where 4 were to be expected)."""
-        return [name for name, fit in self.workers.items() if fit.information < 2 and fit.possible > 4]
+        """Workers whose votes show no relation to the looks (within 2 standard errors, where 4 were to be expected)."""
+        return [name for name, fit in self.workers.items() if abs(fit.information) < 2 and fit.possible > 4]
+
+    @property
+    def contrary(self) -> list[Hashable]:
+        """Workers whose votes are against the looks (by more than 3 standard errors, where 4 in favour were to be
+        expected), as if yes and no had been confused."""
+        return [name for name, fit in self.workers.items() if fit.information < -FAR and fit.possible > 4]
 
     def __str__(self) -> str:
-        lines = [f"rates do not fit: {check}" for check in self.checks if abs(check.z) > FAR] or ["rates fit"]
+        lines = [f"rates do not fit: {check}" for check in self.checks if abs(check.z) > FAR]
+        enough = sum(fit.votes for fit in self.workers.values()) >= FEW
+        lines = lines or ["rates fit" if enough else "too few answers to tell whether rates fit"]
         if self.freedom:
             test = f"chi-square {self.statistic:.1f}, {self.freedom} degrees of freedom, p = {self.p_value:.2g}"
             lines.append(f"workers {'differ' if self.workers_differ else 'do not differ'} ({test})")
-        if self.gain < 0:
-            lines.append(f"the rates given for the workers fit worse than one for all, by {-self.gain:.1f} nats")
+        if self.gain < -WORSE:
+            lines.append(f"the rates of the workers fit worse than one for all, by {-self.gain:.1f} nats")
         if self.uninformative:
-            lines.append(f"no information in the answers of {', '.join(map(str, self.uninformative))}")
+            lines.append(f"no information in the answers of {', '.join(map(str, self.uninformative))}; leave them out")
+        if self.contrary:
+            lines.append(f"the answers of {', '.join(map(str, self.contrary))} contradict those of the others; "
+                         "reverse them or leave them out")  # fmt: skip
         return "\n".join(lines)
 
 
@@ -124,7 +141,7 @@ def fit_of(rates: ErrorRates, answers: Answers, same: np.ndarray) -> Fit:
     >>> from crowder.beyond.answers import Answers
     >>> answers = Answers.read([(0, 1, "yes"), (1, 2, "no")])
     >>> print(fit_of(ErrorRates(0.01, 0.1), answers, np.array([1.0, 0.0])))
-    rates fit
+    too few answers to tell whether rates fit
     """
     pair, yes, worker, p = answers.pair, answers.yes, answers.worker, len(answers.pairs)
     own = rates.rates_of(answers.workers)

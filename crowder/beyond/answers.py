@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
@@ -17,6 +18,8 @@ SAID = {
     "yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False,
     "unsure": None,
 }  # fmt: skip
+
+NAMED = "pass the names of all records, in order, as ids of Answers.read, or number the records 0, 1, 2, ..."
 
 #: Records are numbered below this, as in sparse similarities.
 MOST_RECORDS = 2**31 - 1
@@ -83,7 +86,7 @@ class Answers:
         self.n_unsure = 0
 
     @classmethod
-    def read(cls, rows: Any, n: int | None = None) -> Answers:
+    def read(cls, rows: Any, n: int | None = None, *, ids: Iterable[Hashable] | None = None) -> Answers:
         """The answers in a table.
 
         Parameters
@@ -94,6 +97,9 @@ class Answers:
             which is an error.
         n : int, optional
             The number of records.
+        ids : iterable, keyword only
+            The names of the records, in their order, if `rows` has names such as "r17" or numbers from 1. By default,
+            it has the numbers 0, 1, 2, ...; a number that is not named is a record, too.
 
         Returns
         -------
@@ -102,28 +108,40 @@ class Answers:
         Raises
         ------
         ValueError, TypeError
-            If a column is missing, or a row has another length or is refused by `add`. The message names the row, from
-            0, and its content.
+            If a column is missing, a row has another length, has no known record, or is refused by `add`, or two `ids`
+            are equal. The message names the row, from 0, and its content.
 
         Examples
         --------
+        Other columns, and pairs in one of them:
+
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"task": ["r1|r7", "r7|r9"], "label": ["Yes", "NO"], "worker": ["ann", "bob"]})
+        >>> table[["left", "right"]] = table["task"].str.split("|", expand=True)
+        >>> ids = pd.unique(table[["left", "right"]].to_numpy().ravel())
+        >>> Answers.read(table.rename(columns={"label": "answer"}), ids=ids).pairs.tolist()
+        [[0, 1], [1, 2]]
         >>> Answers.read([(0, 1, "yes"), (1, 1, "no")])
         Traceback (most recent call last):
         ...
         ValueError: row 1, (1, 1, 'no'): a question is about two different records, not record 1 twice; remove it
         """
-        made = cls(n)
+        place = None if ids is None else _places(ids)
+        made = cls(n if place is None else len(place) if n is None else n)
+        if place is not None and made.n != len(place):
+            raise ValueError(f"n must be the number of ids, {len(place)}, not {made.n}; leave it out")
         table = hasattr(rows, "columns")
-        if isinstance(rows, (str, bytes, dict)) or not (table or isinstance(rows, Iterable)):
-            raise TypeError(f"rows must be a data frame or an iterable of (i, j, said[, worker]), not {rows!r}")
+        if isinstance(rows, (str, bytes, os.PathLike, dict)) or not (table or isinstance(rows, Iterable)):
+            remedy = "; read a file with pandas.read_csv" if isinstance(rows, (str, bytes, os.PathLike)) else ""
+            raise TypeError(f"rows must be a data frame or an iterable of (i, j, said[, worker]), not {rows!r}{remedy}")
         for number, row in enumerate(_rows_of(rows) if table else rows):
             try:
-                if not isinstance(row, (tuple, list)) or len(row) not in (3, 4):
+                if not isinstance(row, (tuple, list, np.ndarray)) or len(row) not in (3, 4):
                     raise ValueError("an answer must be (i, j, said) or (i, j, said, worker)")
                 if table and (missing := [x for x, value in zip(NAMES, row, strict=False) if _missing(value)]):
                     remedy = 'write "unsure", or leave the row out' if missing == ["answer"] else "fill it in"
                     raise ValueError(f"{missing[0]} is missing; {remedy}")
-                made.add(*row)
+                made.add(*(row if place is None else [*(_number(name, place) for name in row[:2]), *row[2:]]))
             except (TypeError, ValueError) as error:
                 raise type(error)(f"row {number}, {row!r}: {error}") from None
         return made
@@ -155,6 +173,8 @@ class Answers:
         ...
         ValueError: record 2 is unknown: there are n=2 records, 0 to 1; renumber the records or correct n
         """
+        if named := [record for record in (i, j) if isinstance(record, str)]:
+            raise TypeError(f"a record must be a whole number, not {named[0]!r}; {NAMED}")
         i, j = (validation.whole(record, "a record") for record in (i, j))
         if max(i, j) >= MOST_RECORDS:
             raise ValueError(f"record {max(i, j)} is too large; number the records 0, 1, 2, ...")
@@ -218,13 +238,37 @@ def _rows_of(table: Any) -> Iterator[tuple]:
     if absent:
         found = ", ".join(map(str, table.columns))
         raise ValueError(f"rows must have columns left, right and answer; they have {found}; rename them")
-    return zip(*(list(table[name]) for name in NAMES if name in table.columns), strict=True)
+    if repeated := [name for name in NAMES if list(table.columns).count(name) > 1]:
+        raise ValueError(f"rows must have one column {repeated[0]}, not several; rename or drop the others")
+    columns = [list(table[name]) for name in NAMES if name in table.columns]
+    # Pandas makes a column of numbers with a missing value one of floats.
+    columns[:2] = [[int(x) if isinstance(x, float) and x.is_integer() else x for x in side] for side in columns[:2]]
+    return zip(*columns, strict=True)
+
+
+def _places(ids: Any) -> dict[Hashable, int]:
+    """The number of each record, by its name."""
+    place: dict[Hashable, int] = {}
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be the names of the records, in order, not {ids!r}")
+    for number, name in enumerate(ids):
+        if not isinstance(name, Hashable) or _missing(name):
+            raise ValueError(f"ids must be names, such as text or numbers, but record {number} has {name!r}")
+        if place.setdefault(name, number) != number:
+            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
+    return place
+
+
+def _number(name: Any, place: dict[Hashable, int]) -> int:
+    if not isinstance(name, Hashable) or name not in place:
+        raise ValueError(f"record {name!r} is not among the {len(place)} ids; correct it, or add it to ids")
+    return place[name]
 
 
 def _missing(value: Any) -> bool:
-    """Whether it is None, NaN, NaT or the missing value of pandas."""
+    """Whether it is None, NaN, NaT, the missing value of pandas, or blank text."""
     try:
-        return value is None or bool(value != value)
+        return value is None or bool(value != value) or (isinstance(value, str) and not value.strip())
     except TypeError:  # pandas.NA is neither equal to itself nor different
         return True
     except ValueError:  # an array
@@ -240,5 +284,5 @@ def _said(said: Any) -> bool | None:
     if isinstance(said, (int, float, np.number)) and said in (0, 1):
         return bool(said)
     raise ValueError(
-        f'an answer must be "yes", "no" or "unsure" (or True, False, None, 1, 0), not {said!r}; correct it'
+        f'an answer must be "yes", "no" or "unsure" (or True, False, None, 1, 0), not {said!r}; replace it'
     )

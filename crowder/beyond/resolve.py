@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.beyond.answer_model import log_posterior
 from crowder.beyond.answers import Answers
+from crowder.beyond.clustering import likeliest
 from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.noisy_ordering import NoisyOrdering
 from crowder.beyond.resolved import Resolved
+from crowder.pairs import candidates
 from crowder.validation import Seed
 
 __all__ = ["resolve"]
@@ -33,11 +37,12 @@ def resolve(
     Parameters
     ----------
     answers : Answers, DataFrame or iterable of tuple
-        As `crowder.Answers.read` takes them: two records, "yes", "no" or "unsure", and perhaps the worker.
+        As `crowder.Answers.read` takes them: two records, "yes", "no" or "unsure", and perhaps the worker. It also
+        reads names of records.
     similarity : array_like, optional
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt.
     n : int, keyword only
-        The number of records. By default that of the similarity, otherwise as many as the answers name.
+        The number of records. By default that of the similarity, otherwise one more than the largest one named.
     errors : ErrorRates, keyword only
         How the crowd errs. By default learned from the answers.
     rng : int or numpy.random.Generator, keyword only
@@ -50,7 +55,8 @@ def resolve(
     Raises
     ------
     ValueError, TypeError
-        As `crowder.Answers.read`; if the answers name records that there are not; or if there are more than 8,000.
+        As `crowder.Answers.read`; if the answers name records that there are not; if `n` is not that of the similarity;
+        or if there are more than 8,000.
 
     See Also
     --------
@@ -60,7 +66,12 @@ def resolve(
     Notes
     -----
     Rates and clusters are learned in turn, at most `crowder.beyond.noisy_ordering.ROUNDS` times: O(a + n²) for each
-    round, with a answers; memory O(n²).
+    round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
+    similarities say how likely a match each of them is, the share of matches among them is learned on its own. Still,
+    learning may end where hardly any records are together and nearly every "yes" is taken for an error. So, unless
+    `errors` or `similarity` are given, it is done twice, learning while the answers come, and from the clusters that
+    agree with most votes; the rates decide under which the answers are likelier (`log_posterior` in
+    `crowder.beyond.answer_model`).
 
     Examples
     --------
@@ -71,18 +82,67 @@ def resolve(
     >>> rows += [(0, 1, "no", "eve"), (1, 4, "yes", "eve"), (3, 4, "unsure", "eve")]
     >>> result = resolve(rows, rng=7)
     >>> result.clusters, result.sure.round(2)
-    (array([0, 0, 0, 1, 1]), array([1.  , 1.  , 1.  , 0.97, 0.96]))
+    (array([0, 0, 0, 1, 1]), array([1.  , 1.  , 1.  , 0.96, 0.96]))
     """
+    given = None if n is None else validation.whole(n, "n, the number of records,")
+    pairs = None if similarity is None else candidates(similarity)
+    if pairs is not None:
+        if given not in (None, pairs.n):
+            raise ValueError(f"n must be {pairs.n}, the number of records of similarity, not {given}; leave it out")
+        given = pairs.n
     if not isinstance(answers, Answers):
-        answers = Answers.read(answers, n)
-    if n is not None and validation.whole(n, "n, the number of records,") < answers.n:
-        raise ValueError(f"n must be at least {answers.n}, since the answers name record {answers.n - 1}")
-    records = max(answers.n, n or 0)
+        answers = Answers.read(answers, given)
+    records = answers.n if given is None else given
+    if records < answers.n:
+        what = "n" if pairs is None else "the number of records of similarity"
+        raise ValueError(f"{what} must be at least {answers.n}, since the answers name record {answers.n - 1}")
     if records > MOST_RECORDS:
-        raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; "
-                         "resolve groups of records that no answer connects one by one")  # fmt: skip
-    if similarity is None:
-        similarity = np.zeros((records, records))
-    ordering = NoisyOrdering(similarity, errors=errors, rng=rng)
-    ordering.take(answers)
-    return ordering.resolved
+        raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
+                         "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
+    values = np.zeros((records, records)) if similarity is None else similarity
+    generator, found = validation.generator(rng, "ties and starts"), []
+    # The majority does not know the similarities: with them, its start lost more than it gained.
+    for kind in (_Existing, _FromMajority) if errors is None and similarity is None else (_Existing,):
+        ordering = kind(values, errors=errors, rng=generator)
+        ordering.take(answers)
+        found.append((0.0 if errors is not None else ordering.fits(answers), ordering))
+    return replace(max(found, key=lambda each: each[0])[1].resolved, n_answers=len(answers))
+
+
+class _Existing(NoisyOrdering):
+    """Learns from answers about pairs that somebody else has chosen: more of them may be matches than of all pairs."""
+
+    def _learn_errors(self, chance: np.ndarray) -> None:
+        if len(chance) and not self._e.any():  # no similarities tell which pairs were likely matches
+            chance = chance.clip(1e-9, 1 - 1e-9)
+            evidence = np.log(chance / (1 - chance)) - self._base
+            share = chance.mean()
+            for _ in range(20):
+                chance = 1 / (1 + np.exp(-evidence) * (1 - share) / share)
+                share = chance.mean()
+        self._chance = chance  # of a match, for each pair with a vote
+        super()._learn_errors(chance)
+
+    @property
+    def resolved(self) -> Resolved:
+        return replace(super().resolved, fit=self.errors.surprise(self._table, self._chance))
+
+    def fits(self, answers: Answers) -> float:
+        """How well the rates explain the answers: `log_posterior`, with the share of matches that the clusters have."""
+        i, j = answers.pairs.T
+        clusters = self.clusters
+        share = ((clusters[i] == clusters[j]).sum() + 0.5) / (len(i) + 1)  # neither 0 nor 1
+        return log_posterior(self.errors, answers, float(share))
+
+
+class _FromMajority(_Existing):
+    """Starts from the clusters that agree with most votes, and learns nothing before it has all answers."""
+
+    def take(self, answers: Answers) -> None:
+        votes = np.zeros((self.n, self.n))
+        i, j = answers.pairs[answers.pair].T
+        np.add.at(votes, (i, j), np.where(answers.yes, 1.0, -1.0))
+        self._labels = likeliest(votes + votes.T, 0.0, start=self._labels, rng=self._rng)
+        self._tally()
+        self._update_at = len(answers) + 1
+        super().take(answers)

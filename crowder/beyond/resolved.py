@@ -26,13 +26,15 @@ class Resolved:
         The cluster of each record, numbered in order of their first record.
     sure : ndarray of float64, shape (n,)
         The probability that a record belongs where it is, given the places of all others. It says too much where
-        they are wrong, too.
+        they are wrong, too: see Notes.
     together : ndarray of float64, shape (k, k)
-        The probability that two clusters are one entity; 1 on the diagonal.
+        The probability that two clusters are one entity, if each is one; 1 on the diagonal. It says too little if it is
+        small: see Notes.
     errors : ErrorRates
         The rates of error, given or learned.
     fit : Fit
-        Whether the answers fit these rates, and whether the workers differ.
+        Whether the answers fit these rates, and whether the workers differ. Rates that were learned from the same
+        answers nearly always fit; rates that were given are tested.
     next_question : tuple of int, or None
         The pair of records to ask about next; None if no decision is in doubt.
     n_answers : int
@@ -42,6 +44,14 @@ class Resolved:
     ------
     ValueError
         If `sure` or `together` has the wrong shape.
+
+    Notes
+    -----
+    In 360 simulated cases (26 records of eight entities; crowds of six kinds with known rates, one to three answers
+    about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their
+    entity, and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more
+    in 98 %. Of the pairs of clusters of which `together` said 0.4 % on average, 2.7 % were mostly pairs of one entity;
+    of those with 2.3 %, 5.9 %; of those with 8 %, 16 %. With learned rates the numbers were similar.
 
     See Also
     --------
@@ -54,7 +64,7 @@ class Resolved:
     >>> rows = [(0, 1, "yes"), (1, 2, "yes"), (0, 2, "yes"), (3, 0, "no"), (3, 2, "no")]
     >>> print(resolve(rows, rng=7))
     4 records in 2 clusters, from 5 answers; 0 records belong where they are with a probability below 0.9
-    rates fit
+    too few answers to tell whether rates fit
     """
 
     clusters: np.ndarray

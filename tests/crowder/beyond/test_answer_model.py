@@ -11,7 +11,17 @@ import pytest
 
 from book.companion import crowds
 from crowder.beyond.answer_fit import Check, Fit
-from crowder.beyond.answer_model import PRIOR, ErrorRates, _learn, _patterns, _Rates, _Votes, dawid_skene, learn_errors
+from crowder.beyond.answer_model import (
+    PRIOR,
+    ErrorRates,
+    _learn,
+    _patterns,
+    _Rates,
+    _Votes,
+    dawid_skene,
+    learn_errors,
+    log_posterior,
+)
 from crowder.beyond.answers import Answers
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -53,13 +63,29 @@ def test_a_refused_answer_changes_nothing():
         assert (len(answers), answers.pairs.tolist(), answers.workers) == (1, [[0, 1]], ["ann"])
 
 
-@pytest.mark.parametrize("blank", [None, float("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize("blank", [None, float("nan"), pd.NA, pd.NaT, " "])
 @pytest.mark.parametrize("column", ["left", "answer", "worker"])
 def test_a_missing_cell_is_named(column, blank):
     frame = FRAME.astype(object)
     frame.at[1, column] = blank
     with pytest.raises(ValueError, match=rf"row 1, .*: {column} is missing"):
         Answers.read(frame)
+
+
+def test_names_of_records():
+    # Names in the order of ids, in a table and in tuples; 1 and 1.0 are one name.
+    frame = pd.DataFrame({"left": ["r9", "r1"], "right": ["r1", "r5"], "answer": [1, 0]})
+    answers = Answers.read(frame, ids=["r1", "r5", "r9", "r11"])
+    assert answers.pairs.tolist() == [[0, 2], [0, 1]] and answers.n == 4
+    assert Answers.read([(1, 3, True), (2.0, 1, False)], ids=[1, 2, 3]).pairs.tolist() == [[0, 2], [0, 1]]
+
+
+def test_numbers_that_a_missing_cell_made_floats():
+    frame = pd.DataFrame({"left": [0, None], "right": [1, 2], "answer": ["yes", "no"]})
+    with pytest.raises(ValueError, match=r"row 1, \(nan, 2, 'no'\): left is missing; fill it in"):
+        Answers.read(frame)
+    assert Answers.read(frame[:1]).pairs.tolist() == [[0, 1]]
+    assert Answers.read(np.array([[0, 1, 1], [1, 2, 0]])).pairs.tolist() == [[0, 1], [1, 2]]  # rows of an array
 
 
 def test_no_answers():
@@ -318,6 +344,37 @@ def test_learned_rates_fit_and_workers_differ(planted):
     assert "rates fit\nworkers differ" in str(fit) and "no information in the answers of w19" in str(fit)
 
 
+def test_who_contradicts_everybody_is_named():
+    """Five workers, of whom one says the opposite and one always yes: the first knows as much as the others do."""
+    names = ["ann", "bob", "cem", "eve", "yes"]
+    rates = {name: (0.05, 0.1) for name in names[:3]} | {"eve": (0.05, 0.1), "yes": (0.49, 0.1)}
+    answers, same = crowd(np.random.default_rng(16), 400, names, ErrorRates(1e-4, 1e-4, rates), 5)
+    rows = zip(answers.pairs[answers.pair].tolist(), answers.yes.tolist(), answers.worker.tolist(), strict=True)
+    said = {"eve": lambda yes: not yes, "yes": lambda yes: True}
+    told = [(i, j, said.get(answers.workers[w], bool)(yes), answers.workers[w]) for (i, j), yes, w in rows]
+    answers = Answers.read(told)
+    fit = learn_errors(answers, same).surprise(answers, same)
+    assert fit.contrary == ["eve"] and fit.uninformative == ["yes"]
+    assert "the answers of eve contradict those of the others; reverse them" in str(fit)
+    assert "no information in the answers of yes; leave them out" in str(fit)
+
+
+def test_a_few_answers_do_not_say_that_rates_fit():
+    rates, pairs = ErrorRates(0.01, 0.1), range(1, 30)
+    for more, says in ((0, "too few answers to tell whether rates fit"), (1, "rates fit")):
+        answers = Answers.read([(0, k, False) for k in (*pairs, *[30] * more)])
+        assert str(rates.surprise(answers, [0] * (29 + more))) == says
+
+
+def test_log_posterior_of_one_vote():
+    """A "yes": ln(π P(yes | match) + (1 - π) P(yes | non-match)), and the prior of four rates."""
+    rates = ErrorRates(0.03, 0.2, vote=(0.05, 0.02))
+    match, non_match = 0.8 * 0.98 + 0.2 * 0.05, 0.03 * 0.98 + 0.97 * 0.05
+    prior = sum(w * log(x) + r * log(1 - x) for x, (w, r) in zip((0.03, 0.2, 0.05, 0.02), PRIOR[:4], strict=True))
+    expected = log(0.3 * match + 0.7 * non_match) + prior
+    assert log_posterior(rates, Answers.read([(0, 1, "yes")]), 0.3) == pytest.approx(expected)
+
+
 def shuffled(answers, seed):
     """The same answers with the column of workers shuffled."""
     worker = np.random.default_rng(seed).permutation(answers.worker)
@@ -335,7 +392,7 @@ def test_shuffled_workers_do_not_differ(planted):
         assert not fit.workers_differ and fit.uninformative == [] and "workers do not differ" in str(fit), seed
         # with the rates that the workers had before they were shuffled
         told = ErrorRates(learned.false_yes, learned.false_no, rates, learned.vote).surprise(mixed, same)
-        assert "the rates given for the workers fit worse than one for all" in str(told)
+        assert "the rates of the workers fit worse than one for all" in str(told)
 
 
 def test_workers_with_few_votes_are_compared_together():
