@@ -166,10 +166,10 @@ class NoisyOrdering(KeptAnswers):
     def decided_by(self) -> tuple[np.ndarray, ...]:
         """The order of ties, and all settings but `doubt`, which changes no question before the last."""
         given = self._given
-        rates = (
-            [] if given is None else [given.false_yes, given.false_no, *given.vote, *given.rates_of(given.workers).flat]
-        )
-        return self._falling, np.array([self.votes, *rates])
+        if given is None:
+            return self._falling, np.array([self.votes])
+        rates = [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
+        return self._falling, np.array([self.votes, *rates, *given.rates_of(given.workers).flat])
 
     # --- what is learned ----------------------------------------------------------------------------------------------
 
@@ -180,8 +180,23 @@ class NoisyOrdering(KeptAnswers):
 
     def _learn_errors(self, chance: np.ndarray) -> None:
         """The error rates given, or learned from the answers and the chance that each pair with answers is a match."""
-        self.errors = self._given or learn_errors(self._table, chance)
+        self.errors = self._given or learn_errors(self._table, self._of_asked(chance))
         self._singly = self.errors.majority(1)
+
+    def _of_asked(self, chance: np.ndarray) -> np.ndarray:
+        """The chance that each pair with answers is a match, given that somebody chose to ask about it.
+
+        More of the pairs asked about may be matches than of all pairs. Similarities tell by how much; if there are
+        none, the share of matches among these pairs is learned on its own.
+        """
+        if len(chance) == 0 or self._tied.any():
+            return chance
+        chance = chance.clip(1e-9, 1 - 1e-9)
+        evidence, share = np.log(chance / (1 - chance)) - self._base, chance.mean()
+        for _ in range(20):
+            chance = 1 / (1 + np.exp(-evidence) * (1 - share) / share)
+            share = chance.mean()
+        return chance
 
     def _learn_similarities(self, chance: np.ndarray) -> None:
         """P(match) as a falling function of the rank of a pair, from the pairs that are decided so far."""
@@ -266,24 +281,34 @@ class NoisyOrdering(KeptAnswers):
             self._answered[b, a] += change
         self._cuts = None
 
-    def take(self, answers: Answers) -> None:
-        """Learn from answers that exist already, in their order, until neither rates nor clusters change.
+    def take(self, answers: Answers, start: ArrayLike | None = None) -> None:
+        """Learn from answers that exist already, in their order, until the clusters no longer change.
 
         Parameters
         ----------
         answers : Answers
-            They may be about any pairs.
+            They may be about any pairs. Those that are unsure are not taken: they are no evidence.
+        start : array_like of int, shape (n,), optional
+            Clusters to start from. Nothing is then learned before all answers are there. By default, rates and clusters
+            are learned while the answers come.
 
         Raises
         ------
         ValueError
-            If they name records that there are not; nothing is then learned.
+            If they name records that there are not, or `start` has another length; nothing is then learned.
         TypeError
             If they are not `Answers`.
         """
         validation.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
+        if start is not None:
+            labels = validation.labels(start)
+            if len(labels) != self.n:
+                raise ValueError(f"start must have a cluster for each of {self.n} records, not {len(labels)}")
+            self._labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+            self._tally()
+            self._update_at = self.n_answers + len(answers) + 1
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
         for (i, j), yes, worker in zip(pairs, answers.yes.tolist(), answers.worker.tolist(), strict=True):
             self._keep(i, j, yes, workers[worker])
@@ -383,7 +408,7 @@ class NoisyOrdering(KeptAnswers):
         chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
                           parent, order)  # fmt: skip
         sure, together = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
-        fit = self.errors.surprise(self._table, chance[i, j])
+        fit = self.errors.surprise(self._table, self._of_asked(chance[i, j]))
         if self.votes > 1:  # it votes again where votes disagree, so their number says nothing
             fit = replace(fit, checks=tuple(check for check in fit.checks if check.what != DISAGREE))
         return Resolved(self.clusters, sure, together, self.errors, fit, self.ask(), self.n_answers)

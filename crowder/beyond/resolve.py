@@ -102,47 +102,25 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     generator, found = validation.generator(rng, "ties and starts"), []
     # The majority does not know the similarities: with them, its start lost more than it gained.
-    for kind in (_Existing, _FromMajority) if errors is None and similarity is None else (_Existing,):
-        ordering = kind(values, errors=errors, rng=generator)
-        ordering.take(answers)
-        found.append((0.0 if errors is not None else ordering.fits(answers), ordering))
-    return replace(max(found, key=lambda each: each[0])[1].resolved, n_answers=len(answers))
+    twice = errors is None and similarity is None
+    for start in (None, _majority(answers, records, generator)) if twice else (None,):
+        ordering = NoisyOrdering(values, errors=errors, rng=generator)
+        ordering.take(answers, start)
+        found.append((_explained(ordering, answers) if twice else 0.0, ordering.resolved))
+    return replace(max(found, key=lambda each: each[0])[1], n_answers=len(answers))
 
 
-class _Existing(NoisyOrdering):
-    """Learns from answers about pairs that somebody else has chosen: more of them may be matches than of all pairs."""
-
-    def _learn_errors(self, chance: np.ndarray) -> None:
-        if len(chance) and not self._e.any():  # no similarities tell which pairs were likely matches
-            chance = chance.clip(1e-9, 1 - 1e-9)
-            evidence = np.log(chance / (1 - chance)) - self._base
-            share = chance.mean()
-            for _ in range(20):
-                chance = 1 / (1 + np.exp(-evidence) * (1 - share) / share)
-                share = chance.mean()
-        self._chance = chance  # of a match, for each pair with a vote
-        super()._learn_errors(chance)
-
-    @property
-    def resolved(self) -> Resolved:
-        return replace(super().resolved, fit=self.errors.surprise(self._table, self._chance))
-
-    def fits(self, answers: Answers) -> float:
-        """How well the rates explain the answers: `log_posterior`, with the share of matches that the clusters have."""
-        i, j = answers.pairs.T
-        clusters = self.clusters
-        share = ((clusters[i] == clusters[j]).sum() + 0.5) / (len(i) + 1)  # neither 0 nor 1
-        return log_posterior(self.errors, answers, float(share))
+def _majority(answers: Answers, records: int, rng: np.random.Generator) -> np.ndarray:
+    """The clusters that agree with most votes."""
+    votes = np.zeros((records, records))
+    i, j = answers.pairs[answers.pair].T
+    np.add.at(votes, (i, j), np.where(answers.yes, 1.0, -1.0))
+    return likeliest(votes + votes.T, 0.0, start=np.arange(records), rng=rng)
 
 
-class _FromMajority(_Existing):
-    """Starts from the clusters that agree with most votes, and learns nothing before it has all answers."""
-
-    def take(self, answers: Answers) -> None:
-        votes = np.zeros((self.n, self.n))
-        i, j = answers.pairs[answers.pair].T
-        np.add.at(votes, (i, j), np.where(answers.yes, 1.0, -1.0))
-        self._labels = likeliest(votes + votes.T, 0.0, start=self._labels, rng=self._rng)
-        self._tally()
-        self._update_at = len(answers) + 1
-        super().take(answers)
+def _explained(ordering: NoisyOrdering, answers: Answers) -> float:
+    """How well the rates explain the answers: `log_posterior`, with the share of matches that the clusters have."""
+    i, j = answers.pairs.T
+    clusters = ordering.clusters
+    share = ((clusters[i] == clusters[j]).sum() + 0.5) / (len(i) + 1)  # neither 0 nor 1
+    return log_posterior(ordering.errors, answers, float(share))

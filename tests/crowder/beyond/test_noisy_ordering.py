@@ -271,3 +271,10 @@ def test_a_perfect_crowd_with_real_similarities(name):
     ordering, curve = replay(crowd, 1, 1, 10_000, perfect=True)
     by_edge = cr.edge_ordering(crowd.similarity, cr.Truth(crowd.labels), rng=1).n_queries
     assert curve[-1] == 1.0 and ordering.n_answers <= 1.03 * by_edge
+
+
+def test_clusters_to_start_from_must_be_those_of_all_records():
+    ordering = NoisyOrdering([0.9, 0.5, 0.4], rng=1)
+    with pytest.raises(ValueError, match="start must have a cluster for each of 3 records, not 2"):
+        ordering.take(cr.Answers.read([(0, 1, "yes")]), [0, 1])
+    assert ordering.n_answers == 0  # nothing was learned
