@@ -1,9 +1,9 @@
-"""Fixtures: the records of cora, where they are at hand; the rendered book, and a browser to open it in.
+"""Fixtures: the records of cora and two real crowds, where they are at hand; the rendered book, and a browser for it.
 
 The pages of the last build are used if their sources have not changed since; otherwise the book is built once, with the
 quick profile, however many workers the tests have. CROWDER_BOOK may name a folder of other pages. The records are
-looked for in CROWDER_CORA and beside the project. Absent, the tests that need them are skipped; but not where
-CROWDER_REQUIRE says "cora" (as CI does): there they fail.
+looked for in CROWDER_CORA and beside the project, the crowds in CROWDER_CROWDS and there. Where they are absent, the
+tests that need them are skipped, or fail if CROWDER_REQUIRE says "cora" or "crowds" (as CI does).
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from needing import chromium, missing
 from nightly import NIGHTLY
 
 from book.build import folders
+from book.companion import crowds
 from crowder.cora.records import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
-BESIDE = ROOT.parent / "shared" / "data" / "cora.csv"
+BESIDE = ROOT.parent / "shared" / "data"
 
 settings.load_profile("nightly" if NIGHTLY else "same")
 
@@ -51,7 +52,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def cora_path() -> Path:
     """The file of cora's records."""
-    path = Path(os.environ.get(CORA_VARIABLE) or BESIDE)
+    path = Path(os.environ.get(CORA_VARIABLE) or BESIDE / "cora.csv")
     if not path.is_file():
         missing("cora", f"{CORA_VARIABLE} leads to no file, and there is no ../shared/data/cora.csv")
     return path
@@ -61,6 +62,21 @@ def cora_path() -> Path:
 def cora_frame(cora_path: Path) -> pd.DataFrame:
     """The records themselves."""
     return cora_records(cora_path)
+
+
+@pytest.fixture(scope="session")
+def crowds_path() -> Path:
+    """The folder of the two real crowds."""
+    path = Path(os.environ.get(crowds.VARIABLE) or BESIDE / "crowds")
+    if not path.is_dir():
+        missing("crowds", f"{crowds.VARIABLE} leads to no folder, and there is no ../shared/data/crowds")
+    return path
+
+
+@pytest.fixture(scope="session")
+def real_crowds(crowds_path: Path) -> dict[str, crowds.Crowd]:
+    """The crowds themselves, by name."""
+    return {name: crowds.read(crowds_path, name) for name in ("gym", "allsports")}
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,10 @@
 """What stopping without a model estimates and misses on real similarities, and what the book recorded of it."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-import pytest
 
 import crowder as cr
-from book.companion import crowds, learned_stops
-
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
+from book.companion import learned_stops
 
 
 def test_a_row_has_what_a_run_says_and_what_it_missed():
@@ -25,10 +19,7 @@ def test_a_row_has_what_a_run_says_and_what_it_missed():
     assert (row["chance"], row["estimated"]) == (run.run_estimate, run.missed_estimate)
 
 
-def test_what_is_recorded_is_what_the_runs_give():
+def test_what_is_recorded_is_what_the_runs_give(crowds_path):
     """Wherever the files are: the book shows these numbers where they are not."""
-    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
-    if not folder.is_dir():
-        pytest.skip(f"{crowds.VARIABLE} names no folder")
-    made = learned_stops.on_crowds(folder)
+    made = learned_stops.on_crowds(crowds_path)
     pd.testing.assert_frame_equal(made, learned_stops.recorded(), rtol=1e-5, check_dtype=False)

@@ -1,8 +1,5 @@
 """Replays of strategies on crowds whose answers are all known, and what is recorded of them."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,16 +8,6 @@ from scipy import stats
 from book.claims.real_crowds import pilot
 from book.companion import crowds, recorded_replays, replays
 from crowder.beyond.answer_model import ErrorRates
-
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
-
-
-@pytest.fixture(scope="module")
-def real():
-    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
-    if not folder.is_dir():
-        pytest.skip(f"{crowds.VARIABLE} names no folder")
-    return {name: crowds.read(folder, name) for name in ("gym", "allsports")}
 
 
 @pytest.fixture
@@ -112,40 +99,39 @@ def test_a_crowd_for_cora_errs_at_the_rates_given():
 
 
 @pytest.mark.parametrize("name", ["gym", "allsports"])
-def test_the_runs_that_are_recorded_are_those_of_a_replay(real, name):
+def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
     """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour."""
     known = recorded_replays.read("runs")
     known = known[(known["crowd"] == name) & (known["votes"] == 1) & known["rng"].isin([1, 2])]
     known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)
-    _, found = recorded_replays.runs(real[name], 1, known["ordering"].unique(), [1, 2])
+    _, found = recorded_replays.runs(real_crowds[name], 1, known["ordering"].unique(), [1, 2])
     pd.testing.assert_frame_equal(found, known, rtol=1e-5, check_dtype=False)
 
 
 @pytest.mark.parametrize(("name", "votes"), [("gym", 1), ("gym", 5), ("allsports", 1)])
-def test_the_curves_that_are_recorded_are_those_of_a_replay(real, name, votes):
+def test_the_curves_that_are_recorded_are_those_of_a_replay(real_crowds, name, votes):
     """The means of all ten orders of ties, of the strategies that are cheap to replay."""
     known, cheap = crowds.recorded(), ["edge", "node", "evidence"]
     known = known[(known["crowd"] == name) & (known["votes"] == votes) & known["ordering"].isin(cheap)]
-    curves, _ = recorded_replays.runs(real[name], votes, cheap)
+    curves, _ = recorded_replays.runs(real_crowds[name], votes, cheap)
     pd.testing.assert_frame_equal(curves, known.reset_index(drop=True), atol=2e-5, check_dtype=False)
 
 
-def test_the_tables_that_are_recorded_are_those_of_the_files(real, monkeypatch):
-    rates = recorded_replays.kinds_of_errors(**real)
-    wrong = recorded_replays.votes_wrong(real["gym"], rates["gym"])
+def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, monkeypatch):
+    rates = recorded_replays.kinds_of_errors(**real_crowds)
+    wrong = recorded_replays.votes_wrong(real_crowds["gym"], rates["gym"])
     pd.testing.assert_frame_equal(wrong, recorded_replays.read("votes"), atol=0.002)
-    errors = pd.concat([recorded_replays.errors(crowd) for crowd in real.values()], ignore_index=True)
+    errors = pd.concat([recorded_replays.errors(crowd) for crowd in real_crowds.values()], ignore_index=True)
     pd.testing.assert_frame_equal(errors, recorded_replays.read("errors"))
     monkeypatch.setattr(recorded_replays, "SEEDS", [1])  # of the means over ten runs
-    found = pd.concat([recorded_replays.learned(crowd, rates[crowd.name]) for crowd in real.values()])
+    found = pd.concat([recorded_replays.learned(crowd, rates[crowd.name]) for crowd in real_crowds.values()])
     known = recorded_replays.read("rates")
     means = ["counted where it asked", "learned while asking"]
     found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
 
 
-def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real):
-    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
+def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real_crowds, crowds_path):
     known = recorded_replays.source()
-    assert known["SHA-256"] == recorded_replays.checksums(folder)
-    assert known["sizes"] == recorded_replays.sizes(*real.values())
+    assert known["SHA-256"] == recorded_replays.checksums(crowds_path)
+    assert known["sizes"] == recorded_replays.sizes(*real_crowds.values())

@@ -1,15 +1,12 @@
 """Answers as evidence: the table of answers, the model of errors, what is learned, and what does not fit."""
 
-import os
 from itertools import product
 from math import log
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from book.companion import crowds
 from crowder.beyond.answer_fit import Check, Fit
 from crowder.beyond.answer_model import (
     PRIOR,
@@ -517,25 +514,19 @@ def test_dawid_skene_finds_the_workers():
 
 # --- real crowds ------------------------------------------------------------------------------------------------------
 
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
 
-
-def real(name, votes):
+def answers_of(read, votes):
     """The answers of a real crowd, so many votes a pair, and whether each pair is a match."""
-    folder = Path(os.environ.get(crowds.VARIABLE) or BESIDE)
-    if not folder.is_dir():
-        pytest.skip(f"{crowds.VARIABLE} names no folder")
-    read = crowds.read(folder, name)
     i, j = np.triu_indices(len(read.labels), 1)
     cast = read.votes[:, :votes].tolist()
     rows = [(a, b, v) for a, b, vs in zip(i.tolist(), j.tolist(), cast, strict=True) for v in vs if v == v]
     return Answers.read(rows, n=len(read.labels)), read.labels[i] == read.labels[j]
 
 
-def test_single_votes_of_real_crowds():
+def test_single_votes_of_real_crowds(real_crowds):
     """The rates of single votes are those counted: the first votes of gym, and the answers of allsports."""
     for name, counted in (("gym", (0.051, 0.212)), ("allsports", (0.0020, 0.048))):
-        answers, same = real(name, 1)
+        answers, same = answers_of(real_crowds[name], 1)
         learned = learn_errors(answers, same)
         number = np.array([(1 - same).sum(), same.sum()])
         wrong, right = np.array([PRIOR.false_yes, PRIOR.false_no]).T  # count like so many more pairs
@@ -544,12 +535,12 @@ def test_single_votes_of_real_crowds():
         assert learned.surprise(answers, same).rates_fit
 
 
-def test_five_votes_of_a_real_crowd():
+def test_five_votes_of_a_real_crowd(real_crowds):
     """Counted on gym: single votes 5.2 % and 21.3 %, majorities 1.2 % and 12.5 %.
 
     Without unclear pairs, the model would have too many pairs whose five votes disagree; see the last line.
     """
-    answers, same = real("gym", 5)
+    answers, same = answers_of(real_crowds["gym"], 5)
     learned = learn_errors(answers, same)
     assert learned.majority(1) == pytest.approx((0.052, 0.213), rel=0.03)
     assert learned.majority(5) == pytest.approx((0.012, 0.125), abs=0.01)

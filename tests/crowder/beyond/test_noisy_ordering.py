@@ -1,28 +1,15 @@
 """An ordering for a crowd that errs: it revises, it ends, it is exact with a perfect crowd, and real crowds."""
 
-import os
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared import f1
 
 import crowder as cr
-from book.companion import crowds
 from crowder.beyond.answer_fit import DISAGREE
 from crowder.beyond.doubt import tally
 from crowder.beyond.noisy_ordering import CORRELATIONS, NoisyOrdering
-
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
-FOLDER = os.environ.get("CROWDER_CROWDS") or (str(BESIDE) if BESIDE.exists() else None)
-with_crowds = pytest.mark.skipif(FOLDER is None, reason="the files of the real crowds are not beside the project")
-
-
-def f1(clusters, labels):
-    """F1 over pairs of records."""
-    i, j = np.triu_indices(len(labels), 1)
-    found, true = clusters[i] == clusters[j], labels[i] == labels[j]
-    return 2 * (found & true).sum() / (found.sum() + true.sum())
 
 
 def invented(sizes, seed, model=None):
@@ -251,11 +238,10 @@ def replay(crowd, votes, seed, budget, perfect=False):
     return ordering, np.array(curve)
 
 
-@with_crowds
 @pytest.mark.parametrize(("name", "votes", "most"), [("gym", 5, 8 * 148), ("allsports", 1, 0.8 * 2152)])
-def test_on_real_crowds_it_stays_above_95_percent(name, votes, most):
+def test_on_real_crowds_it_stays_above_95_percent(real_crowds, name, votes, most):
     # The figures are multiples of the fewest questions that a perfect crowd would need to settle every pair.
-    crowd = crowds.read(FOLDER, name)
+    crowd = real_crowds[name]
     for seed in (1, 2):
         ordering, curve = replay(crowd, votes, seed, int(most))
         assert curve[-1] >= 0.95
@@ -264,10 +250,9 @@ def test_on_real_crowds_it_stays_above_95_percent(name, votes, most):
         assert ordering.resolved.fit.rates_fit
 
 
-@with_crowds
 @pytest.mark.parametrize("name", ["gym", "allsports"])
-def test_a_perfect_crowd_with_real_similarities(name):
-    crowd = crowds.read(FOLDER, name)
+def test_a_perfect_crowd_with_real_similarities(real_crowds, name):
+    crowd = real_crowds[name]
     ordering, curve = replay(crowd, 1, 1, 10_000, perfect=True)
     by_edge = cr.edge_ordering(crowd.similarity, cr.Truth(crowd.labels), rng=1).n_queries
     assert curve[-1] == 1.0 and ordering.n_answers <= 1.03 * by_edge

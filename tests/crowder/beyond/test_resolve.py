@@ -1,26 +1,12 @@
 """Clusters from answers that exist already."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from shared import f1
 
 import crowder as cr
-from book.companion import crowds
 from crowder.beyond.resolved import certainty
-
-BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data" / "crowds"
-FOLDER = os.environ.get("CROWDER_CROWDS") or (str(BESIDE) if BESIDE.exists() else None)
-with_crowds = pytest.mark.skipif(FOLDER is None, reason="the files of the real crowds are not beside the project")
-
-
-def f1(clusters, labels):
-    """F1 over pairs of records."""
-    i, j = np.triu_indices(len(labels), 1)
-    found, true = clusters[i] == clusters[j], labels[i] == labels[j]
-    return 2 * (found & true).sum() / (found.sum() + true.sum())
 
 
 def voted(labels, rates, seed, *, share=1.0, shuffled=False):
@@ -155,11 +141,10 @@ def test_what_is_refused():
         cr.resolve([(0, 1, "yes")], errors=0.1, rng=1)
 
 
-@with_crowds
 @pytest.mark.parametrize(("name", "votes", "least"), [("gym", 1, 0.95), ("gym", 5, 0.95), ("allsports", 1, 0.99)])
-def test_all_answers_of_real_crowds(name, votes, least):
+def test_all_answers_of_real_crowds(real_crowds, name, votes, least):
     # Correlation clustering of everything reaches 0.96 on gym and 1.00 on allsports with rates set by hand.
-    crowd = crowds.read(FOLDER, name)
+    crowd = real_crowds[name]
     i, j = np.triu_indices(len(crowd.labels), 1)
     rows = [(a, b, bool(v)) for a, b, of in zip(i.tolist(), j.tolist(), crowd.votes[:, :votes], strict=True)
             for v in of if v == v]  # fmt: skip
