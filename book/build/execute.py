@@ -124,11 +124,20 @@ def _execute(job: dict[str, Any], channel: Any, clients: list[Any]) -> None:
         # A kernel warns on every start if its TCP connections are not encrypted.
         config.KernelManager.transport_encryption = "auto"
     started = time.monotonic()
-    try:
-        notebook = papermill.execute_notebook(
+
+    def execute() -> Any:
+        return papermill.execute_notebook(
             job["input"], None, parameters=job["parameters"], engine_name="crowder", cwd=job["cwd"],
             progress_bar=False, execution_timeout=job["timeout"], request_save_on_cell_execute=False, config=config,
         )  # fmt: skip
+
+    try:
+        try:
+            notebook = execute()
+        except RuntimeError:
+            if at is not None:
+                raise
+            notebook = execute()  # the kernel did not start: another program may have taken one of its ports
     except papermill.PapermillExecutionError as error:
         _send(error=f"{error.ename}: {error.evalue}".removesuffix(": "), cell=error.cell_index, source=error.source,
               traceback="\n".join(error.traceback))  # fmt: skip

@@ -10,7 +10,7 @@ from book.companion.replays import quality
 from crowder.beyond.control_queries import ControlQueries
 from crowder.beyond.member_votes import MemberVote
 
-__all__ = ["ASKED", "INVENTED", "LEVEL", "UP_TO", "VOTES", "f1", "invented", "opinions", "summary"]
+__all__ = ["ASKED", "INVENTED", "LEVEL", "UP_TO", "VOTES", "f1", "invented", "opinions", "shown", "summary"]
 
 #: Records of each entity.
 INVENTED = [20, 15, 12, 10, 8, 6, 5, 4, 3, 3, 2, 2] + [1] * 10
@@ -88,6 +88,11 @@ def invented(rates, repetitions, seed, sizes=INVENTED):
         for way, curve in zip(ASKED, curves, strict=True):
             frames.append(pd.DataFrame(curve, columns=["answers", "F1"]).assign(run=run, way=way))
     return pd.concat(frames, ignore_index=True)
+
+
+def shown(curves):
+    """The last of every `STEP` answers, which is all that the figure draws."""
+    return curves.groupby(["run", "way", -(-curves["answers"] // STEP)], sort=False).tail(1)
 
 
 def summary(curves, level=LEVEL):

@@ -82,7 +82,7 @@ def resolve(
     >>> rows += [(0, 1, "no", "eve"), (1, 4, "yes", "eve"), (3, 4, "unsure", "eve")]
     >>> result = resolve(rows, rng=7)
     >>> result.clusters, result.sure.round(2)
-    (array([0, 0, 0, 1, 1]), array([1.  , 1.  , 1.  , 0.96, 0.96]))
+    (array([0, 0, 0, 1, 1]), array([1.  , 1.  , 1.  , 0.97, 0.96]))
     """
     given = None if n is None else validation.whole(n, "n, the number of records,")
     pairs = None if similarity is None else candidates(similarity)

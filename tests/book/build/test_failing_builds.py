@@ -120,6 +120,24 @@ def test_a_package_that_is_broken_is_named(tmp_path, package):
     assert all(words in message for words in BROKEN[package]), message
 
 
+FAILS_ONCE = """
+import os, sys
+if "ipykernel_launcher" in sys.orig_argv and not os.path.exists({mark!r}):
+    open({mark!r}, "w").close()
+    os._exit(1)
+"""
+
+
+def test_a_kernel_that_does_not_start_is_started_once_more(tmp_path):
+    """As when another program takes one of the ports that were chosen for it."""
+    site, mark = tmp_path / "site", tmp_path / "mark"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(FAILS_ONCE.format(mark=str(mark)))
+    book = of(tmp_path / "book", {"01-one": "size"})
+    done = book.build(PYTHONPATH=str(site))
+    assert mark.exists() and done.returncode == 0, done.stderr
+
+
 # --- rendering ----------------------------------------------------------------------------------------------------
 
 COPY = "WARNING: Failed to copy a file in html_static_file: x.svg: OSError(28, 'No space left on device')"
