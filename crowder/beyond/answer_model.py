@@ -21,7 +21,6 @@ looks, for comparison.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from math import log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from crowder.beyond.answers import Answers
 from crowder.beyond.error_rates import PRIOR, ErrorRates, Prior, check_answers, check_probabilities
 from crowder.beyond.looks import given_truth, log_votes, sum_by_pair
 
-__all__ = ["PRIOR", "ErrorRates", "Prior", "dawid_skene", "learn_errors", "log_posterior"]
+__all__ = ["PRIOR", "ErrorRates", "Prior", "dawid_skene", "learn_errors"]
 
 #: Learned rates are kept in this range, so that no vote is proof and none counts for its opposite.
 LEAST, MOST = 1e-4, 0.49
@@ -130,42 +129,6 @@ def learn_errors(
         named = {worker: (float(a), float(b)) for worker, (a, b) in zip(answers.workers, found.vote, strict=True)}
     (_, e), (f, _), (v, u) = found.looks.tolist()
     return ErrorRates(e, f, named, (float(vote[0]), float(vote[1])), (u, v), float(found.unclear_yes))
-
-
-def log_posterior(rates: ErrorRates, answers: Answers, share: float, prior: Prior = PRIOR) -> float:
-    r"""How well rates explain the votes, if each pair is a match with probability π, whatever the others are.
-
-    .. math:: \sum_{\text{pairs}} \ln \bigl( \pi P(v \mid \text{match}) + (1 - \pi) P(v \mid \text{non-match}) \bigr)
-
-    plus the logarithm of the prior of the rates of all workers together, up to a constant. It compares rates that were
-    learned with different clusters: rates at which every "yes" is an error explain some votes as well as the true ones
-    do, but are a priori unlikely.
-
-    Parameters
-    ----------
-    rates : ErrorRates
-    answers : Answers
-    share : float
-        π, in (0, 1).
-    prior : Prior
-
-    Examples
-    --------
-    Of a hundred pairs, a third got two "yes", the others two "no". That a third are matches explains this better than
-    errors:
-
-    >>> answers = Answers.read([(k, 1000 + k, k % 3 == 0) for k in range(99) for _ in range(2)])
-    >>> round(log_posterior(ErrorRates(0.02, 0.1), answers, 1 / 3), 1)
-    -73.1
-    >>> round(log_posterior(ErrorRates(0.33, 0.1), answers, 0.01), 1)
-    -81.0
-    """
-    terms = log_votes(answers.yes, answers.worker, rates.rates_of(answers.workers), rates.unclear_yes)
-    match, non_match = given_truth(sum_by_pair(terms, answers.pair, len(answers.pairs)), rates.looks)[0]
-    known = ((rates.false_yes, prior.false_yes), (rates.false_no, prior.false_no),
-             (rates.vote[0], prior.vote_yes), (rates.vote[1], prior.vote_no))  # fmt: skip
-    before = sum(wrong * log(rate) + right * log1p(-rate) for rate, (wrong, right) in known)
-    return float(np.logaddexp(log(share) + match, log1p(-share) + non_match).sum()) + before
 
 
 class _Rates(NamedTuple):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.answer_model import log_posterior
 from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
 from crowder.beyond.error_rates import ErrorRates
@@ -67,11 +66,10 @@ def resolve(
     -----
     Rates and clusters are learned in turn, at most `crowder.beyond.noisy_ordering.ROUNDS` times: O(a + n²) for each
     round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
-    similarities say how likely a match each of them is, the share of matches among them is learned on its own. Still,
-    learning may end where hardly any records are together and nearly every "yes" is taken for an error. So, unless
-    `errors` or `similarity` are given, it is done twice, learning while the answers come, and from the clusters that
-    agree with most votes; the rates decide under which the answers are likelier (`log_posterior` in
-    `crowder.beyond.answer_model`).
+    similarities say how likely a match each of them is, the share of matches among them is learned on its own, and
+    learning starts from the clusters that agree with most votes. If it starts from single records, it may end where
+    hardly any are together and many a "yes" is taken for an error. With similarities, the start from votes, which does
+    not know them, lost more than it gained.
 
     Examples
     --------
@@ -100,14 +98,10 @@ def resolve(
         raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
     values = np.zeros((records, records)) if similarity is None else similarity
-    generator, found = validation.generator(rng, "ties and starts"), []
-    # The majority does not know the similarities: with them, its start lost more than it gained.
-    twice = errors is None and similarity is None
-    for start in (None, _majority(answers, records, generator)) if twice else (None,):
-        ordering = NoisyOrdering(values, errors=errors, rng=generator)
-        ordering.take(answers, start)
-        found.append((_explained(ordering, answers) if twice else 0.0, ordering.resolved))
-    return replace(max(found, key=lambda each: each[0])[1], n_answers=len(answers))
+    generator = validation.generator(rng, "ties and starts")
+    ordering = NoisyOrdering(values, errors=errors, rng=generator)
+    ordering.take(answers, _majority(answers, records, generator) if similarity is None else None)
+    return replace(ordering.resolved, n_answers=len(answers))
 
 
 def _majority(answers: Answers, records: int, rng: np.random.Generator) -> np.ndarray:
@@ -116,11 +110,3 @@ def _majority(answers: Answers, records: int, rng: np.random.Generator) -> np.nd
     i, j = answers.pairs[answers.pair].T
     np.add.at(votes, (i, j), np.where(answers.yes, 1.0, -1.0))
     return likeliest(votes + votes.T, 0.0, start=np.arange(records), rng=rng)
-
-
-def _explained(ordering: NoisyOrdering, answers: Answers) -> float:
-    """How well the rates explain the answers: `log_posterior`, with the share of matches that the clusters have."""
-    i, j = answers.pairs.T
-    clusters = ordering.clusters
-    share = ((clusters[i] == clusters[j]).sum() + 0.5) / (len(i) + 1)  # neither 0 nor 1
-    return log_posterior(ordering.errors, answers, float(share))

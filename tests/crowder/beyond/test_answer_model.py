@@ -17,7 +17,6 @@ from crowder.beyond.answer_model import (
     _Votes,
     dawid_skene,
     learn_errors,
-    log_posterior,
 )
 from crowder.beyond.answers import Answers
 
@@ -361,15 +360,6 @@ def test_a_few_answers_do_not_say_that_rates_fit():
     for more, says in ((0, "too few answers to tell whether rates fit"), (1, "rates fit")):
         answers = Answers.read([(0, k, False) for k in (*pairs, *[30] * more)])
         assert str(rates.surprise(answers, [0] * (29 + more))) == says
-
-
-def test_log_posterior_of_one_vote():
-    """A "yes": ln(π P(yes | match) + (1 - π) P(yes | non-match)), and the prior of four rates."""
-    rates = ErrorRates(0.03, 0.2, vote=(0.05, 0.02))
-    match, non_match = 0.8 * 0.98 + 0.2 * 0.05, 0.03 * 0.98 + 0.97 * 0.05
-    prior = sum(w * log(x) + r * log(1 - x) for x, (w, r) in zip((0.03, 0.2, 0.05, 0.02), PRIOR[:4], strict=True))
-    expected = log(0.3 * match + 0.7 * non_match) + prior
-    assert log_posterior(rates, Answers.read([(0, 1, "yes")]), 0.3) == pytest.approx(expected)
 
 
 def shuffled(answers, seed):

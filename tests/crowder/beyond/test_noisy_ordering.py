@@ -263,3 +263,12 @@ def test_clusters_to_start_from_must_be_those_of_all_records():
     with pytest.raises(ValueError, match="start must have a cluster for each of 3 records, not 2"):
         ordering.take(cr.Answers.read([(0, 1, "yes")]), [0, 1])
     assert ordering.n_answers == 0  # nothing was learned
+
+
+def test_every_rate_that_is_given_tells_runs_apart():
+    """So a journal notices that it was begun with others."""
+    known = dict(false_yes=0.01, false_no=0.1, workers={"ann": (0.1, 0.2)}, vote=(0.1, 0.1), unclear=(0.1, 0.1))
+    other = dict(false_yes=0.02, false_no=0.2, workers={"ann": (0.1, 0.3)}, vote=(0.1, 0.2), unclear=(0.1, 0.2))
+    sets = [known, known | {"unclear_yes": 0.4}, *(known | {name: rate} for name, rate in other.items())]
+    made = [NoisyOrdering([0.9, 0.5, 0.4], errors=cr.ErrorRates(**rates), rng=1).decided_by() for rates in sets]
+    assert len({settings.tobytes() for _, settings in made}) == len(sets)
