@@ -281,33 +281,25 @@ class NoisyOrdering(KeptAnswers):
             self._answered[b, a] += change
         self._cuts = None
 
-    def take(self, answers: Answers, start: ArrayLike | None = None) -> None:
+    def take(self, answers: Answers) -> None:
         """Learn from answers that exist already, in their order, until the clusters no longer change.
 
         Parameters
         ----------
         answers : Answers
             They may be about any pairs. Those that are unsure are not taken: they are no evidence.
-        start : array_like of int, shape (n,), optional
-            Clusters to start from. Nothing is then learned before all answers are there. By default, rates and clusters
-            are learned while the answers come.
 
         Raises
         ------
         ValueError
-            If they name records that there are not, or `start` has another length; nothing is then learned.
+            If they name records that there are not; nothing is then learned.
         TypeError
             If they are not `Answers`.
         """
         validation.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
-        if start is not None:
-            labels = validation.labels(start)
-            if len(labels) != self.n:
-                raise ValueError(f"start must have a cluster for each of {self.n} records, not {len(labels)}")
-            self._labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-            self._tally()
+        if not self._tied.any():  # without similarities, what the first answers teach is too often wrong
             self._update_at = self.n_answers + len(answers) + 1
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
         for (i, j), yes, worker in zip(pairs, answers.yes.tolist(), answers.worker.tolist(), strict=True):

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.clustering import likeliest
 from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.noisy_ordering import NoisyOrdering
 from crowder.beyond.resolved import Resolved
@@ -67,9 +66,8 @@ def resolve(
     Rates and clusters are learned in turn, at most `crowder.beyond.noisy_ordering.ROUNDS` times: O(a + n²) for each
     round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
     similarities say how likely a match each of them is, the share of matches among them is learned on its own, and
-    learning starts from the clusters that agree with most votes. If it starts from single records, it may end where
-    hardly any are together and many a "yes" is taken for an error. With similarities, the start from votes, which does
-    not know them, lost more than it gained.
+    nothing is learned before all answers are there. (Learned from the first answers, the rates may end where hardly any
+    records are together and many a "yes" is taken for an error.)
 
     Examples
     --------
@@ -98,15 +96,6 @@ def resolve(
         raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
     values = np.zeros((records, records)) if similarity is None else similarity
-    generator = validation.generator(rng, "ties and starts")
-    ordering = NoisyOrdering(values, errors=errors, rng=generator)
-    ordering.take(answers, _majority(answers, records, generator) if similarity is None else None)
+    ordering = NoisyOrdering(values, errors=errors, rng=rng)
+    ordering.take(answers)
     return replace(ordering.resolved, n_answers=len(answers))
-
-
-def _majority(answers: Answers, records: int, rng: np.random.Generator) -> np.ndarray:
-    """The clusters that agree with most votes."""
-    votes = np.zeros((records, records))
-    i, j = answers.pairs[answers.pair].T
-    np.add.at(votes, (i, j), np.where(answers.yes, 1.0, -1.0))
-    return likeliest(votes + votes.T, 0.0, start=np.arange(records), rng=rng)

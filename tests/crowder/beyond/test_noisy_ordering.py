@@ -258,13 +258,6 @@ def test_a_perfect_crowd_with_real_similarities(real_crowds, name):
     assert curve[-1] == 1.0 and ordering.n_answers <= 1.03 * by_edge
 
 
-def test_clusters_to_start_from_must_be_those_of_all_records():
-    ordering = NoisyOrdering([0.9, 0.5, 0.4], rng=1)
-    with pytest.raises(ValueError, match="start must have a cluster for each of 3 records, not 2"):
-        ordering.take(cr.Answers.read([(0, 1, "yes")]), [0, 1])
-    assert ordering.n_answers == 0  # nothing was learned
-
-
 def test_every_rate_that_is_given_tells_runs_apart():
     """So a journal notices that it was begun with others."""
     known = dict(false_yes=0.01, false_no=0.1, workers={"ann": (0.1, 0.2)}, vote=(0.1, 0.1), unclear=(0.1, 0.1))

@@ -99,17 +99,14 @@ def deceived_rows(seed, labels):
     return [(int(i[p]), int(j[p]), bool(said[p])) for p in rng.permutation(np.repeat(asked, 5))]
 
 
-def test_without_similarities_it_starts_from_the_votes():
-    # Learning while the answers come ends with an F1 of 0.51 to 0.68 on these; from the majority clusters, 0.79 to 0.9.
+def test_without_similarities_it_learns_from_all_answers_at_once():
+    # Learning while the answers come ends with a mean F1 of 0.57 on these.
     labels = np.repeat(np.arange(7), [12, 8, 4, 2, 2, 1, 1])
-    ours, plain = [], []
+    found = []
     for seed in (4, 13, 29, 33):
         answers = cr.Answers.read(deceived_rows(seed, labels), len(labels))
-        ours.append(f1(cr.resolve(answers, rng=seed).clusters, labels))
-        ordering = cr.NoisyOrdering(np.zeros((len(labels), len(labels))), rng=seed)
-        ordering.take(answers)
-        plain.append(f1(ordering.clusters, labels))
-    assert np.mean(ours) > np.mean(plain) + 0.15
+        found.append(f1(cr.resolve(answers, rng=seed).clusters, labels))
+    assert np.mean(found) > 0.75
 
 
 def test_data_frames_and_tuples_give_the_same():
