@@ -26,8 +26,8 @@ import pandas as pd
 from conftest import results_folder, versions
 
 import crowder as cr
+from book.companion.batched_sweeps import best_batch_size, sweep_in_batches
 from crowder.experiments import count_questions, repeat
-from crowder.practice.batches import best_batch_size, sweep_in_batches
 
 SEED = 7
 MODEL = cr.dist1(0.25)

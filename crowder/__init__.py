@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from crowder.beyond.stopping import Stopped, Stopping
     from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
     from crowder.practice import journal
-    from crowder.practice.blocking import synthetic_candidates
     from crowder.practice.journal import Journal
     from crowder.practice.node_stream import StreamNodeOrdering
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.planner.planner import Plan
     from crowder.practice.record_file import read_records
     from crowder.practice.stream import StreamOrdering
+    from crowder.synthetic_pairs import synthetic_candidates
 
 __version__ = "2.0.0.dev0"
 
@@ -81,7 +81,7 @@ _LATER = {
     "number_records": "crowder.practice.parquet",
     "read_records": "crowder.practice.record_file",
     "resolve": "crowder.beyond.resolve",
-    "synthetic_candidates": "crowder.practice.blocking",
+    "synthetic_candidates": "crowder.synthetic_pairs",
     "write_candidates": "crowder.practice.parquet",
 }
 

@@ -12,9 +12,9 @@ import sympy as sp
 
 import crowder as cr
 from book.companion import measured
+from book.companion.batched_sweeps import best_batch_size, sweep_in_batches, time_bound, time_needed
 from book.companion.claims import agreement, also, bounded, cases, exceeds, identity, of_chapter, says
 from crowder.experiments import count_questions, repeat, sweep
-from crowder.practice.batches import best_batch_size, sweep_in_batches, time_bound, time_needed
 
 __all__ = ["check"]
 
@@ -45,8 +45,8 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     $b = \sqrt{No/(Ws)}$.""",
     code=[time_needed, best_batch_size, time_bound],
     test=[
-        "test_batches.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
-        "test_batches.py::test_no_batch_is_much_better_than_the_best_one",
+        "test_batched_sweeps.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
+        "test_batched_sweeps.py::test_no_batch_is_much_better_than_the_best_one",
     ],
 )
 def optimal_batch_size(seed=7, plans=60):
@@ -121,8 +121,8 @@ def _swept(points: int = 6) -> dict:
     processes, or the workers of a cluster.""",
     code=[sweep_in_batches, repeat],
     test=[
-        "test_batches.py::test_batches_give_what_a_sweep_gives",
-        "test_batches.py::test_a_sweep_goes_on_where_it_was",
+        "test_batched_sweeps.py::test_batches_give_what_a_sweep_gives",
+        "test_batched_sweeps.py::test_a_sweep_goes_on_where_it_was",
         "test_dask.py::test_a_cluster_gives_what_one_process_gives",
     ],
 )

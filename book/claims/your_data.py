@@ -11,11 +11,11 @@ import crowder as cr
 from book.companion import naive
 from book.companion.claims import agreement, also, exceeds, of_chapter
 from book.companion.empirical import mean_and_error
+from crowder.people import people
+from crowder.practice.batch import STRATEGIES, question_batch
 from crowder.practice.planner import clusterings, cuts
-from crowder.practice.planner.batch import STRATEGIES, question_batch
-from crowder.practice.planner.people import people
 from crowder.practice.planner.planner import Plan
-from crowder.practice.planner.sheets import SheetAnswers
+from crowder.practice.sheets import SheetAnswers
 
 claim, check = of_chapter(__name__)
 

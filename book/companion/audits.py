@@ -20,7 +20,7 @@ import crowder as cr
 from book.companion import crowds
 from crowder.datasets import Dataset
 from crowder.pairs import candidates
-from crowder.practice.planner.people import people
+from crowder.people import people
 
 __all__ = ["DATA", "RECORDED", "TARGETS", "measured", "recorded"]
 

@@ -453,7 +453,7 @@ def resolve_components(
 
     See Also
     --------
-    crowder.practice.batches.sweep_in_batches : the same for sweeps.
+    book.companion.batched_sweeps.sweep_in_batches : the same for sweeps.
 
     Notes
     -----

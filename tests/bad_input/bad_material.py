@@ -16,8 +16,9 @@ from scipy import sparse
 
 import crowder as cr
 from book.companion import claims, interactive
+from crowder import people
 from crowder.beyond import member_votes as members
-from crowder.practice.planner import people, sheets
+from crowder.practice import sheets
 
 
 class Row(NamedTuple):

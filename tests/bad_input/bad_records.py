@@ -6,9 +6,10 @@ import pandas as pd
 from bad_material import PEOPLE, PLAN, Row, V, answered_sheet, answers_about_99_records, file, folder, loop, new
 
 import crowder as cr
+from crowder import people
 from crowder.beyond.control_queries import ControlQueries
 from crowder.beyond.noisy_queries import NoisyQueries
-from crowder.practice.planner import batch, people, sheets
+from crowder.practice import batch, sheets
 
 TABLE = {
     "Records from a CSV file": [

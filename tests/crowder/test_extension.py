@@ -85,7 +85,7 @@ def test_stopping_passes_over_hopeless_pairs(data):
 
 
 def test_a_plan_foresees_it_and_makes_its_batches():
-    from crowder.practice.planner.people import people
+    from crowder.people import people
 
     plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), strategy=LeastKnownFirst, strategies=[LeastKnownFirst, "edge"])
     low, middle, high = plan.questions("LeastKnownFirst")

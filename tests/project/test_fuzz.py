@@ -26,7 +26,7 @@ from book.companion import published
 from crowder.cora import shipped
 from crowder.cora.records import cora_records
 from crowder.practice import answer_file as answerfile
-from crowder.practice.planner.sheets import ANSWERS, read_answers
+from crowder.practice.sheets import ANSWERS, read_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,7 +16,7 @@ from tiny_book import TinyBook
 import crowder as cr
 from book.companion import evidence, published
 from book.companion.printing import markdown_table
-from crowder.practice.planner.sheets import SheetAnswers, escape_markup, question_sheet, read_answers
+from crowder.practice.sheets import SheetAnswers, escape_markup, question_sheet, read_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 

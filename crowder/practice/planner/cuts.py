@@ -112,7 +112,7 @@ def fit_cut(
 
     Examples
     --------
-    >>> from crowder.practice.planner.people import people
+    >>> from crowder.people import people
     >>> records = people([2] * 20 + [1] * 20, rng=7)
     >>> values = compute(records, "jaccard-qgrams")
     >>> cut = fit_cut(records[["name", "street", "city", "birth"]], "jaccard-qgrams", values, rng=7)
@@ -182,7 +182,7 @@ def shuffled_merge_heights(records: pd.DataFrame, name: str, *, rng: Seed) -> np
 
     Examples
     --------
-    >>> from crowder.practice.planner.people import people
+    >>> from crowder.people import people
     >>> records = people([1] * 50, rng=7)[["name", "street", "city", "birth"]]
     >>> len(shuffled_merge_heights(records, "jaccard-tokens", rng=7))
     49

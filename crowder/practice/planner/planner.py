@@ -16,10 +16,10 @@ from crowder.counting.expected_counts import expected_queries
 from crowder.models import SimilarityModel
 from crowder.oracles import Truth
 from crowder.orderings import Ordering
-from crowder.practice.planner.batch import STRATEGIES, name_and_class, ordering_with_answers, question_batch
+from crowder.practice.batch import STRATEGIES, name_and_class, ordering_with_answers, question_batch
 from crowder.practice.planner.clusterings import PlausibleClusterings
 from crowder.practice.planner.cuts import CutDistribution, fit_cut
-from crowder.practice.planner.sheets import SheetAnswers, escape_formula, question_sheet, read_answers, read_votes
+from crowder.practice.sheets import SheetAnswers, escape_formula, question_sheet, read_answers, read_votes
 from crowder.resolution import ideal_queries
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
@@ -84,7 +84,7 @@ class Plan:
     votes : int, keyword only
         Number of people who answer each question, odd.
     answers : path, list of paths or SheetAnswers, optional, keyword only
-        The answers so far, or the files to read them from (`crowder.practice.planner.sheets.read_answers`).
+        The answers so far, or the files to read them from (`crowder.practice.sheets.read_answers`).
     strategies : sequence of strategies, keyword only
         The strategies to simulate.
     encoding, sep : str, keyword only
@@ -122,7 +122,7 @@ class Plan:
 
     Examples
     --------
-    >>> from crowder.practice.planner.people import people
+    >>> from crowder.people import people
     >>> plan = Plan(people([3] * 10 + [1] * 20, rng=7), rng=7)
     >>> low, middle, high = plan.questions("edge")
     >>> low <= middle <= high, [len(row) for row in plan.batch(3)]
@@ -280,7 +280,7 @@ class Plan:
         )
 
     def sheet(self, size: int) -> pd.DataFrame:
-        """The batch as a question sheet; see `crowder.practice.planner.sheets`."""
+        """The batch as a question sheet; see `crowder.practice.sheets`."""
         pairs = np.array(self.batch(size), dtype=np.int64).reshape(-1, 2)
         i, j = np.sort(pairs, axis=1).T
         values = self.condensed[i * (2 * self.n - i - 1) // 2 + j - i - 1]

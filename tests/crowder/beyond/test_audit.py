@@ -13,8 +13,8 @@ from scipy.stats import poisson
 import crowder as cr
 from book.claims.audit import crossings, exact_errors
 from crowder.beyond.audit import audit_cost, limits
+from crowder.practice.batch import question_batch
 from crowder.practice.journal import identity
-from crowder.practice.planner.batch import question_batch
 
 MODEL = cr.dist1(0.25)
 DATA = cr.datasets.synthetic([12, 8, 5, 3, 2, 2, 1, 1, 1, 1], MODEL, rng=3)

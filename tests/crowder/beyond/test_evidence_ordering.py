@@ -18,8 +18,8 @@ from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.learned_densities import into_steps, learned_densities
 from crowder.beyond.log_likelihood import UNIT, log_ratios
 from crowder.cora.family import FAMILY
+from crowder.people import people
 from crowder.practice.journal import identity
-from crowder.practice.planner.people import people
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from crowder.people import people
 from crowder.practice.planner import cuts
 from crowder.practice.planner.clusterings import DRAWS, MISSED, PlausibleClusterings, _missed_share
 from crowder.practice.planner.cuts import CutDistribution, base_similarity, fit_cut, linkage_tree
-from crowder.practice.planner.people import people
 
 
 def places(n):

@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.people import people
 from crowder.practice.planner import planner
-from crowder.practice.planner.people import people
-from crowder.practice.planner.sheets import SheetAnswers
+from crowder.practice.sheets import SheetAnswers
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder.beyond.control_queries import ControlQueries
 from crowder.beyond.noisy_queries import NoisyQueries
-from crowder.practice.planner.batch import STRATEGIES, next_questions, ordering_with_answers, question_batch
+from crowder.people import people
+from crowder.practice.batch import STRATEGIES, next_questions, ordering_with_answers, question_batch
 from crowder.practice.planner.clusterings import PlausibleClusterings
 from crowder.practice.planner.cuts import fit_cut, linkage_tree, shuffled_fields, shuffled_merge_heights
-from crowder.practice.planner.people import people
-from crowder.practice.planner.sheets import (
+from crowder.practice.sheets import (
     SheetAnswers,
     escape_markup,
     expand_paths,

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder.practice.planner.people import people
+from crowder.people import people
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "notebooks/16-your-data.ipynb"

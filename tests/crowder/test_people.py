@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, chisquare
 
-from crowder.practice.planner import people as room
-from crowder.practice.planner.people import people, typo
+from crowder import people as room
+from crowder.people import people, typo
 
 FIELDS = ["name", "street", "city", "birth"]
 

@@ -224,7 +224,7 @@ def read_votes(
 
     See Also
     --------
-    crowder.practice.planner.batch.next_questions : what to ask next.
+    crowder.practice.batch.next_questions : what to ask next.
 
     Examples
     --------

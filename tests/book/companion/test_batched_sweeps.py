@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from book.companion.batched_sweeps import best_batch_size, sweep_in_batches, time_bound, time_needed
 from crowder.experiments import count_questions, sweep
 from crowder.models import dist1, dist2
-from crowder.practice.batches import best_batch_size, sweep_in_batches, time_bound, time_needed
 
 TWO = [{"model": dist1(0.3), "sizes": [4, 3]}, {"model": dist2(0.2), "sizes": [5]}]
 GRID = [*TWO, {"model": dist1(0.1), "sizes": [2, 2, 2]}]
@@ -240,7 +240,7 @@ def test_no_batch_is_much_better_than_the_best_one():
 
 KILLED = """
 import json, os, sys, pathlib
-from crowder.practice.batches import sweep_in_batches
+from book.companion.batched_sweeps import sweep_in_batches
 
 def draw(rng, scale):
     return {"x": scale * float(rng.random())}

@@ -167,8 +167,8 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
 
     See Also
     --------
-    crowder.practice.planner.sheets.question_sheet : the questions as a sheet.
-    crowder.practice.planner.sheets.read_votes : the answers in it.
+    crowder.practice.sheets.question_sheet : the questions as a sheet.
+    crowder.practice.sheets.read_votes : the answers in it.
 
     Examples
     --------
