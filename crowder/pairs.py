@@ -7,18 +7,19 @@ a seed breaks ties in the same way in all three.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike
 from scipy import sparse
 
+from crowder import validation
+from crowder.engine import LOW, Knowledge, learn_first, no_knowledge, part_all
 from crowder.sorting import by_record, edge_sort, square_sums, sums
 
-__all__ = ["Candidates", "candidates"]
+__all__ = ["Candidates", "Contradiction", "candidates", "constrained"]
 
 #: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
 SYMMETRY_TOLERANCE = 1e-12
@@ -37,6 +38,11 @@ class Candidates:
         Number of records.
     complete : bool
         Whether every pair is a candidate.
+    known : tuple of ndarray, (k, 2) int64 and (k,) bool, optional
+        Pairs whose answers are known before any question, and these answers; an ordering does not ask about them.
+    tables : ndarray of int64, shape (n,), optional
+        The table of each record, numbered from 0, if two records of one table never match; what follows from this is
+        not asked either.
     """
 
     n: int
@@ -44,6 +50,8 @@ class Candidates:
     _square: np.ndarray | None = None
     _values: np.ndarray | None = None
     _codes: np.ndarray | None = None
+    known: tuple[np.ndarray, np.ndarray] | None = None
+    tables: np.ndarray | None = None
 
     def __deepcopy__(self, memo: dict) -> Candidates:
         return self  # nothing of it changes
@@ -78,16 +86,79 @@ class Candidates:
         """Each record's sum of similarities (n,), kept for all runs with these pairs."""
         return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
+    @property
+    def constrained(self) -> bool:
+        """Whether there are known answers or tables."""
+        return self.known is not None or self.tables is not None
 
-def candidates(similarity: ArrayLike) -> Candidates:
+    def knowledge(self) -> Knowledge:
+        """What is known before any question; a new copy."""
+        return Knowledge(*(part.copy() for part in self._start)) if self.constrained else no_knowledge(self.n)
+
+    @cached_property
+    def _start(self) -> Knowledge:
+        pairs, same = (np.empty((0, 2), np.int64), np.empty(0, bool)) if self.known is None else self.known
+        tables = np.empty(0, np.int64) if self.tables is None else self.tables
+        known, row = learn_first(no_knowledge(self.n), pairs[:, 0] << 32 | pairs[:, 1], same, tables)
+        if row >= 0:
+            raise Contradiction(pairs.tolist(), same.tolist(), tables.tolist(), known.component.tolist(), row)
+        return known if self.tables is None else part_all(known, *self.partners, tables)
+
+    @cached_property
+    def partners(self) -> tuple[np.ndarray, np.ndarray]:
+        """The records that have a candidate pair with each record: where they start, and which; empty if all do."""
+        if self.complete:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        codes = self.listed()[1]
+        record, partner = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32].astype(np.int32)
+        return np.r_[0, np.cumsum(np.bincount(record, minlength=self.n))], partner[np.argsort(record, kind="stable")]
+
+
+class Contradiction(ValueError):
+    """A known answer, in `row`, that contradicts the ones in `rows` before it, or these and the tables."""
+
+    def __init__(self, pairs: list, same: list, tables: list, component: list, row: int) -> None:
+        (i, j), matches = pairs[row], [earlier for earlier in range(row) if same[earlier]]
+
+        def chain(start: int, end: int) -> list[int]:
+            """The fewest rows of matches that join two records."""
+            joined: dict[int, list[int]] = {start: []}
+            while end not in joined:
+                for x, rows in list(joined.items()):
+                    for earlier in matches:
+                        if x in pairs[earlier]:
+                            joined.setdefault(sum(pairs[earlier]) - x, [*rows, earlier])
+            return joined[end]
+
+        if not same[row]:
+            implied = chain(i, j)
+        else:
+            apart = [(x, y, [earlier]) for earlier in range(row) if not same[earlier]
+                     for x, y in (pairs[earlier], pairs[earlier][::-1])]  # fmt: skip
+            apart += [(x, y, []) for x in range(len(tables)) for y in range(len(tables)) if tables[x] == tables[y]]
+            x, y, between = next(
+                (x, y, rows) for x, y, rows in apart if component[x] == component[i] and component[y] == component[j]
+            )
+            implied = [*chain(i, x), *between, *chain(y, j)]
+        self.row, self.rows, self.same = row, sorted(implied), bool(same[row])
+        why = [f"row{'s' * (len(implied) > 1)} {', '.join(map(str, self.rows))}"] * bool(implied)
+        why += ["the tables"] * bool(self.same and not between)
+        super().__init__(
+            f"known: row {row} says that records {i} and {j} are {'the same' if self.same else 'different'}, but "
+            f"{' and '.join(why)} imply the opposite; correct or remove one of these rows"
+        )
+
+
+def candidates(similarity: Any) -> Candidates:
     """Check a similarity and convert its candidate pairs to one form.
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or Candidates
+    similarity : array_like, scipy.sparse matrix, Candidates, or object with an attribute `candidates`
         Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
         ignored; a stored zero is a candidate. Candidates are returned as they are: the orderings take them too, and
-        many runs with the same similarities need to check and sort them only once.
+        many runs with the same similarities need to check and sort them only once. So are those of an object that has
+        them, such as the result of `crowder.from_pairs`.
 
     Returns
     -------
@@ -109,6 +180,7 @@ def candidates(similarity: ArrayLike) -> Candidates:
     >>> values, [divmod(int(code), 2**32) for code in codes]
     (array([0.5]), [(0, 1)])
     """
+    similarity = getattr(similarity, "candidates", similarity)
     if isinstance(similarity, Candidates):
         return similarity
     if sparse.issparse(similarity):
@@ -132,6 +204,64 @@ def candidates(similarity: ArrayLike) -> Candidates:
         )
     _check_square(array)
     return Candidates(len(array), True, _square=array)
+
+
+def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Candidates:
+    """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
+
+    Parameters
+    ----------
+    pairs : Candidates
+    known : tuple (pairs, same), optional
+        Pairs of records (k, 2), which need not be candidates, and whether they match (k,).
+    tables : array_like, shape (n,), optional
+        The table of each record. Two records of one table never match.
+
+    Raises
+    ------
+    ValueError
+        If these are not of that form, or the answers contradict one another or the tables (`Contradiction`).
+
+    Examples
+    --------
+    Record 2 matches 0, so it does not match 1, which stands in the same table as 0:
+
+    >>> from crowder import EdgeOrdering
+    >>> pairs = constrained(candidates([0.4, 0.9, 0.8]), tables=["a", "a", "b"])
+    >>> EdgeOrdering(pairs, rng=7).run(lambda i, j: True).queries
+    array([[0, 2]])
+    """
+    if known is not None:
+        listed, same = np.asarray(known[0]), np.asarray(known[1])
+        if not len(listed) == len(same) == 0 and (listed.shape != (len(same), 2) or listed.dtype.kind not in "iu"):
+            raise ValueError(f"known must be pairs of records (k, 2) and answers (k,), not {known!r}")
+        if len(same) and same.dtype != bool:
+            raise ValueError(f"known must have the answers True and False, not {same.tolist()!r}")
+        listed = listed.astype(np.int64).reshape(-1, 2)
+        wrong = np.flatnonzero(((listed < 0) | (listed >= pairs.n)).any(1) | (listed[:, 0] == listed[:, 1]))
+        if len(wrong):
+            pair = tuple(listed[wrong[0]].tolist())
+            raise ValueError(f"known: row {wrong[0]}, {pair}, must be two different records out of {pairs.n}, from 0")
+        known = listed, same.astype(bool)
+    made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
+    made.knowledge()  # refuses contradictions
+    return made
+
+
+def unconstrained(pairs: Candidates, what: str) -> Candidates:
+    """The candidate pairs, if they have no known answers or tables; ``what`` does not take these.
+
+    Raises
+    ------
+    ValueError
+        If they have.
+    """
+    if pairs.constrained:
+        raise ValueError(
+            f"similarity must have no known answers or tables for {what}, which cannot use them: pass the plain "
+            "similarities, or use EdgeOrdering or NodeOrdering"
+        )
+    return pairs
 
 
 def _condensed_n(m: int) -> int:

@@ -20,10 +20,12 @@ from crowder.beyond.log_likelihood import (
     UNIT,
     Lead,
     absorb,
+    absorb_known,
     ask_all,
     credit,
     log_ratios,
     next_pair,
+    part_sums,
     rank,
     reweigh,
     sum_evidence,
@@ -153,6 +155,7 @@ class EvidenceOrdering(Ordering):
         self._first_ratio = self._ratio
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals)
+        absorb_known(self._summed, self._candidates, self._place)
         pairs = np.empty(0, np.int64)
         if model is None and form == "auto":
             falling, codes = self._candidates.sorted
@@ -185,6 +188,8 @@ class EvidenceOrdering(Ordering):
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
             credit(self._lead, same)
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
+            if same and self._candidates.tables is not None:
+                part_sums(self._summed, self._candidates.tables[self._arrivals], self._place[code & LOW])
             self._taken += 1
             if self._taken == self._update_at:
                 self._update()

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from crowder.pairs import Candidates
+
 __all__ = [
     "ALPHA",
     "SETTLED",
@@ -22,10 +24,12 @@ __all__ = [
     "Lead",
     "SummedEvidence",
     "absorb",
+    "absorb_known",
     "ask_all",
     "credit",
     "log_ratios",
     "next_pair",
+    "part_sums",
     "question",
     "rank",
     "reweigh",
@@ -220,6 +224,37 @@ def absorb(summed, i, j, same):
             elif best[c] == b or (best[c] == a and new < most[c]):
                 best[c] = STALE
         total[b, c] = total[c, b] = SETTLED
+
+
+@njit(cache=True)
+def part_sums(summed, tables, i):
+    """Mark the component of i as different from every other one that has a record of one of its tables."""
+    total, best, name = summed.total, summed.best, summed.name
+    a = name[i]
+    held = np.zeros(len(tables), np.bool_)
+    for v in range(len(tables)):
+        if name[v] == a:
+            held[tables[v]] = True
+    for v in range(len(tables)):
+        b = name[v]
+        if b != a and held[tables[v]] and total[a, b] != SETTLED:
+            total[a, b] = total[b, a] = SETTLED
+            if best[a] == b:
+                best[a] = STALE
+            if best[b] == a:
+                best[b] = STALE
+
+
+def absorb_known(summed: SummedEvidence, pairs: Candidates, place: np.ndarray) -> None:
+    """Update the sums with answers known before any question; ``place`` gives a record's number in the sums."""
+    known = () if pairs.known is None else zip(place[pairs.known[0]], pairs.known[1], strict=True)
+    for (i, j), same in known:
+        if summed.name[i] != summed.name[j] and (same or summed.total[summed.name[i], summed.name[j]] != SETTLED):
+            absorb(summed, i, j, same)
+    if pairs.tables is not None:
+        tables = pairs.tables[np.argsort(place)]
+        for record in range(pairs.n):
+            part_sums(summed, tables, record)
 
 
 @njit(cache=True)

@@ -19,7 +19,18 @@ from crowder import validation
 from crowder.beyond.audit import Audit
 from crowder.beyond.evidence_ordering import FIRST_UPDATE, UPDATE_FACTOR
 from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
-from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
+from crowder.beyond.log_likelihood import (
+    CERTAIN,
+    SETTLED,
+    UNIT,
+    absorb,
+    absorb_known,
+    log_ratios,
+    part_sums,
+    question,
+    reweigh,
+    sum_evidence,
+)
 from crowder.beyond.posterior import doubtful, left_open
 from crowder.densities import common_steps
 from crowder.engine import LOW, learn, node_omit
@@ -307,6 +318,7 @@ class Stopping(Ordering):
             self._steps = step_of(edges[1:-1], square)
             self._ratio = log_ratios(green, red)
         self._summed = sum_evidence(self._ratio[self._steps])
+        absorb_known(self._summed, self._candidates, np.arange(self.n))
         self._update_at = FIRST_UPDATE
         level = min((delta for delta in (pair_delta, run_delta) if delta is not None), default=0.0)
         # A pair of components is omitted when σ(ln o + E) is at most the level, that is, when E is at most this.
@@ -327,7 +339,8 @@ class Stopping(Ordering):
         answers = "bounded errors" if self.errors else "unknown errors" if self._crowd_errs else "true answers"
         declared, chance, reason = self._end
         assumes = (*self._evidence_from, answers) if len(declared) else (answers,)
-        return Stopped(plain.queries, plain.answers, plain.clusters, declared, chance, reason, assumes, self.errors)
+        return Stopped(plain.queries, plain.answers, plain.clusters, declared, chance, reason, assumes, self.errors,
+                       known=plain.known)  # fmt: skip
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
         """Record the crowd's answer to the open question (as `Ordering.tell`)."""
@@ -349,6 +362,8 @@ class Stopping(Ordering):
         absorb(self._summed, *pair, same)
         if same:
             self._queue.clear()
+            if self._candidates.tables is not None:
+                part_sums(self._summed, self._candidates.tables, pair[0])
         if self.n_queries == self._update_at:
             self._update()
 
