@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.planner.planner import Plan
     from crowder.practice.record_file import read_records
+    from crowder.practice.scored_pairs import ScoredPairs, from_pairs
     from crowder.practice.stream import StreamOrdering
     from crowder.synthetic_pairs import synthetic_candidates
 
@@ -68,6 +69,7 @@ _LATER = {
     "NoisyOrdering": "crowder.beyond.noisy_ordering",
     "Plan": "crowder.practice.planner.planner",
     "Resolved": "crowder.beyond.resolved",
+    "ScoredPairs": "crowder.practice.scored_pairs",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
     "StreamNodeOrdering": "crowder.practice.node_stream",
@@ -77,6 +79,7 @@ _LATER = {
     "expected_queries_exact": "crowder.counting.exact_counts",
     "expected_queries_symbolic": "crowder.counting.exact_counts",
     "experiments": "crowder.experiments",
+    "from_pairs": "crowder.practice.scored_pairs",
     "journal": "crowder.practice.journal",
     "number_records": "crowder.practice.parquet",
     "read_records": "crowder.practice.record_file",
@@ -103,6 +106,7 @@ __all__ = [
     "Plan",
     "Resolution",
     "Resolved",
+    "ScoredPairs",
     "SimilarityModel",
     "Stopped",
     "Stopping",
@@ -123,6 +127,7 @@ __all__ = [
     "expected_queries_exact",
     "expected_queries_symbolic",
     "experiments",
+    "from_pairs",
     "ideal_queries",
     "ideal_recall",
     "journal",

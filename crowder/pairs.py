@@ -140,12 +140,18 @@ class Contradiction(ValueError):
                 (x, y, rows) for x, y, rows in apart if component[x] == component[i] and component[y] == component[j]
             )
             implied = [*chain(i, x), *between, *chain(y, j)]
-        self.row, self.rows, self.same = row, sorted(implied), bool(same[row])
-        why = [f"row{'s' * (len(implied) > 1)} {', '.join(map(str, self.rows))}"] * bool(implied)
-        why += ["the tables"] * bool(self.same and not between)
-        super().__init__(
-            f"known: row {row} says that records {i} and {j} are {'the same' if self.same else 'different'}, but "
-            f"{' and '.join(why)} imply the opposite; correct or remove one of these rows"
+        self.pair, self.row, self.rows, self.same = (i, j), row, sorted(implied), bool(same[row])
+        self._by_tables = self.same and not between
+        super().__init__(self.told(range(len(component)), range(len(pairs))))
+
+    def told(self, ids: Any, rows: Any) -> str:
+        """The message, with the identifiers of all records and the numbers of the rows that have the answers."""
+        why = [f"row {', row '.join(str(rows[row]) for row in self.rows)}"] * bool(self.rows)
+        why += ["the tables"] * self._by_tables
+        said, (i, j) = "the same" if self.same else "different", self.pair
+        return (
+            f"known: row {rows[self.row]} says that records {ids[i]!r} and {ids[j]!r} are {said}, against "
+            f"{' and '.join(why)}; correct or remove one of them"
         )
 
 

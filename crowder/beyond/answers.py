@@ -183,7 +183,7 @@ class Answers:
             raise ValueError(f"record {max(i, j)} is unknown: {known}; renumber the records or correct n")
         if i == j:
             raise ValueError(f"a question is about two different records, not record {i} twice; remove it")
-        vote = _said(said)
+        vote = as_vote(said)
         if worker is not None and _missing(worker):
             raise ValueError(f"the worker is {worker!r}; pass a name, or None for a worker without one")
         try:
@@ -275,8 +275,19 @@ def _missing(value: Any) -> bool:
         return False
 
 
-def _said(said: Any) -> bool | None:
-    """True for "yes", False for "no", None for "unsure"."""
+def as_vote(said: Any) -> bool | None:
+    """True for "yes", False for "no", None for "unsure".
+
+    Raises
+    ------
+    ValueError
+        If it is none of the forms that `Answers.add` takes.
+
+    Examples
+    --------
+    >>> as_vote("Yes"), as_vote(0), as_vote(None)
+    (True, False, None)
+    """
     if said is None or isinstance(said, (bool, np.bool_)):
         return None if said is None else bool(said)
     if isinstance(said, str) and said.strip().lower() in SAID:

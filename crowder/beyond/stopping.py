@@ -283,6 +283,7 @@ class Stopping(Ordering):
     def __init__(self, ordering: Ordering, model: SimilarityModel | None = None, *, pair_delta: float | None = None,
                  run_delta: float | None = None, budget: int | None = None, odds: float | None = None,
                  dependence: bool = False, errors: float = 0.0) -> None:  # fmt: skip
+        validation.not_a_class(ordering, "ordering must be an edge, node or evidence ordering")
         # What this class omits would be answers in an audit.
         if not isinstance(ordering, Ordering) or isinstance(ordering, (Stopping, Audit)):
             raise ValueError(f"ordering must be an edge, node or evidence ordering, not {ordering!r}")

@@ -63,7 +63,7 @@ def instance(rng, dense):
         about = np.where(rng.random((len(about), 1)) < 0.5, about, about[:, ::-1])
         known = about, np.array([truth[i] == truth[j] for i, j in about], bool)
         possible = [p for p in possible if all((p[i] == p[j]) == s for (i, j), s in zip(*known, strict=True))]
-    return constrained(similarity, known, tables), [tuple(pair) for pair in pairs[kept].tolist()], possible, known
+    return constrained(similarity, known, tables), [tuple(pair) for pair in pairs[kept].tolist()], possible
 
 
 def both(possible, pair):
@@ -80,7 +80,7 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
         pytest.skip("it takes every pair")
     rng, asked = np.random.default_rng(11), 0
     for _ in range(40):
-        similarity, pairs, allowed, known = instance(rng, dense)
+        similarity, pairs, allowed = instance(rng, dense)
         for truth in allowed if len(allowed) < 8 else [allowed[i] for i in rng.integers(len(allowed), size=8)]:
             ordering, possible = (ORDERINGS | DENSE)[name](similarity), allowed
             while (pair := ordering.ask()) is not None:
@@ -110,7 +110,7 @@ def test_edge_ordering_is_the_naive_one():
     # Two roads to the same questions: the pairs by falling similarity, asked if both answers are still possible.
     rng = np.random.default_rng(12)
     for _ in range(200):
-        similarity, _, possible, _ = instance(rng, rng.random() < 0.5)
+        similarity, _, possible = instance(rng, rng.random() < 0.5)
         truth, expected = possible[rng.integers(len(possible))], []
         for code in cr.EdgeOrdering(similarity, ties="index")._walk.codes:
             pair = int(code >> 32), int(code & 0xFFFFFFFF)
@@ -138,7 +138,7 @@ def test_known_matches_count_from_the_start():
     pairs = constrained(candidates([0.5] * 6), ([[0, 1], [1, 2]], [True, True]))
     run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth([0, 0, 0, 0]))
     assert run.n_queries == 1 and run.recall([0, 0, 0, 0]).tolist() == [0.5, 1.0]
-    assert run.precision([0, 0, 1, 1]).tolist() == [1 / 3, 1 / 3]  # a known match that is wrong, and then a wrong answer
+    assert run.precision([0, 0, 1, 1]).tolist() == [1 / 3, 1 / 3]  # wrong: the known match of 1 and 2
 
 
 def contradictory(rng):
@@ -179,11 +179,11 @@ def test_messages():
     plain = candidates([0.5] * 6)
     for known, tables, what in (
         (([[0, 1], [1, 2], [0, 2]], [True, True, False]), None,
-         "row 2 says that records 0 and 2 are different, but rows 0, 1 imply the opposite"),
-        (([[0, 1], [1, 0]], [False, True]), None, "row 1 says that records 1 and 0 are the same, but row 0 imply"),
+         "row 2 says that records 0 and 2 are different, against row 0, row 1;"),
+        (([[0, 1], [1, 0]], [False, True]), None, "row 1 says that records 1 and 0 are the same, against row 0;"),
         (([[0, 1], [0, 2]], [True, True]), [0, 1, 1, 2],
-         "row 1 says that records 0 and 2 are the same, but row 0 and the tables imply the opposite"),
-        (([[0, 1]], [True]), [0, 0, 1, 2], "row 0 says that records 0 and 1 are the same, but the tables imply"),
+         "row 1 says that records 0 and 2 are the same, against row 0 and the tables;"),
+        (([[0, 1]], [True]), [0, 0, 1, 2], "row 0 says that records 0 and 1 are the same, against the tables;"),
         (([[0, 9]], [True]), None, r"row 0, \(0, 9\), must be two different records out of 4"),
         (([[0, 1]], ["yes"]), None, "known must have the answers True and False"),
         (([0, 1], [True]), None, "known must be pairs of records"),
@@ -200,7 +200,7 @@ def test_what_cannot_take_constraints_refuses_them():
         lambda: edge_questions(pairs, [0, 1, 2, 3], rng=1),
         lambda: cr.resolve([(0, 1, "yes")], pairs, rng=1),
     ):
-        with pytest.raises(ValueError, match="must have no known answers or tables for .* use EdgeOrdering"):
+        with pytest.raises(ValueError, match="must have no known answers or tables for"):
             refusing()
     some = constrained(candidates(sparse.coo_array(([0.5], ([0], [1])), shape=(3, 3))), tables=[0, 1, 1])
     with pytest.raises(ValueError, match="beyond_candidates must be False"):
