@@ -201,12 +201,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
     if space is None and apart and tables is None:
         space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
-    text = np.array([isinstance(name, str) for name in cells[:m].flat], bool).reshape(m, 2)
-    if (
-        space is None
-        and m
-        and ((text[:, 0].all() and not text[:, 1].any()) or (text[:, 1].all() and not text[:, 0].any()))
-    ):
+    kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
+    if space is None and m and kinds[0].isdisjoint(kinds[1]):
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
     number, first = _numbered(cells, space)
@@ -245,15 +241,18 @@ def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
     if isinstance(value, pd.MultiIndex):
         value = pd.Series(True, index=value)  # recordlinkage's true links
     if isinstance(value, pd.Series):
+        if len(value) and all(isinstance(pair, tuple) for pair in value.index):  # crowd-kit's aggregated answers
+            value = value.set_axis(pd.MultiIndex.from_tuples(value.index))
         value = value.to_frame(column)
     elif hasattr(value, "as_pandas_dataframe"):  # splink's
         value = value.as_pandas_dataframe()
-    elif not isinstance(value, pd.DataFrame) and hasattr(value, "__arrow_c_stream__"):
-        import pyarrow
+    elif not isinstance(value, pd.DataFrame) and (
+        hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
+    ):
+        import pyarrow.interchange
 
-        value = pyarrow.table(value).to_pandas()
-    elif not isinstance(value, pd.DataFrame) and hasattr(value, "__dataframe__"):
-        value = pd.api.interchange.from_dataframe(value)
+        arrow = pyarrow.table if hasattr(value, "__arrow_c_stream__") else pyarrow.interchange.from_dataframe
+        value = arrow(value).to_pandas()
     validation.kind(value, pd.DataFrame, f"{what} must be a table, such as a DataFrame (of pandas.read_csv)")
     if value.index.nlevels == 2:
         values = value.set_axis([column], axis=1) if value.shape[1] == 1 else value
