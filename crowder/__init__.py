@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.planner.planner import Plan
     from crowder.practice.record_file import read_records
-    from crowder.practice.scored_pairs import ScoredPairs, from_pairs
+    from crowder.practice.scored_pairs import from_pairs
     from crowder.practice.stream import StreamOrdering
     from crowder.synthetic_pairs import synthetic_candidates
 
@@ -69,7 +69,6 @@ _LATER = {
     "NoisyOrdering": "crowder.beyond.noisy_ordering",
     "Plan": "crowder.practice.planner.planner",
     "Resolved": "crowder.beyond.resolved",
-    "ScoredPairs": "crowder.practice.scored_pairs",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
     "StreamNodeOrdering": "crowder.practice.node_stream",
@@ -106,7 +105,6 @@ __all__ = [
     "Plan",
     "Resolution",
     "Resolved",
-    "ScoredPairs",
     "SimilarityModel",
     "Stopped",
     "Stopping",

@@ -19,7 +19,7 @@ from crowder import validation
 from crowder.engine import LOW, Knowledge, learn_first, no_knowledge, part_all
 from crowder.sorting import by_record, edge_sort, square_sums, sums
 
-__all__ = ["Candidates", "Contradiction", "candidates", "constrained"]
+__all__ = ["Candidates", "candidates", "constrained"]
 
 #: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
 SYMMETRY_TOLERANCE = 1e-12
@@ -93,16 +93,15 @@ class Candidates:
 
     def knowledge(self) -> Knowledge:
         """What is known before any question; a new copy."""
-        return Knowledge(*(part.copy() for part in self._start)) if self.constrained else no_knowledge(self.n)
+        return Knowledge(*(part.copy() for part in self._start[0])) if self.constrained else no_knowledge(self.n)
 
     @cached_property
-    def _start(self) -> Knowledge:
+    def _start(self) -> tuple[Knowledge, int]:
+        """What is known before any question, and the row of a known answer that contradicts earlier ones, or -1."""
         pairs, same = (np.empty((0, 2), np.int64), np.empty(0, bool)) if self.known is None else self.known
         tables = np.empty(0, np.int64) if self.tables is None else self.tables
         known, row = learn_first(no_knowledge(self.n), pairs[:, 0] << 32 | pairs[:, 1], same, tables)
-        if row >= 0:
-            raise Contradiction(pairs.tolist(), same.tolist(), tables.tolist(), known.component.tolist(), row)
-        return known if self.tables is None else part_all(known, *self.partners, tables)
+        return known if self.tables is None else part_all(known, *self.partners, tables), row
 
     @cached_property
     def partners(self) -> tuple[np.ndarray, np.ndarray]:
@@ -112,47 +111,6 @@ class Candidates:
         codes = self.listed()[1]
         record, partner = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32].astype(np.int32)
         return np.r_[0, np.cumsum(np.bincount(record, minlength=self.n))], partner[np.argsort(record, kind="stable")]
-
-
-class Contradiction(ValueError):
-    """A known answer, in `row`, that contradicts the ones in `rows` before it, or these and the tables."""
-
-    def __init__(self, pairs: list, same: list, tables: list, component: list, row: int) -> None:
-        (i, j), matches = pairs[row], [earlier for earlier in range(row) if same[earlier]]
-
-        def chain(start: int, end: int) -> list[int]:
-            """The fewest rows of matches that join two records."""
-            joined: dict[int, list[int]] = {start: []}
-            while end not in joined:
-                for x, rows in list(joined.items()):
-                    for earlier in matches:
-                        if x in pairs[earlier]:
-                            joined.setdefault(sum(pairs[earlier]) - x, [*rows, earlier])
-            return joined[end]
-
-        if not same[row]:
-            implied = chain(i, j)
-        else:
-            apart = [(x, y, [earlier]) for earlier in range(row) if not same[earlier]
-                     for x, y in (pairs[earlier], pairs[earlier][::-1])]  # fmt: skip
-            apart += [(x, y, []) for x in range(len(tables)) for y in range(len(tables)) if tables[x] == tables[y]]
-            x, y, between = next(
-                (x, y, rows) for x, y, rows in apart if component[x] == component[i] and component[y] == component[j]
-            )
-            implied = [*chain(i, x), *between, *chain(y, j)]
-        self.pair, self.row, self.rows, self.same = (i, j), row, sorted(implied), bool(same[row])
-        self._by_tables = self.same and not between
-        super().__init__(self.told(range(len(component)), range(len(pairs))))
-
-    def told(self, ids: Any, rows: Any) -> str:
-        """The message, with the identifiers of all records and the numbers of the rows that have the answers."""
-        why = [f"row {', row '.join(str(rows[row]) for row in self.rows)}"] * bool(self.rows)
-        why += ["the tables"] * self._by_tables
-        said, (i, j) = "the same" if self.same else "different", self.pair
-        return (
-            f"known: row {rows[self.row]} says that records {ids[i]!r} and {ids[j]!r} are {said}, against "
-            f"{' and '.join(why)}; correct or remove one of them"
-        )
 
 
 def candidates(similarity: Any) -> Candidates:
@@ -212,7 +170,9 @@ def candidates(similarity: Any) -> Candidates:
     return Candidates(len(array), True, _square=array)
 
 
-def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Candidates:
+def constrained(
+    pairs: Candidates, known: Any = None, tables: Any = None, ids: Any = None, rows: Any = None
+) -> Candidates:
     """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
 
     Parameters
@@ -222,11 +182,13 @@ def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Can
         Pairs of records (k, 2), which need not be candidates, and whether they match (k,).
     tables : array_like, shape (n,), optional
         The table of each record. Two records of one table never match.
+    ids, rows : list, optional
+        The identifiers of the records, and the row in which each known answer stands, for the error.
 
     Raises
     ------
     ValueError
-        If these are not of that form, or the answers contradict one another or the tables (`Contradiction`).
+        If these are not of that form, or the answers contradict one another or the tables.
 
     Examples
     --------
@@ -250,8 +212,50 @@ def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Can
             raise ValueError(f"known: row {wrong[0]}, {pair}, must be two different records out of {pairs.n}, from 0")
         known = listed, same.astype(bool)
     made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
-    made.knowledge()  # refuses contradictions
+    row = made._start[1]
+    if row >= 0:
+        raise ValueError(_contradiction(made, row, ids or range(made.n), rows or range(row + 1)))
     return made
+
+
+def _contradiction(pairs: Candidates, row: int, ids: Any, rows: Any) -> str:
+    """The message for a known answer that contradicts earlier ones or the tables; it names those."""
+    assert pairs.known is not None
+    (i, j), said, listed = pairs.known[0][row].tolist(), pairs.known[1].tolist(), pairs.known[0].tolist()
+    tables, component, matches = (
+        pairs.tables,
+        pairs._start[0].component,
+        [earlier for earlier in range(row) if said[earlier]],
+    )
+
+    def chain(start: int, end: int) -> list[int]:
+        """The fewest rows of matches that join two records."""
+        joined: dict[int, list[int]] = {start: []}
+        while end not in joined:
+            for x, before in list(joined.items()):
+                for earlier in matches:
+                    if x in listed[earlier]:
+                        joined.setdefault(sum(listed[earlier]) - x, [*before, earlier])
+        return joined[end]
+
+    by_tables = False
+    if not said[row]:
+        implied = chain(i, j)
+    else:
+        apart = [(x, y, [earlier]) for earlier in range(row) if not said[earlier]
+                 for x, y in (listed[earlier], listed[earlier][::-1])]  # fmt: skip
+        if tables is not None:
+            ours, theirs = (np.flatnonzero(component == component[x]).tolist() for x in (i, j))
+            apart += [(x, y, []) for x in ours for y in theirs if tables[x] == tables[y]]
+        x, y, between = next(p for p in apart if component[p[0]] == component[i] and component[p[1]] == component[j])
+        implied, by_tables = [*chain(i, x), *between, *chain(y, j)], not between
+    why = [", ".join(f"row {rows[earlier]}" for earlier in sorted(implied))] * bool(implied) + [
+        "the tables"
+    ] * by_tables
+    return (
+        f"known: row {rows[row]} says that records {ids[i]!r} and {ids[j]!r} are "
+        f"{'the same' if said[row] else 'different'}, against {' and '.join(why)}; correct or remove one of them"
+    )
 
 
 def unconstrained(pairs: Candidates, what: str) -> Candidates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from scipy import sparse
 
 from crowder import validation
 from crowder.beyond.answers import as_vote
-from crowder.pairs import Candidates, Contradiction, candidates, constrained
+from crowder.pairs import Candidates, candidates, constrained
 from crowder.resolution import by_first_record
 
 __all__ = ["ScoredPairs", "from_pairs"]
 
 #: Names of columns that are recognised, the first that are there.
-NAMES = {
+NAMES: dict[str, list[tuple[str, ...]]] = {
     "left, right": [("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
                     ("left_id", "right_id"), ("ltable_id", "rtable_id")],
     "score": [("match_probability",), ("score",), ("similarity",), ("probability",)],
@@ -54,12 +55,19 @@ class ScoredPairs:
     candidates: Candidates = field(repr=False)
     similarity: Any = field(repr=False)
     tables: list[Any] | None = field(repr=False)
-    _places: dict[Any, list[int]] = field(repr=False)
 
     @property
     def n(self) -> int:
         """Number of records."""
         return len(self.ids)
+
+    @cached_property
+    def _places(self) -> dict[Any, list[int]]:
+        """The records with each identifier."""
+        places: dict[Any, list[int]] = {}
+        for x, name in enumerate(self.ids):
+            places.setdefault(name, []).append(x)
+        return places
 
     def number(self, id: Hashable, table: Hashable = None) -> int:
         """The number of the record with this identifier, in this table if several have it; KeyError if there is none.
@@ -104,10 +112,14 @@ class ScoredPairs:
             If a record is missing, or in two clusters.
         """
         frame = _frame(frame, "frame", "cluster")
-        names = frame[_columns(frame, "id", id)[0]], frame[_columns(frame, "cluster", cluster)[0]]
-        held = next((frame[name] for name in ("source_dataset", "table") if self.tables and name in frame), None)
+        held = next(
+            (frame[name] for name in ("source_dataset", "table") if self.tables and name in frame), [None] * len(frame)
+        )
         found: dict[int, Any] = {}
-        for name, label, table in zip(*names, [None] * len(frame) if held is None else held, strict=True):
+        rows = zip(
+            frame[_columns(frame, "id", id)[0]], frame[_columns(frame, "cluster", cluster)[0]], held, strict=True
+        )
+        for name, label, table in rows:
             for x in self._places.get(name, []):
                 if (table is None or self.tables[x] == table) and found.setdefault(x, label) != label:  # type: ignore[index]
                     raise ValueError(f"record {name!r} must be in one cluster, not {found[x]!r} and {label!r}")
@@ -159,41 +171,33 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
 
     Examples
     --------
-    A splink prediction, with one known match, and at most one match for each record:
+    Predictions of splink and one known match, each record with at most one; asked until 95 % of the matches are certain
+    to be found, with answers on disk:
 
-    >>> import crowder as cr
+    >>> import os, tempfile, crowder as cr
     >>> predictions = pd.DataFrame({
     ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
     >>> pairs = cr.from_pairs(predictions, known=[("a1", "b1", True)], one_to_one=True)
-    >>> ordering = cr.EdgeOrdering(pairs, rng=7)
-    >>> i, j = ordering.ask()
-    >>> pairs.ids[i], pairs.ids[j]
-    ('a2', 'b2')
-    >>> ordering.tell((i, j), True)  # a2 has its match now, so the last pair is not asked
-    >>> print(pairs.table(ordering.resolution).to_string(index=False))
+    >>> def crowd(i, j):  # in place of people
+    ...     return pairs.ids[i][1] == pairs.ids[j][1]
+    >>> with cr.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     run = cr.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
+    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries], run.certified
+    ([('a2', 'b2')], 1.0)
+    >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match
     id table  cluster
     a1  left        0
     b1 right        0
     a2  left        1
     b2 right        1
     b3 right        2
-
-    Answers kept on disk, and questions until 95 % of the matches are certain to be found:
-
-    >>> import os, tempfile
-    >>> crowd = cr.Truth([0, 0, 1, 1, 2])  # in place of people
-    >>> with cr.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-    ...     run = cr.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
-    >>> run.n_queries, run.certified
-    (1, 1.0)
     """
     frame = _frame(frame, "frame", "score")
     sides = _columns(frame, "left, right", left, right)
     values = _scores(frame, _columns(frame, "score", score)[0], validation.flag(distance, "distance"))
     apart = validation.flag(one_to_one, "one_to_one") or tables is not None
-    by_column = isinstance(tables, (tuple, list))
-    sources = _columns(frame, "tables", *tables) if by_column else None
+    sources = _columns(frame, "tables", *tables) if isinstance(tables, (tuple, list)) else None
     if tables is None and sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
         sources = SOURCES
     told, same, rows = _known(known, frame, sides, sources)
@@ -201,14 +205,27 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
     if space is None and apart and tables is None:
         space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
+        lefts, rights = (set(side) for side in cells[:m].T)
+        turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
+        cells[m:][turned] = cells[m:][turned][:, ::-1]  # a known answer may name the record of the right table first
     kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
     if space is None and m and kinds[0].isdisjoint(kinds[1]):
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
-    number, first = _numbered(cells, space)
+    try:
+        number = pd.factorize(cells.ravel())[0]
+        if space is not None:
+            number = pd.factorize(number * len(number) + pd.factorize(space.ravel())[0])[0]
+    except TypeError as error:
+        raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
+    number, first = number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
     ids, held = cells.ravel()[first].tolist(), None if space is None else space.ravel()[first].tolist()
     if apart and space is None:
-        held = _looked_up(tables, ids)
+        kinds = "tables must be two columns, or a mapping from identifiers to tables"
+        given = dict(validation.kind(tables, (Mapping, pd.Series), kinds))
+        if absent := [name for name in ids if name not in given]:
+            raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
+        held = [given[name] for name in ids]
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
     i, j = number[:m].T
     if len(within := np.flatnonzero(labels[i] == labels[j])):
@@ -225,15 +242,9 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     kept = order[~np.isin(order, again)]
     similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
     every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
-    places: dict[Any, list[int]] = {}
-    for x, name in enumerate(ids):
-        places.setdefault(name, []).append(x)
     plain = candidates(values[kept] if every else similarity)
-    try:
-        made = constrained(plain, None if known is None else (number[m:], same), labels if apart else None)
-    except Contradiction as error:
-        raise ValueError(error.told(ids, rows)) from None
-    return ScoredPairs(ids, made, similarity, held, places)
+    made = constrained(plain, None if known is None else (number[m:], same), labels if apart else None, ids, rows)
+    return ScoredPairs(ids, made, similarity, held)
 
 
 def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
@@ -246,9 +257,7 @@ def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
         value = value.to_frame(column)
     elif hasattr(value, "as_pandas_dataframe"):  # splink's
         value = value.as_pandas_dataframe()
-    elif not isinstance(value, pd.DataFrame) and (
-        hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
-    ):
+    elif not isinstance(value, pd.DataFrame) and {"__arrow_c_stream__", "__dataframe__"} & set(dir(value)):
         import pyarrow.interchange
 
         arrow = pyarrow.table if hasattr(value, "__arrow_c_stream__") else pyarrow.interchange.from_dataframe
@@ -324,29 +333,6 @@ def _cells(frame: pd.DataFrame, columns: tuple) -> np.ndarray:
     cells = np.empty((len(frame), 2), object)
     for side, name in enumerate(columns):
         if len(absent := np.flatnonzero(frame[name].isna())):
-            raise ValueError(
-                f"column {name!r} must have no missing value, as in row {absent[0]}; fill it in, or remove it"
-            )
+            raise ValueError(f"column {name!r} must have no missing value, as in row {absent[0]}; fill it in")
         cells[:, side] = frame[name].to_numpy(object)
     return cells
-
-
-def _numbered(cells: np.ndarray, space: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each identifier in its table, by first appearance, and where each stands first."""
-    try:
-        number = pd.factorize(cells.ravel())[0]
-        if space is not None:
-            number = pd.factorize(number * len(number) + pd.factorize(space.ravel())[0])[0]
-    except TypeError as error:
-        raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
-    return number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
-
-
-def _looked_up(tables: Any, ids: list) -> list:
-    """The table of each identifier, from a mapping."""
-    given = dict(
-        validation.kind(tables, (Mapping, pd.Series), "tables must be two columns, or a mapping of identifiers")
-    )
-    if absent := [name for name in ids if name not in given]:
-        raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
-    return [given[name] for name in ids]

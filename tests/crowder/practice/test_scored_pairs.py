@@ -181,7 +181,8 @@ def linkage(n=12):
     """Two tables with the same identifiers 1 to n, and every pair of them scored."""
     i, j = np.indices((n, n)).reshape(2, -1)
     score = np.where(i == j, 0.9, 0.5) - (i * n + j) / 1000
-    return pd.DataFrame({"unique_id_l": i + 1, "unique_id_r": j + 1, "match_probability": score, "source_dataset_l": "a",
+    return pd.DataFrame({"unique_id_l": i + 1, "unique_id_r": j + 1, "match_probability": score,
+                         "source_dataset_l": "a",
                          "source_dataset_r": "b"})  # fmt: skip
 
 
@@ -216,8 +217,9 @@ def test_tables_and_one_to_one():
         apart.number("x")
     clusters = apart.table(labels)
     assert np.array_equal(np.unique(apart.labels(clusters), return_inverse=True)[1], clusters["cluster"])
-    told = from_pairs(frame, one_to_one=True, known=frame.iloc[:1].assign(same=True))
-    assert cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
+    turned = from_pairs(unique, one_to_one=True, known=[("b1", "a1", True)])  # in the other order
+    for told in (from_pairs(frame, one_to_one=True, known=frame.iloc[:1].assign(same=True)), turned):
+        assert told.n == 24 and cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
 
 
 def test_audit_journal_and_node_ordering_take_them(tmp_path):
@@ -252,7 +254,7 @@ FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score"
 
 @pytest.mark.parametrize("change, settings, message", [
     ({"score": [0.9, np.nan, 0.1]}, {}, "score in row 1 must be in [0, 1], not nan; remove the row"),
-    ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink, match_pr"),
+    ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink,"),
     ({"score": [0.9, -3, 0.1]}, {"distance": True}, "score in row 1 must be 0 or more, not -3.0"),
     ({"left": ["a", None, "b"]}, {}, "column 'left' must have no missing value, as in row 1"),
     ({"right": ["b", "a", "c"]}, {}, "row 1 must be of two different records, not 'a' and 'a'; remove such rows"),
@@ -261,7 +263,7 @@ FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score"
     ({}, {"left": "left", "right": "left"}, "left, right must name 2 of the columns"),
     ({}, {"tables": ("left",)}, "tables must name 2 of the columns"),
     ({}, {"tables": {"a": 1, "b": 2}}, "tables must have the table of every identifier; that of 'c' is missing"),
-    ({}, {"tables": {"a": 1, "b": 1, "c": 2}}, "row 0 must be of two records of two tables, since two of one table never"),
+    ({}, {"tables": {"a": 1, "b": 1, "c": 2}}, "row 0 must be of two records of two tables, since two"),
     ({}, {"known": "checked"}, "known must name 1 of the columns 'left', 'right', 'score', not 'checked'"),
     ({"k": ["maybe", None, None]}, {"known": "k"}, 'known: row 0: an answer must be "yes", "no" or "unsure"'),
     ({}, {"known": [("a", "b")]}, "known must have tuples (left, right, same), not [('a', 'b')]"),
@@ -281,7 +283,7 @@ def test_values_refused(change, settings, message):
     (FRAME.assign(score=list("xyz")), {}, "score must be numbers, not column 'score'"),
     (FRAME.assign(score=["0.5"] * 3), {}, "score must be numbers, not column 'score'"),
     (FRAME.assign(left=[[1], [2], [3]], right=[[2], [3], [4]]), {}, "identifiers and tables must be hashable"),
-    (FRAME, {"tables": 3}, "tables must be two columns, or a mapping of identifiers, not 3"),
+    (FRAME, {"tables": 3}, "tables must be two columns, or a mapping from identifiers to tables, not 3"),
     (FRAME, {"one_to_one": "no"}, "one_to_one must be True or False"),
     (FRAME, {"known": 3}, "known must be a table, such as a DataFrame"),
 ])  # fmt: skip
