@@ -182,7 +182,7 @@ class Ordering(ABC):
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
-        if same and self._candidates.tables is not None:
+        if same and self._candidates.tables is not None and not self.every_pair:  # otherwise it is known already
             self._knowledge = part_tables(self._knowledge, *self._candidates.partners, self._candidates.tables, i)
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:

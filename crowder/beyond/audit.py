@@ -501,7 +501,7 @@ class Audit(Ordering):
             self._at[0] = at + 1
             self._audited += 1
         self._seen = learn(self._seen, i, j, same)
-        if same and self._candidates.tables is not None:
+        if same and self._candidates.tables is not None and not self.every_pair:
             self._seen = part_tables(self._seen, *self._candidates.partners, self._candidates.tables, i)
         self._matches += same
         self._misses = 0 if same else self._misses + 1

@@ -25,7 +25,6 @@ from crowder.beyond.log_likelihood import (
     credit,
     log_ratios,
     next_pair,
-    part_sums,
     rank,
     reweigh,
     sum_evidence,
@@ -188,8 +187,6 @@ class EvidenceOrdering(Ordering):
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
             credit(self._lead, same)
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
-            if same and self._candidates.tables is not None:
-                part_sums(self._summed, self._candidates.tables[self._arrivals], self._place[code & LOW])
             self._taken += 1
             if self._taken == self._update_at:
                 self._update()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from crowder.engine import apart
 from crowder.pairs import Candidates
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "credit",
     "log_ratios",
     "next_pair",
-    "part_sums",
     "question",
     "rank",
     "reweigh",
@@ -226,35 +226,21 @@ def absorb(summed, i, j, same):
         total[b, c] = total[c, b] = SETTLED
 
 
-@njit(cache=True)
-def part_sums(summed, tables, i):
-    """Mark the component of i as different from every other one that has a record of one of its tables."""
-    total, best, name = summed.total, summed.best, summed.name
-    a = name[i]
-    held = np.zeros(len(tables), np.bool_)
-    for v in range(len(tables)):
-        if name[v] == a:
-            held[tables[v]] = True
-    for v in range(len(tables)):
-        b = name[v]
-        if b != a and held[tables[v]] and total[a, b] != SETTLED:
-            total[a, b] = total[b, a] = SETTLED
-            if best[a] == b:
-                best[a] = STALE
-            if best[b] == a:
-                best[b] = STALE
-
-
 def absorb_known(summed: SummedEvidence, pairs: Candidates, place: np.ndarray) -> None:
-    """Update the sums with answers known before any question; ``place`` gives a record's number in the sums."""
-    known = () if pairs.known is None else zip(place[pairs.known[0]], pairs.known[1], strict=True)
-    for (i, j), same in known:
-        if summed.name[i] != summed.name[j] and (same or summed.total[summed.name[i], summed.name[j]] != SETTLED):
-            absorb(summed, i, j, same)
-    if pairs.tables is not None:
-        tables = pairs.tables[np.argsort(place)]
-        for record in range(pairs.n):
-            part_sums(summed, tables, record)
+    """Update the sums with what is known before any question; ``place`` gives a record's number in the sums.
+
+    Every pair is a candidate, so two records of one table are noted as different, and so are the clusters they join.
+    """
+    if not pairs.constrained:
+        return
+    if pairs.known is not None:
+        for (i, j), same in zip(place[pairs.known[0]], pairs.known[1], strict=True):
+            if same and summed.name[i] != summed.name[j]:
+                absorb(summed, i, j, True)
+        summed.asked[place[pairs.known[0]]] = True
+    low, high = (summed.name[place[side]] for side in apart(pairs.knowledge()))
+    summed.total[low, high] = summed.total[high, low] = SETTLED
+    rank(summed)
 
 
 @njit(cache=True)

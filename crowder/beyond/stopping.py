@@ -26,7 +26,6 @@ from crowder.beyond.log_likelihood import (
     absorb,
     absorb_known,
     log_ratios,
-    part_sums,
     question,
     reweigh,
     sum_evidence,
@@ -363,8 +362,6 @@ class Stopping(Ordering):
         absorb(self._summed, *pair, same)
         if same:
             self._queue.clear()
-            if self._candidates.tables is not None:
-                part_sums(self._summed, self._candidates.tables, pair[0])
         if self.n_queries == self._update_at:
             self._update()
 
