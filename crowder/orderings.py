@@ -57,7 +57,7 @@ class Ordering(ABC):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
 
     Raises
@@ -320,7 +320,7 @@ class EdgeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
@@ -391,7 +391,7 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless neither `ties` nor `order` needs it.

@@ -253,9 +253,9 @@ def _rows_of(table: Any) -> Iterator[tuple]:
 def _by_pair(table: Any) -> pd.DataFrame:
     """Columns left, right, answer and worker from those of crowd-kit, where a task is a pair."""
     tasks = [tuple(task.split("|")) if isinstance(task, str) else task for task in table["task"]]
-    for row, task in enumerate(tasks):
+    for row, (task, written) in enumerate(zip(tasks, table["task"], strict=True)):
         if not isinstance(task, (tuple, list)) or len(task) != 2:
-            raise ValueError(f'row {row}: task must be a pair (left, right) or text "left|right", not {task!r}')
+            raise ValueError(f'row {row}: task must be a pair (left, right) or text "left|right", not {written!r}')
     made = {"left": [task[0] for task in tasks], "right": [task[1] for task in tasks], "answer": list(table["label"])}
     return pd.DataFrame(made | ({"worker": list(table["worker"])} if "worker" in table.columns else {}), dtype=object)
 

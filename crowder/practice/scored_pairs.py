@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,7 @@ SOURCES = ("source_dataset_l", "source_dataset_r")
 SLACK = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoredPairs:
     """Scored candidate pairs, made by `crowder.from_pairs`. Every ordering takes them in place of a similarity.
 
@@ -52,9 +52,12 @@ class ScoredPairs:
     """
 
     ids: list[Any]
-    candidates: Candidates = field(repr=False)
-    similarity: Any = field(repr=False)
-    tables: list[Any] | None = field(repr=False)
+    candidates: Candidates
+    similarity: Any
+    tables: list[Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<ScoredPairs: {self.similarity.nnz} pairs of {self.n} records>"
 
     @property
     def n(self) -> int:
@@ -223,7 +226,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     if apart and space is None:
         kinds = "tables must be two columns, or a mapping from identifiers to tables"
         given = dict(validation.kind(tables, (Mapping, pd.Series), kinds))
-        if absent := [name for name in ids if name not in given]:
+        if absent := [name for name in ids if given.get(name) is None or given[name] != given[name]]:
             raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
         held = [given[name] for name in ids]
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
@@ -273,12 +276,13 @@ def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
 
 def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
     """The columns of these names; if they are None, of the first usual names that are there."""
-    if set(map(repr, names)) == {"None"}:
-        names = next((usual for usual in NAMES[what] if set(usual) <= set(frame.columns)), names)
+    reason = f"not {', '.join(map(repr, names))}"
+    if all(name is None for name in names):
+        reason = f"since none has a usual name: {' or '.join(', '.join(usual) for usual in NAMES.get(what, []))}"
+        names = next((usual for usual in NAMES.get(what, []) if set(usual) <= set(frame.columns)), names)
     wanted = 1 + (what in ("left, right", "tables"))
     if len({name for name in names if isinstance(name, Hashable) and name in frame.columns}) < wanted:
-        listed = ", ".join(map(repr, frame.columns))
-        raise ValueError(f"{what} must name {wanted} of the columns {listed}, not {', '.join(map(repr, names))}")
+        raise ValueError(f"{what} must name {wanted} of the columns {', '.join(map(repr, frame.columns))}, {reason}")
     return names
 
 

@@ -78,7 +78,7 @@ def test_names_of_columns(names):
         with pytest.raises(ValueError, match="left, right must name 2 of the columns 'x', 'y', 'z', 'note'"):
             from_pairs(frame)
         with pytest.raises(
-            ValueError, match="score must name 1 of the columns 'x', 'y', 'z', 'note', 'match_weight', n"
+            ValueError, match="score must name 1 of the columns 'x', 'y', 'z', 'note', 'match_weight', s"
         ):
             from_pairs(frame, "x", "y")
 
@@ -249,6 +249,22 @@ def test_labels_of_clusters():
         pairs.table([0, 1])
 
 
+def test_no_pairs_and_a_short_name():
+    empty = from_pairs(FRAME.iloc[:0])
+    assert cr.EdgeOrdering(empty, rng=1).ask() is None and empty.table([]).empty
+    assert repr(from_pairs(FRAME)) == "<ScoredPairs: 3 pairs of 3 records>"
+
+
+def test_tasks_that_are_no_pairs():
+    for task, shown in (("t17", "'t17'"), (("a", "b", "c"), "('a', 'b', 'c')"), (3, "3")):
+        votes = pd.DataFrame({"task": pd.Series([task], dtype=object), "worker": ["ann"], "label": [True]})
+        with pytest.raises(ValueError, match="task must be a pair") as caught:
+            cr.Answers.read(votes)
+        assert str(caught.value) == f'row 0: task must be a pair (left, right) or text "left|right", not {shown}'
+    text = pd.DataFrame({"task": ["a|b", "b|c"], "worker": ["ann", "bob"], "label": ["yes", 0]})
+    assert cr.Answers.read(text, ids=["a", "b", "c"]).pairs.tolist() == [[0, 1], [1, 2]]
+
+
 FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score": [0.9, 0.5, 0.1]})
 
 
@@ -263,6 +279,9 @@ FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score"
     ({}, {"left": "left", "right": "left"}, "left, right must name 2 of the columns"),
     ({}, {"tables": ("left",)}, "tables must name 2 of the columns"),
     ({}, {"tables": {"a": 1, "b": 2}}, "tables must have the table of every identifier; that of 'c' is missing"),
+    ({}, {"tables": {"a": 1, "b": 2, "c": None}}, "tables must have the table of every identifier; that of 'c' is mis"),
+    ({}, {"tables": (None, None)}, "tables must name 2 of the columns 'left', 'right', 'score', since"),
+    ({}, {"known": FRAME}, "same must name 1 of the columns 'left', 'right', 'score'"),
     ({}, {"tables": {"a": 1, "b": 1, "c": 2}}, "row 0 must be of two records of two tables, since two"),
     ({}, {"known": "checked"}, "known must name 1 of the columns 'left', 'right', 'score', not 'checked'"),
     ({"k": ["maybe", None, None]}, {"known": "k"}, 'known: row 0: an answer must be "yes", "no" or "unsure"'),
