@@ -264,7 +264,7 @@ class Audit(Ordering):
     beyond_candidates : bool, keyword only
         What the recall refers to if only some pairs are candidates: matches among the candidate pairs, so that nothing
         is said of the others, or (True) among all pairs of records; then the audit draws from all pairs, which takes
-        many more questions.
+        many more questions. False if records have tables (`crowder.from_pairs`).
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 

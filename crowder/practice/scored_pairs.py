@@ -206,16 +206,16 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     told, same, rows = _known(known, frame, sides, sources)
     m, cells = len(frame), np.concatenate([_cells(frame, sides), _cells(told, sides)])
     space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
-    if space is None and apart and tables is None:
-        space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
-        lefts, rights = (set(side) for side in cells[:m].T)
-        turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
-        cells[m:][turned] = cells[m:][turned][:, ::-1]  # a known answer may name the record of the right table first
     kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
-    if space is None and m and kinds[0].isdisjoint(kinds[1]):
+    if space is None and m and kinds[0].isdisjoint(kinds[1]) and not (apart and tables is None):
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
     try:
+        if space is None and apart and tables is None:
+            space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
+            lefts, rights = (set(side) for side in cells[:m].T)
+            turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
+            cells[m:][turned] = cells[m:][turned][:, ::-1]  # a known answer may name the record on the right first
         number = pd.factorize(cells.ravel())[0]
         if space is not None:
             number = pd.factorize(number * len(number) + pd.factorize(space.ravel())[0])[0]
@@ -232,9 +232,10 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
     i, j = number[:m].T
     if len(within := np.flatnonzero(labels[i] == labels[j])):
-        row, what = within[0], "two records of two tables, since two of one table never match"
-        raise ValueError(f"row {row} must be of {what if apart and i[row] != j[row] else 'two different records'}, not "
-                         f"{ids[i[row]]!r} and {ids[j[row]]!r}; remove such rows")  # fmt: skip
+        row, ours = within[0], apart and i[within[0]] != j[within[0]]
+        what = "of two tables, as two records of one never match" if ours else "two different records"
+        remedy = " or, if a table has duplicates, leave out tables= and one_to_one=" if ours else ""
+        raise ValueError(f"row {row} must be {what}, not {ids[i[row]]!r} and {ids[j[row]]!r}; remove such rows{remedy}")
     codes = np.minimum(i, j) << 32 | np.maximum(i, j)
     order = np.argsort(codes, kind="stable")
     before, again = order[:-1][np.diff(codes[order]) == 0], order[1:][np.diff(codes[order]) == 0]
