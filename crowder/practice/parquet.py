@@ -385,7 +385,7 @@ def import_scale(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"Parquet files need {module.partition('.')[0]}: pip install crowder[scale]", name=module
+            f"{module.partition('.')[0]} is missing: pip install 'crowder[scale]'", name=module
         ) from error
 
 
