@@ -341,7 +341,7 @@ def test_a_cluster_one_of_whose_two_workers_is_killed(blocks, tmp_path):
     assert_nothing_asked_twice(log, [victim], expected)
 
 
-@pytest.mark.parametrize("left", ["splitting", "pairs"])
+@pytest.mark.parametrize("left", ["crowder-1", "pairs"])
 def test_a_split_that_was_killed_starts_again(blocks, tmp_path, left):
     """Before the plan is there, whatever lies in its folder is incomplete."""
     path, labels = blocks
@@ -353,7 +353,7 @@ def test_a_split_that_was_killed_starts_again(blocks, tmp_path, left):
     written = sorted((tmp_path / "plan").rglob("*"))
     again = split_components(path, 300, tmp_path / "plan", parts=3, seed=7)  # only checks
     assert again.parts.equals(split.parts) and (again.n_pairs, again.largest) == (split.n_pairs, split.largest)
-    assert sorted((tmp_path / "plan").rglob("*")) == written and not (tmp_path / "plan" / "splitting").exists()
+    assert sorted((tmp_path / "plan").rglob("*")) == written and not (tmp_path / "plan" / "crowder-1").exists()
     assert_same(
         resolve_components(tmp_path / "plan", cr.Truth(labels)), one_run(path, 300, cr.Truth(labels), "edge", 7)
     )
