@@ -38,26 +38,19 @@ CHUNK = 1 << 20
 
 
 def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
-    """Write candidate pairs to a Parquet file, with columns i and j (int32) and similarity (float64).
+    """Write candidate pairs to a Parquet file, columns i and j (int32) and similarity (float64); returns their number.
 
     Parameters
     ----------
     path : str or path
-        The file; replaced if it exists.
+        The file; replaced if it exists, once all pairs are written.
     pairs : array_like, scipy.sparse matrix, or iterator of (i, j, w)
-        Similarities in any form that the orderings accept, or chunks of arrays in any order, of which one is in memory
-        at a time.
-
-    Returns
-    -------
-    int
-        Number of pairs written.
+        Similarities in any form that the orderings accept, or chunks of arrays in any order, one in memory at a time.
 
     Raises
     ------
     ValueError, TypeError
-        If a similarity is not in [0, 1], or a chunk does not consist of pairs of records; the message gives chunk and
-        row, counted from 0. An existing file is then unchanged.
+        If a similarity is not in [0, 1], or a chunk does not consist of pairs; the message gives chunk and row, from 0.
 
     See Also
     --------
@@ -87,15 +80,9 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
 
 
 def chunks_from_parquet(
-    path: str | os.PathLike[str],
-    *,
-    seed: int | None = None,
-    columns: Sequence[str] = COLUMNS,
-    chunk: int = CHUNK,
-    memory_limit: str = "1GB",
-    threads: int | None = None,
-    folder: Any = None,
-) -> Chunks:
+    path: str | os.PathLike[str], *, seed: int | None = None, columns: Sequence[str] = COLUMNS, chunk: int = CHUNK,
+    memory_limit: str = "1GB", threads: int | None = None, folder: Any = None,
+) -> Chunks:  # fmt: skip
     """The candidate pairs of Parquet files in decreasing order of similarity, in chunks, for a `StreamOrdering`.
 
     Parameters
@@ -105,43 +92,35 @@ def chunks_from_parquet(
     seed : int, optional
         Shuffles ties, for ``StreamOrdering(..., ties="stream")``. By default, ties are sorted by (i, j).
     columns : sequence of str
-        The names of the columns with the two records (integers) and the similarity.
+        The columns with the two records (integers) and the similarity.
     chunk : int
         Number of pairs in a chunk.
-    memory_limit : str
-        The memory that DuckDB may use; if the sort needs more, it uses the disk.
-    threads : int, optional
-        The number of threads that DuckDB may use; by default all. The order does not depend on it.
-    folder : path, optional
-        The folder for DuckDB's temporary files; by default the system's.
+    memory_limit, threads, folder : str, int, path
+        The memory and the threads that DuckDB may use, by default all threads; the order does not depend on them. If it
+        needs more memory, it uses the disk, in this folder or by default the system's for temporary files.
 
     Yields
     ------
-    i, j : ndarray of int32
-        Records, i < j.
-    w : ndarray of float64
+    i, j, w : ndarray of int32, int32 and float64
+        Records i < j, and their similarities.
 
     Raises
     ------
-    ModuleNotFoundError
-        If duckdb or pyarrow is not installed.
+    ModuleNotFoundError, OSError
+        If duckdb or pyarrow is not installed, or there is no such file.
     ValueError
         If a file is not a Parquet file, a column is missing or of another type, or a row is not a pair of two records
         with a similarity in [0, 1]. All rows are checked before the first chunk is returned.
-    OSError
-        If there is no such file.
 
     See Also
     --------
     crowder.StreamOrdering : edge ordering over these chunks.
-    crowder.StreamNodeOrdering : node ordering over them.
     crowder.write_candidates : writes such files.
 
     Notes
     -----
-    O(m log m) time for m pairs, which are read once to check them and once to sort them. Shuffled ties are ordered by a
-    hash of seed and pair, which is the same on every machine with the same version of DuckDB. DuckDB reads local files
-    only, and does not use the network.
+    O(m log m) time for m pairs. Shuffled ties are ordered by a hash of seed and pair, which is the same wherever the
+    version of DuckDB is. DuckDB reads local files only, and does not use the network.
 
     Examples
     --------
@@ -167,7 +146,7 @@ def expected_sizes(
     path: str | os.PathLike[str], n: int, *, columns: Sequence[str] = COLUMNS, memory_limit: str = "1GB",
     threads: int | None = None, folder: Any = None,
 ) -> np.ndarray:  # fmt: skip
-    r"""The expected cluster size of each of the n records, :math:`\sum_{u \ne v} w_{uv}`, shape (n,), from Parquet files
+    r"""The expected cluster size of each of n records, :math:`\sum_{u \ne v} w_{uv}`, shape (n,), from Parquet files
     that hold each pair once: to the bit that of `crowder.NodeOrdering`, whatever the order of the pairs.
 
     Parameters and errors as for `chunks_from_parquet`; a ValueError also if there are more than n records.
@@ -224,15 +203,10 @@ def chunks_by_arrival(
 
 
 def number_records(
-    path: str | os.PathLike[str],
-    out: Any,
-    *,
-    columns: Sequence[str] = COLUMNS,
-    memory_limit: str = "1GB",
-    threads: int | None = None,
-    folder: Any = None,
-) -> np.ndarray:
-    """Rewrite candidate pairs with records numbered 0, 1, ... in sorted order of their identifiers.
+    path: str | os.PathLike[str], out: Any, *, columns: Sequence[str] = COLUMNS, memory_limit: str = "1GB",
+    threads: int | None = None, folder: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Rewrite candidate pairs with records numbered 0, 1, ... by sorted identifiers; returns these, shape (n,).
 
     Parameters
     ----------
@@ -242,11 +216,6 @@ def number_records(
         The file to write; replaced only when complete.
     columns : sequence of str
         The columns of `path` with two identifiers, both of one sortable type, and the similarity.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        The identifier of each number.
 
     Raises
     ------
@@ -304,21 +273,17 @@ def open_database(memory_limit: str, threads: int | None, folder: Any) -> Any:
         raise FileNotFoundError(f"folder must exist, but {os.fspath(folder)} does not")
     with tempfile.TemporaryDirectory(prefix="crowder-", dir=folder) as temporary:
         config = {
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "memory_limit": memory_limit,
-            "temp_directory": temporary,
-            "preserve_insertion_order": False,
-            "disabled_optimizers": USING_STATISTICS,
-        }
+            "autoinstall_known_extensions": False, "autoload_known_extensions": False, "memory_limit": memory_limit,
+            "temp_directory": temporary, "preserve_insertion_order": False, "disabled_optimizers": USING_STATISTICS,
+        }  # fmt: skip
         if threads is not None:
             config["threads"] = validation.whole(threads, "threads", least=1)
         try:
             with duckdb.connect(":memory:", config=config) as database:
                 yield database
         except duckdb.Error as error:
-            what = str(error).splitlines()[0]
-            raise (OSError if isinstance(error, duckdb.IOException) else ValueError)(what) from None
+            kind = OSError if isinstance(error, duckdb.IOException) else ValueError
+            raise kind(str(error).splitlines()[0]) from None
 
 
 @contextmanager
@@ -326,8 +291,8 @@ def open_pairs(
     path: Any, columns: Sequence[str], memory_limit: str, threads: int | None, folder: Any, *, n: int | None = None,
     named: bool = False,
 ) -> Any:  # fmt: skip
-    """A database with the checked pairs of files in a view ``pairs``, columns i < j (INTEGER) and w (DOUBLE), of records
-    below n; or, if `named`, with identifiers of any type."""
+    """A database with the checked pairs of files in a view ``pairs``: records i < j, below n if it is given (INTEGER),
+    and w (DOUBLE); or, if `named`, identifiers of any type."""
     if n is not None and validation.whole(n, "n, the number of records,") > MOST_RECORDS:
         raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
     names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
@@ -338,32 +303,31 @@ def open_pairs(
         kinds = {name: kind for name, kind, *_ in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
         if absent := [name for name in names if name not in kinds]:
             raise ValueError(f"columns must be in {path}, which has {', '.join(kinds)}, not {absent[0]!r}")
-        integer = [kinds[name].endswith(("INT", "INTEGER")) for name in names]
-        if named and kinds[names[0]] != kinds[names[1]]:
-            what = f"{kinds[names[0]]} and {kinds[names[1]]}"
-            raise ValueError(f"columns {names[0]!r} and {names[1]!r} must have the same type, not {what}")
-        for name in [name for name, whole in zip(names[:2], integer, strict=False) if not (named or whole)]:
-            raise ValueError(f"column {name!r} must hold integers, not {kinds[name]}; use number_records first")
-        if not integer[2] and not re.fullmatch("DOUBLE|FLOAT|DECIMAL[^]]*", kinds[names[2]]):
-            raise ValueError(f"column {names[2]!r} must hold numbers, not {kinds[names[2]]}")
+        one, two, three = (kinds[name] for name in names)
+        if named and one != two:
+            raise ValueError(f"columns {names[0]!r} and {names[1]!r} must have the same type, not {one} and {two}")
+        for name, kind in [] if named else zip(names[:2], (one, two), strict=True):
+            if not kind.endswith(("INT", "INTEGER")):
+                raise ValueError(f"column {name!r} must hold integers, not {kind}; use number_records first")
+        if not re.fullmatch(r"DOUBLE|FLOAT|DECIMAL[^]]*|.*INT|.*INTEGER", three):
+            raise ValueError(f"column {names[2]!r} must hold numbers, not {three}")
         i, j, w = ('"' + name.replace('"', '""') + '"' for name in names)
         database.execute(f"CREATE VIEW source AS SELECT {i} AS i, {j} AS j, {w} AS w FROM {source}")
-        valid = "i <> j AND w BETWEEN 0 AND 1"
-        if not named:
-            valid += f" AND i >= 0 AND j >= 0 AND greatest(i, j) < {MOST_RECORDS}"
+        valid = "true" if named else f"i >= 0 AND j >= 0 AND greatest(i, j) < {MOST_RECORDS}"
         # COALESCE makes NULL invalid. NaN needs its own test: DuckDB compares statistics with 1, which omit NaN.
-        bad = f"FROM source WHERE NOT coalesce({valid}, false) OR isnan(w::DOUBLE)"
+        bad = f"FROM source WHERE NOT coalesce(i <> j AND w BETWEEN 0 AND 1 AND {valid}, false) OR isnan(w::DOUBLE)"
         if row := database.execute(f"SELECT * {bad} LIMIT 1").fetchall():
             ((many,),) = database.execute(f"SELECT count(*) {bad}").fetchall()
-            what = f"invalid: {many}, such as {row[0]}"
-            raise ValueError(f"rows of {path} must be pairs with a similarity in [0, 1]; {what}")
+            raise ValueError(f"rows of {path} must be pairs with a similarity in [0, 1]; invalid: {many}, such as "
+                             f"{row[0]}")  # fmt: skip
         pair = "i, j" if named else "least(i, j)::INTEGER AS i, greatest(i, j)::INTEGER AS j"
         database.execute(f"CREATE VIEW pairs AS SELECT {pair}, w::DOUBLE AS w FROM source")
         if n is not None:
             ((last,),) = database.execute("SELECT coalesce(max(j), -1) FROM pairs").fetchall()
             if last >= n:
-                what = f"must exceed the records of {path}, up to {last}"
-                raise ValueError(f"n, the number of records, {what}, not be {n}")
+                raise ValueError(
+                    f"n, the number of records, must exceed the records of {path}, up to {last}, not be {n}"
+                )
         yield database
 
 
