@@ -148,14 +148,25 @@ def tfidf_cosine(records: Records, *, fields: Sequence[str] | None = None) -> np
     >>> tfidf_cosine(["b a", "A, b!", "c"])
     array([1., 0., 0.])
     """
-    matrix = incidence(tokens(text) for text in texts(records, fields)).astype(np.float64)
+    return np.clip(np.round(products(tfidf_vectors(texts(records, fields))), 12), 0.0, 1.0)
+
+
+def tfidf_vectors(lower: list[str]) -> sparse.csr_array:
+    """The tf-idf vectors of texts, of length 1, as rows.
+
+    Examples
+    --------
+    >>> tfidf_vectors(["a", "b b"]).toarray()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    matrix = incidence(map(tokens, lower)).astype(np.float64)
     n = matrix.shape[0]
     frequency = np.bincount(matrix.indices, minlength=matrix.shape[1])
     weighted = matrix @ sparse.diags_array(np.log((1 + n) / (1 + frequency)) + 1)
     norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
     inverse = np.divide(1.0, norms, out=np.zeros(n), where=norms > 0)
-    unit = (sparse.diags_array(inverse) @ weighted).tocsr()
-    return np.clip(np.round(products(unit), 12), 0.0, 1.0)
+    return (sparse.diags_array(inverse) @ weighted).tocsr()
 
 
 def levenshtein(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
@@ -256,7 +267,14 @@ SIMILARITIES: Mapping[str, Callable] = MappingProxyType(
 )
 
 
-def _known(choices: Mapping[str, Any], name: str, kind: str = "similarity") -> Any:
+def known(choices: Mapping[str, Any], name: str, kind: str = "similarity") -> Any:
+    """The choice of this name; a ValueError lists the names there are, and ``kind`` says what they name.
+
+    Examples
+    --------
+    >>> known({"floor": 1}, "floor")
+    1
+    """
     if not isinstance(name, str) or name not in choices:
         raise ValueError(f"{kind} must be one of {', '.join(choices)}, not {name!r}")
     return choices[name]
@@ -291,7 +309,7 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     >>> compute(["Disneyland", "Disney World"], "jaccard-qgrams")  # dis isn sne ney, out of 14
     array([0.28571429])
     """
-    return _known(SIMILARITIES, similarity)(records, fields=fields)
+    return known(SIMILARITIES, similarity)(records, fields=fields)
 
 
 def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
@@ -324,7 +342,7 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     >>> discretize([0.14, 0.7], "ceil")
     array([0.2, 0.7])
     """
-    step = _known({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
+    step = known({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
     levels, values = validation.whole(levels, "levels", least=1), np.asarray(values)
     if values.dtype.kind not in "fiub":
         raise TypeError(f"values must be real numbers, not dtype {values.dtype}")

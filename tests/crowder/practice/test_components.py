@@ -341,7 +341,7 @@ def test_a_cluster_one_of_whose_two_workers_is_killed(blocks, tmp_path):
     assert_nothing_asked_twice(log, [victim], expected)
 
 
-@pytest.mark.parametrize("left", ["splitting", "pairs"])
+@pytest.mark.parametrize("left", ["crowder-1", "pairs"])
 def test_a_split_that_was_killed_starts_again(blocks, tmp_path, left):
     """Before the plan is there, whatever lies in its folder is incomplete."""
     path, labels = blocks
@@ -353,7 +353,7 @@ def test_a_split_that_was_killed_starts_again(blocks, tmp_path, left):
     written = sorted((tmp_path / "plan").rglob("*"))
     again = split_components(path, 300, tmp_path / "plan", parts=3, seed=7)  # only checks
     assert again.parts.equals(split.parts) and (again.n_pairs, again.largest) == (split.n_pairs, split.largest)
-    assert sorted((tmp_path / "plan").rglob("*")) == written and not (tmp_path / "plan" / "splitting").exists()
+    assert sorted((tmp_path / "plan").rglob("*")) == written and not (tmp_path / "plan" / "crowder-1").exists()
     assert_same(
         resolve_components(tmp_path / "plan", cr.Truth(labels)), one_run(path, 300, cr.Truth(labels), "edge", 7)
     )
@@ -419,14 +419,14 @@ def test_a_part_missing_a_part_twice_and_one_of_another_plan(blocks, planned, tm
     with pytest.raises(ValueError, match="missing: 2"):
         merge_parts(planned)
     shutil.copy(planned / "asked-00000.parquet", planned / "asked-00002.parquet")
-    with pytest.raises(ValueError, match=r"asked-00002\.parquet must hold the questions of part 2, not of part 0"):
+    with pytest.raises(ValueError, match=r"asked-00002\.parquet must hold the questions of part 2 of this plan"):
         merge_parts(planned)
     with pytest.raises(ValueError, match="was resolved with another crowd, part or plan"):
         resolve_part(planned, 2, cr.Truth(labels))
     split_components(path, 300, tmp_path / "other", parts=3, seed=8)
     resolve_part(tmp_path / "other", 2, cr.Truth(labels))
     shutil.copy(tmp_path / "other" / "asked-00002.parquet", planned)
-    with pytest.raises(ValueError, match="must hold the questions of part 2, not of another plan"):
+    with pytest.raises(ValueError, match="must hold the questions of part 2 of this plan, not of another"):
         merge_parts(planned)
     (planned / "asked-00002.parquet").write_text("hello")
     with pytest.raises(ValueError, match="must hold the questions of a part, but cannot be read"):

@@ -376,4 +376,4 @@ for call in (lambda: next(cr.chunks_from_parquet("x")), lambda: cr.write_candida
     assert done.returncode == 0, done.stderr
     duckdb, pyarrow = done.stdout.splitlines()
     assert "duckdb" in duckdb and "pyarrow" in pyarrow
-    assert all("pip install crowder[scale]" in line for line in (duckdb, pyarrow))
+    assert all("pip install 'crowder[scale]'" in line for line in (duckdb, pyarrow))
