@@ -334,15 +334,16 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     raise ValueError(f"{path} cannot be read as a journal: {failure}") from failure
 
 
-def _checked(path: str | Path, cells: list[tuple]) -> list[Row]:
+def _checked(path: str | Path, rows: list[tuple]) -> list[Row]:
     """The rows; a ValueError for an invalid one, since SQLite checks its constraints only on writing."""
-    rows = list(map(Row._make, cells))
-    for row in rows:
-        whole = all(type(cell) is int for cell in row[:4]) and (row.same is None or type(row.same) is int)
-        named = row.worker is None or type(row.worker) is str
-        if not (whole and named and row.turn >= 0 and 0 <= row.i < row.j and row.vote >= 0 and row.same in (None, 0, 1)):
-            raise ValueError(f"{path} is damaged: it has an answer with {', '.join(Row._fields)} = {tuple(row)}")
-    return rows
+    for cells in rows:
+        turn, i, j, vote, same, worker = cells
+        whole = all(type(cell) is int for cell in cells[:4]) and (
+            same is None or (type(same) is int and same in (0, 1))
+        )
+        if not (whole and turn >= 0 and 0 <= i < j and vote >= 0 and (worker is None or type(worker) is str)):
+            raise ValueError(f"{path} is damaged: it has an answer with {', '.join(Row._fields)} = {cells}")
+    return list(map(Row._make, rows))
 
 
 def _table(rows: list[Row]) -> pd.DataFrame:

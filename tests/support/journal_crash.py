@@ -130,7 +130,9 @@ def record(folder: str, kills: str) -> None:
             if not (child := os.fork()):
                 with cr.Journal(None, place / "answers.db") as journal:
                     for sheet in range(10_000):
-                        journal.record([(0, 1 + 20 * sheet + k) for k in range(20)], [k % 3 > 0 for k in range(20)], worker)
+                        journal.record(
+                            [(0, 1 + 20 * sheet + k) for k in range(20)], [k % 3 > 0 for k in range(20)], worker
+                        )
                         (place / worker).write_text(str(sheet + 1))
             children[worker] = child
         time.sleep(moments.uniform(0.05, 0.3))

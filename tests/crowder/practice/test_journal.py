@@ -866,7 +866,7 @@ def test_nothing_that_followed_from_a_vote_outlives_it(name, how, tmp_path):
             assert journal.record([wrong], [bool(whole.answers[60])], None) == (0, 1)
         else:
             assert journal.take_back(*wrong[::-1])
-        with pytest.raises(ValueError, match="has changed: .* Begin a new run|taken back; begin a new run"):
+        with pytest.raises(ValueError, match=r"has changed: .* Begin a new run|taken back; begin a new run"):
             ordering.run(journal)
         known = {frozenset(pair) for pair in journal.answers()[["i", "j"]].to_numpy().tolist()}
     with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
@@ -899,7 +899,7 @@ def test_a_flipped_answer_is_named_and_not_taken_for_another_run(tmp_path):
             ordering.run(journal)
     with pytest.raises(ValueError, match=message):
         cr.Journal(None, tmp_path / "answers.db", run=ordering)
-    with cr.Journal(None, tmp_path / "answers.db") as journal, pytest.raises(ValueError, match="Journal.record changes"):
+    with cr.Journal(None, tmp_path / "answers.db") as journal, pytest.raises(ValueError, match="record changes an"):
         journal.add([pair], [True])
 
 
