@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -97,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
-        print(f"crowder: error: {' '.join(str(error).split()) or 'memory is full'}", file=sys.stderr)
+        told = re.sub(r"(?<![-\w])(id|fields|label|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
+        print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
 
@@ -118,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--id", metavar="COLUMN", help="unique identifiers (default: id, or the numbers of the rows)")
     add("--fields", metavar="A,B,C", type=lambda text: text.split(","), help="columns to compare (default: all others)")
     add("--label", metavar="COLUMN", help="true clusters, not compared (default: label, if there is one)")
-    add("--sep", type=_sep, help=r"separator of the cells (default: a comma; '\t' is a tab)")
+    add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
     add("--similarity", help="jaccard-qgrams (default), jaccard-tokens, tfidf-cosine, levenshtein, jaro-winkler, ...")
     add("--ordering", help="auto (default), edge, node, evidence")
@@ -140,14 +142,10 @@ def _parser() -> argparse.ArgumentParser:
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets, or patterns")
     add("--project", default=None, help="folder NAME.crowder (default: the only one here)")
-    add("--sep", type=_sep, help="separator of the sheets (default: that of the project)")
+    add("--sep", help="separator of the sheets (default: the one in their first lines)")
     add("--encoding", help="of the sheets (default: utf-8)")
     made["clusters"].add_argument("--out", metavar="FILE", help="the table (default: clusters.csv in the project)")
     return top
-
-
-def _sep(text: str) -> str:
-    return "\t" if text == r"\t" else text
 
 
 def _size(text: str) -> int:
@@ -182,6 +180,8 @@ def plan(csv: str, **changes: Any) -> None:
 
     project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
     print(_replan(project))
+    if project.identical:
+        print(f"{_count(len(project.identical), 'record')} with the text of an earlier one: counted as the same, not asked.")
     print(
         f"\nThe project is {project.folder}. Next: answer here (crowder label), in a browser (crowder label --html) or in "
         "question sheets (crowder next)."
@@ -255,7 +255,7 @@ def _disagreements(project: Project) -> None:
         return f"{project.ids[i]} and {project.ids[j]} are {word[same]}{by}"
 
     said = [
-        f"{named(*pair, same)}, but: {'; '.join(named(*project.votes[row]) for row in rows)}"
+        f"{named(*pair, same)}, but: {'; '.join(named(*project.evidence[row]) for row in rows)}"
         for pair, same, _, rows in settled.contradictions
     ]
     said += [f"{'; '.join(named(*v) for v in project.votes if v[:2] == pair)}" for pair in settled.split]

@@ -29,7 +29,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
     """
     strong = stdout.isatty() and not os.environ.get("NO_COLOR")
     words, given, queue = _keys(stdin), 0, list[tuple[int, int]]()
-    while queue := project.still_open(queue, worker) or project.questions(20, worker):
+    while queue := project.still_open(queue) or project.questions(20, worker):
         width = min(shutil.get_terminal_size().columns, 120)
         print(f"\n{project.progress()}\n\n{side_by_side(project, queue[0], width, strong)}\n", file=stdout)
         while True:
@@ -38,14 +38,14 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
             said = KEYS.get(word[:1] if word in SAID or len(word) == 1 else "", word)
             print(said if stdin.isatty() else "", file=stdout)
             if said in SAID:
-                project.record([queue.pop(0)], [SAID[said]], worker)
+                project.answer(queue.pop(0), SAID[said], worker)
                 given += 1
             elif said == "quit":
                 return given
             elif said != "undo":
                 print(HELP, file=stdout)
                 continue
-            elif taken := project.undo():
+            elif taken := project.undo(worker):
                 queue.insert(0, taken)
                 given -= 1
             else:
@@ -74,10 +74,10 @@ def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bo
     return "\n".join(lines)
 
 
-def page(project: Project, size: int, worker: str) -> tuple[str, int]:
-    """A page in HTML with the next questions, complete in one file, and their number."""
+def page(project: Project, size: int) -> tuple[str, str]:
+    """A page in HTML with the next questions, complete in one file, and what it is called."""
     pairs = project.questions(size)
-    groups, apart = project.known()
+    groups, apart = project.known
     questions = [
         {"ids": [project.ids[i], project.ids[j]], "a": a, "b": b, "groups": [int(groups[i]), int(groups[j])]}
         for i, j in pairs
@@ -85,12 +85,12 @@ def page(project: Project, size: int, worker: str) -> tuple[str, int]:
     ]
     here = {group for question in questions for group in question["groups"]}
     data = {
-        "name": project.csv.name, "fields": project.fields, "sep": project.settings["sep"], "worker": worker,
+        "name": project.csv.name, "fields": project.fields, "sep": project.settings["sep"],
         "apart": [pair for pair in sorted(apart) if here.issuperset(pair)], "questions": questions,
     }  # fmt: skip
     data["id"] = blake2b(json.dumps(data).encode(), digest_size=4).hexdigest()
     text = json.dumps(data).replace("<", "\\u003c")  # no record can end the script element
-    return files("crowder.practice").joinpath("label.html").read_text("utf-8").replace("{{data}}", text), len(pairs)
+    return files("crowder.practice").joinpath("label.html").read_text("utf-8").replace("{{data}}", text), str(data["id"])
 
 
 def _keys(stream: IO[str]) -> Iterator[str]:

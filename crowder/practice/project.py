@@ -21,6 +21,7 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,8 @@ from crowder import files
 from crowder.pairs import Candidates
 from crowder.practice.batch import question_batch
 from crowder.practice.journal import Journal, read
-from crowder.practice.record_file import read_records
-from crowder.practice.sheets import question_sheet, read_votes
+from crowder.practice.record_file import open_table, read_records
+from crowder.practice.sheets import escape_formula, identical_pairs, next_sheet_path, question_sheet, read_blanks, read_votes
 from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "Received", "find"]
@@ -137,9 +138,26 @@ class Project:
         return list(zip(table["i"].tolist(), table["j"].tolist(), same, table["worker"], strict=True))
 
     @cached_property
+    def identical(self) -> list[tuple[int, int]]:
+        """Each record whose text an earlier one has too, with the first such: these count as the same, unless somebody
+        says otherwise."""
+        joined, found = set[int](), []
+        for i, j in identical_pairs(self.records, self.fields):
+            if i not in joined:
+                joined.add(j)
+                found.append((i, j))
+        return found
+
+    @cached_property
+    def evidence(self) -> list[tuple[int, int, bool | None, str | None]]:
+        """The votes, and what identical text says where there is none."""
+        voted = {vote[:2] for vote in self.votes}
+        return [*self.votes, *((*pair, True, "identical text") for pair in self.identical if pair not in voted)]
+
+    @cached_property
     def settled(self) -> Settled:
-        """What all votes say."""
-        return settle(self.n, self.votes)
+        """What all votes and identical text say."""
+        return settle(self.n, self.evidence)
 
     @cached_property
     def known(self) -> tuple[np.ndarray, set[tuple[int, int]]]:
@@ -155,7 +173,7 @@ class Project:
         return settled.clusters, apart
 
     def _changed(self) -> None:
-        for name in ("votes", "settled", "known"):
+        for name in ("votes", "evidence", "settled", "known"):
             self.__dict__.pop(name, None)
 
     def still_open(self, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -193,6 +211,12 @@ class Project:
                 self._changed()
                 return i, j
         return None
+
+    def progress(self) -> str:
+        """How many answers there are, and how many are left to the target."""
+        left = self.foreseen["questions"] - (len(self.votes) - self.foreseen["from"])
+        goal = f"about {left} more to" if left > 0 else "as many as planned for"
+        return f"{self.csv.name}: {len(self.votes)} answers, {goal} {100 * self.settings['target']:.3g} % of the matches"
 
     def table(self) -> pd.DataFrame:
         """The clusters that all votes imply: columns id, cluster, size, sorted as the records."""
@@ -235,39 +259,45 @@ class Project:
             pass
         raise ValueError(f"{path} must have the similarities of {self.csv}, but does not; run: crowder plan {self.csv}")
 
+    def write_sheet(self, pairs: Sequence[tuple[int, int]], out: str | None = None) -> Path:
+        """Write a question sheet, to a file that has no answers."""
+        path = Path(out or next_sheet_path(str(self.folder / "questions"), self.ids))
+        if path.exists() and (given := len(read_votes(path, self.ids))):
+            raise ValueError(f"FILE must not have answers, but {path} has {given}")
+        sheet = question_sheet(self.records, self.fields, pairs).rename(columns=escape_formula)
+        text = sheet.to_csv(index=False, lineterminator="\n", sep=self.settings["sep"].replace(r"\t", "\t"))
+        files.write(path, text.encode("utf-8" if text.isascii() else "utf-8-sig"))  # which spreadsheets recognise
+        return path
+
     def receive(self, paths: Sequence[str], encoding: str = "utf-8", sep: str | None = None) -> Received:
         """Take the votes in question sheets: all, or none if one of the sheets is refused."""
-        sep, given, blank = sep or self.settings["sep"], {}, []
+        given, blank = dict[tuple, bool | None](), set[tuple]()
         for path in paths:
-            given |= {(min(i, j), max(i, j), who): same for i, j, same, who in read_votes(path, self.ids, encoding=encoding, sep=sep)}
-            blank += self._blank(path, encoding, sep)
-        have = {(i, j, who) for i, j, _, who in self.votes}
-        gone = have.intersection(blank).difference(given)
+            given |= {(*sorted(vote[:2]), vote.worker): vote.same for vote in read_votes(path, self.ids, encoding=encoding, sep=sep)}
+            blank |= {(*sorted(row[:2]), row[2]) for row in read_blanks(path, self.ids, encoding=encoding, sep=sep)}
+            self._check_text(path, encoding, sep)
+        gone = {(i, j, who) for i, j, _, who in self.votes} & blank - given.keys()
         for i, j, who in gone:
             self.journal.take_back(i, j, who)
         new, changed = self.journal.record([key[:2] for key in given], list(given.values()), [key[2] for key in given])
         self._changed()
         return Received(new, changed, len(gone), sum(same is None for same in given.values()))
 
-    def _blank(self, path: str, encoding: str, sep: str) -> list[tuple[int, int, str]]:
-        """Pairs that a sheet leaves blank, with its worker; a ValueError if it shows other records than ours."""
-        place, blank, strange, shown = {name: k for k, name in enumerate(self.ids)}, [], 0, 0
+    def _check_text(self, path: str, encoding: str, sep: str | None) -> None:
+        """Raise a ValueError if most records that a sheet shows have another text here."""
+        place, shown, strange = {name: record for record, name in enumerate(self.ids)}, 0, 0
         with open_table(path, encoding, sep) as (_, header, rows):
             for _, cells in rows:
-                cell = dict(zip(header, cells, strict=False))
-                pair = [place[name.removeprefix("'") if name not in place else name] for name in (cell["id_a"].strip(), cell["id_b"].strip())]
-                if not cell["same"].strip():
-                    blank.append((min(pair), max(pair), cell.get("worker", "").strip() or Path(path).stem))
-                for side, record in zip("ab", pair, strict=True):
-                    ours = self.records.iloc[record]
-                    texts = [(cell[f"{f}_{side}"].removeprefix("'").strip(), ours[f].removeprefix("'").strip()) for f in self.fields if f"{f}_{side}" in cell]
+                for side in "ab":
+                    cell = dict(zip(header, cells, strict=False))
+                    ours = self.records.iloc[place.get(cell[f"id_{side}"].strip(), 0)]
+                    texts = [(cell.get(f"{field}_{side}", ""), ours[field]) for field in self.fields]
+                    texts = [[text.removeprefix("'").strip() for text in both] for both in texts if both[0].strip()]
                     shown += bool(texts)
-                    strange += bool(texts) and not any(theirs == text for theirs, text in texts if text)
+                    strange += bool(texts) and all(theirs != text for theirs, text in texts)
         if 2 * strange > shown:
-            raise ValueError(
-                f"{path} must be a sheet of {self.folder}, but {strange} of its {shown} records have another text here"
-            )
-        return blank
+            hint = "is it the sheet of another project?"
+            raise ValueError(f"{path}: {strange} of the {shown} records in it have another text in {self.csv}; {hint}")
 
 
 def find(name: str | None) -> Path:
