@@ -15,7 +15,7 @@ from crowder.people import people
 from crowder.practice.batch import STRATEGIES, question_batch
 from crowder.practice.planner import clusterings, cuts
 from crowder.practice.planner.planner import Plan
-from crowder.practice.sheets import SheetAnswers
+from crowder.practice.votes import settle
 
 claim, check = of_chapter(__name__)
 
@@ -163,8 +163,7 @@ def _trials(data_sets=4):
             actual = planned.actual_runs["edge"]
             low, _, high = planned.questions("edge")
             held.append(low <= actual.n_queries <= high)
-            answers = SheetAnswers(len(invented))
-            for (i, j), same in list(zip(actual.queries.tolist(), actual.answers.tolist(), strict=True))[:30]:
-                answers.add(i, j, same, "a question")
+            told = list(zip(actual.queries.tolist(), actual.answers.tolist(), strict=True))[:30]
+            answers = settle(len(invented), [(i, j, same, None) for (i, j), same in told])
         pairs.append((planned, actual))
     return held, pairs[-2:]
