@@ -144,8 +144,8 @@ def _check(rows: list[tuple[int, str, str, str, str]], place: dict[str, int]) ->
             if name in unknown:
                 many = len({name for _, a, b, *_ in rows for name in (a, b)})
                 raise ValueError(
-                    f"row {row}, column {column!r}: the identifier must be that of a record, not {name!r}; {len(unknown)} "
-                    f"of {many} identifiers in this sheet are unknown: it may be that of another file or project"
+                    f"row {row}, column {column!r}: the identifier must be that of a record, not {name!r}; of {many} "
+                    f"identifiers in this sheet {len(unknown)} are unknown: is it that of another file or project?"
                 )
         if a == b:
             raise ValueError(f"row {row}, column 'id_b': the two records must be different, not both {b!r}")
