@@ -28,7 +28,8 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
     """
     strong = stdout.isatty() and not os.environ.get("NO_COLOR")
-    words, given, queue = _keys(stdin), 0, list[tuple[int, int]]()
+    given, queue = 0, list[tuple[int, int]]()
+    words = _keys(stdin)
     while queue := project.still_open(queue) or project.questions(20, worker):
         width = min(shutil.get_terminal_size().columns, 120)
         print(f"\n{project.progress()}\n\n{side_by_side(project, queue[0], width, strong)}\n", file=stdout)
@@ -109,14 +110,13 @@ def _keys(stream: IO[str]) -> Iterator[str]:
             if key == "\x03":
                 raise KeyboardInterrupt
             yield key
-    while True:
-        before = termios.tcgetattr(stream)
-        try:
-            tty.setcbreak(stream)
-            typed = os.read(stream.fileno(), 64).decode(errors="replace").lower() or "q"
-        finally:
-            termios.tcsetattr(stream, termios.TCSADRAIN, before)
-        yield from "?" if typed.startswith("\x1b") else typed  # an arrow is several characters
+    before = termios.tcgetattr(stream)
+    try:
+        tty.setcbreak(stream, termios.TCSANOW)
+        while typed := os.read(stream.fileno(), 64).decode(errors="replace").lower():
+            yield from "?" if typed.startswith("\x1b") else typed  # an arrow is several characters
+    finally:
+        termios.tcsetattr(stream, termios.TCSADRAIN, before)
 
 
 def _visible(text: str) -> str:

@@ -255,7 +255,7 @@ class Project:
             with np.load(path, allow_pickle=False) as stored:
                 if str(stored["key"]) == self._key:
                     return Candidates(self.n, "codes" not in stored, _values=stored["values"], _codes=stored.get("codes"))
-        except (OSError, ValueError, KeyError, BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             pass
         raise ValueError(f"{path} must have the similarities of {self.csv}, but does not; run: crowder plan {self.csv}")
 
