@@ -26,7 +26,7 @@ same, and what follows from their answers is not asked. my.csv has its project i
   crowder answers my.crowder/questions-1.csv
   crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
 """
-CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost by any."
+CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
 SHOWN = 10
 HELP = {
     "plan": """\
@@ -36,7 +36,7 @@ Run it again after some answers, with added records or with other options: the a
   crowder plan my.csv
   crowder plan my.csv --id key --fields name,street,city
   crowder plan my.csv --label label             a column with the truth, if there is one, is never compared
-  crowder plan my.csv --budget 200 --price 0.10 --votes 3
+  crowder plan my.csv --budget 50 --price 0.10 --votes 3
   crowder plan german.csv --sep ';' --encoding cp1252
 """,
     "label": """\
@@ -104,16 +104,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    how = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser("crowder", description=TOP, epilog=CODES, formatter_class=how)
+    how: dict[str, Any] = {"epilog": CODES, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    top = argparse.ArgumentParser("crowder", description=TOP, **how)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     made = {}
-    for name, run in {"plan": plan, "label": label, "next": sheet, "answers": answers, "clusters": clusters}.items():
-        text = HELP[name]
-        short = text.partition(".")[0].partition("\n")[0]
-        made[name] = commands.add_parser(
-            name, help=short, description=text, epilog=CODES, formatter_class=how, argument_default=argparse.SUPPRESS
-        )
+    for run in (plan, label, next_, answers, clusters):
+        name, how["description"] = run.__name__.strip("_"), HELP[run.__name__.strip("_")]
+        made[name] = commands.add_parser(name, help=run.__doc__, argument_default=argparse.SUPPRESS, **how)
         made[name].set_defaults(run=run)
     add = made["plan"].add_argument
     add("csv", metavar="FILE.csv", help="the records, with a header")
@@ -123,28 +120,27 @@ def _parser() -> argparse.ArgumentParser:
     add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
     add("--similarity", help="jaccard-qgrams (default), jaccard-tokens, tfidf-cosine, levenshtein, jaro-winkler, ...")
-    add("--ordering", help="auto (default), edge, node, evidence")
+    add("--ordering", choices=["auto", "edge", "node", "evidence"], help="of the questions (default: auto)")
     add("--target", type=float, help="recall to plan for (default: 0.95)")
-    add("--budget", type=int, metavar="QUESTIONS", help="how much recall do so many questions reach?")
+    add("--budget", type=float, metavar="MONEY", help="how much of the matches does it buy?")
     add("--price", type=float, help="of one answer (default: 0.05)")
     add("--votes", type=int, help="answers to each question, from different people (default: 1)")
     add("--seed", type=int, help="of what is drawn at random (default: 0)")
+    alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "clusters"):
-        help = "folder NAME.crowder (default: the only one here)"
-        made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=help)
+        made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
     add = made["label"].add_argument
     add("--worker", help="who answers (default: terminal)")
     add("--html", nargs="?", const="", metavar="FILE", help="write a page instead of asking here")
     add("--size", type=_size, help="questions on the page (default: 50)")
-    add = made["next"].add_argument
-    add("--size", type=_size, help="number of questions (default: 20)")
-    add("--out", metavar="FILE", help="the sheet (default: questions-1.csv, -2, ... in the project)")
+    made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
+    made["next"].add_argument("--out", metavar="FILE", help="the sheet (default: questions-1.csv, -2, ... in PROJECT)")
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets, or patterns")
-    add("--project", default=None, help="folder NAME.crowder (default: the only one here)")
+    add("--project", default=None, help=alone)
     add("--sep", help="separator of the sheets (default: the one in their first lines)")
     add("--encoding", help="of the sheets (default: utf-8)")
-    made["clusters"].add_argument("--out", metavar="FILE", help="the table (default: clusters.csv in the project)")
+    made["clusters"].add_argument("--out", metavar="FILE", help="the table (default: clusters.csv in PROJECT)")
     return top
 
 
@@ -160,35 +156,35 @@ def _open(name: str | None) -> Project:
     return Project(find(name))
 
 
-def _replan(project: Project) -> Any:
+def _plan(project: Project) -> Any:
     """A new plan; at a terminal, with the time that it has taken."""
     from tqdm import tqdm
 
-    stop = threading.Event()
-    with tqdm(desc=f"comparing {project.n} records", bar_format="{desc} {elapsed}", disable=None, leave=False) as bar:
-        thread = threading.Thread(target=lambda: [bar.refresh() for _ in iter(lambda: stop.wait(0.5), True)], daemon=True)
-        thread.start()
+    stop, shown = threading.Event(), f"comparing {project.n} records"
+    with tqdm(desc=shown, bar_format="{desc} {elapsed}", disable=None, leave=False) as bar:
+        tick = threading.Thread(target=lambda: [bar.refresh() for _ in iter(lambda: stop.wait(0.5), True)])
+        tick.start()
         try:
             return project.plan()
         finally:
             stop.set()
-            thread.join()
+            tick.join()
 
 
 def plan(csv: str, **changes: Any) -> None:
+    """how many questions, at what price; makes the project, or renews it"""
     from crowder.practice.project import Project
 
     project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
-    print(_replan(project))
-    if project.identical:
-        print(f"{_count(len(project.identical), 'record')} with the text of an earlier one: counted as the same, not asked.")
-    print(
-        f"\nThe project is {project.folder}. Next: answer here (crowder label), in a browser (crowder label --html) or in "
-        "question sheets (crowder next)."
-    )
+    print(_plan(project))
+    if number := len(project.identical):
+        print(f"{_count(number, 'record')} with the text of an earlier one: the same, without a question.")
+    where = "here: crowder label; in a browser: crowder label --html; in sheets: crowder next"
+    print(f"\nThe project is {project.folder}. To answer {where}")
 
 
 def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50) -> None:
+    """answer questions in the terminal, or write a page for a browser"""
     from crowder.practice.label import ask, page
 
     opened = _open(project)
@@ -204,11 +200,12 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
     print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
 
 
-def sheet(project: str | None, size: int = 20, out: str | None = None) -> None:
+def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
+    """write the next questions as a sheet"""
     from crowder.practice.batch import expected_waste
 
     opened = _open(project)
-    planned = _replan(opened)
+    planned = _plan(opened)
     pairs = opened.questions(size, expected=planned.expected)
     if not pairs:
         print("No question is left. For the clusters: crowder clusters")
@@ -216,25 +213,25 @@ def sheet(project: str | None, size: int = 20, out: str | None = None) -> None:
     path = opened.write_sheet(pairs, out)
     waste = expected_waste(pairs, planned.clusterings)
     print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
-    copies = f"Give it to {votes} people, each a copy with their name. " if (votes := opened.settings["votes"]) > 1 else ""
-    print(f"{copies}Fill in the column \"same\" (yes, no, unsure); then: crowder answers {path}")
+    if (votes := opened.settings["votes"]) > 1:
+        print(f"Give a copy to each of {votes} people; the name of the file, or the column worker, tells who it was.")
+    print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
 
 def answers(sheets: list[str], project: str | None, **how: Any) -> None:
+    """take the answers from filled sheets"""
     from crowder.practice.sheets import expand_paths
 
     opened = _open(project)
-    paths = expand_paths(sheets)
-    if not paths:
-        raise ValueError(f"SHEET must be a filled sheet, but no file fits {' '.join(sheets)}")
-    got = opened.receive(paths, **how)
-    print(f"{got.new} new, {got.changed} changed, {got.taken_back} taken back, {got.unsure} unsure; {opened.progress()}.")
+    new, changed, taken_back, unsure = opened.receive(expand_paths(sheets), **how)
+    print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {opened.progress()}.")
     _disagreements(opened)
 
 
 def clusters(project: str | None, out: str | None = None) -> None:
+    """write the clusters that follow from all answers"""
     opened = _open(project)
-    planned, table = _replan(opened), opened.table()
+    planned, table = _plan(opened), opened.table()
     path = Path(out or opened.folder / "clusters.csv")
     text = table.to_csv(index=False, lineterminator="\n")
     if path.exists() and not path.read_bytes().startswith(b"id,cluster,size\n"):
@@ -242,6 +239,9 @@ def clusters(project: str | None, out: str | None = None) -> None:
     files.write(path, text.encode())
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
+    curve = planned.curve()
+    now = curve[curve["questions"] <= len(planned.answers[1])].iloc[-1]
+    print(f"By the plan they have {now['recall']:.0%} of the matches ({now['from']:.0%} to {now['to']:.0%}).")
     print(f"{opened.progress()}.")
     _disagreements(opened)
 
@@ -260,7 +260,7 @@ def _disagreements(project: Project) -> None:
     ]
     said += [f"{'; '.join(named(*v) for v in project.votes if v[:2] == pair)}" for pair in settled.split]
     if said:
-        print(f"{_count(len(said), 'disagreement')} among the answers; the clusters are what all of them make likeliest:")
+        print(f"{_count(len(said), 'disagreement')} among the answers (the clusters are the likeliest by all of them):")
         print("\n".join(f"  {line}" for line in said[:SHOWN] + ["..."] * (len(said) > SHOWN)))
         print("To resolve one, correct it in the sheet of its worker and hand that in again (crowder answers).")
 

@@ -91,25 +91,18 @@ def page(project: Project, size: int) -> tuple[str, str]:
     }  # fmt: skip
     data["id"] = blake2b(json.dumps(data).encode(), digest_size=4).hexdigest()
     text = json.dumps(data).replace("<", "\\u003c")  # no record can end the script element
-    return files("crowder.practice").joinpath("label.html").read_text("utf-8").replace("{{data}}", text), str(data["id"])
+    template = files("crowder.practice").joinpath("label.html").read_text("utf-8")
+    return template.replace("{{data}}", text), str(data["id"])
 
 
 def _keys(stream: IO[str]) -> Iterator[str]:
-    """What is typed: a key at a time in a terminal, else a line."""
-    if not stream.isatty():
+    """What is typed: a key at a time in a terminal, else (and on Windows) a line."""
+    if os.name == "nt" or not stream.isatty():
         yield from (line.strip().lower() for line in stream)
         return
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows
-        import msvcrt
+    import termios
+    import tty
 
-        while True:
-            key = msvcrt.getwch().lower()  # type: ignore[attr-defined]
-            if key == "\x03":
-                raise KeyboardInterrupt
-            yield key
     before = termios.tcgetattr(stream)
     try:
         tty.setcbreak(stream, termios.TCSANOW)

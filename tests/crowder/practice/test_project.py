@@ -70,7 +70,7 @@ def test_identical_text_counts_as_the_same_until_somebody_says_otherwise(tmp_pat
     records.to_csv(tmp_path / "my.csv", index=False)
     project = planned(tmp_path / "my.csv")
     assert project.identical == [(0, 2), (0, 3)] and project.table()["cluster"].tolist() == [0, 1, 0, 0]
-    assert set(project.questions(5)) == {(0, 1)} or len(project.questions(5)) == 1
+    assert len(project.questions(5)) == 1  # whether Bo is Ann
     project.receive([sheet(tmp_path / "ann.csv", ["a,c,no,"])])
     assert project.table()["cluster"].tolist() == [0, 1, 2, 0] and project.settled.contradictions == []
 
@@ -105,7 +105,7 @@ def test_other_changes_are_refused_and_no_answer_is_lost(made, csv, change, mess
 
 def test_new_records_are_planned_first(made, csv):
     pd.concat([RECORDS, RECORDS.iloc[:1].assign(id="g")]).to_csv(csv, index=False)
-    with pytest.raises(ValueError, match=r"has 1 record\(s\) more than were planned; run: crowder plan"):
+    with pytest.raises(ValueError, match="has more than the 6 records planned; run: crowder plan"):
         Project(made.folder)
 
 
@@ -155,10 +155,13 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
     path = theirs.write_sheet(theirs.questions(5), str(tmp_path / "theirs.csv"))
     answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
     answered.to_csv(path, index=False)
-    with pytest.raises(ValueError, match="theirs.csv: 10 of the 10 records in it have another text in .*my.csv"):
+    with pytest.raises(
+        ValueError,
+        match=r"theirs.csv must be a sheet of this project, but 10 of the 10 records in it have another text in .*my.csv",
+    ):
         made.receive([str(path)])
     assert Project(made.folder).votes == []
-    assert theirs.receive([str(path)]).new == 5
+    assert theirs.receive([str(path)])[0] == 5
 
 
 def test_a_spreadsheet_may_rewrite_cells_of_a_sheet(made, tmp_path):
@@ -166,7 +169,7 @@ def test_a_spreadsheet_may_rewrite_cells_of_a_sheet(made, tmp_path):
     answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
     answered["town_a"], answered["town_b"] = "1. May", "2.5e3"
     answered.to_csv(path, index=False, sep=";")
-    assert made.receive([str(path)]).new == 5
+    assert made.receive([str(path)])[0] == 5
 
 
 def test_a_sheet_with_answers_is_not_overwritten_and_an_empty_one_is(made):
@@ -195,7 +198,7 @@ def test_a_damaged_file_of_settings_is_told_and_the_answers_stay(made, csv, cont
         with pytest.raises(ValueError, match=message):
             opening()
     (made.folder / "project.json").unlink()
-    with pytest.raises(ValueError, match="must be a project, but has no project.json; make one: crowder plan"):
+    with pytest.raises(ValueError, match=r"must be a project, but has no project.json; run crowder plan"):
         Project(made.folder)
     assert planned(csv).votes == [(0, 1, True, "ann")]
 
@@ -227,16 +230,16 @@ def test_two_files_of_one_name_have_no_project_in_common(made, csv):
 
 def test_a_project_is_found_by_its_name_or_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="here is none; run: crowder plan FILE.csv"):
+    with pytest.raises(ValueError, match=r"must be named, .* folder: none; run: crowder plan FILE.csv"):
         find(None)
     for name in ("a.crowder", "b.crowder", "a.b.crowder"):
         (tmp_path / name).mkdir()
-    with pytest.raises(ValueError, match="here are a.b.crowder, a.crowder, b.crowder: name one of them"):
+    with pytest.raises(ValueError, match=r"must be named, .* folder: a.b.crowder, a.crowder, b.crowder"):
         find(None)
     assert [str(find(name)) for name in ("a", "a.csv", "a.crowder", "a.b", "a.b.csv")] == [
         "a.crowder", "a.crowder", "a.crowder", "a.b.crowder", "a.b.crowder"
     ]  # fmt: skip
-    with pytest.raises(ValueError, match="PROJECT must be a folder such as c.crowder"):
+    with pytest.raises(ValueError, match=r"PROJECT is no project: c. .* folder: a.b.crowder, a.crowder, b.crowder"):
         find("c")
 
 
