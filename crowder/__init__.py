@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from crowder.practice.journal import Journal
     from crowder.practice.node_stream import StreamNodeOrdering
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
-    from crowder.practice.planner.planner import Plan
+    from crowder.practice.plan import Plan
     from crowder.practice.record_file import read_records
     from crowder.practice.scored_pairs import from_pairs
     from crowder.practice.stream import StreamOrdering
@@ -67,7 +67,7 @@ _LATER = {
     "EvidenceOrdering": "crowder.beyond.evidence_ordering",
     "Journal": "crowder.practice.journal",
     "NoisyOrdering": "crowder.beyond.noisy_ordering",
-    "Plan": "crowder.practice.planner.planner",
+    "Plan": "crowder.practice.plan",
     "Resolved": "crowder.beyond.resolved",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",

@@ -38,6 +38,8 @@ __all__ = [
     "open_pairs",
     "part_all",
     "part_tables",
+    "random_run",
+    "replay",
     "settled",
 ]
 
@@ -404,6 +406,77 @@ def _part_pairs(walk, knowledge, labels):
             count[ASKED] += 1
             _note(head, link, other, weight, table, count, low, high, slot)
         at[0] = end
+
+
+@njit(cache=True)
+def replay(knowledge, codes, same, size, tables):
+    """Record answers, except those that earlier ones imply.
+
+    Returns the knowledge, the positions of the recorded answers, after how many of these there were merges, the number
+    of pairs that each merge joined, and for each recorded answer the logarithm of the number of pairs between its two
+    components. `size` has the number of records of each component, `tables` the set of their tables as bits.
+    """
+    new, log_size = np.empty(len(codes), np.int64), np.empty(len(codes), np.float64)
+    at, found = np.empty(len(size), np.int64), np.empty(len(size), np.int64)
+    count, merges = 0, 0
+    for q in range(len(codes)):
+        i, j = codes[q] >> 32, codes[q] & LOW
+        if settled(knowledge.component, knowledge.table, i, j):
+            continue
+        a, b = knowledge.component[i], knowledge.component[j]
+        knowledge = learn(knowledge, i, j, same[q])
+        new[count], log_size[count] = q, np.log(size[a] * size[b])
+        count += 1
+        if same[q]:
+            at[merges], found[merges] = count, size[a] * size[b]
+            merges += 1
+            c = knowledge.component[i]
+            size[c], tables[c] = size[a] + size[b], tables[a] | tables[b]
+    return knowledge, new[:count].copy(), at[:merges].copy(), found[:merges].copy(), log_size[:count].copy()
+
+
+@njit(cache=True)
+def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, rng):
+    """Ask all remaining questions, with random answers: "same" with log-odds (similarity - t) / s - g log(pairs between
+    the two components) up to position `stop`, and "different" thereafter, or if the components share a table.
+
+    The similarities are negated, as `crowder.sorting.edge_sort` returns them; `size` and `tables` as in `replay`.
+    Returns the components, at which questions there were merges, the pairs that each joined, and the number of
+    questions.
+    """
+    n = len(size)
+    at, found = np.empty(n, np.int64), np.empty(n, np.int64)
+    asked, merges = 0, 0
+    countable = 2 * len(codes) == n * (n - 1) and not np.any(tables)
+    for p in range(len(codes)):
+        if p == stop and countable:
+            break
+        i, j = codes[p] >> 32, codes[p] & LOW
+        if settled(knowledge.component, knowledge.table, i, j):
+            continue
+        a, b = knowledge.component[i], knowledge.component[j]
+        if tables[a] & tables[b]:
+            continue
+        asked += 1
+        pairs = size[a] * size[b]
+        odds = (-falling[p] - t) / s - g * np.log(pairs)
+        odds -= min(odds, 0) ** 2 * bend
+        same = p < stop and rng.random() * (1 + np.exp(-odds)) < 1
+        knowledge = learn(knowledge, i, j, same)
+        if same:
+            at[merges], found[merges] = asked, pairs
+            merges += 1
+            c = knowledge.component[i]
+            size[c], tables[c] = size[a] + size[b], tables[a] | tables[b]
+    if countable and stop < len(codes):  # every two components that are not known to differ are asked about once more
+        k = 0
+        for i in range(n):
+            k += knowledge.component[i] == i
+        for key in knowledge.table:
+            low, high = key >> 32, key & LOW
+            asked -= key != -1 and knowledge.component[low] == low and knowledge.component[high] == high
+        asked += k * (k - 1) // 2
+    return knowledge.component, at[:merges].copy(), found[:merges].copy(), asked
 
 
 # --- Node ordering ------------------------------------------------------------------------------------------

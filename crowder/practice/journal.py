@@ -12,7 +12,8 @@ import os
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -24,7 +25,7 @@ from crowder import validation
 from crowder.beyond.kept_answers import KeptAnswers
 from crowder.oracles import Answer, Crowd, answer_and_worker, begin, checked, unsure
 from crowder.orderings import Ordering
-from crowder.practice.answer_file import LARGEST, AnswerFile, read
+from crowder.practice.answer_file import LARGEST, AnswerFile, Row, read
 
 __all__ = ["Journal", "identity", "read"]
 
@@ -141,7 +142,7 @@ class Journal:
         Raises
         ------
         ValueError
-            If they belong to another run.
+            If they belong to another run, or contradict what the ordering has been told.
         """
         ours = identity(ordering) | self._text
         begin(self._oracle, ordering)
@@ -156,11 +157,13 @@ class Journal:
                 self._turn = 0
                 kept = isinstance(ordering, KeptAnswers)
                 told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
-                for i, j, vote, turn in self._file.questions():
-                    if told[i, j] <= vote * kept:  # an ordering is told one answer, however many votes it is made of
+                for row in self._file.questions():
+                    if told[row.i, row.j] <= row.vote * kept:  # an ordering is told one answer, made of several votes
                         break
-                    self._turn = turn
-        self._run = weakref.ref(ordering)
+                    self._turn = row.turn
+                self._run = weakref.ref(ordering)
+            self._check_answers()
+            self._check_current()
 
     def vote(self, i: int, j: int, number: int) -> Answer:
         """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk.
@@ -169,18 +172,16 @@ class Journal:
         """
         key = (*_pair(i, j), _vote(number))  # checked first: an answer that cannot be stored must not be paid for
         with self._thread_lock:
-            try:
-                same, worker, turn = self._file.find(key) or self._ask_and_store(key, i, j)
-            except OSError as error:
-                if key not in self._unsaved:
-                    raise
-                same, worker, turn = self._free_space_and_store(key, i, j, error)
+            row = self._file.find(key) or self._written(
+                lambda: self._ask_and_store(key, i, j),
+                lambda: key in self._unsaved and f"the crowd's answer to {(i, j)} is {_named(*self._unsaved[key])}",
+            )
             self._unsaved.pop(key, None)
-            if turn is not None:
-                self._check_turn(key, turn)
-                self._turn = max(self._turn, turn)
-        same = None if same is None else bool(same)
-        return same if worker is None else (same, worker)
+            if row.turn:
+                self._check_turn(key, row.turn)
+                self._turn = max(self._turn, row.turn)
+        same = None if row.same is None else bool(row.same)
+        return same if row.worker is None else (same, row.worker)
 
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
@@ -193,10 +194,11 @@ class Journal:
             same, _ = answer_and_worker(self, i, j, number)
         return same
 
-    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> tuple[Any, Any, int | None]:
+    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> Row:
         with self._file.locked():
             if found := self._file.find(key):  # another process has asked meanwhile
                 return found
+            self._check_current()
             turn = self._file.last_turn() + 1
             self._check_turn(key, turn)
             if key not in self._unsaved:
@@ -208,27 +210,54 @@ class Journal:
                     self.asked += 1
                 same, worker = self._unsaved[key]
                 self._file.insert(key, same, turn, worker)
-            return same, worker, turn
+            return Row(turn, *key, same, worker)
 
-    def _free_space_and_store(self, key: tuple[int, int, int], i: int, j: int, error: OSError) -> tuple[Any, Any, Any]:
-        """Store an answer that could not be written at first."""
-        for free_space in (self._file.release_reserve, self._file.checkpoint):
+    def _written(self, write: Callable[[], Any], answer: Callable[[], str | bool]) -> Any:
+        """Write; where the disk is full and there is an `answer` to lose, again without the reserve, and again after a
+        checkpoint."""
+        for free_space in (self._file.release_reserve, self._file.checkpoint, None):
             try:
-                free_space()
-                return self._ask_and_store(key, i, j)
-            except OSError as again:
-                error = again
+                return write()
+            except OSError as error:
+                if not answer():
+                    raise
+                failure = error
+            if free_space is not None:
+                with suppress(OSError):
+                    free_space()
         raise OSError(
-            f"the crowd's answer to {(i, j)} is {_named(*self._unsaved[key])}, but could not be written: {error}. "
-            "Free some space and run again with this Journal object; in a new process, pass the answer to Journal.add"
-        ) from error
+            f"{answer()}, but could not be written: {failure}. Free some space and run again with this Journal object; "
+            "in a new process, pass the answer to Journal.add"
+        ) from failure
 
     def _check_turn(self, key: tuple[int, int, int], turn: int) -> None:
         if turn > self._turn + 1:
-            i, j, *_ = next(self._file.questions(self._turn))
+            self._check_answers()
+            row = next(self._file.questions(self._turn))
             raise ValueError(
-                f"{self.path} is the journal of another run: its question {self._turn + 1} was {(i, j)}, this run's is "
-                f"{key[:2]}. (If this run had already begun, pass its ordering as run=.) {ADVICE}"
+                f"{self.path} is the journal of another run: its question {self._turn + 1} was {(row.i, row.j)}, this "
+                f"run's is {key[:2]}. (If this run had already begun, pass its ordering as run=.) {ADVICE}"
+            )
+
+    def _check_answers(self) -> None:
+        """Raise a ValueError if the ordering has been told the opposite of all stored votes about a pair."""
+        ordering = None if self._run is None else self._run()
+        if not isinstance(ordering, Ordering):
+            return
+        told = ordering.resolution
+        for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
+            stored = {row.same for row in self._file.votes(_pair(*pair))} - {None}
+            if stored == {not same}:
+                raise ValueError(
+                    f"the answer to {tuple(pair)} has changed: it is {not same} in {self.path}, but this run was told "
+                    f"{same}. Begin a new run, which follows the journal, or change the journal by Journal.record"
+                )
+
+    def _check_current(self) -> None:
+        if self._file.last_turn() < self._turn:
+            raise ValueError(
+                f"answers in {self.path} that this run has followed were changed or taken back; begin a new run with "
+                "a new ordering, which asks again where it must"
             )
 
     @property
@@ -268,6 +297,10 @@ class Journal:
             If the records are not integers, an answer is neither a boolean nor unsure, or a worker is not text. The
             message names the row, from 0.
 
+        See Also
+        --------
+        record : replaces a worker's earlier answer.
+
         Examples
         --------
         >>> import os, tempfile
@@ -275,6 +308,118 @@ class Journal:
         ...     journal.add([(0, 1), (2, 0), (1, 0)], [True, False, True]), journal(0, 2)
         (2, False)
         """
+        rows = self._rows(pairs, answers, worker)
+        votes = np.asarray(vote)
+        if votes.dtype.kind not in "iu":
+            raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
+        if votes.shape not in ((), (len(rows),)):
+            raise ValueError(f"vote must be one integer, or have shape {(len(rows),)}, not {votes.shape}")
+        new = 0
+        with self._thread_lock, self._file.transaction():
+            for (pair, same, who), number in zip(rows, np.broadcast_to(votes, len(rows)).tolist(), strict=True):
+                key = (*pair, _vote(number))
+                found = self._file.find(key)
+                if found is None:
+                    self._file.insert(key, same, worker=who)
+                    new += 1
+                elif found[4:] != (same, who):
+                    raise ValueError(
+                        f"answers must agree with {self.path}: its answer to {pair} is {_named(*found[4:])}, not "
+                        f"{_named(same, who)}; further answers to a question need another number, vote=, and "
+                        "Journal.record changes an answer"
+                    )
+        return new
+
+    def record(self, pairs: ArrayLike, answers: Any, workers: Any) -> tuple[int, int]:
+        """Store one vote for each worker and pair; a later one replaces the earlier one.
+
+        Parameters
+        ----------
+        pairs, answers
+            As in `add`.
+        workers : str or sequence of str
+            The worker who gave the answers, or one for each of them. All workers without a name (None) count as one.
+
+        Returns
+        -------
+        new, changed : int
+            Number of votes that were new, and that replaced another answer.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError
+            As `add` (no answer is refused because others contradict it). Nothing is then stored.
+
+        See Also
+        --------
+        take_back : removes a vote.
+
+        Notes
+        -----
+        When an answer changes, what was asked after it may follow from it. These answers are kept as added ones: a new
+        run asks its own questions, and those that are among them are not paid for again.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+        ...     print(journal.record([(0, 1), (0, 1)], [True, False], ["ann", "bob"]))
+        ...     print(journal.record([(1, 0), (1, 2)], [True, None], "bob"))
+        ...     print(journal.answers()[["i", "j", "same", "worker"]].values.tolist())
+        (2, 0)
+        (1, 1)
+        [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
+        """
+        latest = {(pair, who): same for pair, same, who in self._rows(pairs, answers, workers)}
+
+        def write() -> tuple[int, int]:
+            new = changed = 0
+            with self._file.transaction():
+                for (pair, who), same in latest.items():
+                    votes = self._file.votes(pair)
+                    found = next((row for row in votes[::-1] if row.worker == who), None)
+                    if found is None:
+                        self._file.insert((*pair, votes[-1].vote + 1 if votes else 0), same, worker=who)
+                        new += 1
+                    elif found.same != same:
+                        votes[votes.index(found)] = found._replace(same=same)
+                        self._file.rewrite(votes, found)
+                        changed += 1
+            with suppress(OSError):
+                self._file.reserve_space()  # for the next answer of somebody who answers one by one
+            return new, changed
+
+        with self._thread_lock:
+            return self._written(write, lambda: f"there are {len(latest)} answers to record")
+
+    def take_back(self, i: int, j: int, worker: str | None = None) -> bool:
+        """Remove the last vote about records i and j, or the one of this worker; what was asked after it counts as
+        added, as in `record`.
+
+        Returns
+        -------
+        bool
+            Whether there was such a vote.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+        ...     journal.record([(0, 1)], [True], "ann"), journal.take_back(1, 0, "ann"), journal.take_back(1, 0)
+        ((1, 0), True, False)
+        """
+        pair, worker = _pair(i, j), _worker(worker, "the vote to take back")
+        with self._thread_lock, self._file.transaction():
+            votes = self._file.votes(pair)
+            found = next((row for row in votes[::-1] if worker is None or row.worker == worker), None)
+            if found is None:
+                return False
+            left = [row._replace(vote=row.vote - (row.vote > found.vote)) for row in votes if row != found]
+            self._file.rewrite(left, found)
+            return True
+
+    def _rows(self, pairs: Any, answers: Any, worker: Any) -> list[tuple[tuple[int, int], bool | None, str | None]]:
+        """Each pair with its answer and its worker, checked."""
         try:
             pairs, answers = np.asarray(pairs), [None if pd.isna(said) is True else said for said in answers]
         except (TypeError, ValueError):
@@ -282,45 +427,26 @@ class Journal:
                 f"pairs must have shape (m, 2) and answers shape (m,); they are {pairs!r} and {answers!r}"
             ) from None
         if len(pairs) == len(answers) == 0:
-            return 0
+            return []
         if pairs.ndim != 2 or pairs.shape[1] != 2 or len(answers) != len(pairs):
             raise ValueError(f"pairs must have shape (m, 2) and answers (m,), not {pairs.shape} and ({len(answers)},)")
         if pairs.dtype.kind not in "iu":
             raise TypeError(f"pairs must be integers, not {pairs.dtype}")
-        shape = (len(answers),)
         one = worker is None or isinstance(worker, str) or not isinstance(worker, Iterable)
         workers = [worker] * len(answers) if one else list(worker)
         if len(workers) != len(answers):
             raise ValueError(
                 f"worker must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
             )
+        n: Any = self._file.run_identity().get("records", np.inf)
         rows = []
-        for row, (said, who) in enumerate(zip(answers, workers, strict=True)):
+        for row, (pair, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
             what = f"the answer in row {row}"
-            rows.append((checked(said, None, what)[0], _worker(None if pd.isna(who) is True else who, what)))
-        votes = np.asarray(vote)
-        if votes.dtype.kind not in "iu":
-            raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
-        if votes.shape not in ((), shape):
-            raise ValueError(f"vote must be one integer, or have shape {shape}, not {votes.shape}")
-        votes = np.broadcast_to(votes, shape)
-        new = 0
-        with self._thread_lock, self._file.transaction():
-            n: Any = self._file.run_identity().get("records", np.inf)
-            for (i, j), (same, who), number in zip(pairs.tolist(), rows, votes.tolist(), strict=True):
-                key = (*_pair(i, j), _vote(number))
-                if key[1] >= n:
-                    raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {(i, j)}")
-                found = self._file.find(key)
-                if found is None:
-                    self._file.insert(key, same, None, who)
-                    new += 1
-                elif found[:2] != (same, who):
-                    raise ValueError(
-                        f"answers must agree with {self.path}: its answer to {(i, j)} is {_named(*found[:2])}, not "
-                        f"{_named(same, who)}; further answers to a question need another number, vote="
-                    )
-        return new
+            if max(pair) >= n:
+                raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {tuple(pair)}")
+            same = checked(said, None, what)[0]
+            rows.append((_pair(*pair), same, _worker(None if pd.isna(who) is True else who, what)))
+        return rows
 
     def close(self) -> None:
         """Close the file; this also happens when the journal is no longer referenced."""

@@ -19,7 +19,8 @@ from crowder.orderings import Ordering
 from crowder.practice.batch import STRATEGIES, name_and_class, ordering_with_answers, question_batch
 from crowder.practice.planner.clusterings import PlausibleClusterings
 from crowder.practice.planner.cuts import CutDistribution, fit_cut
-from crowder.practice.sheets import SheetAnswers, escape_formula, question_sheet, read_answers, read_votes
+from crowder.practice.sheets import escape_formula, question_sheet, read_votes
+from crowder.practice.votes import Settled, settle
 from crowder.resolution import ideal_queries
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
@@ -83,8 +84,8 @@ class Plan:
         Price of one person's answer.
     votes : int, keyword only
         Number of people who answer each question, odd.
-    answers : path, list of paths or SheetAnswers, optional, keyword only
-        The answers so far, or the files to read them from (`crowder.practice.sheets.read_answers`).
+    answers : path, list of paths or Settled, optional, keyword only
+        The answers so far, or the files to read them from (`crowder.practice.sheets.read_votes`).
     strategies : sequence of strategies, keyword only
         The strategies to simulate.
     encoding, sep : str, keyword only
@@ -98,7 +99,7 @@ class Plan:
         Number of records.
     fields : list of str
         Names of the fields.
-    answers : SheetAnswers
+    answers : Settled
         The answers so far.
     condensed : ndarray, shape (n(n-1)/2,)
         The similarities.
@@ -164,13 +165,14 @@ class Plan:
             raise ValueError(f"price must be a number, 0 or more, not {price!r}")
         self.records, self.similarity, self.strategies = records, similarity, tuple(name for name, _ in planned)
         self.price, self.votes, self.seed = float(price), odd(votes), validation.whole(rng, "rng, the seed,")
-        self._format = {"encoding": encoding, "sep": sep}
+        self._format: dict[str, Any] = {"encoding": encoding, "sep": sep}
         self.n = len(records)
         self.fields = [name for name in records if name not in ("id", "label")]
-        if not isinstance(answers, SheetAnswers):
-            answers = read_answers([] if answers is None else answers, list(records["id"]), **self._format)
-        if answers.n != self.n:
-            raise ValueError(f"answers must be about {self.n} records, not {answers.n}")
+        if not isinstance(answers, Settled):
+            ids = list(records["id"])
+            answers = settle(self.n, read_votes([] if answers is None else answers, ids, **self._format))
+        if len(answers.clusters) != self.n:
+            raise ValueError(f"answers must be about {self.n} records, not {len(answers.clusters)}")
         self.answers = answers
         self.condensed = compute(records, similarity, fields=self.fields)
         pairs, same = self.answers.pairs, self.answers.same
@@ -282,9 +284,7 @@ class Plan:
     def sheet(self, size: int) -> pd.DataFrame:
         """The batch as a question sheet; see `crowder.practice.sheets`."""
         pairs = np.array(self.batch(size), dtype=np.int64).reshape(-1, 2)
-        i, j = np.sort(pairs, axis=1).T
-        values = self.condensed[i * (2 * self.n - i - 1) // 2 + j - i - 1]
-        return question_sheet(self.records, self.fields, pairs, values)
+        return question_sheet(self.records, self.fields, pairs)
 
     def write_sheet(self, path: str | os.PathLike[str], size: int) -> pd.DataFrame:
         """Write the batch as a question sheet.

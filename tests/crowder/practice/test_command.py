@@ -1,0 +1,305 @@
+"""The command: a file's way to its clusters, what its help teaches, and mistakes, kills and full disks on the way."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from crowder import Journal
+from crowder.people import people
+from crowder.practice import __main__ as command
+from crowder.practice.__main__ import HELP, TOP, main
+from crowder.practice.project import Project
+
+UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
+ROOT = Path(__file__).resolve().parents[3]
+RECORDS = people([4, 3, 2, 2, 1, 1, 1, 1], mistakes=1.2, rng=11)
+TRUTH = dict(zip(RECORDS["id"], RECORDS["label"], strict=True))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a file of records, and one that has been planned."""
+    monkeypatch.chdir(tmp_path)
+    RECORDS.drop(columns="label").to_csv("my.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here, capsys):
+    """Run a command line; its exit code, output and errors."""
+
+    def run_line(line):
+        try:
+            code = main(shlex.split(line))
+        except SystemExit as stop:
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    assert run_line("plan my.csv")[0] == 0
+    return run_line
+
+
+def fill(path, answer=lambda a, b: "yes" if TRUTH[a] == TRUTH[b] else "no", **changes):
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    sheet["same"] = [answer(a, b) for a, b in zip(sheet["id_a"], sheet["id_b"], strict=True)]
+    sheet.assign(**changes).to_csv(path, index=False)
+
+
+# --- the way ------------------------------------------------------------------------------------------------------
+
+
+def test_from_a_file_to_its_clusters_by_sheets(run):
+    rounds = 0
+    while "No question is left" not in (said := run("next --size 15"))[1]:
+        rounds += 1
+        path = re.match(r"(\S+questions-\d+\.csv): \d+ questions?; answers to others will settle about \d", said[1])[1]
+        assert (pd.read_csv(path, keep_default_na=False)["same"] == "").all() and "similarity" not in pd.read_csv(path)
+        fill(path)
+        code, out, errors = run(f"answers {path}")
+        assert code == 0 and not errors and re.match(r"\d+ new, 0 changed, 0 taken back, 0 unsure", out)
+        assert rounds < 12
+    code, out, _ = run("clusters")
+    assert code == 0 and "15 records in 8 clusters, 4 of several records" in out and "disagreement" not in out
+    found = pd.read_csv("my.crowder/clusters.csv")
+    assert list(found) == ["id", "cluster", "size"]
+    assert found.groupby("cluster")["id"].agg(frozenset).tolist() == RECORDS.groupby("label", sort=False)["id"].agg(
+        frozenset).tolist()  # fmt: skip
+    assert (found["size"] == found["cluster"].map(found["cluster"].value_counts())).all()
+
+
+def test_disagreements_are_told_and_resolved_by_a_corrected_sheet(run, here):
+    a, b, c = RECORDS["id"][RECORDS["label"] == RECORDS["label"].mode()[0]][:3]
+    Path("ann.csv").write_text(f"id_a,id_b,same\n{a},{b},yes\n{b},{c},yes\n{a},{c},no\n")
+    Path("bob.csv").write_text(f"id_a,id_b,same\n{a},{b},no\n")
+    code, out, _ = run("answers ann.csv")
+    assert code == 0 and "1 disagreement among the answers" in out
+    assert f"{a} and {c} are different, but: {a} and {b} are same (ann); {b} and {c} are same (ann)" in out or (
+        f"{c} and {a}" in out or f"{b} and {a}" in out or f"{c} and {b}" in out
+    )
+    Path("ann.csv").write_text(f"id_a,id_b,same\n{a},{b},yes\n{b},{c},yes\n{a},{c},\n")
+    assert "0 new, 0 changed, 1 taken back" in (out := run("answers ann.csv")[1]) and "disagreement" not in out
+    out = run("answers bob.csv")[1]
+    assert "1 disagreement" in out and "are same (ann)" in out and "are different (bob)" in out
+    assert "disagreement" in run("clusters")[1]
+
+
+def test_answers_at_a_pipe_and_a_new_plan_with_them(run):
+    said = subprocess.run(
+        [sys.executable, "-m", "crowder.practice", "label"], input="n\nn\nu\nundo\n", text=True, capture_output=True
+    )
+    assert said.returncode == 0 and "2 answers saved" in said.stdout and said.stderr == ""
+    code, _, _ = run("plan my.csv --price 1 --votes 3")
+    settings = json.loads(Path("my.crowder/project.json").read_text())["settings"]
+    assert code == 0 and settings["price"] == 1 and settings["votes"] == 3 and settings["target"] == 0.95
+    assert len(Project("my.crowder").votes) == 2
+
+
+def test_two_projects_in_one_folder_need_a_name(run):
+    RECORDS.to_csv("other.csv", index=False)
+    assert run("plan other.csv")[0] == 0
+    code, _, errors = run("next")
+    assert code == 2 and "must be named" in errors and "in this folder: my.crowder, other.crowder" in errors
+    for name in ("my.crowder", "other", "other.csv"):
+        assert run(f"next {name}")[0] == 0
+    assert Path("other.crowder/questions-1.csv").exists() and Path("my.crowder/questions-1.csv").exists()
+    assert "label" not in Project("other.crowder").fields  # the truth is not compared
+
+
+def test_a_table_of_other_forms_is_planned_with_the_options_that_messages_name(run):
+    RECORDS.rename(columns={"id": "key"}).to_csv("german.csv", index=False, sep=";", encoding="cp1252")
+    code, _, errors = run("plan german.csv")
+    assert code == 2
+    (option,) = re.findall(r"--sep=\S+", errors)
+    code, *_ = run(f"plan german.csv {option} --id key --fields name,city --encoding cp1252")
+    assert code == 0 and Project("german.crowder").fields == ["name", "city"]
+    assert ";same;worker" in Path(re.match(r"\S+\.csv", run("next german")[1])[0]).read_text()
+
+
+# --- help ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", *HELP])
+def test_help_shows_a_session_whose_lines_are_right(name, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"] if name else ["--help"])
+    out = capsys.readouterr().out
+    session = re.findall(r"^  (crowder .*?)(?:  +|$)", HELP.get(name, TOP), flags=re.MULTILINE)
+    assert stop.value.code == 0 and "Exit codes: 0 done" in out and len(session) >= 5
+    for line in session:
+        assert line in out
+        options = vars(command._parser().parse_args(shlex.split(line)[1:]))
+        assert callable(options["run"])
+
+
+def test_it_is_installed_as_crowder():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"crowder": "crowder.practice.__main__:main"}
+    assert project["optional-dependencies"]["practice"] == ["crowder[text,scale]"]
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("plan nosuch.csv", "nosuch.csv"),
+    ("plan my.csv --id nosuch", "column 'nosuch' must be in the header"),
+    ("plan my.csv --ordering nosuch", "ordering"),
+    ("plan my.csv --similarity nosuch", "similarity"),
+    ("plan my.csv --votes 2", "votes"),
+    ("plan my.csv --price -1", "price"),
+    ("plan my.csv --target 2", "target"),
+    ("plan my.csv --budget much", "invalid float value"),
+    ("next --size 0", "must be a number of questions, 1 or more, not '0'"),
+    ("label nosuch", "PROJECT is no project: nosuch. Projects in this folder: my.crowder"),
+    ("answers nosuch.csv", "nosuch.csv"),
+    ("answers nosuch-*.csv", "nosuch-*.csv"),
+    ("answers my.csv", "column 'id_a' must be in the header"),
+    ("clusters --out my.csv", "FILE must be new, or a table of clusters"),
+    ("next --out my.csv", "my.csv"),
+    ("label --html my.csv", "FILE must be new"),
+    ("", "required: COMMAND"),
+])  # fmt: skip
+def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
+    before = {path: path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file() and "db" not in path.name}
+    code, _, errors = run(line)
+    assert code == 2 and message in errors and "Traceback" not in errors
+    assert len([text for text in errors.splitlines() if "error:" in text]) == 1
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_package_that_is_missing_is_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    code, _, errors = run("plan my.csv --similarity levenshtein")
+    assert code == 1 and "rapidfuzz" in errors
+
+
+def limited(script, *arguments):
+    """A script in a process of its own, with everything imported before it limits itself."""
+    text = f"import os, sys, resource, signal\nfrom crowder.practice.__main__ import main\n{script}"
+    return subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True, input="n\n" * 9)
+
+
+@UNIX
+def test_a_full_disk_is_told_and_what_was_answered_stays(run, here):
+    with Journal(None, "my.crowder/answers.db") as journal:
+        journal.record([(0, 1)], [True], "ann")
+    script = """
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+sys.exit(main(["label", "my.crowder"]))"""
+    done = limited(script)
+    assert done.returncode == 1 and done.stderr.startswith("crowder: error: ") and "Traceback" not in done.stderr
+    assert Project("my.crowder").votes == [(0, 1, True, "ann")]
+    assert run("clusters")[0] == 0
+
+
+@UNIX
+def test_a_folder_that_cannot_be_written_is_told_and_can_be_read(run, here):
+    run("next")
+    script = """
+from crowder.practice.project import Project
+main(["clusters", "my.crowder"]), Project("my.crowder").questions(1)  # imports what it needs, while it can
+for name in (".", "my.crowder"):
+    os.chmod(name, 0o555)
+if os.geteuid() == 0:
+    os.setuid(65534)
+sys.exit(main(sys.argv[1:]))"""
+    for parent in here.parents:  # pytest's folders are for their owner alone
+        if parent.stat().st_uid == os.geteuid() and parent != parent.parent and "pytest" in str(parent):
+            parent.chmod(0o755)
+    done = limited(script, "label", "my.crowder")
+    assert done.returncode == 1 and re.match(r"crowder: error: .*(denied|read-?only|unable to open)", done.stderr)
+    for path in [here, here / "my.crowder"]:
+        path.chmod(0o755)
+
+
+@UNIX
+def test_an_interrupt_ends_with_130_and_keeps_the_answers(run):
+    child = subprocess.Popen(
+        [sys.executable, "-m", "crowder.practice", "label"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    child.stdin.write("n\n")
+    child.stdin.flush()
+    while "1 answers" not in child.stdout.readline():
+        pass
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate()
+    assert child.returncode == 130 and "every answer so far is saved" in errors and "Traceback" not in errors
+    assert len(Project("my.crowder").votes) == 1
+
+
+# --- kills --------------------------------------------------------------------------------------------------------
+
+KILLED = """
+import json, os, random, re, signal, sys, time
+from crowder.practice.__main__ import main
+from crowder.practice.project import Project
+
+def start(arguments):
+    # A child that runs the command, with pipes to its input and from its output.
+    (there, write), (read, back) = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(there, 0), os.dup2(back, 1), os.close(write), os.close(read)
+        sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+        os._exit(main(arguments))
+    os.close(there), os.close(back)
+    return child, write, read
+
+def kill(child):
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+Project("my.crowder").questions(1)  # what is compiled is loaded
+moments, told = random.Random(7), {"label": [], "answers": []}
+for _ in range(12):
+    child, write, read = start(["label"])
+    os.write(write, b"n\\n" * moments.randrange(1, 8))
+    said, goal = b"", moments.randrange(8)
+    while len(re.findall(rb"(\\d+) answers", said)) <= goal and (more := os.read(read, 1)):
+        said += more
+        if said.endswith(b"quit: "):
+            os.write(write, b"n\\n")
+    time.sleep(moments.uniform(0, 0.01))
+    kill(child)
+    said += os.read(read, 65536)
+    os.close(write), os.close(read)
+    acknowledged = max(map(int, re.findall(rb"(\\d+) answers", said)), default=0)
+    told["label"].append([acknowledged, len(Project("my.crowder").votes)])
+before = len(Project("my.crowder").votes)
+for _ in range(12):
+    child, write, read = start(["answers", "sheet.csv"])
+    time.sleep(moments.uniform(0, 0.12))
+    kill(child)
+    os.close(write), os.close(read)
+    told["answers"].append(len(Project("my.crowder").votes) - before)
+print(json.dumps(told))
+"""
+
+
+@UNIX
+def test_no_kill_loses_an_answer_or_takes_half_a_command(run, here):
+    rows = [f"{a},{b},no,bob" for a in RECORDS["id"] for b in RECORDS["id"] if a < b]
+    Path("sheet.csv").write_text("\n".join(["id_a,id_b,same,worker", *rows]) + "\n")
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    before = 0
+    for acknowledged, on_disk in told["label"]:
+        assert max(acknowledged, before) <= on_disk  # nothing that was shown as answered is gone
+        before = on_disk
+    assert before > 12  # most runs were killed after some answers
+    assert set(told["answers"]) <= {0, len(rows)} and told["answers"] == sorted(told["answers"])
+    assert run("answers sheet.csv")[0] == 0
+    assert len(Project("my.crowder").votes) == before + len(rows)

@@ -1,0 +1,282 @@
+"""Labelling: a page in a browser, by keyboard alone and from a file, and questions in a terminal."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
+
+import pandas as pd
+import pytest
+
+from crowder.people import people
+from crowder.practice.__main__ import main
+from crowder.practice.label import ask, side_by_side
+from crowder.practice.project import Project
+
+HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>', "=cmd|' /C calc'!A0",
+           "<!-- \u202eevil\u202c \x1b[31mred\x07", "{{data}}", "Ann, \"Lee\"; 'x'"]  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Make a project of these records, and plan it."""
+
+    def make(records, **settings):
+        records.to_csv(tmp_path / "my.csv", index=False)
+        project = Project(tmp_path / "my.crowder", tmp_path / "my.csv", **settings)
+        project.plan()
+        return project
+
+    return make
+
+
+@pytest.fixture
+def opened(browser, project, capsys):
+    """Write the page of a project and open it as a worker would; with everything that it complains of or asks for."""
+    contexts = []
+
+    def open_page(made, *, width=1100, scheme="light", size=50, script=""):
+        path = made.folder.parent / f"page-{len(contexts)}.html"
+        assert main(["label", str(made.folder), "--html", str(path), "--size", str(size)]) == 0
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        page, trouble = context.new_page(), []
+        page.add_init_script(script)
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
+        page.goto(path.as_uri())
+        return page, trouble
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def barriers(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in Axe().run(page).response["violations"]]
+
+
+def downloaded(page, tmp_path):
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def shown(page):
+    """The identifiers of the two records that the page shows."""
+    return page.inner_text("#first"), page.inner_text("#second")
+
+
+# --- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_answered_by_keyboard_alone_and_its_sheet_is_taken(opened, project, tmp_path, capsys):
+    records = people([3, 3, 2, 1, 1], mistakes=1.5, rng=6)
+    truth = dict(zip(records["id"], records["label"], strict=True))
+    made = project(records)
+    page, trouble = opened(made, size=8)
+    asked = []
+    while page.locator("#question").is_visible():
+        a, b = shown(page)
+        asked.append((a, b))
+        page.keyboard.press("y" if truth[a] == truth[b] else "n")
+    assert page.evaluate("document.activeElement.id") == "done"  # from there, the next Tab stops are name and download
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("ann n")  # the n is no answer here
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    sheet = tmp_path / "from-ann.csv"
+    download.value.save_as(sheet)
+    assert outline == "solid" and trouble == []
+    capsys.readouterr()
+    assert main(["answers", str(sheet), "--project", str(made.folder)]) == 0
+    assert capsys.readouterr().out.startswith(f"{len(asked)} new, 0 changed, 0 taken back, 0 unsure")
+    votes = Project(made.folder).votes
+    named = {frozenset((made.ids[i], made.ids[j])): (same, worker) for i, j, same, worker in votes}
+    assert named == {frozenset(pair): (truth[pair[0]] == truth[pair[1]], "ann n") for pair in asked}
+
+
+def test_answers_survive_a_reload_and_are_moved_between_and_taken_back(opened, project):
+    made = project(people([1] * 6, rng=7))
+    page, _ = opened(made, size=5)
+    first = shown(page)
+    page.keyboard.press("n")
+    second = shown(page)
+    page.keyboard.press("u")
+    assert len({first, second, shown(page)}) == 3
+    page.reload()
+    assert page.inner_text("#count").startswith("2 of 5 answered")
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == second
+    assert page.get_by_role("button", name="Not sure").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("u")  # the first question has another answer now, and is the last one that was answered
+    page.keyboard.press("z")
+    assert shown(page) == first and page.inner_text("#count").startswith("1 of 5 answered")
+    assert page.get_by_role("button", name="Different").get_attribute("aria-pressed") == "false"
+    page.get_by_role("button", name="Undo").click()
+    assert shown(page) == second and page.get_by_role("button", name="Undo").is_disabled()
+
+
+def test_what_answers_imply_is_not_asked(opened, project):
+    # Three records in one group by two answers; the third pair follows, whether it is on the page or not.
+    made = project(pd.DataFrame({"id": ["a", "b", "c"], "name": ["Ann Lee", "Ann Leee", "Ann Le"]}))
+    page, _ = opened(made, size=3)
+    page.keyboard.press("y")
+    page.keyboard.press("y")
+    assert page.inner_text("#done").startswith("Done")
+    page.keyboard.press("z")
+    page.keyboard.press("n")
+    assert page.inner_text("#done").startswith("Done")
+
+
+def test_words_that_only_one_record_has_are_marked_and_told(opened, project):
+    records = pd.DataFrame({"id": ["a", "b"], "name": ["ANN B. Lee", "Ann C. Lee,"], "town": ["Rome", "rome"],
+                            "zip": ["", "007"], "none": ["", ""]})  # fmt: skip
+    page, _ = opened(project(records))
+    marked = {page.locator("mark").nth(k).inner_text() for k in range(page.locator("mark").count())}
+    assert marked == {"B.", "C."}  # not the word that stands beside nothing, and not capitals or commas
+    assert page.locator("tbody tr").count() == 3  # the blank field of both is left out
+    assert page.inner_text("#said").strip() == "Question 1. Different: name, zip."
+    assert page.locator("#said").get_attribute("aria-live") == "polite"
+
+
+def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path):
+    made = project(pd.DataFrame({"id": [f"r{k}" for k in range(6)], "name": HOSTILE, "<b>": HOSTILE[::-1]}))
+    page, trouble = opened(made)
+    seen = set()
+    while page.locator("#question").is_visible():
+        seen.update(page.locator("td").all_inner_texts())
+        page.keyboard.press("n")
+    assert trouble == [] and page.evaluate("window.hacked") is None and page.locator("img").count() == 0
+    assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›" in seen
+    assert set(HOSTILE[:3]) < seen
+    sheet = downloaded(page, tmp_path)
+    text = sheet.read_text("utf-8")
+    assert "'=cmd" in text and not re.search(r'(^|[",])=cmd', text)
+    assert main(["answers", str(sheet), "--project", str(made.folder)]) == 0
+    assert len(Project(made.folder).votes) == 15  # all pairs of six records
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (390, "light"), (390, "dark")])
+def test_the_page_has_no_barriers_and_fits_a_phone(opened, project, width, scheme):
+    records = people([2, 2, 1], rng=3)
+    records.loc[0, "street"] = "x" * 200
+    page, trouble = opened(project(records), width=width, scheme=scheme)
+    assert barriers(page) == []
+    page.keyboard.press("y")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for button in page.get_by_role("button").all():
+        assert button.bounding_box()["height"] >= 40  # large enough for a finger
+    page.locator("summary").click()
+    page.wait_for_function("document.getElementById('sheet').value.startsWith('id_a,id_b,name_a,name_b,')")
+    assert barriers(page) == [] and trouble == []
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(20, 23, 26)" if scheme == "dark" else "rgb(255, 255, 255)"
+    )
+
+
+def test_a_browser_that_keeps_nothing_is_told(opened, project):
+    broken = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})"
+    page, trouble = opened(project(people([2, 1], rng=3)), script=broken)
+    assert page.get_by_text("This browser does not keep").is_visible()
+    page.keyboard.press("n")
+    assert page.inner_text("#count").startswith("1 of") and trouble == []
+
+
+def test_a_page_is_one_file_without_addresses_and_never_overwritten(project, tmp_path, capsys):
+    made = project(people([2, 2, 1], rng=3))
+    assert main(["label", str(made.folder), "--html"]) == 0
+    (path,) = made.folder.glob("label-*.html")
+    text = path.read_text("utf-8")
+    assert "://" not in text and not re.search(r"<(script|link|img|iframe)[^>]+src=", text)
+    assert main(["label", str(made.folder), "--html", str(path)]) == 0  # the same questions are the same page
+    made.answer(made.questions(1)[0], False, "ann")
+    assert main(["label", str(made.folder), "--html", str(path)]) == 2
+    assert "must be new" in capsys.readouterr().err and path.read_text("utf-8") == text
+
+
+# --- the terminal -------------------------------------------------------------------------------------------------
+
+
+def typed(made, text, worker="ann"):
+    out = io.StringIO()
+    return ask(made, worker, io.StringIO(text), out), out.getvalue()
+
+
+def test_answers_and_taking_back_in_the_terminal_reach_the_disk(project):
+    made = project(people([1] * 6, rng=7))
+    first, second, third = made.questions(3)
+    given, said = typed(made, "n\nunsure\nwhat\nY\nq\nn\n")
+    assert given == 3 and "y same, n different" in said and "3 answers" in said
+    assert Project(made.folder).votes == sorted([(*first, False, "ann"), (*second, None, "ann"), (*third, True, "ann")])
+    # Another start, another worker: everybody takes back what they have said themselves, the last first.
+    again = Project(made.folder)
+    typed(again, "n\n", worker="bob")
+    assert typed(again, "z\nundo\nq\n")[0] == -2
+    assert [vote for vote in Project(made.folder).votes if vote[3] == "ann"] == [(*first, False, "ann")]
+    assert len(Project(made.folder).votes) == 2
+    assert "no answer to take back" in typed(again, "z\nz\nq\n")[1]
+
+
+def test_a_worker_is_not_asked_again_what_they_are_unsure_about_and_others_are(project):
+    made = project(pd.DataFrame({"id": ["a", "b"], "name": ["Ann Lee", "Ann Leee"]}))
+    assert typed(made, "u\nu\nu\n")[0] == 1
+    assert typed(made, "y\ny\n", worker="bob")[0] == 1
+    assert made.settled.clusters.tolist() == [0, 0]
+
+
+def test_with_several_votes_every_worker_is_asked_about_a_pair(project):
+    made = project(pd.DataFrame({"id": ["a", "b"], "name": ["Ann Lee", "Ann Leee"]}), votes=3)
+    for worker in ("ann", "bob", "cem", "dia"):
+        assert typed(made, "y\n" * 3, worker)[0] == (worker != "dia")
+
+
+def test_records_stand_side_by_side_and_cannot_steer_the_terminal(project):
+    text = ["Ann \x1b[31mLee", "東京" * 20, "word " * 30, "same"]
+    other = ["Ann \u202eLee", "京都" * 20, "word " * 31 + "end", "Same"]
+    records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=["id", "name", "town", "long", "kind"])
+    made = project(records)
+    plain = side_by_side(made, (0, 1), 80)
+    stars = re.findall(r"^\* (\w+)", plain, flags=re.MULTILINE)
+    assert stars == ["name", "town", "long"]
+    assert "<U+001B>[31mLee" in plain and "<U+202E>Lee" in plain and "\x1b" not in plain
+    widths = [sum(1 + (ord(c) > 0x2E80) for c in line) for line in plain.splitlines()]
+    assert max(widths) <= 80 and len(widths) > 8
+    strong = side_by_side(made, (0, 1), 80, strong=True)
+    assert re.findall(r"\x1b\[1m(.*?)\x1b\[0m", strong)[0] == "<U+001B>[31mLee"
+    assert re.sub(r"\x1b\[[01]m", "", strong) == plain
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no pseudo-terminals")
+@pytest.mark.parametrize("bold", [True, False])
+def test_a_terminal_takes_single_keys(project, bold):
+    import pty
+
+    made = project(people([2, 2, 2, 1], rng=3))
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"COLUMNS": "100"} | ({} if bold else {"NO_COLOR": "1"})
+    child = subprocess.Popen(
+        [sys.executable, "-m", "crowder.practice", "label", str(made.folder)], stdin=theirs, stdout=theirs,
+        stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    said, keys = b"", [b"\x1b[A", b"n", b"z", b"q"]  # the first is an arrow, which is no answer
+    with suppress(OSError):  # at the end, the other side is closed
+        while more := os.read(ours, 4096):
+            said += more
+            if said.endswith(b"quit: ") and keys:
+                os.write(ours, keys.pop(0))
+    os.close(ours)
+    assert child.wait(60) == 0 and (b"\x1b[1m" in said) == bold and said.count(b"y same") == 1
+    assert Project(made.folder).votes == []  # one given, one taken back
