@@ -111,7 +111,8 @@ def question_batch(
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far.
     last : iterable of tuple of int, keyword only
-        Pairs to ask about only after all others, such as those about which somebody was unsure.
+        Pairs to ask about only after all others, such as those about which somebody was unsure. (Evidence ordering
+        needs every pair, and meanwhile assumes the expected answers to them.)
     expected : callable, keyword only
         ``expected(i, j)`` says whether two records probably match. By default no two do.
     rng : int or numpy.random.Generator, keyword only
@@ -143,11 +144,11 @@ def question_batch(
     [(0, 1), (0, 2), (1, 2)]
     """
     validation.whole(size, "size, the number of questions,", least=1)
-    name_and_class(ordering)
-    every = candidates(similarity)
-    late = {(int(min(pair)), int(max(pair))) for pair in last}
-    chosen: list[tuple[int, int]] = []
-    guesses: list[bool] = []
+    every, late = candidates(similarity), {(int(min(pair)), int(max(pair))) for pair in last}
+    if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
+        chosen = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
+        return sorted(chosen, key=lambda pair: (min(pair), max(pair)) in late)[:size]
+    chosen, guesses = [], []
     for pool in (_listed(every, late), every) if late else (every,):
         ahead = ordering_with_answers(ordering, pool, [*pairs, *chosen], [*same, *guesses], rng=deepcopy(rng))
         for pair in [] if chosen else waste_free_questions(deepcopy(ahead), size):
