@@ -148,7 +148,7 @@ def question_batch(
     if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
         chosen = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
         return sorted(chosen, key=lambda pair: (min(pair), max(pair)) in late)[:size]
-    chosen, guesses = [], []
+    chosen, guesses = list[tuple[int, int]](), list[bool]()
     for pool in (_listed(every, late), every) if late else (every,):
         ahead = ordering_with_answers(ordering, pool, [*pairs, *chosen], [*same, *guesses], rng=deepcopy(rng))
         for pair in [] if chosen else waste_free_questions(deepcopy(ahead), size):

@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from crowder import validation
@@ -70,7 +71,7 @@ def read_records(
     fields: Sequence[str] | None = None,
     label: str | None = None,
     encoding: str = "utf-8",
-    sep: str = ",",
+    sep: str | None = ",",
 ) -> pd.DataFrame:
     """Read records from a CSV file with a header, all values as strings.
 
@@ -87,8 +88,9 @@ def read_records(
         Column with the true clusters, if they are known. By default ``label``, if there is such a column.
     encoding : str, keyword only
         Encoding of the file. A UTF-8 byte order mark is skipped.
-    sep : str, keyword only
-        Separator of the cells: one character, or the two characters ``\\t`` for a tab.
+    sep : str, optional, keyword only
+        Separator of the cells: one character, or the two characters ``\\t`` for a tab. None takes the one of comma,
+        semicolon, tab and ``|`` that is most frequent in the first line.
 
     Returns
     -------
@@ -206,17 +208,18 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
 
 def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
     """Raise a ValueError if the header looks like a record."""
-    if any(map(NAME.fullmatch, header)) or header == [str(int(header[0] == "1") + k) for k in range(len(header))]:
+    numbers = [int(name) for name in header if name.isdecimal()]
+    if any(map(NAME.fullmatch, header)) or (len(numbers) > 1 and set(np.diff(numbers)) == {1}):  # 0, 1, 2, or years
         return
-    again, digit = list[str](), list[str]()
-    for number, name in enumerate(header):
-        column = [(row, cells[number].strip()) for row, cells in rows if cells[number].strip()]
+    again, number = list[str](), list[str]()
+    for at, name in enumerate(header):
+        column = [(row, cell.strip()) for row, cells in rows for cell in cells[at : at + 1] if cell.strip()]
         again += [f"{_short(name)} is also in row {row}" for row, cell in column if cell == name][:1]
         if name[:1].isdigit() and sum(cell[0].isdigit() for _, cell in column) > 0.8 * len(column):
-            digit.append(f"column {number + 1} has a number in most rows, and there {_short(name)}")
-    if digit or len(again) >= min(2, len(header)):
+            number.append(f"in column {at + 1}, {_short(name)} is a number as in most other rows")
+    if number or len(again) >= min(2, len(header)):
         raise ValueError(
-            f"row {top} must be a header, not a record: {(again + digit)[0]}. Put a row with the names of the columns "
+            f"row {top} must be a header, not a record: {(again + number)[0]}. Put a row with the names of the columns "
             "above it; if it is the header, name the columns to compare, fields="
         )
 
