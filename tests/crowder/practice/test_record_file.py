@@ -220,6 +220,7 @@ FAULTS = {
     "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "UTF-16, pass encoding='utf-16-le'"),
     "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16, pass encoding='utf-16-be'"),
     "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file)"),
+    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": r"\t"}, "row 2, column 'a': byte 0xe9"),
     "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "row 3, column 'b': byte 0xe9 (byte 24"),
     "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file)"),
     "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
