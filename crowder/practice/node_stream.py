@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -10,20 +11,11 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.engine import NodeWalk, node_ask, node_run
-from crowder.orderings import NONE, listed_once, unpacked
-from crowder.practice.stream import HEAD, Streamed
+from crowder.orderings import NONE, listed_once
+from crowder.practice.stream import Streamed
 from crowder.validation import Seed
 
 __all__ = ["StreamNodeOrdering"]
-
-#: The messages for the error codes of `_place`.
-MESSAGES = (
-    "",
-    "the similarity must be in [0, 1], not {w}",
-    "i and j must be two of the {n} records, 0 to {last}, not ({i}, {j})",
-    "j must arrive before i, not ({i}, {j})",
-    "pairs must be sorted by the arrival of i, then of j, each of them once; ({i}, {j}) follows a later or equal one",
-)
 
 
 class StreamNodeOrdering(Streamed):
@@ -32,26 +24,21 @@ class StreamNodeOrdering(Streamed):
     Parameters
     ----------
     chunks : iterable of (i, j, w)
-        Arrays of equal length: the records and the similarities of the next candidate pairs. Record j arrives before
-        record i; pairs are sorted by the arrival of i, then of j. `crowder.practice.parquet.chunks_by_arrival` sorts
-        files of any size.
+        As for `StreamOrdering`, but record j arrives before record i, and pairs are sorted by the arrival of i, then of
+        j. `crowder.practice.parquet.chunks_by_arrival` sorts files of any size.
     arrivals : array_like, shape (n,)
         All records in the order in which they are placed: for the paper's order, by decreasing
         `crowder.practice.parquet.expected_sizes`.
-    rng : int or numpy.random.Generator, keyword only
+    rng : int or numpy.random.Generator
         Breaks ties; required unless ``ties="index"``.
-    ties : {"random", "index"}, keyword only
+    ties : {"random", "index"}
         Order of a record's equally similar pairs: random, or by the earlier record's index.
 
     Raises
     ------
-    ValueError
-        If `ties` is not one of these, `rng` is missing, or `arrivals` does not list each record once. When asking: if
-        the arrays of a chunk differ in length, a similarity is not in [0, 1], a pair does not consist of two of the n
-        records, or the pairs are not sorted. The message gives chunk and row, counted from 0. No question is asked
-        about that chunk; earlier answers are kept.
-    TypeError
-        When asking, if a chunk is not a triple of arrays, or its records are not integers.
+    ValueError, TypeError
+        If `ties` is not one of these, `rng` is missing, or `arrivals` does not list each record once. When asking: as
+        `StreamOrdering`, and if the pairs are not sorted by arrival.
 
     See Also
     --------
@@ -61,12 +48,8 @@ class StreamNodeOrdering(Streamed):
     Notes
     -----
     *Memory* is proportional to the records, the answers, one chunk, and the pairs of one record with earlier ones: no
-    question about a record can be chosen before all of these are known.
-
-    *Same questions:* with a sparse matrix of the same pairs, ``NodeOrdering(matrix, order=arrivals, rng=7)`` asks the
-    same questions, however the stream is divided into chunks.
-
-    *Journal:* as for `StreamOrdering`.
+    question about a record can be chosen before all of these are known. With a sparse matrix of the same pairs,
+    ``NodeOrdering(matrix, order=arrivals, rng=7)`` asks the same questions. *Journal:* as for `StreamOrdering`.
 
     Examples
     --------
@@ -93,70 +76,35 @@ class StreamNodeOrdering(Streamed):
         if ties not in ("random", "index"):
             raise ValueError(f'ties must be "random" or "index", not {ties!r}')
         self._arrivals = listed_once(arrivals, "arrivals")
-        self._open(chunks, n := len(self._arrivals))
+        self._open(chunks, n := len(self._arrivals), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         self._rank = np.argsort(self._arrivals).astype(np.int32)
         self._generator = validation.generator(rng, "random ties") if ties == "random" else None
-        # Pairs of a record whose last pair has not been read: its rank, the other records, the similarities.
-        self._held = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
         self._last = np.zeros(2, np.int32)  # the ranks of the pair before
         self._space = tuple(np.zeros(n, kind) for kind in (*[np.int32] * 3, *[np.float64] * 2, np.int32))
-        self._walk = self._records(*self._held)
-
-    def next_question(self) -> tuple[int, int] | None:
-        self._start()
-        code = node_ask(tuple(self._walk), tuple(self._knowledge))
-        while code == -1 and self._advance():
-            code = node_ask(tuple(self._walk), tuple(self._knowledge))
-        return unpacked(code)
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         return (self._arrivals,)
 
-    def _run(self, labels: np.ndarray) -> None:
-        self._start()
-        self._knowledge = node_run(self._walk, self._knowledge, labels)
-        while self._advance():
-            self._knowledge = node_run(self._walk, self._knowledge, labels)
+    def _ask(self) -> int:
+        return node_ask(tuple(self._walk), tuple(self._knowledge))
 
-    def _start(self) -> None:
-        if self._head is None:
-            self._advance()
-            pairs = self._walk.value, self._walk.partner
-            self._head = tuple(column[:HEAD].copy() for column in pairs)
+    def _ask_all(self, labels: np.ndarray) -> Any:
+        return node_run(self._walk, self._knowledge, labels)
 
-    def _advance(self) -> bool:
-        """Go on to the next records; False at the end of the stream."""
-        parts, complete = [self._held], 0
-        while complete < HEAD and (chunk := self._next_chunk()) is not None:
-            parts.append(chunk)
-            complete = sum(np.searchsorted(part[0], chunk[0][-1]) for part in parts)  # all but the last record's
-        rank, partner, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-        if complete < HEAD:  # the end of the stream
-            complete = len(rank)
-        self._held = rank[complete:].copy(), partner[complete:].copy(), value[complete:].copy()
-        self._walk = self._records(rank[:complete], partner[:complete], value[:complete])
-        return complete > 0
-
-    def _records(self, rank: np.ndarray, partner: np.ndarray, value: np.ndarray) -> NodeWalk:
-        """A walk over the records of these pairs. It starts after its first record, so another stands before them."""
+    def _walked(self, *pairs: np.ndarray) -> tuple[NodeWalk, tuple[np.ndarray, ...]]:
+        """The walk starts after its first record, so another stands before those of the pairs."""
+        rank, partner, value = pairs
         new, start = np.unique(rank, return_index=True)
         arrivals = self._arrivals[np.r_[0, new]] if len(self._arrivals) else self._arrivals
         priority = self._generator.random(len(rank)) if self._generator is not None else NONE
         first = np.r_[0, start, len(rank)].astype(np.int64)
-        heap, met, place, best_value, best_priority, best_record = self._space
-        best, at = (best_value, best_priority, best_record), np.zeros(2, np.int64)
-        return NodeWalk(arrivals, first, np.empty((0, 0)), partner, value, priority, heap, met, place, *best, at)
+        pairs = np.empty((0, 0)), partner, value, priority
+        return NodeWalk._make((arrivals, first, *pairs, *self._space, np.zeros(2, np.int64))), (value, partner)
 
-    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ranks of the later records, the earlier records, and similarities."""
+    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[int, int, tuple[np.ndarray, ...]]:
         rank, value = np.empty(len(w), np.int32), np.array(w, dtype=np.float64)
-        last = self._last.copy()
-        code, row = _place(i, j, value, self._rank, rank, last)
-        if code:
-            what = MESSAGES[code].format(w=w[row], i=i[row], j=j[row], n=self.n, last=self.n - 1)
-            raise ValueError(f"chunk {self._number}, row {row}: {what}")
-        self._last = last
-        return rank, j.astype(np.int32), value
+        code, row = _place(i, j, value, self._rank, rank, self._last)
+        return code, row, (rank, j.astype(np.int32), value)
 
 
 @njit(cache=True)
@@ -170,9 +118,9 @@ def _place(i, j, values, rank, later, last):
             return 2, p
         x, y = rank[i[p]], rank[j[p]]
         if y > x:
-            return 3, p
-        if x < last[0] or (x == last[0] and y <= last[1]):  # no record has rank 0 here, so the first pair passes
             return 4, p
+        if x < last[0] or (x == last[0] and y <= last[1]):  # no record has rank 0 here, so the first pair passes
+            return 5, p
         last[0], last[1] = x, y
         later[p] = x
     return 0, 0

@@ -9,7 +9,7 @@ from scipy import sparse
 import crowder as cr
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
-from crowder.practice import node_stream
+from crowder.practice import stream as stream_module
 from crowder.practice.parquet import chunks_by_arrival
 from crowder.practice.parquet import expected_sizes as sizes_on_disk
 
@@ -46,7 +46,7 @@ def test_stream_and_matrix_ask_the_same(seed, n, levels, keep, cuts, least):
     matrix, labels = drawn(seed, n, levels, keep)
     arrivals, truth = np.random.default_rng(seed + 1).permutation(n), cr.Truth(labels)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(node_stream, "HEAD", least)
+        patch.setattr(stream_module, "HEAD", least)
         for ties in ("random", "index"):
             how = {"ties": ties} | ({"rng": seed} if ties == "random" else {})
             expected = cr.NodeOrdering(matrix, order=arrivals, **how).run(truth)
