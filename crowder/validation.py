@@ -93,7 +93,10 @@ def not_a_class(value: Any, what: str) -> Any:
     TypeError: ordering must be an ordering, not the class Truth: call it first, Truth(labels)
     """
     if isinstance(value, type):
-        parameters = inspect.signature(value).parameters.values()
+        try:
+            parameters = list(inspect.signature(value).parameters.values())
+        except ValueError:  # some built-in classes have none
+            parameters = []
         needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
         needed += ["rng=..."] * any(p.name == "rng" for p in parameters)
         call = f"{value.__name__}({', '.join(needed)})"

@@ -115,17 +115,15 @@ class ScoredPairs:
             If a record is missing, or in two clusters.
         """
         frame = _frame(frame, "frame", "cluster")
-        held = next(
-            (frame[name] for name in ("source_dataset", "table") if self.tables and name in frame), [None] * len(frame)
-        )
+        names = [*_columns(frame, "id", id), *_columns(frame, "cluster", cluster)]
+        names += [name for name in ("source_dataset", "table") if self.tables and name in frame][:1]
         found: dict[int, Any] = {}
-        rows = zip(
-            frame[_columns(frame, "id", id)[0]], frame[_columns(frame, "cluster", cluster)[0]], held, strict=True
-        )
-        for name, label, table in rows:
-            for x in self._places.get(name, []):
-                if (table is None or self.tables[x] == table) and found.setdefault(x, label) != label:  # type: ignore[index]
-                    raise ValueError(f"record {name!r} must be in one cluster, not {found[x]!r} and {label!r}")
+        for name, label, *table in frame[names].itertuples(index=False, name=None):
+            same = [x for x in self._places.get(name, []) if not table or self.tables[x] == table[0]]  # type: ignore[index]
+            if len(same) > 1:
+                raise ValueError(f"frame must have a column 'table', since record {name!r} is in several tables")
+            if same and found.setdefault(same[0], label) != label:
+                raise ValueError(f"record {name!r} must be in one cluster, not {found[same[0]]!r} and {label!r}")
         if absent := [name for x, name in enumerate(self.ids) if x not in found]:
             raise ValueError(f"frame must have every record; {len(absent)} are missing, such as {absent[0]!r}")
         return validation.labels([found[x] for x in range(self.n)])

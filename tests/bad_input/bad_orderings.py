@@ -64,6 +64,8 @@ TABLE = {
             TypeError, "not the class NodeOrdering: call it first, Node"),
         Row(lambda: cr.EdgeOrdering(V, rng=7).run(cr.Truth),
             TypeError, "not the class Truth: call it first, Truth(lab"),
+        Row(lambda: cr.Audit(int, rng=7),
+            TypeError, "ordering must be an edge, node, evidence or other ordering, not the"),
         Row(lambda: cr.Faulty(cr.Truth, 0.1, rng=7), TypeError, "not the class Truth: call it first, Truth(labels)"),
     ],
     "Ties and seeds": [

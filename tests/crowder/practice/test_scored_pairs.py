@@ -217,6 +217,8 @@ def test_tables_and_one_to_one():
         apart.number("x")
     clusters = apart.table(labels)
     assert np.array_equal(np.unique(apart.labels(clusters), return_inverse=True)[1], clusters["cluster"])
+    with pytest.raises(ValueError, match="frame must have a column 'table', since record 1 is in several tables"):
+        apart.labels(clusters.drop(columns="table"))
     turned = from_pairs(unique, one_to_one=True, known=[("b1", "a1", True)])  # in the other order
     for told in (from_pairs(frame, one_to_one=True, known=frame.iloc[:1].assign(same=True)), turned):
         assert told.n == 24 and cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
