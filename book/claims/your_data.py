@@ -12,14 +12,14 @@ from book.companion import naive
 from book.companion.claims import agreement, also, exceeds, of_chapter
 from book.companion.empirical import mean_and_error
 from crowder.people import people
-from crowder.practice.batch import STRATEGIES, question_batch
+from crowder.practice.batch import STRATEGIES, ordering_with_answers, waste_free_questions
 from crowder.practice.planner import clusterings, cuts
 from crowder.practice.planner.planner import Plan
-from crowder.practice.sheets import SheetAnswers
+from crowder.practice.votes import settle
 
 claim, check = of_chapter(__name__)
 
-BEYOND, TESTS = "beyond the paper", "test_planner_parts.py::test_"
+BEYOND, TESTS, BATCHES = "beyond the paper", "test_planner_parts.py::test_", "test_batch.py::test_"
 IN_WORDS = {4: "four", 5: "five"}
 
 
@@ -55,7 +55,8 @@ def coverage_of_the_interval(held=None, smallest=None, three=None, seed=1):
 @claim("B142", place=BEYOND, status="holds", basis="exact",
        statement="""No question of a batch is implied by any answers to the others, if each was open on the assumption
            that all before it in the batch match.""",
-       code=question_batch, test=TESTS + "no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
+       code=waste_free_questions,
+       test=BATCHES + "no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
 def no_question_of_a_batch_is_implied(records=4, seed=1):
     rng, bad, tried, runs = np.random.default_rng(seed), 0, 0, 0
     for labels, values in _every(records, rng):
@@ -69,7 +70,7 @@ def no_question_of_a_batch_is_implied(records=4, seed=1):
 @claim("B143", place=BEYOND, status="holds", basis="exact",
        statement="""In batches chosen on the assumption that all earlier open pairs match, edge ordering asks exactly
            the questions that it asks one by one.""",
-       code=question_batch, test=TESTS + "edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
+       code=waste_free_questions, test=BATCHES + "edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
 def edge_in_batches(records=4, seed=1):
     rng, small, larger = np.random.default_rng(seed), [], []
     every = _every(records, rng)
@@ -145,7 +146,9 @@ def _every(n, rng):
 def _in_batches(way, values, labels, size):
     """Ask in batches until no pair is open: the answers, and the known answers before each batch."""
     known, batches = {}, []
-    while chosen := question_batch(way, values, size, list(known), list(known.values()), rng=7):
+    while chosen := waste_free_questions(
+        ordering_with_answers(way, values, list(known), list(known.values()), rng=7), size
+    ):
         chosen = [(min(pair), max(pair)) for pair in chosen]
         batches.append((dict(known), chosen))
         known |= {(i, j): bool(labels[i] == labels[j]) for i, j in chosen}
@@ -163,8 +166,7 @@ def _trials(data_sets=4):
             actual = planned.actual_runs["edge"]
             low, _, high = planned.questions("edge")
             held.append(low <= actual.n_queries <= high)
-            answers = SheetAnswers(len(invented))
-            for (i, j), same in list(zip(actual.queries.tolist(), actual.answers.tolist(), strict=True))[:30]:
-                answers.add(i, j, same, "a question")
+            told = list(zip(actual.queries.tolist(), actual.answers.tolist(), strict=True))[:30]
+            answers = settle(len(invented), [(i, j, same, None) for (i, j), same in told])
         pairs.append((planned, actual))
     return held, pairs[-2:]

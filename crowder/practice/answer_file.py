@@ -1,8 +1,7 @@
 """Crash-safe storage of a crowd's answers in an SQLite file.
 
 *Write-ahead log, synchronous = FULL.* Each answer is one append to the log and one ``fsync``. A killed process loses
-nothing that has reached the log; a power failure loses nothing whose commit has returned. A rollback journal takes four
-times as long per answer, and a kill during the write undoes the answer.
+nothing that has reached the log; a power failure loses nothing whose commit has returned.
 
 *Reserve.* Before a question is asked, one megabyte is allocated in a file of its own. If the disk is full when the
 answer arrives, deleting that file makes room for it.
@@ -20,15 +19,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import weakref
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from crowder import validation
 
-__all__ = ["AnswerFile", "read"]
+__all__ = ["IN_ORDER", "AnswerFile", "Row", "read", "table"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
 APPLICATION, VERSION = 0x63726F77, 2
@@ -65,31 +65,31 @@ CONVERSION = (
     TABLES[-1],
 )
 
-#: For each version, the query for all answers.
-SELECT_ANSWERS = {
-    version: f"SELECT coalesce(turn, 0), i, j, vote, {cells} FROM answers ORDER BY turn IS NULL, turn, i, j, vote"
+#: For each version, the query for the cells of a `Row`.
+SELECT = {
+    version: f"SELECT coalesce(turn, 0), i, j, vote, {cells} FROM answers "
     for version, cells in ((1, "same, NULL"), (VERSION, "same, worker"))
 }
+IN_ORDER = "ORDER BY turn IS NULL, turn, i, j, vote"
+
+
+class Row(NamedTuple):
+    """The turn of an answer (0 if added), its pair i < j, its number, 0, 1 or None (unsure), and the worker."""
+
+    turn: int
+    i: int
+    j: int
+    vote: int
+    same: int | None
+    worker: str | None
 
 
 class AnswerFile:
     """Answers on disk, by pair and vote, each with the turn at which it was asked, and the identity of their run.
 
-    Parameters
-    ----------
-    path : str or path
-        The file; created if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        If the file exists and does not hold answers.
-    OSError
-        If it cannot be written. All methods raise this when the file or the disk fails.
-
-    Notes
-    -----
-    Writing an answer costs one ``fsync``, looking one up O(log q) among q answers. No answers are kept in memory.
+    The file is created if it does not exist. A ValueError is raised if it does not hold answers; an OSError if it is a
+    directory or cannot be written, also by all methods when the file or the disk fails. Writing costs one ``fsync`` for
+    each transaction, looking up O(log q) among q answers. No answers are kept in memory.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class AnswerFile:
     >>> with file.transaction():
     ...     file.insert((0, 1, 0), True, turn=1)
     >>> file.find((0, 1, 0)), file.find((0, 1, 1)), file.last_turn()
-    ((1, None, 1), None, 1)
+    (Row(turn=1, i=0, j=1, vote=0, same=1, worker=None), None, 1)
     >>> file.close()
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.path.abspath(validation.path(path))
+        self.path = _not_a_directory(path)
         self._reserve = self.path + "-reserve"
         self._logged = CHECKPOINT_EVERY  # the log may hold answers of a killed process: start with a checkpoint
         self._process = os.getpid()
@@ -117,38 +117,41 @@ class AnswerFile:
             self.close()
             raise
 
-    def find(self, key: tuple[int, int, int]) -> tuple[int | None, str | None, int | None] | None:
-        """The answer (0, 1, or None if unsure), worker (None if unnamed) and turn (None if it was added) of a pair
-        i < j and a vote, or None."""
-        rows = self._do("SELECT same, worker, turn FROM answers WHERE i = ? AND j = ? AND vote = ?", key)
-        if rows:
-            same, worker, turn = rows[0]
-            _check_rows(self.path, [(0 if turn is None else turn, *key, same, worker)])
-        return rows[0] if rows else None
+    def rows(self, condition: str, *values: object) -> list[Row]:
+        """The answers that fulfil a condition in SQL, with ``?`` for each value."""
+        return _checked(self.path, self._do(SELECT[VERSION] + condition, values))
 
-    def insert(self, key: tuple[int, int, int], same: bool | None, turn: int | None, worker: str | None = None) -> None:
-        """Write an answer; only inside `transaction`."""
-        self._do("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", (*key, same, turn, worker))
-        self._logged += 1
+    def find(self, key: tuple[int, int, int]) -> Row | None:
+        """The answer about a pair i < j with this number, or None."""
+        return next(iter(self.rows("WHERE i = ? AND j = ? AND vote = ?", *key)), None)
+
+    def votes(self, pair: tuple[int, int]) -> list[Row]:
+        """All answers about a pair i < j, by number."""
+        return self.rows("WHERE i = ? AND j = ? ORDER BY vote", *pair)
+
+    def questions(self, after: int = 0) -> Iterator[Row]:
+        """The questions asked after this turn, in order."""
+        while rows := self.rows("WHERE turn > ? ORDER BY turn LIMIT 1000", after):
+            yield from rows
+            after = rows[-1].turn
 
     def last_turn(self) -> int:
         """Number of questions asked."""
-        turn = self._do("SELECT coalesce(max(turn), 0) FROM answers")[0][0]
-        _check_rows(self.path, [(turn, 0, 1, 0, 0, None)])
-        return turn
+        return sum(row.turn for row in self.rows("WHERE turn IS NOT NULL ORDER BY turn DESC LIMIT 1"))
 
-    def n_answers(self) -> int:
-        """Number of answers, asked or added."""
-        return self._do("SELECT count(*) FROM answers")[0][0]
+    def insert(self, key: tuple[int, int, int], same: bool | None, turn: int = 0, worker: str | None = None) -> None:
+        """Write an answer; only inside `transaction`."""
+        self._do("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", (*key, same, turn or None, worker))
+        self._logged += 1
 
-    def questions(self, after: int = 0) -> Any:
-        """Iterate over the questions asked after turn `after`, as (i, j, vote, turn)."""
-        while rows := self._do(
-            "SELECT i, j, vote, turn FROM answers WHERE turn > ? ORDER BY turn LIMIT 1000", (after,)
-        ):
-            _check_rows(self.path, [(turn, i, j, vote, 0, None) for i, j, vote, turn in rows])
-            yield from rows
-            after = rows[-1][3]
+    def rewrite(self, votes: list[Row], changed: Row) -> None:
+        """Replace all votes about the pair of `changed`; the questions from its turn on count as added, because they
+        followed from it. Only inside `transaction`."""
+        self._do("UPDATE answers SET turn = NULL WHERE turn >= ?", (changed.turn,))
+        self._do("DELETE FROM answers WHERE i = ? AND j = ?", (changed.i, changed.j))
+        for row in votes:
+            turn = row.turn if row.turn < changed.turn else 0
+            self.insert((row.i, row.j, row.vote), row.same, turn, row.worker)  # type: ignore[arg-type]
 
     def run_identity(self) -> dict[str, object]:
         """What identifies the run, as stored by `add_identity`."""
@@ -157,10 +160,6 @@ class AnswerFile:
     def add_identity(self, what: str, value: object) -> None:
         """Store something that identifies the run, unless it is already stored; only inside `transaction`."""
         self._do("INSERT OR IGNORE INTO run VALUES (?, ?)", (what, value))
-
-    def table(self) -> pd.DataFrame:
-        """The answers as a DataFrame, as from `read`."""
-        return _table(self.path, self._do(SELECT_ANSWERS[VERSION]))
 
     @contextmanager
     def locked(self) -> Any:
@@ -224,8 +223,8 @@ class AnswerFile:
     def _open(self) -> None:
         mark = tuple(self._do(f"PRAGMA {what}")[0][0] for what in MARKS)
         tables = self._do("SELECT count(*) FROM sqlite_master")[0][0]
-        if not _known(mark) and (tables or any(mark)):
-            raise _other_file(self.path, mark)
+        if tables or any(mark):
+            _check_mark(self.path, mark)
         if self._do("PRAGMA journal_mode = WAL")[0][0] != "wal":
             raise OSError(f"{self.path} must be on a local disk: SQLite cannot keep a write-ahead log there")
         self._do("PRAGMA synchronous = FULL")
@@ -265,11 +264,6 @@ class AnswerFile:
 def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     """The answers in a journal. The file is not changed, and writers are not waited for.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
     Returns
     -------
     DataFrame
@@ -279,25 +273,17 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not a journal.
-
-    See Also
-    --------
-    crowder.Journal : writes what this reads.
-    crowder.journal.identity : what tells two runs apart.
+    FileNotFoundError, IsADirectoryError, ValueError
+        If there is no such file, it is a directory, or it is not a journal.
 
     Examples
     --------
     >>> import tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "answers.db")
-    >>> AnswerFile(path).close()
+    >>> AnswerFile(path := os.path.join(tempfile.mkdtemp(), "answers.db")).close()
     >>> read(path).columns.tolist()
     ['turn', 'i', 'j', 'vote', 'same', 'worker']
     """
-    path = Path(validation.path(path)).absolute()
+    path = Path(_not_a_directory(path))
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     # In a read-only folder, SQLite cannot read a log. If there is no log, opening the file as immutable misses nothing.
@@ -305,9 +291,8 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
         connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)
         try:
             mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
-            if not _known(mark):
-                raise _other_file(path, mark)
-            return _table(str(path), connection.execute(SELECT_ANSWERS[mark[1]]).fetchall())
+            _check_mark(path, mark)
+            return table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for text that SQLite did not write
             failure = error
         finally:
@@ -315,21 +300,30 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     raise ValueError(f"{path} cannot be read as a journal: {failure}") from failure
 
 
-def _check_rows(path: str, rows: list[tuple]) -> None:
-    """Raise a ValueError for an invalid row (turn, i, j, vote, same, worker); SQLite does not check its constraints on
-    reading."""
-    for row in rows:
-        turn, i, j, vote, same, worker = row
-        whole = all(type(cell) is int for cell in row[:4]) and (same is None or (type(same) is int and same in (0, 1)))
+def _checked(path: str | Path, rows: list[tuple]) -> list[Row]:
+    """The rows; a ValueError for an invalid one, since SQLite checks its constraints only on writing."""
+    for cells in rows:
+        turn, i, j, vote, same, worker = cells
+        whole = all(type(cell) is int for cell in cells[:4]) and (
+            same is None or (type(same) is int and same in (0, 1))
+        )
         if not (whole and turn >= 0 and 0 <= i < j and vote >= 0 and (worker is None or type(worker) is str)):
-            raise ValueError(f"{path} is damaged: it has an answer with (turn, i, j, vote, same, worker) = {row}")
+            raise ValueError(f"{path} is damaged: it has an answer with {', '.join(Row._fields)} = {cells}")
+    return list(map(Row._make, rows))
 
 
-def _table(path: str, rows: list[tuple]) -> pd.DataFrame:
-    _check_rows(path, rows)
-    frame = pd.DataFrame(rows, columns=["turn", "i", "j", "vote", "same", "worker"], dtype="object")
+def table(rows: list[Row]) -> pd.DataFrame:
+    """The rows as a DataFrame, as from `read`."""
+    frame = pd.DataFrame(rows, columns=list(Row._fields), dtype="object")
     same = "boolean" if frame["same"].isna().any() else "bool"
     return frame.astype(dict.fromkeys(["turn", "i", "j", "vote"], "int64") | {"same": same})
+
+
+def _not_a_directory(path: Any) -> str:
+    absolute = os.path.abspath(validation.path(path))
+    if os.path.isdir(absolute):
+        raise IsADirectoryError(f"{absolute} must be a file, not a directory; name a file in it, such as answers.db")
+    return absolute
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -345,15 +339,12 @@ def _as_builtin_error(path: str, error: sqlite3.Error | UnicodeDecodeError) -> E
     return OSError(f"{path} cannot be used: {error}")
 
 
-def _known(mark: tuple) -> bool:
-    return mark[0] == APPLICATION and mark[1] in SELECT_ANSWERS
-
-
-def _other_file(path: str | Path, mark: tuple) -> ValueError:
+def _check_mark(path: str | Path, mark: tuple) -> None:
     if mark[0] == APPLICATION and mark[1] > VERSION:
         later = f"it was written by a later version of crowder (tables {mark[1]}, not {VERSION}); install that version"
-        return ValueError(f"{path} is not a journal that this version can read without losing something: {later}")
-    return ValueError(f"{path} is not a journal, but another SQLite file")
+        raise ValueError(f"{path} is not a journal that this version can read without losing something: {later}")
+    if mark[0] != APPLICATION or mark[1] not in SELECT:
+        raise ValueError(f"{path} is not a journal, but another SQLite file")
 
 
 def _close(db: sqlite3.Connection, lock: sqlite3.Connection, reserve: str, process: int) -> None:

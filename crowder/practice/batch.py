@@ -1,25 +1,23 @@
 """Batches of questions to ask in parallel, and orderings that continue from the answers so far.
 
-No question of a batch can be implied by answers to the others: each is still open if all questions before it are
-answered "same". (These answers imply the most; a question that they leave open is left open by all others.)
+A batch first has questions that cannot be implied by answers to the others: each is still open if all questions before
+it are answered "same". (These answers imply the most; a question that they leave open is left open by all others.)
 
-*Edge ordering* can be asked in batches at no extra cost. Go through its pairs in order, and take a pair if it is open
-and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one that edge ordering
-would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by a similar
-rule.)
+*Edge ordering* can be asked in such batches at no extra cost. Go through its pairs in order, and take a pair if it is
+open and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one that edge
+ordering would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by a
+similar rule.) Other orderings choose questions by the answers. A batch assumes "same" for each of its questions, and
+may therefore ask a few more; where an audit draws pairs that are hardly ever matches, it assumes "different".
 
-Other orderings choose questions by the answers. A batch assumes the answer "same" to each of its questions, and may
-therefore ask a few more. An audit (`crowder.Audit`) draws pairs that are hardly ever matches: for these a batch assumes
-the answer "different", and if some match, another of its questions may be implied.
-
-Strategies that keep contradicting answers ask what other answers imply, on purpose. A batch for them (`next_questions`)
-assumes that the answer to each of its questions agrees with the clusters so far.
+If there are no more such questions and the batch is to be larger, the ordering goes on as if the answers were the
+expected ones. Where they are not, some of these questions are wasted: `expected_waste` says how many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,12 +27,16 @@ from crowder import validation
 from crowder.beyond.audit import Audit
 from crowder.beyond.evidence_ordering import EvidenceOrdering
 from crowder.beyond.kept_answers import KeptAnswers
-from crowder.engine import LOW
+from crowder.engine import LOW, open_pairs
+from crowder.oracles import Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering
-from crowder.pairs import candidates
+from crowder.pairs import Candidates, candidates
 from crowder.validation import Seed
 
-__all__ = ["STRATEGIES", "name_and_class", "next_questions", "ordering_with_answers", "question_batch"]
+__all__ = [
+    "STRATEGIES", "expected_waste", "name_and_class", "next_questions", "ordering_with_answers", "question_batch",
+    "waste_free_questions",
+]  # fmt: skip
 
 #: The orderings by name.
 STRATEGIES: dict[str, type[Ordering]] = {"edge": EdgeOrdering, "node": NodeOrdering, "evidence": EvidenceOrdering}
@@ -42,11 +44,6 @@ STRATEGIES: dict[str, type[Ordering]] = {"edge": EdgeOrdering, "node": NodeOrder
 
 def name_and_class(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
     """The name and the class of a strategy, which is a key of `STRATEGIES` or a subclass of `crowder.Ordering`.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
 
     Examples
     --------
@@ -73,33 +70,47 @@ def ordering_with_answers(
     _, make = name_and_class(strategy)
     for answers, name in ((pairs, "pairs"), (same, "same")):
         validation.kind(answers, Sized, f"{name} must be a list with one element for each answer")
-    if issubclass(make, NodeOrdering) and len(pairs):
-        # After answers in another order, a record may have a match and still be open to other clusters. Node ordering
-        # allows for this only if pairs may be missing, so the same pairs are passed as a sparse matrix.
-        n = candidates(similarity).n
-        similarity = sparse.coo_array((similarity, np.triu_indices(n, 1)), shape=(n, n))
-    ordering = make(similarity, rng=rng)  # type: ignore[call-arg]  # a strategy must accept rng=
     if len(pairs) != len(same):
         raise ValueError(f"pairs and same must have the same length, not {len(pairs)} and {len(same)}")
+    similarity = candidates(similarity)
+    if issubclass(make, NodeOrdering) and len(pairs):
+        # After answers in another order, a record may have a match and still be open to other clusters. Node ordering
+        # allows for this only if pairs may be missing.
+        similarity = _listed(similarity)
+    ordering = make(similarity, rng=rng)  # type: ignore[call-arg, arg-type]  # a strategy must accept rng=
     for (i, j), answer in zip(pairs, same, strict=True):
         ordering.learn((i, j), bool(answer))
     return ordering
 
 
 def question_batch(
-    strategy: str | type[Ordering], similarity: Any, size: int, pairs: Any = (), same: Any = (), *, rng: Seed
+    ordering: str | type[Ordering],
+    similarity: Any,
+    size: int,
+    pairs: Any = (),
+    same: Any = (),
+    *,
+    last: Iterable[tuple[int, int]] = (),
+    expected: Callable[[int, int], bool] | None = None,
+    rng: Seed,
 ) -> list[tuple[int, int]]:
-    """Questions to ask in parallel, in the order in which the strategy would ask them.
+    """Questions to ask in parallel, first those that no answers to the others can imply.
 
     Parameters
     ----------
-    strategy : {"edge", "node", "evidence"} or subclass of `crowder.Ordering`
-        A class is called with the similarity and ``rng``.
-    similarity : ndarray, shape (n(n-1)/2,)
+    ordering : {"edge", "node", "evidence"} or subclass of `crowder.Ordering`
+        A class is called with the candidate pairs and ``rng``.
+    similarity
+        In any form that `crowder.pairs.candidates` takes.
     size : int
-        Most questions in the batch. There may be fewer, and there are at most n - 1.
+        Most questions in the batch. There are fewer only if the expected answers would settle every pair.
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far.
+    last : iterable of tuple of int, keyword only
+        Pairs to ask about only after all others, such as those about which somebody was unsure. (Evidence ordering
+        needs every pair, and meanwhile assumes the expected answers to them.)
+    expected : callable, keyword only
+        ``expected(i, j)`` says whether two records probably match. By default no two do.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties; use the same seed for all batches.
 
@@ -111,26 +122,97 @@ def question_batch(
     Raises
     ------
     ValueError
-        If `strategy` is not one of these, or `size` is less than 1.
+        If `ordering` is not one of these, or `size` is less than 1.
 
     Notes
     -----
-    O(n²) for edge ordering. Not in the paper, where the crowd answers one question at a time.
+    O(m log m) for m candidate pairs. Not in the paper, where the crowd answers one question at a time.
 
     Examples
     --------
-    >>> question_batch("edge", [0.9, 0.8, 0.1], 5, rng=7)  # not (1, 2), which the others may imply
+    >>> question_batch("edge", [0.9, 0.8, 0.1], 2, rng=7)
     [(0, 1), (0, 2)]
+    >>> question_batch("edge", [0.9, 0.8, 0.1], 5, rng=7)  # (1, 2) unless both match
+    [(0, 1), (0, 2), (1, 2)]
     """
     validation.whole(size, "size, the number of questions,", least=1)
-    ordering = ordering_with_answers(strategy, similarity, pairs, same, rng=rng)
-    if isinstance(ordering, EdgeOrdering):
-        return _edge_batch(ordering, size)
-    chosen: list[tuple[int, int]] = []
-    while len(chosen) < size and (pair := ordering.ask()) is not None:
-        chosen.append(pair)
-        ordering.tell(pair, not (isinstance(ordering, Audit) and ordering.auditing))
+    every, late = candidates(similarity), {(int(min(pair)), int(max(pair))) for pair in last}
+    if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
+        chosen = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
+        return sorted(chosen, key=lambda pair: (min(pair), max(pair)) in late)[:size]
+    chosen, guesses = list[tuple[int, int]](), list[bool]()
+    for pool in (_listed(every, late), every) if late else (every,):
+        ahead = ordering_with_answers(ordering, pool, [*pairs, *chosen], [*same, *guesses], rng=deepcopy(rng))
+        for pair in [] if chosen else waste_free_questions(deepcopy(ahead), size):
+            chosen.append(pair)
+            guesses.append(expected is not None and bool(expected(*pair)))
+            ahead.learn(pair, guesses[-1])
+        while len(chosen) < size and (pair := ahead.ask()) is not None:
+            chosen.append(pair)
+            guesses.append(expected is not None and bool(expected(*pair)))
+            ahead.tell(pair, guesses[-1])
     return chosen
+
+
+def waste_free_questions(ahead: Ordering, size: int) -> list[tuple[int, int]]:
+    """At most `size` questions, none of which can be implied by answers to the others; they use up the ordering.
+
+    Examples
+    --------
+    >>> waste_free_questions(EdgeOrdering([0.9, 0.8, 0.1], rng=7), 5)  # not (1, 2), which the others may imply
+    [(0, 1), (0, 2)]
+    """
+    chosen: list[tuple[int, int]] = []
+    if not isinstance(ahead, EdgeOrdering):
+        while len(chosen) < size and (pair := ahead.ask()) is not None:
+            chosen.append(pair)
+            ahead.tell(pair, not (isinstance(ahead, Audit) and ahead.auditing))
+        return chosen
+    left = len(np.unique(ahead._knowledge.component))
+    for code in open_pairs(ahead._walk.codes, ahead._knowledge.component, ahead._knowledge.table).tolist():
+        i, j = code >> 32, code & LOW
+        if len(chosen) == size or left == 1:
+            break
+        if ahead._knowledge.component[i] != ahead._knowledge.component[j]:
+            if not ahead.settled(i, j):
+                chosen.append((i, j))
+            ahead._learn(i, j, True)
+            left -= 1
+    return chosen
+
+
+def expected_waste(batch: Sequence[tuple[int, int]], draws: Sequence[Any], pairs: Any = (), same: Any = ()) -> float:
+    r"""The mean number of questions of a batch that are implied once those before it have been answered.
+
+    .. math:: \frac1D \sum_{d=1}^D \sum_{q} [\text{the answers of clustering } d \text{ to questions }
+        1, \dots, q - 1 \text{ imply the answer to } q]
+
+    Parameters
+    ----------
+    batch : sequence of tuple of int
+        The questions, in order; a ValueError if a pair is in it twice.
+    draws : sequence of array_like, shape (n,)
+        Clusterings, at least one, each with the label of every record. O(b log b + n + q) for each.
+    pairs, same : array_like of int (q, 2) and of bool (q,)
+        Answers so far, which all clusterings agree with.
+
+    Examples
+    --------
+    >>> expected_waste([(0, 1), (0, 2), (1, 2)], [[0, 0, 0], [0, 0, 1], [0, 1, 2], [0, 1, 0]])
+    0.75
+    """
+    if not len(draws):
+        raise ValueError("draws must have at least one clustering")
+    if not len(batch):
+        return 0.0
+    if len({frozenset(pair) for pair in batch}) < len(batch):
+        raise ValueError("batch must have different pairs")
+    n, falling = len(draws[0]), 1 - np.arange(len(batch)) / len(batch)  # edge ordering keeps the order of the batch
+    in_order = sparse.coo_array((falling, np.array(batch).T), shape=(n, n))
+    known, needed = ordering_with_answers("edge", in_order, pairs, same, rng=0), 0
+    for labels in draws:
+        needed += deepcopy(known).run(Truth(labels)).n_queries - known.n_queries
+    return len(batch) - needed / len(draws)
 
 
 def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
@@ -142,7 +224,7 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
     Parameters
     ----------
     strategy : KeptAnswers
-        It knows the answers so far (`KeptAnswers.learn`).
+        It knows the answers so far (`KeptAnswers.learn`). A TypeError if it cannot be copied, as `NoisyQueries`.
     size : int
         Most questions in the batch.
 
@@ -152,23 +234,11 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
         Different pairs; empty at the end of the strategy. There may be fewer than `size` before, since a strategy may
         ask about the same pairs again and again: the copy is asked at most ten times as many questions.
 
-    Raises
-    ------
-    TypeError
-        If it is not a strategy of this kind, or cannot be copied (`NoisyQueries`): then ask one question at a time.
-    ValueError
-        If `size` is less than 1.
-
     Notes
     -----
     A copy of the strategy, O(n²), and its clusters after each question. On 75 invented records with 5 % wrong answers,
     `ControlQueries` asks 568 questions one at a time, 584 in batches of 10, and 576 in batches of 50. If "unsure" is
     assumed for each question instead, it asks 1,223 and 1,969 (means of three runs).
-
-    See Also
-    --------
-    crowder.practice.sheets.question_sheet : the questions as a sheet.
-    crowder.practice.sheets.read_votes : the answers in it.
 
     Examples
     --------
@@ -194,46 +264,8 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
     return list(chosen.values())
 
 
-def _open_positions(codes: Any, component: Any, differ: Any) -> np.ndarray:
-    """The positions of open pairs among the packed pairs, the first between any two components, in order.
-
-    `component` (n,) numbers the component of each record, `differ` (k, k) says which components are known to differ.
-
-    Examples
-    --------
-    >>> _open_positions(np.array([1, 2, (1 << 32) | 2]), np.array([0, 0, 1]), np.zeros((2, 2), bool))
-    array([1])
-    """
-    a, b = component[codes >> 32], component[codes & LOW]
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    free = np.flatnonzero((low != high) & ~differ[low, high])
-    _, first = np.unique(low[free] * len(differ) + high[free], return_index=True)
-    return free[np.sort(first)]
-
-
-def _edge_batch(ordering: EdgeOrdering, size: int) -> list[tuple[int, int]]:
-    component = np.unique(ordering._knowledge.component, return_inverse=True)[1]
-    k = int(component.max(initial=-1)) + 1
-    differ = np.zeros((k, k), dtype=bool)
-    answered = ordering.resolution
-    for i, j in answered.queries[~answered.answers]:
-        differ[component[i], component[j]] = differ[component[j], component[i]] = True
-    codes = ordering._walk.codes
-    group, differ_now, chosen = np.arange(k), differ.copy(), list[tuple[int, int]]()
-    left = k
-    for at in _open_positions(codes, component, differ):
-        i, j = int(codes[at] >> 32), int(codes[at] & LOW)
-        a, b = group[component[i]], group[component[j]]
-        if a == b:
-            continue
-        if not differ_now[a, b]:
-            chosen.append((i, j))
-            if len(chosen) == size:
-                break
-        group[group == b] = a
-        differ_now[a] |= differ_now[b]
-        differ_now[:, a] |= differ_now[:, b]
-        left -= 1
-        if left == 1:
-            break
-    return chosen
+def _listed(pairs: Candidates, without: Iterable[tuple[int, int]] = ()) -> Candidates:
+    """The candidate pairs as a list, some of them left out."""
+    values, codes = pairs.listed()
+    kept = ~np.isin(codes, np.array([i << 32 | j for i, j in without], np.int64))
+    return replace(pairs, complete=False, _square=None, _values=values[kept], _codes=codes[kept])

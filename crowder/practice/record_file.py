@@ -7,14 +7,16 @@ rows
     count. Blank lines are skipped. The header is the first row that is not blank.
 cells
     Text, unchanged: ``007``, ``NA`` and ``null`` stay as they are. A field may be empty or blank; it then has no tokens
-    and is not similar to any other. A record whose fields are all blank is rejected.
+    and is not similar to any other, and a record whose fields are all blank is similar to none.
 names, identifiers, labels
     White space around them is removed. None may be blank; identifiers and column names must be unique.
 quotes
     As in RFC 4180: ``"`` around a cell, doubled inside it.
-
-A file without a header cannot be recognised as such. If you pass the names of its columns, the error message shows
-row 1.
+separator
+    A first line ``sep=;``, which spreadsheets write and hide, names it and is no row.
+header
+    A first row that looks like a record is rejected, unless you name columns: if none of its cells is a usual name of a
+    column, and a cell starts with a digit like most of its column, or two are found again in their columns.
 """
 
 from __future__ import annotations
@@ -28,12 +30,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from crowder import validation
 from crowder.similarity.texts import NOT_TEXT
 
-__all__ = ["check_format", "check_row", "columns_of", "open_table", "read_records"]
+__all__ = ["check_row", "columns_of", "open_table", "read_records"]
 
 #: Number of characters of a cell that an error message shows.
 SHOWN = 40
@@ -43,6 +46,19 @@ LONGEST = 2**31 - 1
 
 #: A quoted cell up to its closing quote.
 QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
+
+#: The separators that are looked for.
+SEPARATORS = ",;\t|"
+
+#: The beginnings of files of spreadsheet programs, new and old.
+SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")
+
+#: A usual name of a column; more than one word may be joined.
+NAME = re.compile(
+    r"(?i)(.*[ _.-])?(id|key|names?|title|label|author|year|date|birth|address|street|city|state|country|zip|postcode|"
+    r"phone|tel|e-?mail|url|price|brand|type|class|category|description|text|value|code|number|no|nr|sex|age|artist|"
+    r"genre|venue|source|model|first|last)s?\d*"
+)
 
 #: Byte order marks of other encodings. (UTF-32 first: its mark starts with that of UTF-16.)
 MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -55,7 +71,7 @@ def read_records(
     fields: Sequence[str] | None = None,
     label: str | None = None,
     encoding: str = "utf-8",
-    sep: str = ",",
+    sep: str | None = ",",
 ) -> pd.DataFrame:
     """Read records from a CSV file with a header, all values as strings.
 
@@ -72,8 +88,9 @@ def read_records(
         Column with the true clusters, if they are known. By default ``label``, if there is such a column.
     encoding : str, keyword only
         Encoding of the file. A UTF-8 byte order mark is skipped.
-    sep : str, keyword only
-        Separator of the cells: one character.
+    sep : str, optional, keyword only
+        Separator of the cells: one character, or the two characters ``\\t`` for a tab. None takes the one of comma,
+        semicolon, tab and ``|`` that is most frequent in the first line.
 
     Returns
     -------
@@ -85,16 +102,11 @@ def read_records(
     ------
     ValueError
         If the file has no header or no records; a column that is used is missing, has no name or occurs twice; a row
-        has too few or too many cells; an identifier is blank or occurs twice, or a label is blank; all fields of a
-        record are blank; a quote is not closed; a character is NUL or not valid in the encoding. The message names the
-        row and, if possible, the column. Also for an unknown encoding or an invalid separator.
+        has too few or too many cells; an identifier is blank or occurs twice, or a label is blank; a quote is not
+        closed; a character is NUL or not valid in the encoding. The message names the row and, if possible, the column.
+        Also for a file of a spreadsheet program, an unknown encoding or an invalid separator.
     OSError
         If there is no such file, or it is a directory.
-
-    See Also
-    --------
-    crowder.Plan : what resolving these records will cost.
-    crowder.similarity.compute : the similarities of records.
 
     Notes
     -----
@@ -103,44 +115,56 @@ def read_records(
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "places.csv")
-    >>> text = "key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n"
-    >>> _ = Path(path).write_text(text, encoding="utf-8")
-    >>> records = read_records(path, id="key")
-    >>> records.values.tolist()
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "places.csv")
+    >>> _ = path.write_text("key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n")
+    >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
-    >>> _ = Path(path).write_text(text + "007,Epcot,32830\\n", encoding="utf-8")
+    >>> _ = path.write_text("key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n007,Epcot,32830\\n")
     >>> read_records(path, id="key")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     ValueError: ...places.csv: row 4, column 'key': identifiers must be unique, but '007' is also in row 2
     """
-    if not (fields is None or isinstance(fields, str)):
-        fields = list(fields) if isinstance(fields, Iterable) else fields
-        if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
+    if fields is not None:
+        fields = (
+            [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, "fields must be names"))
+        )
+        if not all(isinstance(name, str) for name in fields):
             raise TypeError(f"fields must be names of columns, not {fields!r}")
     for what, name in (("id", id), ("label", label)):
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"{what} must be the name of a column, not {name!r}")
-    with open_table(path, encoding, sep) as (top, header, rows):
+    with open_table(path, encoding, sep) as (top, header, lines):
+        rows = list(lines)
+        if id is fields is label is None:
+            _check_header(header, top, rows)
         id, label, chosen = columns_of(header, top, id, fields, label, sep)
         return _records(rows, header, id, label, chosen)
 
 
 @contextmanager
 def open_table(
-    path: str | os.PathLike, encoding: str, sep: str
+    path: str | os.PathLike, encoding: str, sep: str | None
 ) -> Iterator[tuple[int, list[str], Iterator[tuple[int, list[str]]]]]:
     """The header of a CSV file, with its row number, and an iterator over the rows below, each with its number.
 
-    A ValueError, also one that is raised inside the ``with`` block, is raised again with the name of the file.
+    Without a separator, the one in the first line is taken. A ValueError, also one that is raised inside the ``with``
+    block, is raised again with the name of the file.
     """
-    check_format(encoding, sep)
+    sep = "\t" if sep == r"\t" else sep
+    if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
+        raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
+    if not isinstance(encoding, str) or "\0" in encoding:
+        raise ValueError(f"encoding must be the name of an encoding, such as 'utf-8', not {encoding!r}")
     path = validation.path(path)
     limit = csv.field_size_limit(LONGEST)
     try:
-        rows = _rows(_text(Path(path).read_bytes(), encoding, sep), sep)
+        text = _text(Path(path).read_bytes(), encoding, sep or ",")
+        first = re.match(r'(?i)"?sep=(.)"?(?:\r\n?|\n)', text)
+        line = text.lstrip("\r\n").partition("\n")[0]
+        mark = first[1] if first else sep or max(SEPARATORS, key=line.count)
+        rows = _rows(text[first.end() if first else 0 :], mark)
         top, header = next(rows, (0, []))
         if not header:
             raise ValueError("the file must have a header and rows, but it is empty")
@@ -151,14 +175,6 @@ def open_table(
         raise ValueError(f"{path}: {error}") from None
     finally:
         csv.field_size_limit(limit)
-
-
-def check_format(encoding: str, sep: str) -> None:
-    """Raise a ValueError for an invalid encoding or separator."""
-    if not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
-        raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
-    if not isinstance(encoding, str) or "\0" in encoding:
-        raise ValueError(f"encoding must be the name of an encoding, such as 'utf-8', not {encoding!r}")
 
 
 def _records(rows: Any, header: list[str], id: str | None, label: str | None, chosen: list[str]) -> pd.DataFrame:
@@ -179,8 +195,6 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
             columns["label"].append(cells[place[label]].strip())
             if not columns["label"][-1]:
                 raise ValueError(f"row {row}, column {label!r}: the label must not be empty")
-        if not any(cells[place[field]].strip() for field in chosen):
-            raise ValueError(f"row {row}: at least one field ({', '.join(chosen)}) must not be empty")
         for field in chosen:
             columns[field].append(cells[place[field]])
     if not seen:
@@ -188,20 +202,35 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
     return pd.DataFrame(columns, dtype=object).astype("str")
 
 
+def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
+    """Raise a ValueError if the header looks like a record."""
+    numbers = [int(name) for name in header if name.isdecimal() and len(name) < 9]
+    if any(map(NAME.fullmatch, header)) or (len(numbers) > 1 and set(np.diff(numbers)) == {1}):  # 0, 1, 2, or years
+        return
+    again, number = list[str](), list[str]()
+    for at, name in enumerate(header):
+        column = [(row, cell.strip()) for row, cells in rows for cell in cells[at : at + 1] if cell.strip()]
+        again += [f"{_short(name)} is also in row {row}" for row, cell in column if cell == name][:1]
+        if name[:1].isdigit() and sum(cell[0].isdigit() for _, cell in column) > 0.8 * len(column):
+            number.append(f"in column {at + 1}, {_short(name)} is a number as in most other rows")
+    if number or len(again) >= min(2, len(header)):
+        raise ValueError(
+            f"row {top} must be a header, not a record: {(again + number)[0]}. Put a row with the names of the columns "
+            "above it; if it is the header, name the columns to compare, fields="
+        )
+
+
 def columns_of(
-    header: list[str], top: int, id: Any, fields: Any, label: Any, sep: str
+    header: list[str], top: int, id: Any, fields: Any, label: Any, sep: str | None
 ) -> tuple[str | None, str | None, list[str]]:
     """The columns of identifier, label and fields; a ValueError unless the header (row `top`) has each of them once."""
     names = ", ".join(map(repr, header))
-    other = [mark for mark in ",;\t|" if len(header) == 1 and mark != sep and mark in header[0]]
+    other = [mark for mark in SEPARATORS if len(header) == 1 and mark != sep and mark in header[0]]
     if other:
         raise ValueError(f"row {top} has only one cell, {_short(header[0])}; perhaps pass sep={other[0]!r}")
     id = "id" if id is None and "id" in header else id
     label = "label" if label is None and "label" in header and "label" != id else label
-    if fields is None:
-        chosen = [name for name in header if name not in (id, label)]
-    else:
-        chosen = [fields] if isinstance(fields, str) else list(fields)
+    chosen = [name for name in header if name not in (id, label)] if fields is None else fields
     for name in (id, label, *chosen):
         if name is not None and name not in header:
             raise ValueError(f"column {name!r} must be in the header, row {top}, which has {names}")
@@ -216,9 +245,8 @@ def columns_of(
         raise ValueError(f"fields must not be empty: the header, row {top}, has {names}")
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"fields must be different columns, not {chosen}")
-    reserved = [name for name in chosen if name in NOT_TEXT]
-    if reserved:
-        raise ValueError(f"fields must not contain the reserved name {reserved[0]!r}; leave it out with fields=")
+    for name in set(chosen) & set(NOT_TEXT):
+        raise ValueError(f"fields must not contain the reserved name {name!r}; leave it out with fields=")
     return id, label, chosen
 
 
@@ -274,6 +302,8 @@ def _quote_error(text: str, start: int, row: int, header: list[str], sep: str) -
 
 def _text(content: bytes, encoding: str, sep: str) -> str:
     """The decoded file; a ValueError with row and column if the bytes are not valid in this encoding."""
+    if content.startswith(SPREADSHEETS):
+        raise ValueError("the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV (UTF-8), pass that")
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     marked = next((name for mark, name in MARKS.items() if content.startswith(mark)), None)
     if plain and marked:

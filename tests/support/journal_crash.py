@@ -118,6 +118,34 @@ def killed(folder: Path, name: str, together: int, kills: int, pause: float, mom
     return {"asked": asked(folder), "deaths": deaths, "outcomes": outcomes}
 
 
+def record(folder: str, kills: str) -> None:
+    """Two workers record sheet after sheet, and are killed together; what is on disk then, and what had returned."""
+    runs, moments = [], random.Random(7)
+    for number in range(int(kills)):
+        place = Path(folder) / f"{kills}-{number}"
+        place.mkdir()
+        cr.Journal(None, place / "answers.db").close()
+        children = {}
+        for worker in ("ann", "bob"):
+            if not (child := os.fork()):
+                with cr.Journal(None, place / "answers.db") as journal:
+                    for sheet in range(10_000):
+                        journal.record(
+                            [(0, 1 + 20 * sheet + k) for k in range(20)], [k % 3 > 0 for k in range(20)], worker
+                        )
+                        with open(place / worker, "ab", buffering=0) as done:
+                            done.write(b".")
+            children[worker] = child
+        time.sleep(moments.uniform(0.05, 0.3))
+        for child in children.values():
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        done = {who: (place / who).stat().st_size if (place / who).exists() else 0 for who in children}
+        stored = cr.journal.read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
+        runs.append({"done": done, "stored": stored})
+    print(json.dumps(runs))
+
+
 def limited(folder: str) -> None:
     """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
     import resource
@@ -163,4 +191,4 @@ def unwritable(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    {"kill": kill, "limited": limited, "unwritable": unwritable}[sys.argv[1]](*sys.argv[2:])
+    {"kill": kill, "record": record, "limited": limited, "unwritable": unwritable}[sys.argv[1]](*sys.argv[2:])

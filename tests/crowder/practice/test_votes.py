@@ -1,0 +1,131 @@
+"""Clusters from votes: transitive closure where nothing contradicts, and nothing else changed where something does."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowder.practice.batch import ordering_with_answers
+from crowder.practice.votes import settle
+
+
+def closure(n, matches):
+    """Naive: Warshall's closure, and the first record of each cluster."""
+    together = np.eye(n, dtype=bool)
+    for i, j in matches:
+        together[i, j] = together[j, i] = True
+    for v in range(n):
+        together |= together[:, [v]] & together[[v]]
+    return together
+
+
+def latest(votes):
+    """Naive: the votes that count, by pair and worker."""
+    return {(min(i, j), max(i, j), worker): same for i, j, same, worker in votes}
+
+
+@st.composite
+def crowds(draw, consistent=False):
+    n = draw(st.integers(2, 7))
+    labels = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda pair: pair[0] != pair[1])
+    answers = st.just("truth") if consistent else st.sampled_from([True, False, None])
+    votes = draw(st.lists(st.tuples(pair, answers, st.sampled_from(["ann", "bob", None])), max_size=14))
+    return n, [(i, j, labels[i] == labels[j] if same == "truth" else same, who) for (i, j), same, who in votes]
+
+
+@given(crowds(consistent=True))
+@settings(deadline=None, max_examples=150)
+def test_consistent_answers_are_joined_transitively_and_nothing_else(crowd):
+    n, votes = crowd
+    settled = settle(n, votes)
+    together = closure(n, [(i, j) for i, j, same, _ in votes if same])
+    assert ((settled.clusters[:, None] == settled.clusters) == together).all()
+    assert dict(zip(settled.pairs, settled.same, strict=True)) == {(min(i, j), max(i, j)): s for i, j, s, _ in votes}
+    assert settled.contradictions == settled.unsure == settled.split == []
+
+
+@given(crowds())
+@settings(deadline=None, max_examples=150)
+def test_only_what_answers_contradict_is_clustered_otherwise(crowd):
+    """Against definitions written out naively, for votes at random."""
+    n, votes = crowd
+    settled = settle(n, votes)
+    counted = latest(votes)
+    by_pair = {}
+    for (i, j, _), same in counted.items():
+        by_pair.setdefault((i, j), []).append(same)
+    score = {pair: said.count(True) - said.count(False) for pair, said in by_pair.items()}
+    assert sorted(settled.unsure) == sorted(pair for pair in score if not score[pair])
+    assert sorted(settled.split) == sorted(pair for pair, said in by_pair.items() if {True, False} <= set(said))
+    assert sorted(settled.pairs) == sorted(pair for pair in score if score[pair])
+    together = closure(n, [pair for pair in score if score[pair] > 0])
+    wrong = {pair for pair in score if score[pair] < 0 and together[pair]}
+    assert {pair for pair, *_ in settled.contradictions} == wrong
+    for (i, j), said, implied, rows in settled.contradictions:
+        assert (said, implied) == (False, True)
+        # The rows are a path of matches from i to j: each says yes, as does the majority; the ends occur once.
+        ends = Counter(record for row in rows for record in votes[row][:2])
+        assert {record for record, times in ends.items() if times % 2} == {i, j}
+        assert all(votes[row][2] is True and score[tuple(sorted(votes[row][:2]))] > 0 for row in rows)
+    found = settled.clusters[:, None] == settled.clusters
+    affected = np.array([any(together[r, i] for i, _ in wrong) for r in range(n)])
+    assert (found == together)[~affected].all() and not (found & ~together).any()
+    # The answers imply the clusters, and an ordering that learns them has the same.
+    assert settled.same == [bool(found[pair]) for pair in settled.pairs]
+    ordering = ordering_with_answers("edge", np.zeros(n * (n - 1) // 2), settled.pairs, settled.same, rng=1)
+    assert ordering.resolution.clusters.tolist() == settled.clusters.tolist()
+
+
+def test_a_wrong_yes_between_two_clusters_is_outvoted_by_the_answers_around_it():
+    """Two groups of five, every pair within each answered yes; one yes across them and two answers no."""
+    votes = [(i, j, True, "ann") for c in (0, 5) for i in range(c, c + 5) for j in range(i + 1, c + 5)]
+    votes += [(0, 5, True, "bob"), (1, 6, False, "ann"), (2, 7, False, "ann"), (10, 11, True, "eve")]
+    settled = settle(12, votes)
+    assert settled.clusters.tolist() == [0] * 5 + [1] * 5 + [2, 2]
+    assert len(settled.contradictions) == 2 and not settled.same[settled.pairs.index((0, 5))]
+
+
+def test_the_clusters_do_not_depend_on_how_the_records_are_numbered_elsewhere():
+    votes = [(0, 1, True, "a"), (1, 2, True, "a"), (0, 2, False, "a"), (2, 3, True, "b")]
+    few = settle(4, votes)
+    many = settle(1000, [(i + 500, j + 500, *rest) for i, j, *rest in votes])
+    assert (many.clusters[500:504] - many.clusters[500]).tolist() == few.clusters.tolist()
+
+
+def test_among_many_records_contradictions_part_clusters_that_wrong_answers_have_joined():
+    """10,000 answers about neighbours among 2,000 of 100,000 records, three in a hundred wrong. Joined transitively,
+    most matches would be wrong: a wrong yes joins all that is around it."""
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(20_000), 5)
+    i = rng.integers(0, 2000, 10_000)
+    j = i + rng.integers(1, 8, 10_000)
+    same = (labels[i] == labels[j]) ^ (rng.random(len(i)) < 0.03)
+    settled = settle(100_000, zip(i.tolist(), j.tolist(), same, i % 3, strict=True))
+    assert len(settled.contradictions) > 10
+
+    def precision(clusters):
+        sizes = np.bincount(np.unique(clusters * 20_000 + labels, return_inverse=True)[1])
+        both, all_pairs = (int((size * (size - 1)).sum()) for size in (sizes, np.bincount(clusters)))
+        return both / all_pairs
+
+    joined = settle(100_000, [(a, b, True, 0) for a, b, yes in zip(i.tolist(), j.tolist(), same, strict=True) if yes])
+    assert precision(settled.clusters) > 0.75 > 0.5 > precision(joined.clusters)
+
+
+@pytest.mark.parametrize(("votes", "error", "message"), [
+    ([(0, 1, True, "a"), (0, 3, True, "a")], ValueError, r"not \(0, 3, True, 'a'\) in row 1: a pair must be two of"),
+    ([(1, 1, True, "a")], ValueError, "in row 0: a pair must be two of the 3 records"),
+    ([(0, -1, True, "a")], ValueError, "a record must be at least 0"),
+    ([(0, "x", True, "a")], TypeError, "a record must be a whole number"),
+    ([(0, 1, "yes", "a")], TypeError, "same must be True or False, not 'yes'"),
+    ([(0, 1, True)], ValueError, "votes must be"),
+    ([(0, 1, True, [])], TypeError, "votes must be"),
+    ([5], TypeError, "votes must be"),
+    (5, TypeError, "votes must be rows"),
+])  # fmt: skip
+def test_votes_of_another_form_are_refused(votes, error, message):
+    with pytest.raises(error, match=message):
+        settle(3, votes)
