@@ -20,11 +20,12 @@ from crowder.voting import odd
 
 __all__ = ["Plan"]
 
-#: Number of plausible clusterings; those on which orderings are compared; those on which one is run that is not "edge".
-DRAWS, FEW, RUNS = 100, 5, 20
+#: Number of plausible clusterings, and how many with more than MANY pairs; those on which orderings are compared, and
+#: those on which another than edge ordering is run.
+DRAWS, MANY, FEWER, FEW, RUNS = 100, 400_000, 50, 5, 20
 
 #: An interval leaves out this share of the clusterings at either end.
-TAIL = 0.04
+TAIL = 0.03
 
 #: All pairs are candidates of a table with at most this many records; evidence ordering is tried up to the second.
 MOST_RECORDS, MOST_EVIDENCE = 5000, 250
@@ -145,7 +146,8 @@ class Plan:
 
     @cached_property
     def _draws(self) -> list[Draw]:
-        return draw_clusterings(self.candidates, *self.answers, DRAWS, rng=np.random.default_rng([self.seed, 1]))
+        number = DRAWS if len(self.candidates.sorted[1]) <= MANY else FEWER
+        return draw_clusterings(self.candidates, *self.answers, number, rng=np.random.default_rng([self.seed, 1]))
 
     def _runs(self, ordering: str | type[Ordering], number: int) -> list[_Run]:
         if ordering == "edge":
@@ -154,18 +156,14 @@ class Plan:
 
     def _run(self, ordering: str | type[Ordering], labels: np.ndarray) -> _Run:
         """The run of an ordering if these labels are the truth."""
-        asking = ordering_with_answers(ordering, self.candidates, *self.answers, rng=self.seed)
-        run = asking.run(Truth(labels))
-        reached = run.clusters[:, None] if self.candidates.complete else None
-        recall = run.recall(labels) if reached is not None else run.recall(labels) / max(run.recall(labels)[-1], 1e-300)
-        gained = np.diff(recall, prepend=0.0)
-        at = np.flatnonzero(gained > 0) if len(np.unique(run.clusters)) < len(labels) else np.empty(0, np.int64)
+        run = ordering_with_answers(ordering, self.candidates, *self.answers, rng=self.seed).run(Truth(labels))
+        gained = np.diff(run.recall(labels), prepend=0.0)
+        at = np.flatnonzero(gained > 0)
         return _Run(at, gained[at], run.n_queries)
 
     def _best(self) -> tuple[str, str]:
         pairs, names = self.candidates, ["edge", "node"]
-        constrained = getattr(pairs, "known", None) is not None or getattr(pairs, "tables", None) is not None
-        if pairs.complete and pairs.n <= MOST_EVIDENCE and not constrained:
+        if pairs.complete and pairs.n <= MOST_EVIDENCE and not pairs.constrained:
             names.append("evidence")
         asked = {name: int(np.median([run.until(self.target) for run in self._runs(name, FEW)])) for name in names}
         best = min(names, key=asked.__getitem__)
@@ -252,8 +250,8 @@ class Plan:
         text = [f"{_told(first)}, find {names[0]}{answered}."]
         if len(self.table) > 3:
             text.append(f"{_told(second)}, find {names[1]}.")
-        if first["to"] > 3 * max(1, first["from"]):
-            text.append("No more can be said before there are answers; the first 50 narrow this much.")
+        if not answered:
+            text.append("Before any answer the ends of an interval are far apart; plan again after 50 and 200 answers.")
         if self.within_budget is not None:
             low, middle, high = self.within_budget
             text.append(f"The budget of {self.budget:,.2f} buys {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")
