@@ -191,13 +191,9 @@ def resolve_part(folder: Any, part: int, crowd: Oracle, *, memory_limit: str = "
             with Journal(_Renumbered(crowd, records), place / f"answers-{part:05d}.db", records=text) as journal:
                 resolution = ordering.run(journal)
         asked = _questions(database, resolution, records, sizes, inside)
-    partial = written.with_name(f"{written.name}.{os.getpid()}.part")  # another process may write the same
-    try:
-        marked = asked.replace_schema_metadata({"crowder": " ".join(mark)})
+    marked = asked.replace_schema_metadata({"crowder": " ".join(mark)})
+    with parquet.replacing(written, "path", f"{os.getpid()}.part") as partial:  # another process may write the same
         parquet.import_scale("pyarrow.parquet").write_table(marked, partial)
-        os.replace(partial, written)
-    finally:
-        partial.unlink(missing_ok=True)
     return len(asked)
 
 
@@ -341,7 +337,7 @@ def _plan(folder: Any) -> dict[str, Any]:
         raise ValueError(f"folder must hold a plan, as split_components writes it, but there is no {path}")
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
-        if not {"records", "pairs", "ordering", "seed", "duckdb"} <= plan["key"].keys() or "pairs" not in plan["parts"]:
+        if "pairs" not in plan["parts"] or not {"records", "pairs", "ordering", "seed", "duckdb"} <= plan["key"].keys():
             raise ValueError("it is incomplete")
         return plan
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -66,7 +66,7 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
     arrow, writer_of = import_scale("pyarrow"), import_scale("pyarrow.parquet").ParquetWriter
     schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
     written = 0
-    with _replacing(path, "path") as partial, writer_of(partial, schema) as writer:
+    with replacing(path, "path") as partial, writer_of(partial, schema) as writer:
         for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _chunks_of(pairs)):
             i, j, w = chunk_columns(chunk, number)
             valid = (w >= 0) & (w <= 1) & (i >= 0) & (j >= 0) & (i != j) & (np.maximum(i, j) < MOST_RECORDS)
@@ -150,14 +150,7 @@ def expected_sizes(
     that hold each pair once: to the bit that of `crowder.NodeOrdering`, whatever the order of the pairs.
 
     Parameters and errors as for `chunks_from_parquet`; a ValueError also if there are more than n records.
-
-    Examples
-    --------
-    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
-    >>> write_candidates(path, [0.5, 0.25, 0.0])
-    3
-    >>> expected_sizes(path, 3)
-    array([0.75, 0.5 , 0.25])
+    `crowder.StreamNodeOrdering` has an example.
     """
     with open_pairs(path, columns, memory_limit, threads, folder, n=n) as database:
         # Whole numbers, as in crowder.sorting.sums: a sum of floats would depend on the order of the pairs.
@@ -180,14 +173,6 @@ def chunks_by_arrival(
     of j, in chunks, for a `StreamNodeOrdering`. `arrivals` lists all records in the order in which they arrive.
 
     The other parameters and errors as for `chunks_from_parquet`; a ValueError also for a record that does not arrive.
-
-    Examples
-    --------
-    >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
-    >>> write_candidates(path, [0.5, 0.25, 0.0])
-    3
-    >>> [[column.tolist() for column in chunk] for chunk in chunks_by_arrival(path, [2, 0, 1])]
-    [[[0, 1, 1], [2, 2, 0], [0.25, 0.0, 0.5]]]
     """
     validation.whole(chunk, "chunk, its number of pairs,", least=1)
     arrivals = listed_once(arrivals, "arrivals").astype(np.int32)
@@ -239,7 +224,7 @@ def number_records(
     [[0, 0], [1, 2], [0.9, 0.2]]
     """
     with (
-        _replacing(out, "out") as partial,
+        replacing(out, "out") as partial,
         open_pairs(path, columns, memory_limit, threads, folder, named=True) as database,
     ):
         database.execute(
@@ -338,13 +323,7 @@ def read_chunks(database: Any, query: str, chunk: int = CHUNK) -> Iterator[tuple
 
 
 def tie_order(seed: int | None) -> str:
-    """The order of equally similar pairs (i, j), INTEGER columns, in SQL: by a hash with the seed, or by (i, j).
-
-    Examples
-    --------
-    >>> tie_order(None), tie_order(7)
-    ('i, j', 'hash(i, j, 7::BIGINT), i, j')
-    """
+    """The order of equally similar pairs (i, j), INTEGER columns, in SQL: by a hash with the seed, or by (i, j)."""
     if seed is not None and validation.whole(seed, "seed") >= 2**63:
         raise ValueError(f"seed must be below 2**63, not {seed}")
     return "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
@@ -355,18 +334,17 @@ def quoted_text(path: Any) -> str:
 
 
 @contextmanager
-def _replacing(path: Any, what: str) -> Any:
+def replacing(path: Any, what: str, suffix: str = "part") -> Any:
     """The name of a file to write instead of this one, which it replaces only when complete: a missing pair would look
     like a pair that is not a candidate."""
-    name = validation.path(path, what)
-    if os.path.isdir(name):
+    if os.path.isdir(name := validation.path(path, what)):
         raise IsADirectoryError(f"{what} must be a file, but {name} is a folder")
     try:
-        yield f"{name}.part"
-        os.replace(f"{name}.part", name)
+        yield f"{name}.{suffix}"
+        os.replace(f"{name}.{suffix}", name)
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(f"{name}.part")
+            os.unlink(f"{name}.{suffix}")
 
 
 def _chunks_of(similarity: Any) -> Chunks:
