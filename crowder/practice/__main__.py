@@ -27,7 +27,9 @@ same, and what follows from their answers is not asked. my.csv has its project i
   crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
-SHOWN = 10
+SHOWN = 10  # disagreements
+NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
+ENOUGH = 50  # answers for a new plan
 HELP = {
     "plan": """\
 Say how many questions it takes, and what they cost, to find the matches of a CSV file; make its project or renew it.
@@ -99,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
         told = re.sub(r"(?<![-\w])(id|fields|label|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
+        missing = "; for all that the command needs: pip install 'crowder[practice]'"
+        told += missing * isinstance(error, ModuleNotFoundError)
         print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
@@ -188,9 +192,14 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
     from crowder.practice.label import ask, page
 
     opened = _open(project)
+    if len(opened.votes) >= opened.foreseen["at"] + ENOUGH:
+        _plan(opened)
     if html is None:
         given = ask(opened, worker, sys.stdin, sys.stdout)
         print(f"\n{_count(given, 'answer')} saved; {opened.progress()}. For the clusters: crowder clusters")
+    if not opened.questions(1, worker if html is None else None):
+        print(NOTHING_LEFT)
+    if html is None or not opened.questions(1):
         return
     text, key = page(opened, size)
     path = Path(html or opened.folder / f"label-{key}.html")
@@ -208,10 +217,10 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
     planned = _plan(opened)
     pairs = opened.questions(size, expected=planned.expected)
     if not pairs:
-        print("No question is left. For the clusters: crowder clusters")
+        print(NOTHING_LEFT)
         return
     path = opened.write_sheet(pairs, out)
-    waste = expected_waste(pairs, planned.clusterings)
+    waste = expected_waste(pairs, planned.clusterings, opened.settled.pairs, opened.settled.same)
     print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
     if (votes := opened.settings["votes"]) > 1:
         print(f"Give a copy to each of {votes} people; the name of the file, or the column worker, tells who it was.")
@@ -248,11 +257,13 @@ def clusters(project: str | None, out: str | None = None) -> None:
 
 def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
+    from crowder.practice.label import visible
+
     settled, word = project.settled, {True: "same", False: "different", None: "unsure"}
 
     def named(i: int, j: int, same: bool | None, worker: str | None = None) -> str:
         by = f" ({worker})" if worker else ""
-        return f"{project.ids[i]} and {project.ids[j]} are {word[same]}{by}"
+        return f"{visible(project.ids[i])} and {visible(project.ids[j])} are {word[same]}{by}"
 
     said = [
         f"{named(*pair, same)}, but: {'; '.join(named(*project.evidence[row]) for row in rows)}"
