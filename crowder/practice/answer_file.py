@@ -1,8 +1,7 @@
 """Crash-safe storage of a crowd's answers in an SQLite file.
 
 *Write-ahead log, synchronous = FULL.* Each answer is one append to the log and one ``fsync``. A killed process loses
-nothing that has reached the log; a power failure loses nothing whose commit has returned. A rollback journal takes four
-times as long per answer, and a kill during the write undoes the answer.
+nothing that has reached the log; a power failure loses nothing whose commit has returned.
 
 *Reserve.* Before a question is asked, one megabyte is allocated in a file of its own. If the disk is full when the
 answer arrives, deleting that file makes room for it.
@@ -29,7 +28,7 @@ import pandas as pd
 
 from crowder import validation
 
-__all__ = ["AnswerFile", "Row", "read"]
+__all__ = ["IN_ORDER", "AnswerFile", "Row", "read", "table"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
 APPLICATION, VERSION = 0x63726F77, 2
@@ -75,8 +74,7 @@ IN_ORDER = "ORDER BY turn IS NULL, turn, i, j, vote"
 
 
 class Row(NamedTuple):
-    """An answer: the turn at which it was asked (0 if it was added), the pair i < j, the number of the vote, the answer
-    (0, 1, or None if unsure) and the worker (None if unnamed)."""
+    """The turn of an answer (0 if added), its pair i < j, its number, 0, 1 or None (unsure), and the worker."""
 
     turn: int
     i: int
@@ -89,21 +87,9 @@ class Row(NamedTuple):
 class AnswerFile:
     """Answers on disk, by pair and vote, each with the turn at which it was asked, and the identity of their run.
 
-    Parameters
-    ----------
-    path : str or path
-        The file; created if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        If the file exists and does not hold answers.
-    OSError
-        If it is a directory or cannot be written. All methods raise this when the file or the disk fails.
-
-    Notes
-    -----
-    Writing an answer costs one ``fsync``, looking one up O(log q) among q answers. No answers are kept in memory.
+    The file is created if it does not exist. A ValueError is raised if it does not hold answers; an OSError if it is a
+    directory or cannot be written, also by all methods when the file or the disk fails. Writing costs one ``fsync`` for
+    each transaction, looking up O(log q) among q answers. No answers are kept in memory.
 
     Examples
     --------
@@ -152,14 +138,6 @@ class AnswerFile:
     def last_turn(self) -> int:
         """Number of questions asked."""
         return sum(row.turn for row in self.rows("WHERE turn IS NOT NULL ORDER BY turn DESC LIMIT 1"))
-
-    def n_answers(self) -> int:
-        """Number of answers, asked or added."""
-        return self._do("SELECT count(*) FROM answers")[0][0]
-
-    def table(self) -> pd.DataFrame:
-        """The answers as a DataFrame, as from `read`."""
-        return _table(self.rows(IN_ORDER))
 
     def insert(self, key: tuple[int, int, int], same: bool | None, turn: int = 0, worker: str | None = None) -> None:
         """Write an answer; only inside `transaction`."""
@@ -286,11 +264,6 @@ class AnswerFile:
 def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     """The answers in a journal. The file is not changed, and writers are not waited for.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
     Returns
     -------
     DataFrame
@@ -300,20 +273,13 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not a journal.
-
-    See Also
-    --------
-    crowder.Journal : writes what this reads.
+    FileNotFoundError, IsADirectoryError, ValueError
+        If there is no such file, it is a directory, or it is not a journal.
 
     Examples
     --------
     >>> import tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "answers.db")
-    >>> AnswerFile(path).close()
+    >>> AnswerFile(path := os.path.join(tempfile.mkdtemp(), "answers.db")).close()
     >>> read(path).columns.tolist()
     ['turn', 'i', 'j', 'vote', 'same', 'worker']
     """
@@ -326,7 +292,7 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
         try:
             mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
             _check_mark(path, mark)
-            return _table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
+            return table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for text that SQLite did not write
             failure = error
         finally:
@@ -346,7 +312,8 @@ def _checked(path: str | Path, rows: list[tuple]) -> list[Row]:
     return list(map(Row._make, rows))
 
 
-def _table(rows: list[Row]) -> pd.DataFrame:
+def table(rows: list[Row]) -> pd.DataFrame:
+    """The rows as a DataFrame, as from `read`."""
     frame = pd.DataFrame(rows, columns=list(Row._fields), dtype="object")
     same = "boolean" if frame["same"].isna().any() else "bool"
     return frame.astype(dict.fromkeys(["turn", "i", "j", "vote"], "int64") | {"same": same})

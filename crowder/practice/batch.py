@@ -6,15 +6,11 @@ it are answered "same". (These answers imply the most; a question that they leav
 *Edge ordering* can be asked in such batches at no extra cost. Go through its pairs in order, and take a pair if it is
 open and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one that edge
 ordering would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by a
-similar rule.) Other orderings choose questions by the answers. A batch assumes the answer "same" to each of its
-questions, and may therefore ask a few more; where an audit (`crowder.Audit`) draws pairs that are hardly ever matches,
-it assumes "different".
+similar rule.) Other orderings choose questions by the answers. A batch assumes "same" for each of its questions, and
+may therefore ask a few more; where an audit draws pairs that are hardly ever matches, it assumes "different".
 
 If there are no more such questions and the batch is to be larger, the ordering goes on as if the answers were the
 expected ones. Where they are not, some of these questions are wasted: `expected_waste` says how many.
-
-Strategies that keep contradicting answers ask what other answers imply, on purpose. A batch for them (`next_questions`)
-assumes that the answer to each of its questions agrees with the clusters so far.
 """
 
 from __future__ import annotations
@@ -104,14 +100,15 @@ def question_batch(
     ----------
     ordering : {"edge", "node", "evidence"} or subclass of `crowder.Ordering`
         A class is called with the candidate pairs and ``rng``.
-    similarity : array_like, sparse matrix or Candidates
-        As `crowder.pairs.candidates` takes them.
+    similarity
+        In any form that `crowder.pairs.candidates` takes.
     size : int
         Most questions in the batch. There are fewer only if the expected answers would settle every pair.
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far.
     last : iterable of tuple of int, keyword only
-        Pairs to ask about only after all others, such as those about which somebody was unsure.
+        Pairs to ask about only after all others, such as those about which somebody was unsure. (Evidence ordering
+        needs every pair, and meanwhile assumes the expected answers to them.)
     expected : callable, keyword only
         ``expected(i, j)`` says whether two records probably match. By default no two do.
     rng : int or numpy.random.Generator, keyword only
@@ -127,10 +124,6 @@ def question_batch(
     ValueError
         If `ordering` is not one of these, or `size` is less than 1.
 
-    See Also
-    --------
-    expected_waste : how many of the questions may be unnecessary.
-
     Notes
     -----
     O(m log m) for m candidate pairs. Not in the paper, where the crowd answers one question at a time.
@@ -143,11 +136,11 @@ def question_batch(
     [(0, 1), (0, 2), (1, 2)]
     """
     validation.whole(size, "size, the number of questions,", least=1)
-    name_and_class(ordering)
-    every = candidates(similarity)
-    late = {(int(min(pair)), int(max(pair))) for pair in last}
-    chosen: list[tuple[int, int]] = []
-    guesses: list[bool] = []
+    every, late = candidates(similarity), {(int(min(pair)), int(max(pair))) for pair in last}
+    if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
+        chosen = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
+        return sorted(chosen, key=lambda pair: (min(pair), max(pair)) in late)[:size]
+    chosen, guesses = list[tuple[int, int]](), list[bool]()
     for pool in (_listed(every, late), every) if late else (every,):
         ahead = ordering_with_answers(ordering, pool, [*pairs, *chosen], [*same, *guesses], rng=deepcopy(rng))
         for pair in [] if chosen else waste_free_questions(deepcopy(ahead), size):
@@ -197,20 +190,11 @@ def expected_waste(batch: Sequence[tuple[int, int]], draws: Sequence[Any], pairs
     Parameters
     ----------
     batch : sequence of tuple of int
-        The questions, in order.
+        The questions, in order; a ValueError if a pair is in it twice.
     draws : sequence of array_like, shape (n,)
-        Clusterings, each with the label of every record.
+        Clusterings, at least one, each with the label of every record. O(b log b + n + q) for each.
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far, which all clusterings agree with.
-
-    Raises
-    ------
-    ValueError
-        If there is no clustering, or a pair is in the batch twice.
-
-    Notes
-    -----
-    O(b log b + n + q) for each clustering, a batch of b questions and q answers.
 
     Examples
     --------
@@ -240,7 +224,7 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
     Parameters
     ----------
     strategy : KeptAnswers
-        It knows the answers so far (`KeptAnswers.learn`).
+        It knows the answers so far (`KeptAnswers.learn`). A TypeError if it cannot be copied, as `NoisyQueries`.
     size : int
         Most questions in the batch.
 
@@ -250,23 +234,11 @@ def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
         Different pairs; empty at the end of the strategy. There may be fewer than `size` before, since a strategy may
         ask about the same pairs again and again: the copy is asked at most ten times as many questions.
 
-    Raises
-    ------
-    TypeError
-        If it is not a strategy of this kind, or cannot be copied (`NoisyQueries`): then ask one question at a time.
-    ValueError
-        If `size` is less than 1.
-
     Notes
     -----
     A copy of the strategy, O(n²), and its clusters after each question. On 75 invented records with 5 % wrong answers,
     `ControlQueries` asks 568 questions one at a time, 584 in batches of 10, and 576 in batches of 50. If "unsure" is
     assumed for each question instead, it asks 1,223 and 1,969 (means of three runs).
-
-    See Also
-    --------
-    crowder.practice.sheets.question_sheet : the questions as a sheet.
-    crowder.practice.sheets.read_votes : the answers in it.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """A journal of a crowd's answers: written to disk before they are used, so that an interrupted run can be resumed.
 
-A `Journal` is an oracle between an ordering and the crowd. It answers from the disk where it can; any other question it
-puts to the crowd, and it writes the answer to disk before returning it. Orderings are deterministic, so a run that is
-started again asks the same questions in the same order, receives the stored answers, and continues where it stopped.
-The file is described in `crowder.practice.answer_file`.
+A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
+where it can. Orderings are deterministic, so a run that is started again asks the same questions in the same order,
+receives the stored answers, and continues where it stopped. Votes from elsewhere, such as question sheets, are
+recorded, changed and taken back by worker and pair.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crowder import validation
 from crowder.beyond.kept_answers import KeptAnswers
 from crowder.oracles import Answer, Crowd, answer_and_worker, begin, checked, unsure
 from crowder.orderings import Ordering
-from crowder.practice.answer_file import LARGEST, AnswerFile, Row, read
+from crowder.practice.answer_file import IN_ORDER, LARGEST, AnswerFile, Row, read, table
 
 __all__ = ["Journal", "identity", "read"]
 
@@ -47,13 +47,12 @@ class Journal:
     Parameters
     ----------
     oracle : callable
-        The crowd; see `crowder.oracles`.
+        The crowd; see `crowder.oracles`. None if all answers come from elsewhere.
     path : str or path
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
         open, there are other files whose names begin with its name; copy all of them or none.
-    run : EdgeOrdering, NodeOrdering or another ordering, keyword only
-        The ordering whose answers these are, or the strategy that keeps contradicting answers
-        (`crowder.beyond.kept_answers.KeptAnswers`). Needed only if you call ``ask`` and ``tell`` yourself;
+    run : Ordering or KeptAnswers, keyword only
+        The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
     records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
         The text of the records, to distinguish runs whose similarities are the same.
@@ -69,43 +68,37 @@ class Journal:
     ------
     ValueError
         If the file is not a journal, or is the journal of another run: of other records (in number, similarity or
-        text), another class of ordering, or another order of ties or arrivals. Nothing is then asked. (A seed that does
-        not change the questions of edge ordering does not make another run.)
+        text), another class of ordering, or another order of ties or arrivals; or if answers that the run has followed
+        have changed. Nothing is then asked. (A seed that does not change the questions does not make another run.)
     OSError
         If the journal cannot be written. A full disk is detected before a question is asked.
     TypeError
         When asking, if the crowd's answer is not True, False, None (unsure), or a tuple of one of these and the name of
-        the worker. Nothing is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that
-        answer is on disk, and the ordering goes on after a later answer to the same question, passed to `add` with
-        ``vote=1``.
+        the worker; nothing is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that
+        is on disk, and the ordering goes on after a later answer to the same question, from `record` or `add`.
 
     See Also
     --------
     crowder.journal.read : the answers in a journal.
-    crowder.StreamOrdering : questions from a file of candidate pairs.
-    crowder.Plan : what a run will cost.
+    crowder.practice.votes.settle : clusters from all its votes.
 
     Notes
     -----
     *Killed process or power failure:* every answer that the journal has returned is on disk. At most one question was
-    open; the resumed run asks it first. If the crowd stores its tasks by pair, that answer need not be paid for again.
+    open; the resumed run asks it first. *Full disk:* space is reserved before each question. If an answer still cannot
+    be written, the error message contains it, and this object writes it when the question is asked again.
 
-    *Full disk:* space is reserved before each question. If an answer still cannot be written, the error message
-    contains it, and this object keeps it and writes it when the question is asked again.
+    *Several processes* on one machine may share a journal. Each holds a lock from before a question until its answer is
+    committed, so that an answer is paid for once. Open a journal after forking, not before.
 
-    *Several processes* on one machine may share a journal. A process holds a lock from before a question until its
-    answer is committed; another process with the same question waits and then reads that answer. So all processes see
-    the same answers, and each is paid for once. The lock of a process ends with it. Open a journal after forking, not
-    before.
-
-    *Another run:* besides digests of similarities and order, the journal stores the turn of each question. A run that
-    reaches a stored question out of turn is another run, and the crowd is not asked.
+    *Another run:* the journal stores digests of similarities and order, and the turn of each question. A run that
+    reaches a stored question out of turn is another run, and the crowd is not asked. When an answer is changed or taken
+    back, those from its turn on lose their turns, since they may follow from it. A new run then asks its own questions,
+    and those among them that are on disk are not paid for again.
 
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the majority.
-
-    *Cost:* for each new answer an ``fsync``, some milliseconds; for each stored one, some tens of microseconds; O(m)
-    once, to digest the m candidate pairs. Memory does not grow with the answers.
+    the majority. *Cost:* for each new answer an ``fsync``, some milliseconds; for each stored one, some tens of
+    microseconds; O(m) once, to digest the m candidate pairs. Memory does not grow with the answers.
 
     Examples
     --------
@@ -122,10 +115,10 @@ class Journal:
     """
 
     def __init__(
-        self, oracle: Crowd, path: str | os.PathLike[str], *, run: Any = None, records: pd.DataFrame | None = None
+        self, oracle: Crowd | None, path: str | os.PathLike[str], *, run: Any = None, records: Any = None
     ) -> None:
         self.asked = 0
-        self._oracle = oracle
+        self._oracle: Any = oracle
         self._text = {} if records is None else {"text": _text_digest(records)}
         self._turn = 0  # of this run's last question
         self._run: weakref.ref | None = None
@@ -137,13 +130,7 @@ class Journal:
             self.begin(run)
 
     def begin(self, ordering: Any) -> None:
-        """Check that the stored answers belong to this ordering; `Ordering.run` calls it.
-
-        Raises
-        ------
-        ValueError
-            If they belong to another run, or contradict what the ordering has been told.
-        """
+        """Check that the stored answers belong to this ordering; `Ordering.run` calls it."""
         ours = identity(ordering) | self._text
         begin(self._oracle, ordering)
         with self._thread_lock, self._file.transaction():
@@ -154,8 +141,7 @@ class Journal:
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
                 self._file.add_identity(what, value)
             if self._run is None or self._run() is not ordering:
-                self._turn = 0
-                kept = isinstance(ordering, KeptAnswers)
+                self._turn, kept = 0, isinstance(ordering, KeptAnswers)
                 told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
                 for row in self._file.questions():
                     if told[row.i, row.j] <= row.vote * kept:  # an ordering is told one answer, made of several votes
@@ -163,7 +149,6 @@ class Journal:
                     self._turn = row.turn
                 self._run = weakref.ref(ordering)
             self._check_answers()
-            self._check_current()
 
     def vote(self, i: int, j: int, number: int) -> Answer:
         """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk.
@@ -198,8 +183,9 @@ class Journal:
         with self._file.locked():
             if found := self._file.find(key):  # another process has asked meanwhile
                 return found
-            self._check_current()
             turn = self._file.last_turn() + 1
+            if turn <= self._turn:  # the file has lost questions of this run
+                self._check_answers()
             self._check_turn(key, turn)
             if key not in self._unsaved:
                 self._file.reserve_space()
@@ -213,8 +199,7 @@ class Journal:
             return Row(turn, *key, same, worker)
 
     def _written(self, write: Callable[[], Any], answer: Callable[[], str | bool]) -> Any:
-        """Write; where the disk is full and there is an `answer` to lose, again without the reserve, and again after a
-        checkpoint."""
+        """Write; if there is an `answer` to lose, again without the reserve, and again after a checkpoint."""
         for free_space in (self._file.release_reserve, self._file.checkpoint, None):
             try:
                 return write()
@@ -240,37 +225,32 @@ class Journal:
             )
 
     def _check_answers(self) -> None:
-        """Raise a ValueError if the ordering has been told the opposite of all stored votes about a pair."""
+        """Raise a ValueError if the ordering has been told what the journal no longer says."""
         ordering = None if self._run is None else self._run()
-        if not isinstance(ordering, Ordering):
-            return
-        told = ordering.resolution
-        for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
-            stored = {row.same for row in self._file.votes(_pair(*pair))} - {None}
-            if stored == {not same}:
+        told = ordering.resolution if isinstance(ordering, Ordering) else None
+        for pair, same in () if told is None else zip(told.queries.tolist(), told.answers.tolist(), strict=True):
+            if {row.same for row in self._file.votes(_pair(*pair))} - {None} == {not same}:
                 raise ValueError(
                     f"the answer to {tuple(pair)} has changed: it is {not same} in {self.path}, but this run was told "
                     f"{same}. Begin a new run, which follows the journal, or change the journal by Journal.record"
                 )
-
-    def _check_current(self) -> None:
         if self._file.last_turn() < self._turn:
             raise ValueError(
-                f"answers in {self.path} that this run has followed were changed or taken back; begin a new run with "
-                "a new ordering, which asks again where it must"
+                f"answers in {self.path} that this run has followed were changed or taken back; begin a new run with a "
+                "new ordering, which asks again where it must"
             )
 
     @property
     def n_answers(self) -> int:
         """Number of answers on disk."""
-        return self._file.n_answers()
+        return self._file._do("SELECT count(*) FROM answers")[0][0]
 
     def answers(self) -> pd.DataFrame:
         """The answers on disk, as from `crowder.practice.journal.read`."""
-        return self._file.table()
+        return table(self._file.rows(IN_ORDER))
 
     def add(self, pairs: ArrayLike, answers: Any, vote: Any = 0, worker: Any = None) -> int:
-        """Store answers from elsewhere; the crowd is then not asked these questions.
+        """Store answers from elsewhere under given numbers; the crowd is then not asked these questions.
 
         Parameters
         ----------
@@ -291,15 +271,11 @@ class Journal:
         Raises
         ------
         ValueError
-            If the shapes do not fit, a pair does not consist of two of the run's records, or an answer contradicts a
-            stored one. Nothing is then added.
+            If the shapes do not fit, a pair does not consist of two of the run's records, or an answer contradicts the
+            stored one of this number. Nothing is then added.
         TypeError
             If the records are not integers, an answer is neither a boolean nor unsure, or a worker is not text. The
             message names the row, from 0.
-
-        See Also
-        --------
-        record : replaces a worker's earlier answer.
 
         Examples
         --------
@@ -308,19 +284,16 @@ class Journal:
         ...     journal.add([(0, 1), (2, 0), (1, 0)], [True, False, True]), journal(0, 2)
         (2, False)
         """
-        rows = self._rows(pairs, answers, worker)
-        votes = np.asarray(vote)
+        rows, votes, new = self._rows(pairs, answers, worker), np.asarray(vote), 0
         if votes.dtype.kind not in "iu":
             raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
         if votes.shape not in ((), (len(rows),)):
             raise ValueError(f"vote must be one integer, or have shape {(len(rows),)}, not {votes.shape}")
-        new = 0
         with self._thread_lock, self._file.transaction():
-            for (pair, same, who), number in zip(rows, np.broadcast_to(votes, len(rows)).tolist(), strict=True):
-                key = (*pair, _vote(number))
-                found = self._file.find(key)
+            for (pair, who, same), number in zip(rows, np.broadcast_to(votes, len(rows)).tolist(), strict=True):
+                found = self._file.find((*pair, _vote(number)))
                 if found is None:
-                    self._file.insert(key, same, worker=who)
+                    self._file.insert((*pair, number), same, worker=who)
                     new += 1
                 elif found[4:] != (same, who):
                     raise ValueError(
@@ -333,31 +306,13 @@ class Journal:
     def record(self, pairs: ArrayLike, answers: Any, workers: Any) -> tuple[int, int]:
         """Store one vote for each worker and pair; a later one replaces the earlier one.
 
-        Parameters
-        ----------
-        pairs, answers
-            As in `add`.
-        workers : str or sequence of str
-            The worker who gave the answers, or one for each of them. All workers without a name (None) count as one.
+        Parameters and errors are those of `add` (all workers without a name count as one), but no answer is refused
+        because others contradict it.
 
         Returns
         -------
         new, changed : int
             Number of votes that were new, and that replaced another answer.
-
-        Raises
-        ------
-        ValueError, TypeError, OSError
-            As `add` (no answer is refused because others contradict it). Nothing is then stored.
-
-        See Also
-        --------
-        take_back : removes a vote.
-
-        Notes
-        -----
-        When an answer changes, what was asked after it may follow from it. These answers are kept as added ones: a new
-        run asks its own questions, and those that are among them are not paid for again.
 
         Examples
         --------
@@ -370,7 +325,7 @@ class Journal:
         (1, 1)
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
-        latest = {(pair, who): same for pair, same, who in self._rows(pairs, answers, workers)}
+        latest = {(pair, who): same for pair, who, same in self._rows(pairs, answers, workers)}
 
         def write() -> tuple[int, int]:
             new = changed = 0
@@ -382,8 +337,7 @@ class Journal:
                         self._file.insert((*pair, votes[-1].vote + 1 if votes else 0), same, worker=who)
                         new += 1
                     elif found.same != same:
-                        votes[votes.index(found)] = found._replace(same=same)
-                        self._file.rewrite(votes, found)
+                        self._file.rewrite([row._replace(same=same) if row == found else row for row in votes], found)
                         changed += 1
             with suppress(OSError):
                 self._file.reserve_space()  # for the next answer of somebody who answers one by one
@@ -393,13 +347,7 @@ class Journal:
             return self._written(write, lambda: f"there are {len(latest)} answers to record")
 
     def take_back(self, i: int, j: int, worker: str | None = None) -> bool:
-        """Remove the last vote about records i and j, or the one of this worker; what was asked after it counts as
-        added, as in `record`.
-
-        Returns
-        -------
-        bool
-            Whether there was such a vote.
+        """Remove the last vote about records i and j, or that of this worker; say whether there was one.
 
         Examples
         --------
@@ -412,40 +360,38 @@ class Journal:
         with self._thread_lock, self._file.transaction():
             votes = self._file.votes(pair)
             found = next((row for row in votes[::-1] if worker is None or row.worker == worker), None)
-            if found is None:
-                return False
-            left = [row._replace(vote=row.vote - (row.vote > found.vote)) for row in votes if row != found]
-            self._file.rewrite(left, found)
-            return True
+            if found is not None:
+                left = [row._replace(vote=row.vote - (row.vote > found.vote)) for row in votes if row != found]
+                self._file.rewrite(left, found)
+            return found is not None
 
-    def _rows(self, pairs: Any, answers: Any, worker: Any) -> list[tuple[tuple[int, int], bool | None, str | None]]:
-        """Each pair with its answer and its worker, checked."""
+    def _rows(self, pairs: Any, answers: Any, worker: Any) -> list[tuple[tuple[int, int], str | None, bool | None]]:
+        """Each pair with its worker and its answer, checked."""
+        shapes = "pairs must have shape (m, 2) and answers shape (m,)"
         try:
             pairs, answers = np.asarray(pairs), [None if pd.isna(said) is True else said for said in answers]
         except (TypeError, ValueError):
-            raise ValueError(
-                f"pairs must have shape (m, 2) and answers shape (m,); they are {pairs!r} and {answers!r}"
-            ) from None
+            raise ValueError(f"{shapes}; they are {pairs!r} and {answers!r}") from None
         if len(pairs) == len(answers) == 0:
             return []
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or len(answers) != len(pairs):
-            raise ValueError(f"pairs must have shape (m, 2) and answers (m,), not {pairs.shape} and ({len(answers)},)")
+        if pairs.shape != (len(answers), 2):
+            raise ValueError(f"{shapes}, not {pairs.shape} and ({len(answers)},)")
         if pairs.dtype.kind not in "iu":
             raise TypeError(f"pairs must be integers, not {pairs.dtype}")
-        one = worker is None or isinstance(worker, str) or not isinstance(worker, Iterable)
-        workers = [worker] * len(answers) if one else list(worker)
+        many = isinstance(worker, Iterable) and not isinstance(worker, str)
+        workers = list(worker) if many else [worker] * len(answers)
         if len(workers) != len(answers):
             raise ValueError(
                 f"worker must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
             )
         n: Any = self._file.run_identity().get("records", np.inf)
         rows = []
-        for row, (pair, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
+        for row, (pair, who, said) in enumerate(zip(pairs.tolist(), workers, answers, strict=True)):
             what = f"the answer in row {row}"
             if max(pair) >= n:
                 raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {tuple(pair)}")
-            same = checked(said, None, what)[0]
-            rows.append((_pair(*pair), same, _worker(None if pd.isna(who) is True else who, what)))
+            who = _worker(None if pd.isna(who) is True else who, what)
+            rows.append((_pair(*pair), who, checked(said, None, what)[0]))
         return rows
 
     def close(self) -> None:
@@ -461,15 +407,6 @@ class Journal:
 
 def identity(ordering: Any) -> dict[str, object]:
     """What identifies a run: the number of records, and digests of the similarities and of what orders the questions.
-
-    Raises
-    ------
-    TypeError
-        If `ordering` is neither an `Ordering` nor a strategy that keeps contradicting answers.
-
-    See Also
-    --------
-    crowder.Journal : uses it to refuse the answers of another run.
 
     Examples
     --------
@@ -487,7 +424,7 @@ def identity(ordering: Any) -> dict[str, object]:
     }
 
 
-def _text_digest(records: pd.DataFrame) -> str:
+def _text_digest(records: Any) -> str:
     try:
         frame = pd.DataFrame(records)
     except (TypeError, ValueError) as error:

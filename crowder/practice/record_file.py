@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from crowder import validation
@@ -70,7 +71,7 @@ def read_records(
     fields: Sequence[str] | None = None,
     label: str | None = None,
     encoding: str = "utf-8",
-    sep: str = ",",
+    sep: str | None = ",",
 ) -> pd.DataFrame:
     """Read records from a CSV file with a header, all values as strings.
 
@@ -87,8 +88,9 @@ def read_records(
         Column with the true clusters, if they are known. By default ``label``, if there is such a column.
     encoding : str, keyword only
         Encoding of the file. A UTF-8 byte order mark is skipped.
-    sep : str, keyword only
-        Separator of the cells: one character, or the two characters ``\\t`` for a tab.
+    sep : str, optional, keyword only
+        Separator of the cells: one character, or the two characters ``\\t`` for a tab. None takes the one of comma,
+        semicolon, tab and ``|`` that is most frequent in the first line.
 
     Returns
     -------
@@ -106,11 +108,6 @@ def read_records(
     OSError
         If there is no such file, or it is a directory.
 
-    See Also
-    --------
-    crowder.Plan : what resolving these records will cost.
-    crowder.similarity.compute : the similarities of records.
-
     Notes
     -----
     The rules are those of :mod:`crowder.practice.record_file`. Time and memory are proportional to the size of the
@@ -118,22 +115,22 @@ def read_records(
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "places.csv")
-    >>> text = "key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n"
-    >>> _ = Path(path).write_text(text, encoding="utf-8")
-    >>> records = read_records(path, id="key")
-    >>> records.values.tolist()
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "places.csv")
+    >>> _ = path.write_text("key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n")
+    >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
-    >>> _ = Path(path).write_text(text + "007,Epcot,32830\\n", encoding="utf-8")
+    >>> _ = path.write_text("key,name,zip\\n007,Disney World,NA\\n008,Disneyland,\\n007,Epcot,32830\\n")
     >>> read_records(path, id="key")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     ValueError: ...places.csv: row 4, column 'key': identifiers must be unique, but '007' is also in row 2
     """
-    if not (fields is None or isinstance(fields, str)):
-        fields = list(fields) if isinstance(fields, Iterable) else fields
-        if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
+    if fields is not None:
+        fields = (
+            [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, "fields must be names"))
+        )
+        if not all(isinstance(name, str) for name in fields):
             raise TypeError(f"fields must be names of columns, not {fields!r}")
     for what, name in (("id", id), ("label", label)):
         if not (name is None or isinstance(name, str)):
@@ -155,7 +152,8 @@ def open_table(
     Without a separator, the one in the first line is taken. A ValueError, also one that is raised inside the ``with``
     block, is raised again with the name of the file.
     """
-    if sep is not None and not (isinstance(sep, str) and (sep == r"\t" or (len(sep) == 1 and sep not in '"\r\n\0'))):
+    sep = "\t" if sep == r"\t" else sep
+    if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
         raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
     if not isinstance(encoding, str) or "\0" in encoding:
         raise ValueError(f"encoding must be the name of an encoding, such as 'utf-8', not {encoding!r}")
@@ -165,7 +163,7 @@ def open_table(
         text = _text(Path(path).read_bytes(), encoding, sep or ",")
         first = re.match(r'(?i)"?sep=(.)"?(?:\r\n?|\n)', text)
         line = text.lstrip("\r\n").partition("\n")[0]
-        mark = "\t" if sep == r"\t" else first[1] if first else sep or max(SEPARATORS, key=line.count)
+        mark = first[1] if first else sep or max(SEPARATORS, key=line.count)
         rows = _rows(text[first.end() if first else 0 :], mark)
         top, header = next(rows, (0, []))
         if not header:
@@ -206,17 +204,18 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
 
 def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
     """Raise a ValueError if the header looks like a record."""
-    if any(map(NAME.fullmatch, header)) or header == [str(int(header[0] == "1") + k) for k in range(len(header))]:
+    numbers = [int(name) for name in header if name.isdecimal() and len(name) < 9]
+    if any(map(NAME.fullmatch, header)) or (len(numbers) > 1 and set(np.diff(numbers)) == {1}):  # 0, 1, 2, or years
         return
-    again, digit = list[str](), list[str]()
-    for number, name in enumerate(header):
-        column = [(row, cells[number].strip()) for row, cells in rows if cells[number].strip()]
+    again, number = list[str](), list[str]()
+    for at, name in enumerate(header):
+        column = [(row, cell.strip()) for row, cells in rows for cell in cells[at : at + 1] if cell.strip()]
         again += [f"{_short(name)} is also in row {row}" for row, cell in column if cell == name][:1]
         if name[:1].isdigit() and sum(cell[0].isdigit() for _, cell in column) > 0.8 * len(column):
-            digit.append(f"column {number + 1} has a number in most rows, and there {_short(name)}")
-    if digit or len(again) >= min(2, len(header)):
+            number.append(f"in column {at + 1}, {_short(name)} is a number as in most other rows")
+    if number or len(again) >= min(2, len(header)):
         raise ValueError(
-            f"row {top} must be a header, not a record: {(again + digit)[0]}. Put a row with the names of the columns "
+            f"row {top} must be a header, not a record: {(again + number)[0]}. Put a row with the names of the columns "
             "above it; if it is the header, name the columns to compare, fields="
         )
 
@@ -231,10 +230,7 @@ def columns_of(
         raise ValueError(f"row {top} has only one cell, {_short(header[0])}; perhaps pass sep={other[0]!r}")
     id = "id" if id is None and "id" in header else id
     label = "label" if label is None and "label" in header and "label" != id else label
-    if fields is None:
-        chosen = [name for name in header if name not in (id, label)]
-    else:
-        chosen = [fields] if isinstance(fields, str) else list(fields)
+    chosen = [name for name in header if name not in (id, label)] if fields is None else fields
     for name in (id, label, *chosen):
         if name is not None and name not in header:
             raise ValueError(f"column {name!r} must be in the header, row {top}, which has {names}")
@@ -249,9 +245,8 @@ def columns_of(
         raise ValueError(f"fields must not be empty: the header, row {top}, has {names}")
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"fields must be different columns, not {chosen}")
-    reserved = [name for name in chosen if name in NOT_TEXT]
-    if reserved:
-        raise ValueError(f"fields must not contain the reserved name {reserved[0]!r}; leave it out with fields=")
+    for name in set(chosen) & set(NOT_TEXT):
+        raise ValueError(f"fields must not contain the reserved name {name!r}; leave it out with fields=")
     return id, label, chosen
 
 
@@ -308,9 +303,7 @@ def _quote_error(text: str, start: int, row: int, header: list[str], sep: str) -
 def _text(content: bytes, encoding: str, sep: str) -> str:
     """The decoded file; a ValueError with row and column if the bytes are not valid in this encoding."""
     if content.startswith(SPREADSHEETS):
-        raise ValueError(
-            "the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV (UTF-8) and pass that"
-        )
+        raise ValueError("the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV (UTF-8), pass that")
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     marked = next((name for mark, name in MARKS.items() if content.startswith(mark)), None)
     if plain and marked:

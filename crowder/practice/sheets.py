@@ -69,10 +69,9 @@ def read_votes(
     paths : path or sequence of path
         One file or several.
     ids : sequence of str
-        The identifiers of the records, in the order of the records.
+        The identifiers of the records, in their order.
     encoding, sep : str, keyword only
-        As in `crowder.read_records`. By default, the separator is the one in the header, since some spreadsheets change
-        it.
+        As in `crowder.read_records`. By default, the separator in the header, since some spreadsheets change it.
 
     Returns
     -------
@@ -87,11 +86,6 @@ def read_votes(
         or a cell is not one of the answers. The message names row and column.
     OSError
         If there is no such file.
-
-    See Also
-    --------
-    crowder.practice.votes.settle : clusters from the votes.
-    crowder.Journal.record : keeps them.
 
     Examples
     --------

@@ -31,10 +31,9 @@ class Settled(NamedTuple):
     contradictions : list of tuple (pair, said, implied, rows)
         Each pair whose majority says the opposite of what others imply, with both answers and the numbers of votes
         that imply the other. The clusters may follow either.
-    unsure : list of tuple of int
-        Pairs that their votes do not settle: all are unsure, or as many say yes as no. To be asked last.
-    split : list of tuple of int
-        Pairs about which one worker says yes and another no.
+    unsure, split : list of tuple of int
+        Pairs that their votes do not settle, because all are unsure or as many say yes as no: to be asked last. Pairs
+        about which one worker says yes and another no.
     """
 
     pairs: list[Pair]
@@ -59,19 +58,10 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
     votes : iterable of tuple (i, j, same, worker)
         Two records, whether they are the same (None if unsure), and the worker. Rows are numbered from 0.
 
-    Returns
-    -------
-    Settled
-
     Raises
     ------
     ValueError, TypeError
         If a vote is not of this form, or its records are not two of the n.
-
-    See Also
-    --------
-    crowder.practice.sheets.read_votes : votes from question sheets.
-    crowder.resolve : clusters by the likelihood of all answers.
 
     Notes
     -----
@@ -96,28 +86,19 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
             said[i, j][worker] = None if same is None else validation.flag(same, "same"), row
         except (TypeError, ValueError) as error:
             raise type(error)(f"votes must be (i, j, same, worker), not {vote!r} in row {row}: {error}") from None
-    majority: dict[Pair, bool] = {}
-    unsure, split, row_of = [], [], {}
-    for pair, by_worker in said.items():
-        rows = dict(by_worker.values())
-        score = sum((same is True) - (same is False) for same, _ in by_worker.values())
-        if score:
-            majority[pair] = score > 0
-            row_of[pair] = rows[score > 0]
-        else:
-            unsure.append(pair)
-        if True in rows and False in rows:
-            split.append(pair)
+    score = {pair: sum((same is True) - (same is False) for same, _ in of.values()) for pair, of in said.items()}
+    majority = {pair: votes > 0 for pair, votes in score.items() if votes}
     labels = _components(n, [pair for pair, same in majority.items() if same])
     wrong = [pair for pair, same in majority.items() if not same and labels[pair[0]] == labels[pair[1]]]
-    affected = defaultdict[int, list](list, {labels[i]: [] for i, _ in wrong})
-    links = defaultdict[int, list](list)
+    affected: dict[int, list] = {labels[i]: [] for i, _ in wrong}
+    links = defaultdict[int, list](list)  # records with a match, and a row that says so
     for (i, j), by_worker in said.items():
         if labels[i] == labels[j] and labels[i] in affected:
             affected[labels[i]] += [(i, j, same, worker) for worker, (same, _) in by_worker.items()]
             if majority.get((i, j)):
-                links[i].append((j, row_of[i, j]))
-                links[j].append((i, row_of[i, j]))
+                row = dict(by_worker.values())[True]
+                links[i].append((j, row))
+                links[j].append((i, row))
     contradictions = [(pair, False, True, _path(*pair, links)) for pair in wrong]
     part = np.zeros(n, np.int64)
     for answers in affected.values():
@@ -125,9 +106,10 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
         number = dict(zip(records.tolist(), range(len(records)), strict=True))
         part[records] = resolve([(number[i], number[j], *rest) for i, j, *rest in answers], rng=0).clusters
     # What no answer connects is not joined, so that the answers imply the clusters.
-    joined = [(i, j) for i, j in majority if labels[i] == labels[j] and part[i] == part[j]]
-    labels = _components(n, joined)
+    labels = _components(n, [(i, j) for i, j in majority if labels[i] == labels[j] and part[i] == part[j]])
     same = [bool(labels[i] == labels[j]) for i, j in majority]
+    unsure = [pair for pair in said if pair not in majority]
+    split = [pair for pair, of in said.items() if {True, False} <= {same for same, _ in of.values()}]
     return Settled(list(majority), same, labels, contradictions, unsure, split)
 
 

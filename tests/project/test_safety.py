@@ -8,7 +8,6 @@ import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from tiny_book import TinyBook
@@ -16,7 +15,7 @@ from tiny_book import TinyBook
 import crowder as cr
 from book.companion import evidence, published
 from book.companion.printing import markdown_table
-from crowder.practice.sheets import SheetAnswers, escape_markup, question_sheet, read_answers
+from crowder.practice.sheets import escape_markup, question_sheet, read_votes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -256,7 +255,7 @@ def test_no_cell_of_a_sheet_is_a_formula_to_a_spreadsheet(tmp_path):
     bad = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1"]
     records = pd.DataFrame({"id": [f"r{i}" for i in range(len(bad))], "name": bad, "city": "plain"})
     pairs = [(i, i + 1) for i in range(len(bad) - 1)]
-    sheet = question_sheet(records, ["name", "city"], pairs, np.linspace(0, 1, len(pairs)))
+    sheet = question_sheet(records, ["name", "city"], pairs)
     for column in sheet:
         assert not sheet[column].str.match(r"[=+\-@\t\r＝＋－＠]|\s+[=+\-@]").any(), column
     assert sheet["name_a"].tolist() == [f"'{cell}" for cell in bad[:-1]]
@@ -267,10 +266,9 @@ def test_answers_of_records_whose_names_look_like_formulas_come_back(tmp_path):
     """An identifier has the apostrophe, too; with it or without, it is the same record."""
     ids = ["-1", "=a", "r"]
     records = pd.DataFrame({"id": ids, "name": ["Ann", "Bob", "Cy"]})
-    sheet = question_sheet(records, ["name"], [(0, 1), (1, 2)], [0.5, 0.25]).assign(same=["yes", "no"])
+    sheet = question_sheet(records, ["name"], [(0, 1), (1, 2)]).assign(same=["yes", "no"])
     assert sheet["id_a"].tolist() == ["'-1", "'=a"]
     sheet.to_csv(tmp_path / "s.csv", index=False)
-    assert read_answers(tmp_path / "s.csv", ids).pairs == [(0, 1), (1, 2)]
+    assert read_votes(tmp_path / "s.csv", ids) == [(0, 1, True, "s"), (1, 2, False, "s")]
     (tmp_path / "t.csv").write_text("id_a,id_b,same\n-1,=a,yes\n")  # as a spreadsheet saves it
-    assert read_answers(tmp_path / "t.csv", ids).pairs == [(0, 1)]
-    assert isinstance(read_answers(tmp_path / "t.csv", ids), SheetAnswers)
+    assert read_votes(tmp_path / "t.csv", ids) == [(0, 1, True, "t")]

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder.people import people
 from crowder.practice.planner import planner
-from crowder.practice.sheets import SheetAnswers
+from crowder.practice.votes import settle
 
 
 @pytest.fixture(scope="module")
@@ -110,16 +110,6 @@ def test_independent_similarities_are_counted_out_where_that_can_be_done(plan, m
     assert math.isnan(plan._independent("edge"))
 
 
-def test_a_sheet_has_the_similarity_of_its_own_pair(plan):
-    place, square = {name: v for v, name in enumerate(plan.records["id"])}, squareform(plan.condensed)
-    sheet = plan.sheet(12)
-    assert len(sheet) == 12
-    for row in sheet.itertuples():
-        assert float(row.similarity) == pytest.approx(square[place[row.id_a], place[row.id_b]], abs=5e-5)
-        assert row.name_a == plan.records["name"][place[row.id_a]]
-        assert row.name_b == plan.records["name"][place[row.id_b]]
-
-
 def test_what_will_really_happen_is_the_run_on_the_labels(plan):
     truth = cr.Truth(plan.records["label"])
     assert set(plan.actual_runs) == {"edge", "node", "evidence"}
@@ -134,9 +124,7 @@ def test_what_will_really_happen_is_the_run_on_the_labels(plan):
     ids=["open", "the same", "not the same"],
 )
 def test_two_records_are_one_or_two_until_somebody_says_so(answer, clusters):
-    answers = SheetAnswers(2)
-    if answer is not None:
-        answers.add(0, 1, answer, "here")
+    answers = settle(2, [] if answer is None else [(0, 1, answer, None)])
     two = cr.Plan(people([1, 1], rng=1), answers=answers, rng=1)
     assert two.n_clusters == clusters
     assert two.done == (answer is not None)

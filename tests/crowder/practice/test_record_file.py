@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import squareform
 
 import crowder as cr
 
@@ -73,6 +74,71 @@ def test_other_encodings_and_separators(encoding, tmp_path):
     assert table(read(tmp_path, content, encoding=encoding, sep=";")) == [["id", "a"], ["1", "café, au lait"]]
 
 
+@pytest.mark.parametrize("sep", list(",;\t|"))
+def test_the_separator_of_the_first_line_is_found_or_stated_there(sep, tmp_path):
+    """``sep=;`` is what Excel writes and reads; a tab may be passed as a shell passes it."""
+    content = "\n" + sep.join(["id", "a;,x"[: 1 + (sep == "|")], "b"]) + f"\n1{sep}a,b,c;d,,{sep}\n"
+    content = content.replace("a,b,c;d,,", '"a,b,c;d,,"')
+    names = content.split("\n")[1].split(sep)
+    wanted = [names, ["1", "a,b,c;d,,", ""]]
+    assert table(read(tmp_path, content, sep=None)) == table(read(tmp_path, content, sep=sep)) == wanted
+    for form in ("sep={}\n", "SEP={}\r\n", '"sep={}"\n', "\ufeffsep={}\r\n"):
+        assert table(read(tmp_path, form.format(sep) + content, sep=",")) == wanted
+        with pytest.raises(ValueError, match="row 3 has 2 cells"):  # the line is hidden in a spreadsheet: not a row
+            read(tmp_path, form.format(sep) + content.replace(f',,"{sep}', ',,"'))
+    if sep == "\t":
+        assert table(read(tmp_path, content, sep=r"\t")) == wanted
+
+
+def test_a_blank_record_is_read_and_similar_to_none(tmp_path):
+    """A single one refused the whole file."""
+    records = read(tmp_path, "id,a,b\n1,x,\n2,, \n3,,\n4,x,\n")
+    assert table(records)[2:4] == [["2", "", " "], ["3", "", ""]]
+    for name in cr.similarity.SIMILARITIES:
+        square = squareform(cr.similarity.compute(records, name))
+        assert not square[[1, 2]].any() and square[0, 3] > 0, name
+
+
+#: Files as they are found, with what their first record says against its being a header.
+FOUND = {
+    "restaurants": (
+        "id,name,addr,city,phone\n0,arnie morton's,435 s. la cienega blv.,los angeles,310/246-1501\n"
+        "1,arnie morton's,435 s. la cienega blvd.,los angeles,310-246-1501\n2,hotel bel-air,701 stone,bel air,310/4\n",
+        '"arnie morton\'s" is also in row 2',
+    ),
+    "bibliography": (
+        "id,title,authors,venue,year\nc/1,On Trees,D. Knuth,SIGMOD,1997\nc/2,On Graphs,R. Tarjan,VLDB,1998\n",
+        "in column 5, '1997' is a number as in most other rows",
+    ),
+    "discs": ("pk,artist,title,year\n1,ABBA,Gold,1990\n2,Abba,Gold,1992\n", "'Gold' is also in row 2"),
+    "products": ("sku,brand,price\nA1,Sony,199.99\nA2,Sony,189.00\n", "'Sony' is also in row 2"),
+    "German": ("Nummer;Ort\n1;Köln\n2;Bonn\n", "in column 1, '1' is a number"),
+    "French": ("nom,ville,naissance\nDupont,Paris,1980-01-02\nMartin,Lyon,1975-12-31\n", "'1980-01-02' is a number"),
+    "capitals": ("FIRMA,ORT,TEL\nBASF AG,KÖLN,0621 60-0\nBASF,KÖLN,0621/600\n", "'KÖLN' is also in row 2"),
+    "phones": ("Phone1,Phone2\n555-1,555-2\n555-3,555-4\n", "'555-1' is a number"),
+    "by year": ("land,2019,2020\nChad,5,8\nTchad,5,8\nPeru,7,9\n", "'5' is also in row 2"),
+    "an index": (",0,1,2\n5,a,b,7\n9,c,d,8\n", "in column 1, '5' is a number"),
+    "numbers": ("0,1\na,7\nc,8\n", "in column 2, '7' is a number"),
+    "questions": ("question1,question2\nhow?,why?\nwhy?,how?\n", None),
+    "one column": ("fruit\napple\npear\napple\n", "'apple' is also in row 3"),
+    "a header's word": ("brand,color\nbrand,red\nacme,color\n", None),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_first_row_that_is_a_record_is_not_swallowed(name, tmp_path):
+    """The file is read; without its first line it is refused, unless nothing in it says that a record is one."""
+    content, message = FOUND[name]
+    content = content if content[0] != "," else content.replace(",", "x,", 1)
+    read(tmp_path, content, sep=None)
+    rest = content.split("\n", 1)[1]
+    if message is not None:
+        with pytest.raises(ValueError, match=f"row 1 must be a header, not a record: .*{re.escape(message)}.* fields="):
+            read(tmp_path, rest, sep=None)
+    first = rest.split("\n")[0].split(";" if ";" in rest else ",")
+    assert list(read(tmp_path, rest, sep=None, fields=first)) == ["id", *first]  # whoever names the columns is believed
+
+
 def test_what_stays_in_a_field(tmp_path):
     """Blanks, quotes, separators and line ends of a field are kept; those around an identifier are not."""
     long = "x" * 200_000  # beyond the csv module's own limit, which is as it was afterwards
@@ -113,7 +179,7 @@ def test_what_a_csv_writer_wrote_comes_back(tmp_path_factory, names, data):
     ends = data.draw(st.sampled_from(["\n", "\r\n"]))
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter=sep, lineterminator=ends, quoting=csv.QUOTE_ALL).writerows([names, *rows])
-    records = cr.read_records(path, sep=sep)
+    records = cr.read_records(path, sep=sep, fields=names)  # named, so that none is taken for a record
     assert table(records) == [["id", *names], *([str(i), *row] for i, row in enumerate(rows, 2))]
 
 
@@ -137,7 +203,6 @@ FAULTS = {
     "identifier twice": (b"id,a\n7,x\n\n7 ,y\n", {}, "row 4, column 'id': identifiers must be unique, but '7'"),
     "empty identifier": (b"id,a\n1,x\n ,y\n", {}, "row 3, column 'id': the identifier must"),
     "empty label": (b"id,a,who\n1,x,\n", {"label": "who"}, "row 2, column 'who': the label must"),
-    "empty record": (b"id,a,b\n1,x,\n2,, \n", {}, "row 3: at least one field (a, b) must"),
     "too few cells": (b"id,a,b\n1,x,y\n2,x\n", {}, "row 3 has 2 cells, but the header has 3: column 'b'"),
     "too many cells": (b"id,a\n1,x\n2,Park, Orlando\n", {}, "row 3 has 3 cells, but the header has 2: ' Orlando'"),
     "rows of lines": (b'id,a\n1,"two\nlines"\n2\n', {}, "row 3 has 1 cell,"),  # the fourth line, the third row
@@ -147,12 +212,15 @@ FAULTS = {
     "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1, column 2: the opening quote must"),
     "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2, column 'b': 'hi\"\"\\n' follows"),
     "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2, column 'a': 'y\"\\n' follows"),
+    "xlsx": (b"PK\x03\x04\x14\0\x06\0", {}, "the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV"),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", {"encoding": "latin-1"}, "not a spreadsheet (.xlsx or .xls)"),
     "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "row 3, column 'a': a cell must not contain NUL"),
     "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "UTF-16; pass encoding='utf-16'"),
     "UTF-32 by its mark": ("id,a\n1,x\n".encode("utf-32"), {}, "UTF-32; pass encoding='utf-32'"),
     "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "UTF-16, pass encoding='utf-16-le'"),
     "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16, pass encoding='utf-16-be'"),
     "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file)"),
+    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": r"\t"}, "row 2, column 'a': byte 0xe9"),
     "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "row 3, column 'b': byte 0xe9 (byte 24"),
     "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file)"),
     "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
@@ -178,7 +246,7 @@ def test_an_open_quote_far_from_the_end_is_found_at_once_and_cut_short(tmp_path)
     assert len(str(caught.value)) < len(str(tmp_path)) + 250
 
 
-@pytest.mark.parametrize("sep", ["", ",,", '"', "\n", None, 3])
+@pytest.mark.parametrize("sep", ["", ",,", '"', "\n", r"\n", 3])
 def test_a_separator_is_one_character(sep, tmp_path):
     with pytest.raises(ValueError, match="sep must"):
         read(tmp_path, PLACES, sep=sep)

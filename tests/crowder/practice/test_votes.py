@@ -96,14 +96,13 @@ def test_the_clusters_do_not_depend_on_how_the_records_are_numbered_elsewhere():
 
 
 def test_among_many_records_contradictions_part_clusters_that_wrong_answers_have_joined():
-    """10,000 answers about 2,000 of 100,000 records, one in a hundred wrong. Joined transitively, most matches would be
-    wrong: a wrong yes joins all that is around it."""
+    """10,000 answers about neighbours among 2,000 of 100,000 records, three in a hundred wrong. Joined transitively,
+    most matches would be wrong: a wrong yes joins all that is around it."""
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(20_000), 5)
     i = rng.integers(0, 2000, 10_000)
-    j = np.where(rng.random(10_000) < 0.3, rng.integers(0, 2000, 10_000), i // 5 * 5 + rng.integers(0, 5, 10_000))
-    i, j = i[i != j], j[i != j]
-    same = (labels[i] == labels[j]) ^ (rng.random(len(i)) < 0.01)
+    j = i + rng.integers(1, 8, 10_000)
+    same = (labels[i] == labels[j]) ^ (rng.random(len(i)) < 0.03)
     settled = settle(100_000, zip(i.tolist(), j.tolist(), same, i % 3, strict=True))
     assert len(settled.contradictions) > 10
 
@@ -113,7 +112,6 @@ def test_among_many_records_contradictions_part_clusters_that_wrong_answers_have
         return both / all_pairs
 
     joined = settle(100_000, [(a, b, True, 0) for a, b, yes in zip(i.tolist(), j.tolist(), same, strict=True) if yes])
-    print(precision(joined.clusters))
     assert precision(settled.clusters) > 0.75 > 0.5 > precision(joined.clusters)
 
 
