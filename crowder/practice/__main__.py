@@ -199,14 +199,13 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
         print(f"\n{_count(given, 'answer')} saved; {opened.progress()}. For the clusters: crowder clusters")
     if not opened.questions(1, worker if html is None else None):
         print(NOTHING_LEFT)
-    if html is None or not opened.questions(1):
-        return
-    text, key = page(opened, size)
-    path = Path(html or opened.folder / f"label-{key}.html")
-    if path.exists() and path.read_text("utf-8") != text:
-        raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
-    files.write(path, text.encode())
-    print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+    elif html is not None:
+        text, key = page(opened, size)
+        path = Path(html or opened.folder / f"label-{key}.html")
+        if path.exists() and path.read_text("utf-8") != text:
+            raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
+        files.write(path, text.encode())
+        print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
 
 
 def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
