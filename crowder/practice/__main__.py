@@ -182,7 +182,7 @@ def plan(csv: str, **changes: Any) -> None:
     project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
     print(_plan(project))
     if number := len(project.identical):
-        print(f"{_count(number, 'record')} with the text of an earlier one: the same, without a question.")
+        print(f"{_count(number, 'answer')} without a question: records with the text of an earlier one are the same.")
     where = "here: crowder label; in a browser: crowder label --html; in sheets: crowder next"
     print(f"\nThe project is {project.folder}. To answer {where}")
 
