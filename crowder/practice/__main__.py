@@ -206,6 +206,7 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
             raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
         files.write(path, text.encode())
         print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+        _tell_copies(opened)
 
 
 def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
@@ -221,8 +222,7 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
     path = opened.write_sheet(pairs, out)
     waste = expected_waste(pairs, planned.clusterings, opened.settled.pairs, opened.settled.same)
     print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
-    if (votes := opened.settings["votes"]) > 1:
-        print(f"Give a copy to each of {votes} people; the name of the file, or the column worker, tells who it was.")
+    _tell_copies(opened)
     print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
 
@@ -273,6 +273,11 @@ def _disagreements(project: Project) -> None:
         print(f"{_count(len(said), 'disagreement')} among the answers (the clusters are the likeliest by all of them):")
         print("\n".join(f"  {line}" for line in said[:SHOWN] + ["..."] * (len(said) > SHOWN)))
         print("To resolve one, correct it in the sheet of its worker and hand that in again (crowder answers).")
+
+
+def _tell_copies(project: Project) -> None:
+    if (votes := project.settings["votes"]) > 1:
+        print(f"Give a copy to each of {votes} people; the column worker, or the name of their sheet, tells them apart.")
 
 
 def _count(number: int, what: str) -> str:

@@ -36,7 +36,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
         while True:
             print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
             word = next(words, "quit")
-            said = KEYS.get(word[:1] if word in SAID or len(word) == 1 else "", word)
+            said = KEYS.get(word, word)
             print(said if stdin.isatty() else "", file=stdout)
             if said in SAID:
                 project.answer(queue.pop(0), SAID[said], worker)
