@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.plan import Plan
     from crowder.practice.record_file import read_records
+    from crowder.practice.scored_pairs import from_pairs
     from crowder.practice.stream import StreamOrdering
     from crowder.synthetic_pairs import synthetic_candidates
 
@@ -77,6 +78,7 @@ _LATER = {
     "expected_queries_exact": "crowder.counting.exact_counts",
     "expected_queries_symbolic": "crowder.counting.exact_counts",
     "experiments": "crowder.experiments",
+    "from_pairs": "crowder.practice.scored_pairs",
     "journal": "crowder.practice.journal",
     "number_records": "crowder.practice.parquet",
     "read_records": "crowder.practice.record_file",
@@ -123,6 +125,7 @@ __all__ = [
     "expected_queries_exact",
     "expected_queries_symbolic",
     "experiments",
+    "from_pairs",
     "ideal_queries",
     "ideal_recall",
     "journal",

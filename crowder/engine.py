@@ -24,15 +24,20 @@ __all__ = [
     "LOW",
     "Knowledge",
     "NodeWalk",
+    "apart",
     "edge_ask",
     "edge_run",
     "learn",
+    "learn_first",
     "learned",
     "no_knowledge",
     "node_ask",
     "node_run",
     "node_walk",
+    "one_table",
     "open_pairs",
+    "part_all",
+    "part_tables",
     "random_run",
     "replay",
     "settled",
@@ -230,6 +235,98 @@ def learned(knowledge, i, j, same):
         return False
     learn(k, i, j, same)
     return True
+
+
+# --- Answers known before any question, and tables of which no two records match ------------------------------------
+
+
+@njit(cache=True)
+def one_table(ring, tables, i, j):
+    """Whether the components of i and j have records of one table."""
+    u = i
+    while True:
+        v = j
+        while True:
+            if tables[u] == tables[v]:
+                return True
+            v = np.int64(ring[v])
+            if v == j:
+                break
+        u = np.int64(ring[u])
+        if u == i:
+            return False
+
+
+@njit(cache=True)
+def learn_first(knowledge, codes, answers, tables):
+    """Record answers known before any question, which do not count as asked; stops at one that contradicts others.
+
+    Returns the knowledge and the position of that answer, or -1.
+    """
+    for q in range(len(codes)):
+        i, j = codes[q] >> 32, codes[q] & LOW
+        same = knowledge.component[i] == knowledge.component[j]
+        differ = not same and settled(knowledge.component, knowledge.table, i, j)
+        if not same and not differ and len(tables) > 0:
+            differ = one_table(knowledge.ring, tables, i, j)
+        if (same and not answers[q]) or (differ and answers[q]):
+            return knowledge, q
+        if not same and not differ:
+            knowledge = learn(knowledge, i, j, answers[q])
+            knowledge.count[ASKED] = 0
+    return knowledge, -1
+
+
+@njit(cache=True)
+def part_tables(knowledge, first, neighbour, tables, i):
+    """Record that the component of i differs from each one that has a candidate pair with it and a record of one of its
+    tables. None of this counts as asked.
+
+    The candidate pairs of record v are with ``neighbour[first[v]:first[v + 1]]``; if `first` is empty, with all.
+    """
+    k = knowledge
+    held = np.zeros(len(tables), np.bool_)  # tables are numbered from 0, so there are at most as many as records
+    v = i
+    while True:
+        held[tables[v]] = True
+        v = np.int64(k.ring[v])
+        if v == i:
+            break
+    while True:
+        start, end = (first[v], first[v + 1]) if len(first) > 0 else (0, len(tables))
+        for p in range(start, end):
+            u = np.int64(neighbour[p]) if len(first) > 0 else p
+            if settled(k.component, k.table, v, u):
+                continue
+            w = u
+            while not held[tables[w]]:
+                w = np.int64(k.ring[w])
+                if w == u:
+                    break
+            if held[tables[w]]:
+                k = learn(k, v, u, False)
+                k.count[ASKED] -= 1
+        v = np.int64(k.ring[v])
+        if v == i:
+            return k
+
+
+@njit(cache=True)
+def part_all(knowledge, first, neighbour, tables):
+    """`part_tables` for every component."""
+    for i in range(len(tables)):
+        if knowledge.component[i] == i:
+            knowledge = part_tables(knowledge, first, neighbour, tables, i)
+    return knowledge
+
+
+def apart(knowledge):
+    """The pairs of components known to differ, each named as in `component`: two arrays (d,)."""
+    keys = knowledge.table[knowledge.table != -1]
+    low, high = keys >> 32, keys & LOW
+    # Other keys are of components that have been merged away.
+    kept = (knowledge.component[low] == low) & (knowledge.component[high] == high)
+    return low[kept], high[kept]
 
 
 # --- Edge ordering -------------------------------------------------------------------------------------------------

@@ -266,7 +266,7 @@ def begin(oracle: Crowd, ordering: Any) -> None:
     --------
     >>> begin(lambda i, j: True, ordering=None)  # has no such method
     """
-    method = getattr(oracle, "begin", None)
+    method = getattr(validation.not_a_class(oracle, "oracle must be a crowd that answers"), "begin", None)
     if method is not None:
         method(ordering)
 
@@ -277,7 +277,7 @@ def callable_oracle(oracle: Crowd) -> Any:
     Raises
     ------
     TypeError
-        If it is not callable.
+        If it is not callable, or a class such as `Truth`.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def callable_oracle(oracle: Crowd) -> Any:
     """
     if not callable(oracle) and not hasattr(oracle, "vote"):
         raise TypeError(f"oracle must be callable, not {oracle!r}; pass true labels as crowder.Truth(labels)")
-    return oracle
+    return validation.not_a_class(oracle, "oracle must be a crowd that answers")
 
 
 def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:

@@ -26,10 +26,11 @@ from crowder.engine import (
     edge_run,
     learn,
     learned,
-    no_knowledge,
     node_ask,
     node_run,
     node_walk,
+    one_table,
+    part_tables,
     settled,
 )
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
@@ -56,7 +57,7 @@ class Ordering(ABC):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
 
     Raises
@@ -99,9 +100,9 @@ class Ordering(ABC):
         self._begin(candidates(similarity))
 
     def _begin(self, pairs: Candidates) -> None:
-        """Store the candidate pairs, with no answers yet."""
+        """Store the candidate pairs, with no answers yet but those known before any question."""
         self._candidates = pairs
-        self._knowledge = no_knowledge(pairs.n)
+        self._knowledge = pairs.knowledge()
         self._pending: tuple[int, int] | None = None
 
     # --- what a subclass defines --------------------------------------------------------------------------------------
@@ -153,7 +154,10 @@ class Ordering(ABC):
         return self._settled(*self._two((i, j)))
 
     def _settled(self, i: int, j: int) -> bool:
-        return bool(settled(self._knowledge.component, self._knowledge.table, i, j))
+        known, tables = self._knowledge, self._candidates.tables
+        if settled(known.component, known.table, i, j):
+            return True
+        return tables is not None and bool(one_table(known.ring, tables, i, j))  # not noted if it is no candidate
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
         """Record an answer obtained elsewhere; an answer that is already implied has no effect.
@@ -178,6 +182,8 @@ class Ordering(ABC):
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
+        if same and self._candidates.tables is not None and not self.every_pair:  # otherwise it is known already
+            self._knowledge = part_tables(self._knowledge, *self._candidates.partners, self._candidates.tables, i)
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
         try:
@@ -189,10 +195,12 @@ class Ordering(ABC):
         return i, j
 
     def _similarities(self) -> tuple[np.ndarray, ...]:
-        """The similarities of the candidate pairs and, unless every pair is one, the pairs themselves: for a
-        journal."""
+        """The similarities of the candidate pairs, the pairs themselves unless every pair is one, and known answers and
+        tables: for a journal."""
         values, codes = self._candidates.listed()
-        return (values,) if len(codes) == self.n * (self.n - 1) // 2 else (values, codes)
+        known, tables = self._candidates.known or (), self._candidates.tables
+        given = (*known, *([] if tables is None else [tables]))
+        return ((values,) if len(codes) == self.n * (self.n - 1) // 2 else (values, codes)) + given
 
     # --- what users call ----------------------------------------------------------------------------------------------
 
@@ -276,7 +284,7 @@ class Ordering(ABC):
             called again.
         """
         begin(callable_oracle(oracle), self)
-        if isinstance(oracle, Truth):
+        if isinstance(oracle, Truth) and self._candidates.tables is None:  # the compiled loop does not know of tables
             self._run(oracle.labels)
             self._pending = None
         else:
@@ -301,7 +309,9 @@ class Ordering(ABC):
         queries = np.empty((len(codes), 2), np.int64)
         np.right_shift(codes, 32, out=queries[:, 0])
         np.bitwise_and(codes, LOW, out=queries[:, 1])
-        return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
+        answers, known = self._knowledge.answer[: self.n_queries].copy(), self._candidates.known
+        matches = None if known is None else known[0][known[1]]
+        return Resolution(queries, answers, self._knowledge.component, known=matches)
 
 
 class EdgeOrdering(Ordering):
@@ -310,7 +320,7 @@ class EdgeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
@@ -381,7 +391,7 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless neither `ties` nor `order` needs it.
@@ -441,15 +451,20 @@ class NodeOrdering(Ordering):
         elif isinstance(ties, str):
             priority = NONE  # ties are then broken by the record's index
         else:
-            listed = self.n * (self.n - 1) // 2 if self._candidates.complete else len(value)
-            priority = _priorities(ties, listed)[position() if self._candidates.complete else position]
+            listed = self.n * (self.n - 1) // 2 if self._whole else len(value)
+            priority = _priorities(ties, listed)[position() if self._whole else position]
         self._walk = node_walk(arrivals, first, square, partner, value, priority)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether one match settles a record: not if records that are placed later may have known matches."""
+        return self._candidates.complete and self._candidates.known is None
 
     def _earlier_pairs(self, arrivals: np.ndarray, listed: bool) -> Any:
         """For each arrival, its pairs with earlier ones: where they start, the pairs, their positions in the list
         (`listed`)."""
         n = self.n
-        if self._candidates.complete:
+        if self._whole:
             first = np.arange(n + 1) * np.arange(-1, n) // 2
             first[0] = 0
 

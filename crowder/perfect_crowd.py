@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.orderings import NONE, arrival_order
-from crowder.pairs import Candidates, candidates
+from crowder.pairs import Candidates, candidates, unconstrained
 from crowder.sorting import edge_walk
 from crowder.validation import Seed
 
@@ -127,7 +127,7 @@ def node_questions(
 
 
 def _complete(similarity: ArrayLike, labels: ArrayLike) -> tuple[Candidates, np.ndarray]:
-    pairs = candidates(similarity)
+    pairs = unconstrained(candidates(similarity), "counting")
     if not pairs.complete:
         raise ValueError("similarity must have a value for every pair; use edge_ordering or node_ordering for others")
     return pairs, validation.labels(labels, pairs.n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ class Resolution:
         True for a match.
     clusters : ndarray of int64, shape (n,)
         Cluster of each record, numbered in order of their first record.
+    known : ndarray of int64, shape (k, 2), optional, keyword only
+        Matches that were known before the first question; recall and precision count them from the start.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Resolution:
     queries: np.ndarray
     answers: np.ndarray
     clusters: np.ndarray
+    known: np.ndarray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         queries, answers, clusters = np.asarray(self.queries), np.asarray(self.answers), np.asarray(self.clusters)
@@ -152,8 +155,10 @@ class Resolution:
         codes = validation.labels(labels, len(self.clusters))
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
-        right, joined = _newly_joined(np.ascontiguousarray(self.queries), np.ascontiguousarray(self.answers), codes)
-        return np.cumsum(right), np.cumsum(joined), total
+        known = np.empty((0, 2), np.int64) if self.known is None else self.known
+        answers = np.r_[np.ones(len(known), bool), self.answers]
+        right, joined = _newly_joined(np.concatenate([known, self.queries]), answers, codes)
+        return np.cumsum(right)[len(known) :], np.cumsum(joined)[len(known) :], total
 
 
 @njit(cache=True)

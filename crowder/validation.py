@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
 import sys
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "Seed", "expression", "flag", "generator", "is_symbolic", "kind", "labels", "model", "numbers", "path",
-    "probability", "whole",
+    "Seed", "expression", "flag", "generator", "is_symbolic", "kind", "labels", "model", "not_a_class",
+    "numbers", "path", "probability", "whole",
 ]  # fmt: skip
 
 
@@ -71,7 +72,32 @@ def kind(value: Any, wanted: type | tuple[type, ...], what: str) -> Any:
     TypeError: evidence must be a list, not None
     """
     if not isinstance(value, wanted):
-        raise TypeError(f"{what}, not {value!r}")
+        raise TypeError(f"{what}, not {not_a_class(value, what)!r}")
+    return value
+
+
+def not_a_class(value: Any, what: str) -> Any:
+    """The value, unless it is a class where an object is needed; ``what`` states the requirement in the error.
+
+    Raises
+    ------
+    TypeError
+        If it is a class. The message shows how to call it.
+
+    Examples
+    --------
+    >>> from crowder import Truth
+    >>> not_a_class(Truth, "ordering must be an ordering")
+    Traceback (most recent call last):
+    ...
+    TypeError: ordering must be an ordering, not the class Truth: call it first, Truth(labels)
+    """
+    if isinstance(value, type):
+        parameters = inspect.signature(value).parameters.values()
+        needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+        needed += ["rng=..."] * any(p.name == "rng" for p in parameters)
+        call = f"{value.__name__}({', '.join(needed)})"
+        raise TypeError(f"{what}, not the class {value.__name__}: call it first, {call}")
     return value
 
 

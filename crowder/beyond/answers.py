@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from crowder import validation
 
@@ -92,7 +93,8 @@ class Answers:
         Parameters
         ----------
         rows : DataFrame or iterable of tuple
-            A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``; or tuples
+            A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``, or with crowd-kit's
+            ``task``, ``label`` and ``worker``, where a task is a pair or text such as ``"r1|r7"``; or tuples
             ``(i, j, said)`` or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value,
             which is an error.
         n : int, optional
@@ -183,7 +185,7 @@ class Answers:
             raise ValueError(f"record {max(i, j)} is unknown: {known}; renumber the records or correct n")
         if i == j:
             raise ValueError(f"a question is about two different records, not record {i} twice; remove it")
-        vote = _said(said)
+        vote = as_vote(said)
         if worker is not None and _missing(worker):
             raise ValueError(f"the worker is {worker!r}; pass a name, or None for a worker without one")
         try:
@@ -234,6 +236,8 @@ NAMES = ("left", "right", "answer", "worker")
 
 def _rows_of(table: Any) -> Iterator[tuple]:
     """The rows of a data frame, as tuples."""
+    if {"task", "label"} <= set(table.columns) and "left" not in table.columns:  # of crowd-kit
+        table = _by_pair(table)
     absent = [name for name in NAMES[:3] if name not in table.columns]
     if absent:
         found = ", ".join(map(str, table.columns))
@@ -244,6 +248,16 @@ def _rows_of(table: Any) -> Iterator[tuple]:
     # Pandas makes a column of numbers with a missing value one of floats.
     columns[:2] = [[int(x) if isinstance(x, float) and x.is_integer() else x for x in side] for side in columns[:2]]
     return zip(*columns, strict=True)
+
+
+def _by_pair(table: Any) -> pd.DataFrame:
+    """Columns left, right, answer and worker from those of crowd-kit, where a task is a pair."""
+    tasks = [tuple(task.split("|")) if isinstance(task, str) else task for task in table["task"]]
+    for row, (task, written) in enumerate(zip(tasks, table["task"], strict=True)):
+        if not isinstance(task, (tuple, list)) or len(task) != 2:
+            raise ValueError(f'row {row}: task must be a pair (left, right) or text "left|right", not {written!r}')
+    made = {"left": [task[0] for task in tasks], "right": [task[1] for task in tasks], "answer": list(table["label"])}
+    return pd.DataFrame(made | ({"worker": list(table["worker"])} if "worker" in table.columns else {}), dtype=object)
 
 
 def _places(ids: Any) -> dict[Hashable, int]:
@@ -275,8 +289,19 @@ def _missing(value: Any) -> bool:
         return False
 
 
-def _said(said: Any) -> bool | None:
-    """True for "yes", False for "no", None for "unsure"."""
+def as_vote(said: Any) -> bool | None:
+    """True for "yes", False for "no", None for "unsure".
+
+    Raises
+    ------
+    ValueError
+        If it is none of the forms that `Answers.add` takes.
+
+    Examples
+    --------
+    >>> as_vote("Yes"), as_vote(0), as_vote(None)
+    (True, False, None)
+    """
     if said is None or isinstance(said, (bool, np.bool_)):
         return None if said is None else bool(said)
     if isinstance(said, str) and said.strip().lower() in SAID:

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.engine import ASKED, LOW, Knowledge, edge_ask, learn, no_knowledge, open_pairs, settled
+from crowder.engine import ASKED, LOW, Knowledge, apart, edge_ask, learn, open_pairs, part_tables, settled
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
@@ -264,7 +264,7 @@ class Audit(Ordering):
     beyond_candidates : bool, keyword only
         What the recall refers to if only some pairs are candidates: matches among the candidate pairs, so that nothing
         is said of the others, or (True) among all pairs of records; then the audit draws from all pairs, which takes
-        many more questions.
+        many more questions. False if records have tables (`crowder.from_pairs`).
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 
@@ -342,13 +342,16 @@ class Audit(Ordering):
         self.ordering, self.start, self.sample, self.budget = ordering, start, sample, budget
         self._begin(ordering._candidates)
         self._beyond = validation.flag(beyond_candidates, "beyond_candidates") and not self.every_pair
+        if self._beyond and self._candidates.tables is not None:
+            raise ValueError("beyond_candidates must be False, not True, where two records of one table never match: "
+                             "only candidate pairs are audited then")  # fmt: skip
         self._all = self.n * (self.n - 1) // 2
         pairs = self._all if self._beyond else len(self._candidates.listed()[1])
         if sample is not None and sample > pairs:
             raise ValueError(f"sample must be at most {pairs}, the number of pairs, not {sample}")
         self._key = int(validation.generator(rng, "the audit").integers(2**63))
         self._rng = np.random.default_rng(self._key)
-        self._seen = no_knowledge(self.n)  # the answers that this run has used; `_knowledge` has all that it was told
+        self._seen = self._candidates.knowledge()  # from what this run has used; `_knowledge` has all that it was told
         self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
         self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
         self._audited = self._matches = self._hits = 0  # questions drawn; matches in all, and among those drawn
@@ -498,6 +501,8 @@ class Audit(Ordering):
             self._at[0] = at + 1
             self._audited += 1
         self._seen = learn(self._seen, i, j, same)
+        if same and self._candidates.tables is not None and not self.every_pair:
+            self._seen = part_tables(self._seen, *self._candidates.partners, self._candidates.tables, i)
         self._matches += same
         self._misses = 0 if same else self._misses + 1
 
@@ -545,10 +550,8 @@ class Audit(Ordering):
         if self.every_pair or self._beyond:
             sizes = np.bincount(component)
             weight, count = _products(sizes[sizes > 0])
-            keys = known.table[known.table != -1]
-            low, high = keys >> 32, keys & LOW
-            apart = (component[low] == low) & (component[high] == high)  # other keys are of components that were merged
-            differ = sizes[low[apart]] * sizes[high[apart]]
+            low, high = apart(known)
+            differ = sizes[low] * sizes[high]
             return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
         codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
         a, b = component[codes >> 32], component[codes & LOW]
@@ -579,7 +582,8 @@ class Audit(Ordering):
             low, high = (low, middle) if self._rejected(middle) else (middle, high)
         return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
                        self._hits, self._expected, self._reason, self._crowd_errs,
-                       "all pairs" if self.every_pair or self._beyond else "candidate pairs")  # fmt: skip
+                       "all pairs" if self.every_pair or self._beyond else "candidate pairs",
+                       known=plain.known)  # fmt: skip
 
 
 def _inside(value: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ from crowder.beyond.log_likelihood import (
     UNIT,
     Lead,
     absorb,
+    absorb_known,
     ask_all,
     credit,
     log_ratios,
@@ -153,6 +154,7 @@ class EvidenceOrdering(Ordering):
         self._first_ratio = self._ratio
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals)
+        absorb_known(self._summed, self._candidates, self._place)
         pairs = np.empty(0, np.int64)
         if model is None and form == "auto":
             falling, codes = self._candidates.sorted

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
-from crowder.pairs import candidates
+from crowder.pairs import candidates, unconstrained
 
 __all__ = ["KeptAnswers"]
 
@@ -52,7 +52,7 @@ class KeptAnswers(ABC):
     """
 
     def __init__(self, similarity: ArrayLike) -> None:
-        pairs = candidates(similarity)
+        pairs = unconstrained(candidates(similarity), "a strategy that keeps contradicting answers")
         if not pairs.complete:
             raise ValueError("similarity must have every pair, dense or condensed")
         self.n = pairs.n

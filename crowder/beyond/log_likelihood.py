@@ -14,6 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from crowder.engine import apart
+from crowder.pairs import Candidates
+
 __all__ = [
     "ALPHA",
     "SETTLED",
@@ -22,6 +25,7 @@ __all__ = [
     "Lead",
     "SummedEvidence",
     "absorb",
+    "absorb_known",
     "ask_all",
     "credit",
     "log_ratios",
@@ -220,6 +224,23 @@ def absorb(summed, i, j, same):
             elif best[c] == b or (best[c] == a and new < most[c]):
                 best[c] = STALE
         total[b, c] = total[c, b] = SETTLED
+
+
+def absorb_known(summed: SummedEvidence, pairs: Candidates, place: np.ndarray) -> None:
+    """Update the sums with what is known before any question; ``place`` gives a record's number in the sums.
+
+    Every pair is a candidate, so two records of one table are noted as different, and so are the clusters they join.
+    """
+    if not pairs.constrained:
+        return
+    if pairs.known is not None:
+        for (i, j), same in zip(place[pairs.known[0]], pairs.known[1], strict=True):
+            if same and summed.name[i] != summed.name[j]:
+                absorb(summed, i, j, True)
+        summed.asked[place[pairs.known[0]]] = True
+    low, high = (summed.name[place[side]] for side in apart(pairs.knowledge()))
+    summed.total[low, high] = summed.total[high, low] = SETTLED
+    rank(summed)
 
 
 @njit(cache=True)

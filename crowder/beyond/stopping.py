@@ -19,7 +19,17 @@ from crowder import validation
 from crowder.beyond.audit import Audit
 from crowder.beyond.evidence_ordering import FIRST_UPDATE, UPDATE_FACTOR
 from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
-from crowder.beyond.log_likelihood import CERTAIN, SETTLED, UNIT, absorb, log_ratios, question, reweigh, sum_evidence
+from crowder.beyond.log_likelihood import (
+    CERTAIN,
+    SETTLED,
+    UNIT,
+    absorb,
+    absorb_known,
+    log_ratios,
+    question,
+    reweigh,
+    sum_evidence,
+)
 from crowder.beyond.posterior import doubtful, left_open
 from crowder.densities import common_steps
 from crowder.engine import LOW, learn, node_omit
@@ -272,6 +282,7 @@ class Stopping(Ordering):
     def __init__(self, ordering: Ordering, model: SimilarityModel | None = None, *, pair_delta: float | None = None,
                  run_delta: float | None = None, budget: int | None = None, odds: float | None = None,
                  dependence: bool = False, errors: float = 0.0) -> None:  # fmt: skip
+        validation.not_a_class(ordering, "ordering must be an edge, node or evidence ordering")
         # What this class omits would be answers in an audit.
         if not isinstance(ordering, Ordering) or isinstance(ordering, (Stopping, Audit)):
             raise ValueError(f"ordering must be an edge, node or evidence ordering, not {ordering!r}")
@@ -307,6 +318,7 @@ class Stopping(Ordering):
             self._steps = step_of(edges[1:-1], square)
             self._ratio = log_ratios(green, red)
         self._summed = sum_evidence(self._ratio[self._steps])
+        absorb_known(self._summed, self._candidates, np.arange(self.n))
         self._update_at = FIRST_UPDATE
         level = min((delta for delta in (pair_delta, run_delta) if delta is not None), default=0.0)
         # A pair of components is omitted when σ(ln o + E) is at most the level, that is, when E is at most this.
@@ -327,7 +339,8 @@ class Stopping(Ordering):
         answers = "bounded errors" if self.errors else "unknown errors" if self._crowd_errs else "true answers"
         declared, chance, reason = self._end
         assumes = (*self._evidence_from, answers) if len(declared) else (answers,)
-        return Stopped(plain.queries, plain.answers, plain.clusters, declared, chance, reason, assumes, self.errors)
+        return Stopped(plain.queries, plain.answers, plain.clusters, declared, chance, reason, assumes, self.errors,
+                       known=plain.known)  # fmt: skip
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
         """Record the crowd's answer to the open question (as `Ordering.tell`)."""

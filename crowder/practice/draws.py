@@ -1,14 +1,13 @@
 r"""Clusterings that are plausible given the similarities and the answers so far, drawn at random.
 
-Say that a pair of similarity w about which edge ordering asks, between groups of a and b records, is a match with
-log-odds :math:`(w - t)/s - g \log ab`: larger groups have more pairs, so that it says less that the best of them is
-similar. Draw t, s and g from a prior times the likelihood of the answers (a Bayesian logistic regression), and let edge
-ordering go on after the answers, with random ones by these odds: the groups that it ends with are a plausible
-clustering, and its run says how many questions it takes to find its matches.
+Edge ordering asks about a pair of similarity w, between groups of a and b records. Say that it is a match with log-odds
+:math:`x = (w - t)/s - g \log ab` (larger groups have more pairs, so that it says less that their best is similar), and
+with :math:`x - BEND\,x^2` if x is negative (the mass of dissimilar pairs has hardly any matches). Draw t, s and g from
+a prior times the likelihood of the answers, and let edge ordering go on after the answers, with random ones by these
+odds. The groups that it ends with are a plausible clustering, and its run says how many questions find its matches.
 
-The prior is uniform in t and lognormal in s, g, and in the share of right merges among those of single linkage. As most
-matches are expected above t, it falls with the ratio of the matches expected below t to those above. It depends on the
-heights of the merges only up to their place and scale, so that it does for any kind of scores.
+The prior is uniform in t, and lognormal in s, in g and in the share of the merges of single linkage that are right. It
+depends on the similarities only up to their place and scale, so that any scores will do.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from crowder.pairs import Candidates
 
 __all__ = ["Draw", "draw_clusterings"]
 
-#: Median, and standard deviation of the logarithm, of s as a share of the range of the heights; of g; and of the share
-#: of right merges. With WEAK, FEW and TRUST, they were chosen on people (invented, and of Febrl and RLdata10000) and
-#: citations (cora).
+#: Median, and standard deviation of the logarithm: of s, as a share of the range of the heights at which single linkage
+#: merges; of g; and of the share u of right merges, whose prior has another factor sqrt(1 - u). All constants here were
+#: chosen on people (invented, of Febrl and of RLdata10000) and on citations (cora).
 SOFTNESS, SIZE, RIGHT = (0.045, 0.55), (1.0, 1.4), (0.15, 1.2)
 
 #: Below t, the log-odds x are less by this times x².
@@ -35,10 +34,7 @@ BEND = 0.12
 #: t is between the lowest height, less this share of the range, and the highest one, plus the other.
 BELOW, ABOVE = 0.1, 0.3
 
-#: If A and B matches are expected above and below t, the prior has a factor (1 + WEAK B / (A + FEW))^-2.
-WEAK, FEW = 2.0, 5.0
-
-#: q answers count as q / (1 + q / TRUST), because no data follow the model in every detail; at most MOST are used.
+#: q answers count as q / (1 + q / TRUST), because no data follow the model in every detail; about MOST are used.
 TRUST, MOST = 200, 2000
 
 #: Triples (t, s, g) from the prior, among which the answers choose; steps of Metropolis's algorithm from there.
@@ -105,7 +101,7 @@ def draw_clusterings(pairs: Candidates, asked: Any, same: Any, number: int, *, r
     place[place == len(listed)] = 0
     seen = listed[place] == answered[0][new] if len(listed) else np.zeros(len(new), bool)
     known = values[place[seen]], log_size[seen], answered[1][new][seen]
-    drawn = _triples(_heights(falling, codes, pairs.n), pairs.n, middle, width, known, number, rng)
+    drawn = _triples(_heights(falling, codes, pairs.n), pairs.n, known, number, rng)
     draws = []
     for t, s, g in drawn:
         left = np.cumsum((width * expit(_bent((middle - t) / s)))[::-1])[::-1]
@@ -140,9 +136,7 @@ def _heights(falling, codes, n):
     return heights[:merges].copy()
 
 
-def _triples(
-    heights: np.ndarray, n: int, middle: np.ndarray, width: np.ndarray, known: Any, number: int, rng: Any
-) -> np.ndarray:
+def _triples(heights: np.ndarray, n: int, known: Any, number: int, rng: np.random.Generator) -> np.ndarray:
     """Draws (number, 3) of t, s and g."""
     if not len(heights):
         return np.tile([0.5, 0.1, 1.0], (number, 1))
@@ -155,12 +149,10 @@ def _triples(
 
     def log_weight(z: np.ndarray) -> np.ndarray:
         t, s, g = _unscaled(z, span).T[:, :, None]
-        p = width * expit(_bent((middle - t) / s))
-        above = np.where(middle >= t, p, 0).sum(axis=1)
         share = expit(_bent((quantiles - t) / s)).mean(axis=1) * len(heights) / max(1, n - 1)
         spread = (np.log(np.maximum(share, 0.1 / n)) - np.log(RIGHT[0])) / RIGHT[1]
         said = log_expit(np.where(same, 1, -1) * _bent((value - t) / s - g * log_size)).sum(axis=1)
-        total = power * said - spread**2 / 2 - 2 * np.log1p(WEAK * (p.sum(axis=1) - above) / (above + FEW))
+        total = power * said - spread**2 / 2 + np.log1p(-share.clip(max=0.999)) / 2
         return np.where((z[:, 0] >= least) & (z[:, 0] <= most), total, -np.inf)
 
     z = np.c_[rng.uniform(least, most, PROPOSALS), rng.standard_normal((PROPOSALS, 2))]
@@ -171,7 +163,8 @@ def _triples(
     z, log = z[at], log[at] - (z[at, 1:] ** 2).sum(axis=1) / 2
     # Few proposals may have nearly all of the weight: some steps of Metropolis's algorithm spread the draws.
     for step in range(STEPS):
-        new = z + (1.4, 0.5, 0.15)[step % 3] * rng.standard_normal(z.shape) * (z.std(axis=0) + [0.01 * span, 0.05, 0.05])
+        scale = (1.4, 0.5, 0.15)[step % 3] * np.maximum(z.std(axis=0), 0.01 * span)
+        new = z + scale * rng.standard_normal(z.shape)
         log_new = log_weight(new) - (new[:, 1:] ** 2).sum(axis=1) / 2
         better = np.log(rng.random(number)) < log_new - log
         z, log = np.where(better[:, None], new, z), np.where(better, log_new, log)
@@ -183,5 +176,7 @@ def _bent(x: np.ndarray) -> np.ndarray:
 
 
 def _unscaled(z: np.ndarray, span: float) -> np.ndarray:
-    spread = [np.exp(np.log(median) + deviation * x) for x, (median, deviation) in zip(z.T[1:], (SOFTNESS, SIZE), strict=True)]
+    spread = [
+        np.exp(np.log(median) + deviation * x) for x, (median, deviation) in zip(z.T[1:], (SOFTNESS, SIZE), strict=True)
+    ]
     return np.c_[z[:, 0], span * spread[0], spread[1]]

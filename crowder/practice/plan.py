@@ -45,7 +45,11 @@ class _Run(NamedTuple):
 
     def recall(self, questions: np.ndarray) -> np.ndarray:
         total = np.r_[0, np.cumsum(self.found)]
-        return total[np.searchsorted(self.at, questions, side="right")] / total[-1] if total[-1] else np.ones(len(questions))
+        return (
+            total[np.searchsorted(self.at, questions, side="right")] / total[-1]
+            if total[-1]
+            else np.ones(len(questions))
+        )
 
 
 class Plan:
@@ -58,8 +62,8 @@ class Plan:
     ----------
     data : DataFrame, or whatever an ordering takes
         Records, with columns of text, of which ``id`` and ``label`` are not compared; or the similarities of candidate
-        pairs: dense, condensed, sparse, or from `crowder.from_pairs`. Of more than `MOST_RECORDS` records, the candidates
-        are those of `crowder.practice.blocking.candidate_pairs`.
+        pairs: dense, condensed, sparse, or from `crowder.from_pairs`. Of more than 5,000 records, the candidates are
+        those of `crowder.practice.blocking.candidate_pairs`.
     similarity : str, optional
         For records: a key of `crowder.similarity.SIMILARITIES`, by default "jaccard-qgrams".
     ordering : {"auto", "edge", "node", "evidence"} or subclass of `crowder.Ordering`, keyword only
@@ -194,7 +198,9 @@ class Plan:
         """The same rows for true labels (n,): columns recall, questions, cost."""
         questions = self._questions(self._run(self._ordering, validation.labels(labels, self.candidates.n)))
         rows = {"recall": list(self._goals.values()), "questions": questions}
-        return pd.DataFrame(rows, index=list(self._goals)).assign(cost=lambda x: x["questions"] * self.price * self.votes)
+        return pd.DataFrame(rows, index=list(self._goals)).assign(
+            cost=lambda x: x["questions"] * self.price * self.votes
+        )
 
     @cached_property
     def within_budget(self) -> tuple[float, float, float] | None:
@@ -299,8 +305,8 @@ def _check_memory(n: int) -> None:
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else needed
     if needed > there:
         raise MemoryError(
-            f"all pairs of {n:,} records need {needed / 1e9:,.1f} GB, but there are {there / 1e9:,.1f} GB: pass candidate "
-            "pairs as a scipy.sparse matrix, such as crowder.practice.blocking.candidate_pairs finds"
+            f"all pairs of {n:,} records need {needed / 1e9:,.1f} GB, but there are {there / 1e9:,.1f} GB: pass fewer "
+            "candidate pairs as a scipy.sparse matrix, such as crowder.practice.blocking.candidate_pairs finds"
         )
 
 
@@ -315,5 +321,7 @@ def _checked(answers: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     wrong = np.flatnonzero((pairs[:, 0] == pairs[:, 1]) | (pairs < 0).any(axis=1) | (pairs >= n).any(axis=1))
     if len(wrong):
         at = wrong[0]
-        raise ValueError(f"answers must be about two different records out of {n}, from 0, not {pairs[at].tolist()}, in row {at}")
+        raise ValueError(
+            f"answers must be about two different records out of {n}, from 0, not {pairs[at].tolist()}, in row {at}"
+        )
     return pairs.astype(np.int64), same.astype(bool)

@@ -19,6 +19,8 @@ from crowder.practice.components import (
 )
 from crowder.practice.parquet import chunks_by_arrival, expected_sizes
 
+SCORED = pd.DataFrame({"left": ["a", "a"], "right": ["b", "c"], "score": [0.9, 0.4]})
+
 TABLE = {
     "Similarity functions": [
         Row(lambda: cr.similarity.jaccard_tokens([1, "a"]), TypeError, "'record' must be text"),
@@ -211,6 +213,40 @@ TABLE = {
         Row(lambda: cr.number_records(file("x.parquet", "hello"), out()), ValueError, "Invalid Input Error: File"),
         Row(lambda: cr.number_records(parquet(i=["a", "b"], j=["a", "c"]), out()),
             ValueError, "rows of out.parquet must"),
+    ],
+    "Scored pairs": [
+        Row(lambda: cr.from_pairs("pairs.csv"), TypeError, "frame must be a table, such as a DataFrame"),
+        Row(lambda: cr.from_pairs(SCORED, "a"),
+            ValueError, "left, right must name 2 of the columns 'left', 'right', '"),
+        Row(lambda: cr.from_pairs(SCORED, score="p"),
+            ValueError, "score must name 1 of the columns 'left', 'right', '"),
+        Row(lambda: cr.from_pairs(SCORED.assign(score=nan)), ValueError, "score in row 0 must be in [0, 1], not nan;"),
+        Row(lambda: cr.from_pairs(SCORED.assign(score=-3.5)), ValueError, "score in row 0 must be in [0, 1], not -3.5"),
+        Row(lambda: cr.from_pairs(SCORED.assign(score="high")), TypeError, "score must be numbers, not column 'score'"),
+        Row(lambda: cr.from_pairs(SCORED.assign(left=None)), ValueError, "column 'left' must have no missing value"),
+        Row(lambda: cr.from_pairs(SCORED.assign(left="b")), ValueError, "row 0 must be two different records, not"),
+        Row(lambda: cr.from_pairs(SCORED.assign(left=1)),
+            ValueError, "left and right must have identifiers of one kind"),
+        Row(lambda: cr.from_pairs(SCORED.assign(left="a", right="b")), ValueError, "rows 0 and 1 must have one score,"),
+        Row(lambda: cr.from_pairs(SCORED, known="k"),
+            ValueError, "known must name 1 of the columns 'left', 'right', '"),
+        Row(lambda: cr.from_pairs(SCORED, known=[("a", "b")]),
+            ValueError, "known must have tuples (left, right, same),"),
+        Row(lambda: cr.from_pairs(SCORED, known=[("a", "b", "perhaps")]),
+            ValueError, "known: row 0: an answer must be"),
+        Row(lambda: cr.from_pairs(SCORED, known=[("a", "b", 1), ("b", "a", 0)]),
+            ValueError, "known: row 1 says that records 'b' and 'a' are different, against row 0;"),
+        Row(lambda: cr.from_pairs(SCORED, tables="t"), TypeError, "tables must be two columns, or a mapping from"),
+        Row(lambda: cr.from_pairs(SCORED, tables={"a": 1}),
+            ValueError, "tables must have the table of every identifier"),
+        Row(lambda: cr.from_pairs(SCORED, tables={"a": 1, "b": 1, "c": 1}),
+            ValueError, "row 0 must be of two tables, as"),
+        Row(lambda: cr.from_pairs(SCORED, one_to_one="yes"), TypeError, "one_to_one must be True or False, not 'yes'"),
+        Row(lambda: cr.from_pairs(SCORED, distance=1), TypeError, "distance must be True or False, not 1"),
+        Row(lambda: cr.from_pairs(SCORED).number("z"), KeyError, "record 'z' is in no pair"),
+        Row(lambda: cr.from_pairs(SCORED).table([0]),
+            ValueError, "labels must have an entry for each of the 3 records"),
+        Row(lambda: cr.from_pairs(SCORED).labels(SCORED), ValueError, "id must name 1 of the columns 'left', 'right',"),
     ],
     "Shipped values": [
         Row(lambda: shipped.read(file("a.npz", b"x"), "0" * 64), ValueError, "the checksum of a.npz does not match"),

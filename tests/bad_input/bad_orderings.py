@@ -11,6 +11,7 @@ from scipy import sparse
 import crowder as cr
 from crowder import voting as votes
 from crowder.beyond import member_votes as members
+from crowder.pairs import candidates, constrained
 
 TABLE = {
     "Similarities": [
@@ -42,6 +43,28 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(broken_csr(), rng=7), ValueError, "similarity is not a valid"),
         Row(lambda: cr.EdgeOrdering(broken_coo(), rng=7), ValueError, "pair (-4, 1) must be"),
         Row(lambda: cr.EdgeOrdering(broken_lengths(), rng=7), ValueError, "similarity is not a valid"),
+    ],
+    "Known answers and tables": [
+        Row(lambda: constrained(candidates(V), ([[0, 1]], [1])),
+            ValueError, "known must have the answers True and False"),
+        Row(lambda: constrained(candidates(V), ([0, 1], [True])),
+            ValueError, "known must be pairs of records (k, 2) and"),
+        Row(lambda: constrained(candidates(V), ([[0, 3]], [True])), ValueError, "known: row 0, (0, 3), must be two"),
+        Row(lambda: constrained(candidates(V), ([[0, 1], [1, 0]], [True, False])),
+            ValueError, "known: row 1 says that records 1 and 0 are different, against row 0; correct or remove one"),
+        Row(lambda: constrained(candidates(V), tables=[0, 1]),
+            ValueError, "labels must have an entry for each of the 3"),
+        Row(lambda: cr.NoisyOrdering(constrained(candidates(V), tables=[0, 0, 1]), rng=7),
+            ValueError, "similarity must have no known answers or tables for a strategy that keeps contradicting"),
+    ],
+    "A class in place of an object": [
+        Row(lambda: cr.Audit(cr.EdgeOrdering, rng=7),
+            TypeError, "not the class EdgeOrdering: call it first, EdgeOrderi"),
+        Row(lambda: cr.Stopping(cr.NodeOrdering, budget=1),
+            TypeError, "not the class NodeOrdering: call it first, Node"),
+        Row(lambda: cr.EdgeOrdering(V, rng=7).run(cr.Truth),
+            TypeError, "not the class Truth: call it first, Truth(lab"),
+        Row(lambda: cr.Faulty(cr.Truth, 0.1, rng=7), TypeError, "not the class Truth: call it first, Truth(labels)"),
     ],
     "Ties and seeds": [
         Row(lambda: cr.EdgeOrdering(V), ValueError, "pass rng="),

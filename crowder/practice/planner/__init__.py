@@ -1,1 +1,0 @@
-"""Planning a run on your own records: the number of questions, their cost, and which questions to ask first."""

@@ -1,0 +1,343 @@
+"""Candidate pairs that another program has scored, by the identifiers of one's own records; and results by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from crowder import validation
+from crowder.beyond.answers import as_vote
+from crowder.pairs import Candidates, candidates, constrained
+from crowder.resolution import by_first_record
+
+__all__ = ["ScoredPairs", "from_pairs"]
+
+#: Names of columns that are recognised, the first that are there.
+NAMES: dict[str, list[tuple[str, ...]]] = {
+    "left, right": [("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
+                    ("left_id", "right_id"), ("ltable_id", "rtable_id")],
+    "score": [("match_probability",), ("score",), ("similarity",), ("probability",)],
+    "same": [("same",), ("answer",), ("label",), ("match",)],
+    "id": [("unique_id",), ("id",), ("record_id",)],
+    "cluster": [("cluster_id",), ("cluster",), ("entity_id",)],
+}  # fmt: skip
+
+#: splink's columns of tables.
+SOURCES = ("source_dataset_l", "source_dataset_r")
+
+#: A score may miss [0, 1], or another score of the same pair, by this much: a rounding error.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoredPairs:
+    """Scored candidate pairs, made by `crowder.from_pairs`. Every ordering takes them in place of a similarity.
+
+    Attributes
+    ----------
+    ids : list
+        The identifier of each record, by first appearance: record i of an ordering is ``ids[i]``.
+    candidates : Candidates
+        The pairs, with known answers and tables.
+    similarity : scipy.sparse.coo_array, shape (n, n)
+        The scores in [0, 1], without known answers and tables.
+    tables : list or None
+        The table of each record, if there are tables.
+    """
+
+    ids: list[Any]
+    candidates: Candidates
+    similarity: Any
+    tables: list[Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<ScoredPairs: {self.similarity.nnz} pairs of {self.n} records>"
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.ids)
+
+    @cached_property
+    def _places(self) -> dict[Any, list[int]]:
+        """The records with each identifier."""
+        places: dict[Any, list[int]] = {}
+        for x, name in enumerate(self.ids):
+            places.setdefault(name, []).append(x)
+        return places
+
+    def number(self, id: Hashable, table: Hashable = None) -> int:
+        """The number of the record with this identifier, in this table if several have it; KeyError if there is none.
+
+        Examples
+        --------
+        >>> from_pairs(pd.DataFrame({"left": ["a"], "right": ["b"], "score": [0.5]})).number("b")
+        1
+        """
+        found = [x for x in self._places.get(id, []) if table is None or not self.tables or self.tables[x] == table]
+        if len(found) != 1:
+            raise KeyError(f"record {id!r} is in {'several tables: pass table=' if found else 'no pair'}")
+        return found[0]
+
+    def table(self, result: Any) -> pd.DataFrame:
+        """The cluster of each identifier, from a `Resolution`, a `Resolved`, or labels (n,): columns ``id``, ``table``
+        if there are tables, and ``cluster``.
+
+        Raises
+        ------
+        ValueError
+            If there is not one cluster for each record.
+        """
+        clusters = by_first_record(validation.labels(getattr(result, "clusters", result), self.n))
+        tables = {"table": self.tables} if self.tables else {}
+        return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
+
+    def labels(self, frame: Any, id: Hashable = None, cluster: Hashable = None) -> np.ndarray:
+        """The clusters in a table, such as splink's, as labels (n,): for `crowder.Truth`, or to measure recall.
+
+        Parameters
+        ----------
+        frame : DataFrame or another table
+            A row for each record; rows of other records are ignored.
+        id, cluster : str, optional
+            Its columns; by default, those that splink or `table` write. Where identifiers are unique only within a
+            table, the table is in a column ``source_dataset`` or ``table``.
+
+        Raises
+        ------
+        ValueError
+            If a record is missing, or in two clusters.
+        """
+        frame = _frame(frame, "frame", "cluster")
+        held = next(
+            (frame[name] for name in ("source_dataset", "table") if self.tables and name in frame), [None] * len(frame)
+        )
+        found: dict[int, Any] = {}
+        rows = zip(
+            frame[_columns(frame, "id", id)[0]], frame[_columns(frame, "cluster", cluster)[0]], held, strict=True
+        )
+        for name, label, table in rows:
+            for x in self._places.get(name, []):
+                if (table is None or self.tables[x] == table) and found.setdefault(x, label) != label:  # type: ignore[index]
+                    raise ValueError(f"record {name!r} must be in one cluster, not {found[x]!r} and {label!r}")
+        if absent := [name for x, name in enumerate(self.ids) if x not in found]:
+            raise ValueError(f"frame must have every record; {len(absent)} are missing, such as {absent[0]!r}")
+        return validation.labels([found[x] for x in range(self.n)])
+
+
+def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, known: Any = None,
+               tables: Any = None, one_to_one: bool = False, distance: bool = False) -> ScoredPairs:  # fmt: skip
+    """Scored candidate pairs from the table of another program: for orderings, plans, journals and audits.
+
+    Parameters
+    ----------
+    frame : DataFrame or another table
+        A row for each pair: of pandas, polars or pyarrow, or with ``__arrow_c_stream__`` or ``__dataframe__``. An index
+        of two levels, as of recordlinkage, becomes the columns ``left`` and ``right``.
+    left, right, score : str, optional
+        The columns of two identifiers and of the score in [0, 1]. Usual names are recognised, those of splink among
+        them. Identifiers may be anything hashable and stay as they are.
+    known : str, DataFrame or list of tuple, keyword only
+        Answers that are known, so that they are not asked: a column of `frame`, or a table or tuples (left, right,
+        same). Values as in `crowder.Answers.add`; what is missing or unsure is not known.
+    tables : tuple of two columns, or mapping, keyword only
+        The tables of left and right. Two records of one table never match, and identifiers are unique only within a
+        table. Or a mapping from unique identifiers to tables.
+    one_to_one : bool, keyword only
+        Whether left and right are two tables of this kind, so that a record has at most one match. (splink's
+        ``source_dataset_l`` and ``_r`` are then these tables; by default they only tell identifiers apart.)
+    distance : bool, keyword only
+        Whether scores are distances d ≥ 0. They become 1/(1 + d), which keeps their order, all that edge ordering uses.
+
+    Raises
+    ------
+    ValueError
+        If a column is not found, a value is missing, a score is not in [0, 1], a pair has two scores, is of one table
+        or of one record, or known answers contradict one another or the tables. Rows are counted from 0.
+    TypeError
+        If `frame` is not a table or scores are not numbers.
+
+    See Also
+    --------
+    crowder.Journal : answers kept on disk.
+    crowder.Audit : a certified recall.
+
+    Notes
+    -----
+    Records in no pair are left out; a pair that stands in several rows counts once. O(m log m) for m rows.
+
+    Examples
+    --------
+    Predictions of splink and one known match, each record with at most one; asked until 95 % of the matches are certain
+    to be found, with answers on disk:
+
+    >>> import os, tempfile, crowder as cr
+    >>> predictions = pd.DataFrame({
+    ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
+    ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
+    >>> pairs = cr.from_pairs(predictions, known=[("a1", "b1", True)], one_to_one=True)
+    >>> def crowd(i, j):  # in place of people
+    ...     return pairs.ids[i][1] == pairs.ids[j][1]
+    >>> with cr.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     run = cr.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
+    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries], run.certified
+    ([('a2', 'b2')], 1.0)
+    >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match
+    id table  cluster
+    a1  left        0
+    b1 right        0
+    a2  left        1
+    b2 right        1
+    b3 right        2
+    """
+    frame = _frame(frame, "frame", "score")
+    sides = _columns(frame, "left, right", left, right)
+    values = _scores(frame, _columns(frame, "score", score)[0], validation.flag(distance, "distance"))
+    apart = validation.flag(one_to_one, "one_to_one") or tables is not None
+    sources = _columns(frame, "tables", *tables) if isinstance(tables, (tuple, list)) else None
+    if tables is None and sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
+        sources = SOURCES
+    told, same, rows = _known(known, frame, sides, sources)
+    m, cells = len(frame), np.concatenate([_cells(frame, sides), _cells(told, sides)])
+    space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
+    kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
+    if space is None and m and kinds[0].isdisjoint(kinds[1]) and not (apart and tables is None):
+        raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
+                         f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
+    try:
+        if space is None and apart and tables is None:
+            space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
+            lefts, rights = (set(side) for side in cells[:m].T)
+            turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
+            cells[m:][turned] = cells[m:][turned][:, ::-1]  # a known answer may name the record on the right first
+        number = pd.factorize(cells.ravel())[0]
+        if space is not None:
+            number = pd.factorize(number * len(number) + pd.factorize(space.ravel())[0])[0]
+    except TypeError as error:
+        raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
+    number, first = number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
+    ids, held = cells.ravel()[first].tolist(), None if space is None else space.ravel()[first].tolist()
+    if apart and space is None:
+        kinds = "tables must be two columns, or a mapping from identifiers to tables"
+        given = dict(validation.kind(tables, (Mapping, pd.Series), kinds))
+        if absent := [name for name in ids if given.get(name) is None or given[name] != given[name]]:
+            raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
+        held = [given[name] for name in ids]
+    labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
+    i, j = number[:m].T
+    if len(within := np.flatnonzero(labels[i] == labels[j])):
+        row, ours = within[0], apart and i[within[0]] != j[within[0]]
+        what = "of two tables, as two records of one never match" if ours else "two different records"
+        remedy = " or, if a table has duplicates, leave out tables= and one_to_one=" if ours else ""
+        raise ValueError(f"row {row} must be {what}, not {ids[i[row]]!r} and {ids[j[row]]!r}; remove such rows{remedy}")
+    codes = np.minimum(i, j) << 32 | np.maximum(i, j)
+    order = np.argsort(codes, kind="stable")
+    before, again = order[:-1][np.diff(codes[order]) == 0], order[1:][np.diff(codes[order]) == 0]
+    if len(differ := np.flatnonzero(np.abs(values[before] - values[again]) > SLACK)):
+        one, other = before[differ[0]], again[differ[0]]
+        raise ValueError(f"rows {one} and {other} must have one score, since both are of {ids[i[one]]!r} and "
+                         f"{ids[j[one]]!r}, not two; keep one of them, such as the larger")  # fmt: skip
+    kept = order[~np.isin(order, again)]
+    similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
+    every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
+    plain = candidates(values[kept] if every else similarity)
+    made = constrained(plain, None if known is None else (number[m:], same), labels if apart else None, ids, rows)
+    return ScoredPairs(ids, made, similarity, held)
+
+
+def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
+    """A table of any library; `column` names its values if there is one column besides an index of two levels."""
+    if isinstance(value, pd.MultiIndex):
+        value = pd.Series(True, index=value)  # recordlinkage's true links
+    if isinstance(value, pd.Series):
+        if len(value) and all(isinstance(pair, tuple) for pair in value.index):  # crowd-kit's aggregated answers
+            value = value.set_axis(pd.MultiIndex.from_tuples(value.index))
+        value = value.to_frame(column)
+    elif hasattr(value, "as_pandas_dataframe"):  # splink's
+        value = value.as_pandas_dataframe()
+    elif not isinstance(value, pd.DataFrame) and {"__arrow_c_stream__", "__dataframe__"} & set(dir(value)):
+        import pyarrow.interchange
+
+        arrow = pyarrow.table if hasattr(value, "__arrow_c_stream__") else pyarrow.interchange.from_dataframe
+        value = arrow(value).to_pandas()
+    validation.kind(value, pd.DataFrame, f"{what} must be a table, such as a DataFrame (of pandas.read_csv)")
+    if value.index.nlevels == 2:
+        values = value.set_axis([column], axis=1) if value.shape[1] == 1 else value
+        value = pd.concat([value.index.to_frame(False, ["left", "right"]), values.reset_index(drop=True)], axis=1)
+    if not value.columns.is_unique:
+        raise ValueError(f"{what} must have column {value.columns[value.columns.duplicated()][0]!r} only once")
+    return value
+
+
+def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
+    """The columns of these names; if they are None, of the first usual names that are there."""
+    reason = f"not {', '.join(map(repr, names))}"
+    if all(name is None for name in names):
+        reason = f"since none has a usual name: {' or '.join(', '.join(usual) for usual in NAMES.get(what, []))}"
+        names = next((usual for usual in NAMES.get(what, []) if set(usual) <= set(frame.columns)), names)
+    wanted = 1 + (what in ("left, right", "tables"))
+    if len({name for name in names if isinstance(name, Hashable) and name in frame.columns}) < wanted:
+        raise ValueError(f"{what} must name {wanted} of the columns {', '.join(map(repr, frame.columns))}, {reason}")
+    return names
+
+
+def _scores(frame: pd.DataFrame, name: Any, distance: bool) -> np.ndarray:
+    """A column as similarities in [0, 1]."""
+    try:
+        if any(isinstance(x, str) for x in frame[name]):
+            raise TypeError
+        values = frame[name].to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise TypeError(f"score must be numbers, not column {name!r} of {frame[name].dtype}; convert it") from None
+    wrong = np.flatnonzero(~((values >= -SLACK) & (values <= (np.inf if distance else 1 + SLACK))))  # NaN, too
+    if len(wrong):
+        remedy = "remove the row" if np.isnan(values[wrong[0]]) else (
+            "pass probabilities (of splink, match_probability), distance=True for distances, or rescale by "
+            "(s - s.min()) / (s.max() - s.min())")  # fmt: skip
+        raise ValueError(f"score in row {wrong[0]} must be {'0 or more' if distance else 'in [0, 1]'}, not "
+                         f"{values[wrong[0]]}; {remedy}")  # fmt: skip
+    return np.clip(1 / (1 + values) if distance else values, 0.0, 1.0)
+
+
+def _known(known: Any, frame: pd.DataFrame, sides: tuple, sources: Any) -> tuple[pd.DataFrame, np.ndarray, Any]:
+    """Known answers: a table with the same columns of identifiers, the answers, and their rows."""
+    if known is None:
+        return frame.iloc[:0], np.empty(0, bool), ()
+    if isinstance(known, str):
+        table, same = frame, frame[_columns(frame, "known", known)[0]]
+    else:
+        if isinstance(known, (list, tuple)):
+            if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in known):
+                raise ValueError(f"known must have tuples (left, right, same), not {known!r}")
+            columns = zip([*sides, "same"], zip(*known, strict=True) if known else [()] * 3, strict=True)
+            known = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns})
+        table = _frame(known, "known", "same")
+        same = table[_columns(table, "same", None)[0]]
+        if not set(sides) <= set(table.columns):
+            table = table.rename(columns=dict(zip(_columns(table, "left, right", None, None), sides, strict=True)))
+        if sources is not None:
+            _columns(table, "tables", *sources)
+    said = []
+    for row, (value, absent) in enumerate(zip(same, same.isna(), strict=True)):
+        try:
+            said.append(None if absent else as_vote(value))
+        except ValueError as error:
+            raise ValueError(f"known: row {row}: {error}") from None
+    rows = [row for row, vote in enumerate(said) if vote is not None]
+    return table.iloc[rows], np.array([said[row] for row in rows], bool), rows
+
+
+def _cells(frame: pd.DataFrame, columns: tuple) -> np.ndarray:
+    """Two columns side by side, as they are."""
+    cells = np.empty((len(frame), 2), object)
+    for side, name in enumerate(columns):
+        if len(absent := np.flatnonzero(frame[name].isna())):
+            raise ValueError(f"column {name!r} must have no missing value, as in row {absent[0]}; fill it in")
+        cells[:, side] = frame[name].to_numpy(object)
+    return cells

@@ -1,0 +1,393 @@
+"""Scored pairs from other programs: whatever their table looks like, the questions are those of the plain matrix."""
+
+import logging
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import crowder as cr
+from crowder.practice.scored_pairs import from_pairs
+
+LABELS = np.array([0, 0, 0, 1, 1, 2, 3, 3])
+KINDS = {
+    "text": lambda i: f"r{i}",
+    "from one": lambda i: i + 1,
+    "UUID": lambda i: UUID(int=i),
+    "tuple": lambda i: ("table", i),
+    "text and numbers": lambda i: i if i % 2 else f"{i}",
+}
+
+
+def pairs_and_scores(seed=5):
+    """Two thirds of the pairs of eight records, in random order and direction, with different scores."""
+    rng = np.random.default_rng(seed)
+    pairs = np.array(np.triu_indices(8, 1)).T
+    pairs = rng.permutation(pairs)[:18]
+    return np.where(rng.random((18, 1)) < 0.5, pairs, pairs[:, ::-1]), rng.permutation(18) / 20
+
+
+def table_of(kind, names=("left", "right", "score"), seed=5):
+    pairs, scores = pairs_and_scores(seed)
+    columns = [[KINDS[kind](i) for i in side] for side in pairs.T.tolist()]
+    return pd.DataFrame(dict(zip(names, [*columns, scores], strict=True)))
+
+
+def named_questions(pairs, labels):
+    """The identifiers asked about, in order."""
+    run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+    return [frozenset((pairs.ids[i], pairs.ids[j])) for i, j in run.queries]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_questions_are_those_of_the_matrix(kind):
+    # Without ties, edge ordering does not depend on how records are numbered; so the identifiers asked about are those
+    # of a sparse matrix with the records' own numbers.
+    frame = table_of(kind)
+    (i, j), scores = pairs_and_scores()[0].T, pairs_and_scores()[1]
+    plain = cr.EdgeOrdering(sparse.coo_array((scores, (i, j)), shape=(8, 8)), rng=1).run(cr.Truth(LABELS))
+    name, pairs = KINDS[kind], from_pairs(frame)
+    assert (
+        pairs.ids == list(dict.fromkeys(x for row in zip(frame.left, frame.right, strict=True) for x in row))
+        and pairs.n == 8
+    )
+    number = {name(x): x for x in range(8)}
+    labels = LABELS[[number[x] for x in pairs.ids]]
+    assert named_questions(pairs, labels) == [frozenset((name(i), name(j))) for i, j in plain.queries.tolist()]
+    run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+    table = pairs.table(run)
+    assert table["id"].tolist() == pairs.ids and table["cluster"].tolist() == run.clusters.tolist()
+    assert table.equals(pairs.table(run.clusters))
+    resolved = cr.resolve([(0, 1, "yes"), (2, 3, "yes"), (0, 2, "no")], n=8, rng=1)
+    assert pairs.table(resolved)["cluster"].tolist() == resolved.clusters.tolist()
+    assert [pairs.number(x) for x in pairs.ids] == list(range(8))
+    w = pairs.similarity.tocsr()
+    assert all(w[pairs.number(a), pairs.number(b)] + w[pairs.number(b), pairs.number(a)] == s
+               for a, b, s in frame.itertuples(index=False))  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [("unique_id_l", "unique_id_r", "match_probability"), ("id1", "id2", "similarity"),
+                                   ("ltable_id", "rtable_id", "score"), ("x", "y", "z")])  # fmt: skip
+def test_names_of_columns(names):
+    expected, frame = from_pairs(table_of("text")), table_of("text", names).assign(note="", match_weight=-3.0)
+    made = from_pairs(frame, *names) if names[0] == "x" else from_pairs(frame)
+    assert made.ids == expected.ids and (made.similarity != expected.similarity).nnz == 0
+    if names[0] == "x":
+        with pytest.raises(ValueError, match="left, right must name 2 of the columns 'x', 'y', 'z', 'note'"):
+            from_pairs(frame)
+        with pytest.raises(
+            ValueError, match="score must name 1 of the columns 'x', 'y', 'z', 'note', 'match_weight', s"
+        ):
+            from_pairs(frame, "x", "y")
+
+
+class Interchange:
+    """A table that offers only the dataframe interchange protocol."""
+
+    def __init__(self, frame):
+        self.__dataframe__ = frame.__dataframe__
+
+
+def test_tables_of_other_libraries():
+    frame = table_of("from one")
+    expected, pyarrow = from_pairs(frame), pytest.importorskip("pyarrow")
+    tables = [
+        pyarrow.Table.from_pandas(frame),
+        frame.set_index(["left", "right"]),
+        frame.set_index(["left", "right"])["score"],
+    ]
+    tables += [frame.rename_axis("row").convert_dtypes(), frame.set_index(["left", "right"]).rename_axis([None, None])]
+    tables.append(Interchange(pyarrow.Table.from_pandas(frame)))
+    for table in tables:
+        made = from_pairs(table)
+        assert made.ids == expected.ids and (made.similarity != expected.similarity).nnz == 0
+
+
+def test_scores():
+    frame = table_of("text")
+    slack = frame.assign(score=frame.score.replace({0.85: 1.0000000000000002, 0.0: -1e-17}))
+    assert from_pairs(slack).similarity.max() == 1 and from_pairs(slack).similarity.min() == 0
+    # 1/(1+d) reverses the order of distances, so the questions are those of the scores
+    far = frame.assign(score=100 * (1 - frame.score))
+    number = {f"r{x}": x for x in range(8)}
+    labels = LABELS[[number[x] for x in from_pairs(frame).ids]]
+    assert named_questions(from_pairs(far, distance=True), labels) == named_questions(from_pairs(frame), labels)
+
+
+def test_duplicate_rows_count_once():
+    frame = table_of("text")
+    turned = frame.rename(columns={"left": "right", "right": "left"})
+    twice = from_pairs(pd.concat([frame, turned, frame], ignore_index=True))
+    assert (twice.similarity != from_pairs(frame).similarity).nnz == 0
+    with pytest.raises(
+        ValueError, match=r"rows 3 and 18 must have one score, since both are of 'r\d' and 'r\d', not two"
+    ):
+        from_pairs(pd.concat([frame, turned.iloc[3:4].assign(score=0.99)], ignore_index=True))
+
+
+def test_every_pair_is_complete():
+    # Evidence ordering and stopping need every pair; the scores must then be where a condensed vector has them.
+    i, j = np.triu_indices(6, 1)
+    data = cr.datasets.synthetic([3, 2, 1], cr.dist1(0.3), rng=3)
+    rows = np.random.default_rng(2).permutation(15)  # any order
+    frame = pd.DataFrame({"left": i[rows], "right": j[rows], "score": data.condensed[rows]})
+    pairs = from_pairs(frame)
+    assert pairs.candidates.complete
+    order = np.array(pairs.ids)
+    assert np.allclose(pairs.candidates.square(), data.similarity[order][:, order] * (1 - np.eye(6)))
+    run = cr.EvidenceOrdering(pairs, rng=1).run(cr.Truth(data.labels[order]))
+    assert run.recall(data.labels[order])[-1] == 1
+
+
+def test_known_answers_in_every_form():
+    # Three ways to say the same, with the same questions left; a record that occurs only in a known answer is one too.
+    frame, truth = table_of("text"), dict(zip([f"r{x}" for x in range(8)], LABELS.tolist(), strict=True))
+    same = [truth[a] == truth[b] for a, b in zip(frame.left, frame.right, strict=True)]
+    said = pd.Series([("yes" if s else False) if row < 5 else None for row, s in enumerate(same)], dtype=object)
+    tuples = [(frame.right[row], frame.left[row], same[row]) for row in range(5)]
+    forms = [from_pairs(frame.assign(checked=said), known="checked"), from_pairs(frame, known=tuples)]
+    forms += [
+        from_pairs(frame, known=frame.assign(same=said)),
+        from_pairs(frame, known=pd.DataFrame(tuples, columns=["id1", "id2", "label"])),
+    ]
+    links = pd.MultiIndex.from_tuples([t[:2] for t in tuples if t[2]])
+    labels = [truth[name] for name in forms[0].ids]
+    asked = [named_questions(pairs, labels) for pairs in forms]
+    assert asked[0] == asked[1] == asked[2] == asked[3]
+    assert not {frozenset(t[:2]) for t in tuples} & set(asked[0])
+    assert len(asked[0]) < len(named_questions(from_pairs(frame), labels))
+    known = from_pairs(frame, known=links).candidates.known
+    assert known[1].all() and len(known[1]) == sum(same[:5])
+    more = from_pairs(frame, known=[("r0", "new", True)])
+    assert more.ids == [*forms[0].ids, "new"]
+    clusters = more.table(cr.EdgeOrdering(more, rng=1).run(cr.Truth([*labels, truth["r0"]]))).set_index("id")["cluster"]
+    assert clusters["new"] == clusters["r0"]
+
+
+def test_contradictions_name_the_rows_of_the_column():
+    # The rows without an answer do not shift the others.
+    frame = pd.DataFrame({"left": list("aabc"), "right": list("bccd"), "score": 0.5, "k": ["no", None, "yes", "y"]})
+    frame = pd.concat([frame, pd.DataFrame({"left": ["d"], "right": ["a"], "score": [0.5], "k": [1]}),
+                       pd.DataFrame({"left": ["b"], "right": ["d"], "score": [0.5], "k": ["unsure"]})])  # fmt: skip
+    with pytest.raises(
+        ValueError, match="row 4 says that records 'd' and 'a' are the same, against row 0, row 2, row 3;"
+    ):
+        from_pairs(frame, known="k")
+
+
+def linkage(n=12):
+    """Two tables with the same identifiers 1 to n, and every pair of them scored."""
+    i, j = np.indices((n, n)).reshape(2, -1)
+    score = np.where(i == j, 0.9, 0.5) - (i * n + j) / 1000
+    return pd.DataFrame({"unique_id_l": i + 1, "unique_id_r": j + 1, "match_probability": score,
+                         "source_dataset_l": "a",
+                         "source_dataset_r": "b"})  # fmt: skip
+
+
+def test_tables_and_one_to_one():
+    # Each record of one table matches one of the other: n matches settle all, whichever way the tables are told.
+    frame, labels = linkage(), None
+    bare = frame[["unique_id_l", "unique_id_r", "match_probability"]]
+    names = {f"{s}{x}": s for s in "ab" for x in range(1, 13)}
+    unique = bare.assign(unique_id_l="a" + bare.unique_id_l.astype(str), unique_id_r="b" + bare.unique_id_r.astype(str))
+    for pairs in (
+        from_pairs(frame, one_to_one=True),
+        from_pairs(frame, tables=("source_dataset_l", "source_dataset_r")),
+        from_pairs(bare, one_to_one=True),
+        from_pairs(unique, tables=names),
+        from_pairs(unique, tables=pd.Series(names)),
+        from_pairs(unique, one_to_one=True),
+    ):
+        labels = [int(str(name).lstrip("ab")) for name in pairs.ids]
+        run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+        assert pairs.n == 24 and run.n_queries == 12 and run.recall(labels)[-1] == 1
+        assert pairs.table(run)["table"].nunique() == 2 and pairs.table(run).columns.tolist() == [
+            "id",
+            "table",
+            "cluster",
+        ]
+    apart = from_pairs(frame)  # splink's sources only tell identifiers apart: a table may have duplicates
+    assert apart.n == 24 and cr.EdgeOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
+    assert apart.number(3, "a") != apart.number(3, "b")
+    with pytest.raises(KeyError, match="record 3 is in several tables: pass table="):
+        apart.number(3)
+    with pytest.raises(KeyError, match="record 'x' is in no pair"):
+        apart.number("x")
+    clusters = apart.table(labels)
+    assert np.array_equal(np.unique(apart.labels(clusters), return_inverse=True)[1], clusters["cluster"])
+    turned = from_pairs(unique, one_to_one=True, known=[("b1", "a1", True)])  # in the other order
+    for told in (from_pairs(frame, one_to_one=True, known=frame.iloc[:1].assign(same=True)), turned):
+        assert told.n == 24 and cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
+
+
+def test_audit_journal_and_node_ordering_take_them(tmp_path):
+    pairs = from_pairs(linkage(), one_to_one=True)
+    labels = pairs.ids
+    with cr.Journal(cr.Truth(labels), tmp_path / "a.db") as journal:
+        run = cr.Audit(cr.EdgeOrdering(pairs, rng=1), recall=0.9, rng=1).run(journal)
+    assert run.certified >= 0.9 and run.n_queries <= 12
+    assert cr.NodeOrdering(pairs, rng=1).run(cr.Truth(labels)).recall(labels)[-1] == 1
+
+
+def test_labels_of_clusters():
+    pairs = from_pairs(table_of("text"))
+    frame = pd.DataFrame({"cluster_id": [*LABELS, 9], "unique_id": [*(f"r{x}" for x in range(8)), "r9"]})
+    expected = [LABELS[int(name[1])] for name in pairs.ids]
+    assert np.array_equal(pairs.labels(frame), np.unique(expected, return_inverse=True)[1])
+    assert np.array_equal(
+        pairs.labels(frame.rename(columns={"unique_id": "who"}), "who", "cluster_id"), pairs.labels(frame)
+    )
+    with pytest.raises(ValueError, match="frame must have every record; 1 are missing, such as 'r3'"):
+        pairs.labels(frame.drop(index=3))
+    with pytest.raises(ValueError, match="record 'r0' must be in one cluster, not 0 and 9"):
+        pairs.labels(pd.concat([frame, frame.iloc[:1].assign(cluster_id=9)]))
+    with pytest.raises(ValueError, match="id must name 1 of the columns 'cluster_id'"):
+        pairs.labels(frame[["cluster_id"]])
+    with pytest.raises(ValueError, match="labels must have an entry for each of the 8 records"):
+        pairs.table([0, 1])
+
+
+def test_no_pairs_and_a_short_name():
+    empty = from_pairs(FRAME.iloc[:0])
+    assert cr.EdgeOrdering(empty, rng=1).ask() is None and empty.table([]).empty
+    assert repr(from_pairs(FRAME)) == "<ScoredPairs: 3 pairs of 3 records>"
+
+
+def test_tasks_that_are_no_pairs():
+    for task, shown in (("t17", "'t17'"), (("a", "b", "c"), "('a', 'b', 'c')"), (3, "3")):
+        votes = pd.DataFrame({"task": pd.Series([task], dtype=object), "worker": ["ann"], "label": [True]})
+        with pytest.raises(ValueError, match="task must be a pair") as caught:
+            cr.Answers.read(votes)
+        assert str(caught.value) == f'row 0: task must be a pair (left, right) or text "left|right", not {shown}'
+    text = pd.DataFrame({"task": ["a|b", "b|c"], "worker": ["ann", "bob"], "label": ["yes", 0]})
+    assert cr.Answers.read(text, ids=["a", "b", "c"]).pairs.tolist() == [[0, 1], [1, 2]]
+
+
+FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score": [0.9, 0.5, 0.1]})
+
+
+@pytest.mark.parametrize("change, settings, message", [
+    ({"score": [0.9, np.nan, 0.1]}, {}, "score in row 1 must be in [0, 1], not nan; remove the row"),
+    ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink,"),
+    ({"score": [0.9, -3, 0.1]}, {"distance": True}, "score in row 1 must be 0 or more, not -3.0"),
+    ({"left": ["a", None, "b"]}, {}, "column 'left' must have no missing value, as in row 1"),
+    ({"right": ["b", "a", "c"]}, {}, "row 1 must be two different records, not 'a' and 'a'; remove such rows"),
+    ({"right": [1, 2, 3]}, {}, "left and right must have identifiers of one kind, not 'a' and 1: convert one of them"),
+    ({}, {"left": "a"}, "left, right must name 2 of the columns 'left', 'right', 'score', not 'a', None"),
+    ({}, {"left": "left", "right": "left"}, "left, right must name 2 of the columns"),
+    ({}, {"tables": ("left",)}, "tables must name 2 of the columns"),
+    ({}, {"tables": {"a": 1, "b": 2}}, "tables must have the table of every identifier; that of 'c' is missing"),
+    ({}, {"tables": {"a": 1, "b": 2, "c": None}}, "tables must have the table of every identifier; that of 'c' is mis"),
+    ({}, {"tables": (None, None)}, "tables must name 2 of the columns 'left', 'right', 'score', since"),
+    ({}, {"known": FRAME}, "same must name 1 of the columns 'left', 'right', 'score'"),
+    ({}, {"tables": {"a": 1, "b": 1, "c": 2}},
+     "row 0 must be of two tables, as two records of one never match, not 'a' and 'b'; remove such rows or, if a"),
+    ({}, {"known": "checked"}, "known must name 1 of the columns 'left', 'right', 'score', not 'checked'"),
+    ({"k": ["maybe", None, None]}, {"known": "k"}, 'known: row 0: an answer must be "yes", "no" or "unsure"'),
+    ({}, {"known": [("a", "b")]}, "known must have tuples (left, right, same), not [('a', 'b')]"),
+    ({}, {"known": [("a", "b", True), ("b", "c", 1), ("c", "a", "no")]},
+     "known: row 2 says that records 'c' and 'a' are different, against row 0, row 1; correct or remove one of them"),
+    ({}, {"tables": {"a": 1, "b": 2, "c": 3, "d": 1}, "known": [("a", "d", True)]},
+     "known: row 0 says that records 'a' and 'd' are the same, against the tables"),
+])  # fmt: skip
+def test_values_refused(change, settings, message):
+    with pytest.raises(ValueError) as caught:
+        from_pairs(FRAME.assign(**change), **settings)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("frame, settings, message", [
+    ("pairs.csv", {}, "frame must be a table, such as a DataFrame (of pandas.read_csv), not 'pairs.csv'"),
+    (FRAME.assign(score=list("xyz")), {}, "score must be numbers, not column 'score'"),
+    (FRAME.assign(score=["0.5"] * 3), {}, "score must be numbers, not column 'score'"),
+    (FRAME.assign(left=[[1], [2], [3]], right=[[2], [3], [4]]), {}, "identifiers and tables must be hashable"),
+    (FRAME, {"tables": 3}, "tables must be two columns, or a mapping from identifiers to tables, not 3"),
+    (FRAME, {"one_to_one": "no"}, "one_to_one must be True or False"),
+    (FRAME, {"known": 3}, "known must be a table, such as a DataFrame"),
+])  # fmt: skip
+def test_types_refused(frame, settings, message):
+    with pytest.raises(TypeError) as caught:
+        from_pairs(frame, **settings)
+    assert str(caught.value).startswith(message)
+
+
+# --- the libraries themselves, where they are installed ---------------------------------------------------------------
+
+PEOPLE = pd.DataFrame({
+    "unique_id": [*range(1, 9)], "first": ["ann", "anne", "bob", "bob", "cy", "cyd", "di", "di"],
+    "last": ["lee", "lee", "ray", "ray", "fox", "fox", "poe", "poe"],
+})  # fmt: skip
+TRUE = dict(zip(range(1, 9), [0, 0, 1, 1, 2, 2, 3, 3], strict=True))
+
+
+@pytest.mark.parametrize("link", ["dedupe_only", "link_only", "link_and_dedupe"])
+def test_splink(link):
+    splink = pytest.importorskip("splink")
+    logging.getLogger("splink").setLevel(logging.ERROR)
+    cl, database = pytest.importorskip("splink.comparison_library"), splink.DuckDBAPI()
+    tables = [PEOPLE] if link == "dedupe_only" else [PEOPLE.iloc[::2].copy(), PEOPLE.iloc[1::2].copy()]
+    settings = splink.SettingsCreator(link_type=link, blocking_rules_to_generate_predictions=["1=1"], comparisons=[
+        cl.JaroWinklerAtThresholds("first", [0.8]), cl.ExactMatch("last")])  # fmt: skip
+    registered = [database.register(table) for table in tables]
+    linker = splink.Linker(registered if len(tables) > 1 else registered[0], settings)
+    predictions = linker.inference.predict()
+    clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(predictions, 0.1)
+    for frame in (predictions, predictions.as_pandas_dataframe(), predictions.as_pyarrow_table()):
+        pairs = from_pairs(frame, one_to_one=link == "link_only")
+        labels = [TRUE[x] for x in pairs.ids]
+        run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+        assert pairs.n == 8 and run.recall(labels)[-1] == 1
+        assert run.n_queries == (
+            4 if link == "link_only" else 4 + 6
+        )  # each pair, and between the four if they may match
+        assert cr.Resolution([], [], pairs.labels(clusters)).clusters.tolist() == run.clusters.tolist()
+
+
+def test_recordlinkage():
+    recordlinkage = pytest.importorskip("recordlinkage")
+    indexer, compare = recordlinkage.Index().full(), recordlinkage.Compare()
+    people = PEOPLE.set_index("unique_id")
+    links = indexer.index(people)
+    compare.string("first", "first", method="jarowinkler", label="first")
+    compare.string("last", "last", method="jarowinkler", label="last")
+    features = compare.compute(links, people)
+    with pytest.raises(ValueError, match="score must name 1 of the columns 'left', 'right', 'first', 'last'"):
+        from_pairs(features)
+    for pairs in (
+        from_pairs(features, score="last"),
+        from_pairs(features.mean(axis=1)),
+        from_pairs(features[["last"]]),
+    ):
+        labels = [TRUE[x] for x in pairs.ids]
+        assert cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels)).n_queries == 10  # 8 - 4 and 4 choose 2
+    matches = pd.MultiIndex.from_tuples([(1, 2), (4, 3)])
+    assert cr.EdgeOrdering(from_pairs(features[["last"]], known=matches), rng=1).run(cr.Truth(labels)).n_queries == 8
+
+
+def test_crowd_kit():
+    crowdkit = pytest.importorskip("crowdkit.aggregation")
+    votes = pd.DataFrame([((1, 2), who, who != "eve") for who in ("ann", "bob", "eve")]
+                         + [((2, 3), who, who == "eve") for who in ("ann", "bob", "eve")],
+                         columns=["task", "worker", "label"])  # fmt: skip
+    answers = cr.Answers.read(votes, ids=[1, 2, 3])
+    assert answers.pairs.tolist() == [[0, 1], [1, 2]] and answers.yes.tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+    aggregated = crowdkit.MajorityVote().fit_predict(votes)  # by task, a pair
+    frame = pd.DataFrame({"left": [1, 2, 1], "right": [2, 3, 3], "score": [0.9, 0.8, 0.7]})
+    pairs = from_pairs(frame, known=aggregated)
+    assert cr.EdgeOrdering(pairs, rng=1).ask() is None and pairs.candidates.known[1].tolist() == [True, False]
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    for kind in ("text", "from one"):
+        expected, made = from_pairs(table_of(kind)), from_pairs(polars.from_pandas(table_of(kind)))
+        assert made.ids == expected.ids and (made.similarity != expected.similarity).nnz == 0

@@ -1,0 +1,247 @@
+"""Known answers and tables without duplicates: held against the enumeration of all partitions of a few records."""
+
+import re
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import crowder as cr
+from crowder.beyond.hybrid_ordering import HybridOrdering
+from crowder.pairs import candidates, constrained
+from crowder.perfect_crowd import edge_questions
+
+MODEL = cr.dist1(0.3)
+
+ORDERINGS = {
+    "edge": lambda x: cr.EdgeOrdering(x, rng=3),
+    "node": lambda x: cr.NodeOrdering(x, rng=3),
+    "node in any order": lambda x: cr.NodeOrdering(x, order="random", rng=3),
+    "node by index": lambda x: cr.NodeOrdering(x, ties="index"),
+    "node by priority": lambda x: cr.NodeOrdering(x, ties=np.arange(len(x.listed()[0]))),
+    "audit of edge": lambda x: cr.Audit(cr.EdgeOrdering(x, rng=3), recall=0.999, rng=3),
+    "audit of node": lambda x: cr.Audit(cr.NodeOrdering(x, rng=3), recall=0.999, start=1, rng=3),
+}
+DENSE = {
+    "evidence": lambda x: cr.EvidenceOrdering(x, MODEL, rng=3),
+    "evidence by records": lambda x: cr.EvidenceOrdering(x, MODEL, form="records", rng=3),
+    "learned evidence": lambda x: cr.EvidenceOrdering(x, rng=3),
+    "stopping of edge": lambda x: cr.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, run_delta=0.0),
+    "stopping of evidence": lambda x: cr.Stopping(cr.EvidenceOrdering(x, rng=3), run_delta=0.0),
+    "hybrid": lambda x: HybridOrdering(x, rng=3),
+}
+
+
+@cache
+def partitions(n):
+    """All partitions of n records, as labels (B, n)."""
+    found = [[]]
+    for _ in range(n):
+        found = [[*labels, c] for labels in found for c in range(max(labels, default=-1) + 2)]
+    return np.array(found)
+
+
+def instance(rng, dense):
+    """Random similarities and constraints, and all partitions that the constraints allow."""
+    n = int(rng.integers(2, 6))
+    pairs = np.array(list(combinations(range(n), 2)))
+    values = rng.integers(0, 4, len(pairs)) / 4  # with ties
+    if not dense:
+        kept = rng.random(len(pairs)) < 0.7
+        i, j = pairs[kept].T
+        similarity = candidates(sparse.coo_array((values[kept], (i, j)), shape=(n, n)))
+    else:
+        similarity, kept = candidates(values), np.ones(len(pairs), bool)
+    possible = partitions(n)
+    tables = rng.integers(0, rng.integers(1, 4), n) if rng.random() < 0.8 else None
+    if tables is not None:
+        possible = [p for p in possible if all(p[i] != p[j] for i, j in pairs if tables[i] == tables[j])]
+    truth = possible[rng.integers(len(possible))]
+    known = None
+    if rng.random() < 0.7:
+        about = pairs[rng.random(len(pairs)) < 0.3]
+        about = np.where(rng.random((len(about), 1)) < 0.5, about, about[:, ::-1])
+        known = about, np.array([truth[i] == truth[j] for i, j in about], bool)
+        possible = [p for p in possible if all((p[i] == p[j]) == s for (i, j), s in zip(*known, strict=True))]
+    return constrained(similarity, known, tables), [tuple(pair) for pair in pairs[kept].tolist()], possible
+
+
+def both(possible, pair):
+    """Whether the records may be the same, and may be different."""
+    return len({bool(p[pair[0]] == p[pair[1]]) for p in possible}) == 2
+
+
+@pytest.mark.parametrize(
+    "name, dense", [(name, False) for name in ORDERINGS] + [(name, True) for name in [*ORDERINGS, *DENSE]]
+)
+def test_exactly_the_open_pairs_are_asked(name, dense):
+    # The clusterings that agree with the answers, the known ones and the tables are enumerated: a question must have
+    # two possible answers, and at the end no candidate pair may have.
+    rng, asked = np.random.default_rng(11), 0
+    for _ in range(80):
+        similarity, pairs, allowed = instance(rng, dense)
+        for truth in allowed if len(allowed) < 8 else [allowed[i] for i in rng.integers(len(allowed), size=8)]:
+            ordering, possible = (ORDERINGS | DENSE)[name](similarity), allowed
+            while (pair := ordering.ask()) is not None:
+                assert both(possible, pair)
+                same = bool(truth[pair[0]] == truth[pair[1]])
+                ordering.tell(pair, same)
+                possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
+                for i, j in combinations(range(ordering.n), 2):
+                    assert ordering.settled(i, j) != both(possible, (i, j))
+                if isinstance(ordering, cr.Audit):  # its limits count the open pairs
+                    weight, count = ordering._units(ordering._seen)
+                    assert weight @ count == sum(both(possible, other) for other in pairs)
+            assert not any(both(possible, other) for other in pairs)
+            result = ordering.resolution
+            assert ordering.n_queries == len(result.queries)
+            assert all(result.clusters[i] == result.clusters[j] for i, j in pairs if truth[i] == truth[j])
+            assert result.recall(truth)[-1] <= 1 == result.precision(truth)[-1]
+            if dense:
+                assert result.recall(truth)[-1] == 1
+            run = (ORDERINGS | DENSE)[name](similarity).run(cr.Truth(truth))  # the loop of a truth asks the same
+            assert run.queries.tolist() == result.queries.tolist()
+            asked += ordering.n_queries
+    assert asked > 100
+
+
+def test_stopping_declares_open_pairs():
+    # What a budget or a tolerance leaves is declared different: exactly one pair of records for every two components
+    # that may still be one, by enumeration.
+    rng, left = np.random.default_rng(14), 0
+    for _ in range(150):
+        similarity, pairs, possible = instance(rng, True)
+        truth, limit = (
+            possible[rng.integers(len(possible))],
+            {"run_delta": 0.4} if rng.random() < 0.5 else {"budget": 2},
+        )
+        ordering = cr.Stopping(cr.EdgeOrdering(similarity, rng=3), MODEL, **limit)
+        while (pair := ordering.ask()) is not None:
+            assert both(possible, pair)
+            same = bool(truth[pair[0]] == truth[pair[1]])
+            ordering.tell(pair, same)
+            possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
+        run = ordering.resolution
+        records = range(len(truth))
+        component = [min(j for j in records if all(p[i] == p[j] for p in possible)) for i in records]
+        expected = {frozenset((component[i], component[j])) for i, j in pairs if both(possible, (i, j))}
+        assert {frozenset((component[i], component[j])) for i, j in run.declared} == expected
+        assert len(run.declared) == len(expected)
+        left += len(expected)
+    assert left > 50
+
+
+def test_edge_ordering_is_the_naive_one():
+    # Two roads to the same questions: the pairs by falling similarity, asked if both answers are still possible.
+    rng = np.random.default_rng(12)
+    for _ in range(200):
+        similarity, _, possible = instance(rng, rng.random() < 0.5)
+        truth, expected = possible[rng.integers(len(possible))], []
+        for code in cr.EdgeOrdering(similarity, ties="index")._walk.codes:
+            pair = int(code >> 32), int(code & 0xFFFFFFFF)
+            if both(possible, pair):
+                expected.append(pair)
+                same = truth[pair[0]] == truth[pair[1]]
+                possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
+        run = cr.EdgeOrdering(similarity, ties="index").run(cr.Truth(truth))
+        assert [tuple(pair) for pair in run.queries.tolist()] == expected
+
+
+def test_one_to_one_saves_questions():
+    # 30 records in each of two tables, paired: after 30 matches everything is settled, since each record has its one.
+    n = 30
+    i, j = np.indices((n, n)).reshape(2, -1)
+    w = np.where(i == j, 0.9, 0.1)
+    similarity = candidates(sparse.coo_array((w, (i, j + n)), shape=(2 * n, 2 * n)))
+    tables, labels = np.repeat([0, 1], n), np.tile(np.arange(n), 2)
+    run = cr.EdgeOrdering(constrained(similarity, tables=tables), rng=1).run(cr.Truth(labels))
+    assert run.n_queries == n and run.recall(labels)[-1] == 1
+    assert cr.EdgeOrdering(similarity, rng=1).run(cr.Truth(labels)).n_queries == n + n * (n - 1) // 2
+
+
+def test_known_matches_count_from_the_start():
+    pairs = constrained(candidates([0.5] * 6), ([[0, 1], [1, 2]], [True, True]))
+    run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth([0, 0, 0, 0]))
+    assert run.n_queries == 1 and run.recall([0, 0, 0, 0]).tolist() == [0.5, 1.0]
+    assert run.precision([0, 0, 1, 1]).tolist() == [1 / 3, 1 / 3]  # wrong: the known match of 1 and 2
+
+
+def contradictory(rng):
+    """Constraints at random, and whether some partition satisfies them."""
+    n = int(rng.integers(2, 6))
+    about = np.array([rng.choice(n, 2, replace=False) for _ in range(rng.integers(1, 7))])
+    same, tables = rng.random(len(about)) < 0.5, rng.integers(0, 3, n)
+    return n, about, same, tables
+
+
+def consistent(n, about, same, tables):
+    return any(
+        all((p[i] == p[j]) == s for (i, j), s in zip(about, same, strict=True))
+        and all(p[i] != p[j] for i, j in combinations(range(n), 2) if tables[i] == tables[j])
+        for p in partitions(n)
+    )
+
+
+def test_contradictions_are_found_and_named():
+    # Refused if and only if no partition satisfies all; and the rows that the error names contradict one another.
+    rng, refused = np.random.default_rng(13), 0
+    for _ in range(400):
+        n, about, same, tables = contradictory(rng)
+        plain = candidates(np.zeros(n * (n - 1) // 2))
+        if consistent(n, about, same, tables):
+            constrained(plain, (about, same), tables)
+            continue
+        with pytest.raises(ValueError, match="correct or remove one") as caught:
+            constrained(plain, (about, same), tables)
+        row, *rows = map(int, re.findall(r"row (\d+)", str(caught.value)))
+        rows.append(row)
+        assert row == max(rows) and not consistent(n, about[rows], same[rows], tables)
+        assert consistent(n, about[:row], same[:row], tables)
+        refused += 1
+    assert refused > 100
+
+
+def test_messages():
+    plain = candidates([0.5] * 6)
+    for known, tables, what in (
+        (([[0, 1], [1, 2], [0, 2]], [True, True, False]), None,
+         "row 2 says that records 0 and 2 are different, against row 0, row 1;"),
+        (([[0, 1], [1, 0]], [False, True]), None, "row 1 says that records 1 and 0 are the same, against row 0;"),
+        (([[0, 1], [0, 2]], [True, True]), [0, 1, 1, 2],
+         "row 1 says that records 0 and 2 are the same, against row 0 and the tables;"),
+        (([[0, 1]], [True]), [0, 0, 1, 2], "row 0 says that records 0 and 1 are the same, against the tables;"),
+        (([[0, 9]], [True]), None, r"row 0, \(0, 9\), must be two different records out of 4"),
+        (([[0, 1]], ["yes"]), None, "known must have the answers True and False"),
+        (([0, 1], [True]), None, "known must be pairs of records"),
+        (None, [0, 0, 1], "labels must have an entry for each of the 4 records"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=what):
+            constrained(plain, known, tables)
+
+
+def test_what_cannot_take_constraints_refuses_them():
+    pairs = constrained(candidates([0.5] * 6), tables=[0, 0, 1, 1])
+    for refusing in (
+        lambda: cr.NoisyOrdering(pairs, rng=1),
+        lambda: edge_questions(pairs, [0, 1, 2, 3], rng=1),
+        lambda: cr.resolve([(0, 1, "yes")], pairs, rng=1),
+    ):
+        with pytest.raises(ValueError, match="must have no known answers or tables for"):
+            refusing()
+    some = constrained(candidates(sparse.coo_array(([0.5], ([0], [1])), shape=(3, 3))), tables=[0, 1, 1])
+    with pytest.raises(ValueError, match="beyond_candidates must be False"):
+        cr.Audit(cr.EdgeOrdering(some, rng=1), beyond_candidates=True, rng=1)
+
+
+def test_a_journal_knows_the_constraints(tmp_path):
+    # A run with other known answers or tables asks other questions: the journal of one is refused by the other.
+    plain = candidates([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    tabled = constrained(plain, tables=[0, 0, 1, 1])
+    first = cr.EdgeOrdering(tabled, rng=1).run(cr.Journal(cr.Truth([0, 1, 0, 1]), tmp_path / "a.db"))
+    again = cr.Journal(None, tmp_path / "a.db")
+    assert cr.EdgeOrdering(tabled, rng=1).run(again).queries.tolist() == first.queries.tolist() and again.asked == 0
+    for other in (plain, constrained(plain, tables=[0, 1, 0, 1]), constrained(plain, ([[0, 1]], [False]))):
+        with pytest.raises(ValueError, match="journal of another run"):
+            cr.EdgeOrdering(other, rng=1).run(cr.Journal(None, tmp_path / "a.db"))
