@@ -277,7 +277,7 @@ def _disagreements(project: Project) -> None:
 
 def _tell_copies(project: Project) -> None:
     if (votes := project.settings["votes"]) > 1:
-        print(f"Give a copy to each of {votes} people; the column worker, or the name of their sheet, tells them apart.")
+        print(f"Give a copy to each of {votes} people; the column worker, or the name of the sheet, tells who it was.")
 
 
 def _count(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ recorded, changed and taken back by worker and pair.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
@@ -67,20 +68,19 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, or is the journal of another run: of other records (in number, similarity or
-        text), another class of ordering, or another order of ties or arrivals; or if answers that the run has followed
-        have changed. Nothing is then asked. (A seed that does not change the questions does not make another run.)
+        If the file is not a journal, or that of another run: of other records (in number, similarity or text), another
+        class of ordering, or another order of ties or arrivals; or if answers that the run has followed have changed.
+        Nothing is then asked.
     OSError
         If the journal cannot be written. A full disk is detected before a question is asked.
     TypeError
-        When asking, if the crowd's answer is not True, False, None (unsure), or a tuple of one of these and the name of
-        the worker; nothing is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that
-        is on disk, and the ordering goes on after a later answer to the same question, from `record` or `add`.
+        When asking, if the answer is not True, False, None (unsure), or a tuple of one of these and the worker; nothing
+        is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that is on disk, and the
+        ordering goes on after a later answer to the same question, from `record` or `add`.
 
     See Also
     --------
-    crowder.journal.read : the answers in a journal.
-    crowder.practice.votes.settle : clusters from all its votes.
+    crowder.practice.votes.settle : clusters from all votes of a journal.
 
     Notes
     -----
@@ -119,7 +119,11 @@ class Journal:
     ) -> None:
         self.asked = 0
         self._oracle: Any = oracle
-        self._text = {} if records is None else {"text": _text_digest(records)}
+        try:
+            text = None if records is None else pd.DataFrame(records).to_csv(index=False).encode()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
+        self._text = {} if text is None else {"text": _digest(text)}
         self._turn = 0  # of this run's last question
         self._run: weakref.ref | None = None
         self._unsaved: dict[tuple[int, int, int], tuple[bool | None, Any]] = {}  # answers that could not be written yet
@@ -151,10 +155,8 @@ class Journal:
             self._check_answers()
 
     def vote(self, i: int, j: int, number: int) -> Answer:
-        """The `number`-th answer about records i and j: from the disk, or from the crowd and then written to disk.
-
-        It is True, False or None (unsure); if the crowd named a worker, a tuple of this and the worker.
-        """
+        """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
+        a tuple of one of these and the worker."""
         key = (*_pair(i, j), _vote(number))  # checked first: an answer that cannot be stored must not be paid for
         with self._thread_lock:
             row = self._file.find(key) or self._written(
@@ -270,12 +272,9 @@ class Journal:
 
         Raises
         ------
-        ValueError
-            If the shapes do not fit, a pair does not consist of two of the run's records, or an answer contradicts the
-            stored one of this number. Nothing is then added.
-        TypeError
-            If the records are not integers, an answer is neither a boolean nor unsure, or a worker is not text. The
-            message names the row, from 0.
+        ValueError, TypeError
+            If the shapes do not fit, a pair is not two of the run's records, an answer is neither a boolean nor unsure
+            or contradicts the stored one of this number, or a worker is not text. Nothing is then added.
 
         Examples
         --------
@@ -385,14 +384,13 @@ class Journal:
                 f"worker must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
             )
         n: Any = self._file.run_identity().get("records", np.inf)
-        rows = []
-        for row, (pair, who, said) in enumerate(zip(pairs.tolist(), workers, answers, strict=True)):
-            what = f"the answer in row {row}"
-            if max(pair) >= n:
-                raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {tuple(pair)}")
-            who = _worker(None if pd.isna(who) is True else who, what)
-            rows.append((_pair(*pair), who, checked(said, None, what)[0]))
-        return rows
+        if len(beyond := pairs[(pairs >= n).any(axis=1)]):
+            pair = tuple(beyond[0].tolist())
+            raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
+        what = [f"the answer in row {row}" for row in range(len(answers))]
+        same = [checked(*row)[0] for row in zip(answers, [None] * len(answers), what, strict=True)]
+        whose = [_worker(None if pd.isna(who) is True else who, row) for who, row in zip(workers, what, strict=True)]
+        return list(zip(itertools.starmap(_pair, pairs.tolist()), whose, same, strict=True))
 
     def close(self) -> None:
         """Close the file; this also happens when the journal is no longer referenced."""
@@ -422,14 +420,6 @@ def identity(ordering: Any) -> dict[str, object]:
         "ordering": type(ordering).__name__,
         "order": _digest(*ordering.decided_by()),
     }
-
-
-def _text_digest(records: Any) -> str:
-    try:
-        frame = pd.DataFrame(records)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
-    return _digest(frame.to_csv(index=False).encode())
 
 
 def _digest(*parts: Any) -> str:

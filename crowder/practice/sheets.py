@@ -37,7 +37,7 @@ __all__ = [
 COLUMNS = ["id_a", "id_b", "same"]
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
-ANSWERS = SAID | {"u": None}
+ANSWERS = SAID | {"u": None, "?": None}
 
 #: The beginning of a cell that a spreadsheet would run as a formula, or of one that has been escaped already.
 FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
