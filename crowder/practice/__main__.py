@@ -27,7 +27,9 @@ same, and what follows from their answers is not asked. my.csv has its project i
   crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
-SHOWN = 10
+SHOWN = 10  # disagreements
+NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
+ENOUGH = 50  # answers for a new plan
 HELP = {
     "plan": """\
 Say how many questions it takes, and what they cost, to find the matches of a CSV file; make its project or renew it.
@@ -99,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
         told = re.sub(r"(?<![-\w])(id|fields|label|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
+        missing = "; for all that the command needs: pip install 'crowder[practice]'"
+        told += missing * isinstance(error, ModuleNotFoundError)
         print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
@@ -178,7 +182,7 @@ def plan(csv: str, **changes: Any) -> None:
     project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
     print(_plan(project))
     if number := len(project.identical):
-        print(f"{_count(number, 'record')} with the text of an earlier one: the same, without a question.")
+        print(f"{_count(number, 'answer')} without a question: records with the text of an earlier one are the same.")
     where = "here: crowder label; in a browser: crowder label --html; in sheets: crowder next"
     print(f"\nThe project is {project.folder}. To answer {where}")
 
@@ -188,16 +192,21 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
     from crowder.practice.label import ask, page
 
     opened = _open(project)
+    if len(opened.votes) >= opened.foreseen["at"] + ENOUGH:
+        _plan(opened)
     if html is None:
         given = ask(opened, worker, sys.stdin, sys.stdout)
         print(f"\n{_count(given, 'answer')} saved; {opened.progress()}. For the clusters: crowder clusters")
-        return
-    text, key = page(opened, size)
-    path = Path(html or opened.folder / f"label-{key}.html")
-    if path.exists() and path.read_text("utf-8") != text:
-        raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
-    files.write(path, text.encode())
-    print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+    if not opened.questions(1, worker if html is None else None):
+        print(NOTHING_LEFT)
+    elif html is not None:
+        text, key = page(opened, size)
+        path = Path(html or opened.folder / f"label-{key}.html")
+        if path.exists() and path.read_text("utf-8") != text:
+            raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
+        files.write(path, text.encode())
+        print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+        _tell_copies(opened)
 
 
 def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
@@ -208,13 +217,12 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
     planned = _plan(opened)
     pairs = opened.questions(size, expected=planned.expected)
     if not pairs:
-        print("No question is left. For the clusters: crowder clusters")
+        print(NOTHING_LEFT)
         return
     path = opened.write_sheet(pairs, out)
-    waste = expected_waste(pairs, planned.clusterings)
+    waste = expected_waste(pairs, planned.clusterings, opened.settled.pairs, opened.settled.same)
     print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
-    if (votes := opened.settings["votes"]) > 1:
-        print(f"Give a copy to each of {votes} people; the name of the file, or the column worker, tells who it was.")
+    _tell_copies(opened)
     print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
 
@@ -248,11 +256,13 @@ def clusters(project: str | None, out: str | None = None) -> None:
 
 def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
+    from crowder.practice.label import visible
+
     settled, word = project.settled, {True: "same", False: "different", None: "unsure"}
 
     def named(i: int, j: int, same: bool | None, worker: str | None = None) -> str:
         by = f" ({worker})" if worker else ""
-        return f"{project.ids[i]} and {project.ids[j]} are {word[same]}{by}"
+        return f"{visible(project.ids[i])} and {visible(project.ids[j])} are {word[same]}{by}"
 
     said = [
         f"{named(*pair, same)}, but: {'; '.join(named(*project.evidence[row]) for row in rows)}"
@@ -263,6 +273,11 @@ def _disagreements(project: Project) -> None:
         print(f"{_count(len(said), 'disagreement')} among the answers (the clusters are the likeliest by all of them):")
         print("\n".join(f"  {line}" for line in said[:SHOWN] + ["..."] * (len(said) > SHOWN)))
         print("To resolve one, correct it in the sheet of its worker and hand that in again (crowder answers).")
+
+
+def _tell_copies(project: Project) -> None:
+    if (votes := project.settings["votes"]) > 1:
+        print(f"Give a copy to each of {votes} people; the column worker, or the name of the sheet, tells who it was.")
 
 
 def _count(number: int, what: str) -> str:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from crowder.practice.project import Project
 
-__all__ = ["ask", "page", "side_by_side"]
+__all__ = ["ask", "page", "side_by_side", "visible"]
 
 KEYS = {"y": "yes", "n": "no", "u": "unsure", "z": "undo", "b": "undo", "q": "quit", "\x04": "quit"}
 SAID = {"yes": True, "no": False, "unsure": None}
@@ -36,7 +36,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
         while True:
             print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
             word = next(words, "quit")
-            said = KEYS.get(word[:1] if word in SAID or len(word) == 1 else "", word)
+            said = KEYS.get(word, word)
             print(said if stdin.isatty() else "", file=stdout)
             if said in SAID:
                 project.answer(queue.pop(0), SAID[said], worker)
@@ -65,7 +65,7 @@ def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bo
     for field in project.fields:
         if a[field].strip() or b[field].strip():
             differs = list(map(_word, a[field].split())) != list(map(_word, b[field].split()))
-            rows.append((_visible(field)[:name], "*" if differs else " ", a[field], b[field]))
+            rows.append((visible(field)[:name], "*" if differs else " ", a[field], b[field]))
     lines = []
     for field, star, left, right in rows:
         columns = _column(left, right, room, strong and star == "*"), _column(right, left, room, strong and star == "*")
@@ -112,7 +112,7 @@ def _keys(stream: IO[str]) -> Iterator[str]:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """The text on one line, with what cannot be seen, or would steer the terminal, by number."""
     return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in " ".join(text.split()))
 
@@ -125,7 +125,7 @@ def _word(text: str) -> str:
 
 def _column(text: str, other: str, room: int, strong: bool) -> list[str]:
     """Lines of `room` cells; in bold, if `strong`, the words that the other text lacks."""
-    text, theirs, lines = _visible(text) or "-", {*map(_word, _visible(other).split())}, []
+    text, theirs, lines = visible(text) or "-", {*map(_word, visible(other).split())}, []
     wide = {c for c in text if unicodedata.east_asian_width(c) in "WF"}  # two cells each
     for line in textwrap.wrap(text, room // (2 if wide else 1)):
         marked = [f"\x1b[1m{word}\x1b[0m" if strong and _word(word) not in theirs else word for word in line.split()]

@@ -113,7 +113,7 @@ class Project:
     def journal(self) -> Journal:
         """The journal, for writing."""
         self.folder.mkdir(exist_ok=True)
-        return Journal(None, self.folder / "answers.db")  # type: ignore[arg-type]  # nobody is asked through it
+        return Journal(None, self.folder / "answers.db")  # nobody is asked through it
 
     @cached_property
     def votes(self) -> list[Vote]:
@@ -286,7 +286,8 @@ class Project:
         left = self.foreseen["left"] + self.foreseen["at"] - len(self.votes)
         goal = f"about {left} more" if left > 0 else "as many as planned"
         target = f"{100 * self.settings['target']:.4g} % of the matches"
-        return f"{self.csv.name}: {len(self.votes)} answers, {goal} to find {target}"
+        answers = f"{len(self.votes)} answer{'s' * (len(self.votes) != 1)}"
+        return f"{self.csv.name}: {answers}, {goal} to find {target}"
 
     def table(self) -> pd.DataFrame:
         """The clusters that follow from the evidence: columns id, cluster, size, in the order of the records."""

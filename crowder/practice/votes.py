@@ -11,7 +11,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from crowder import validation
-from crowder.beyond.resolve import resolve
 
 __all__ = ["Settled", "settle"]
 
@@ -101,6 +100,8 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
                 links[j].append((i, row))
     contradictions = [(pair, False, True, _path(*pair, links)) for pair in wrong]
     part = np.zeros(n, np.int64)
+    if affected:  # hardly ever, and the import takes half a second
+        from crowder.beyond.resolve import resolve
     for answers in affected.values():
         records = np.unique([row[:2] for row in answers])
         number = dict(zip(records.tolist(), range(len(records)), strict=True))

@@ -231,7 +231,7 @@ def test_an_interrupt_ends_with_130_and_keeps_the_answers(run):
     )  # fmt: skip
     child.stdin.write("n\n")
     child.stdin.flush()
-    while "1 answers" not in child.stdout.readline():
+    while "1 answer," not in child.stdout.readline():
         pass
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate()
@@ -267,7 +267,7 @@ for _ in range(12):
     child, write, read = start(["label"])
     os.write(write, b"n\\n" * moments.randrange(1, 8))
     said, goal = b"", moments.randrange(8)
-    while len(re.findall(rb"(\\d+) answers", said)) <= goal and (more := os.read(read, 1)):
+    while len(re.findall(rb"(\\d+) answers?,", said)) <= goal and (more := os.read(read, 1)):
         said += more
         if said.endswith(b"quit: "):
             os.write(write, b"n\\n")
@@ -275,7 +275,7 @@ for _ in range(12):
     kill(child)
     said += os.read(read, 65536)
     os.close(write), os.close(read)
-    acknowledged = max(map(int, re.findall(rb"(\\d+) answers", said)), default=0)
+    acknowledged = max(map(int, re.findall(rb"(\\d+) answers?,", said)), default=0)
     told["label"].append([acknowledged, len(Project("my.crowder").votes)])
 before = len(Project("my.crowder").votes)
 for _ in range(12):

@@ -179,7 +179,9 @@ def test_the_page_has_no_barriers_and_fits_a_phone(opened, project, width, schem
     for button in page.get_by_role("button").all():
         assert button.bounding_box()["height"] >= 40  # large enough for a finger
     page.locator("summary").click()
-    page.wait_for_function("document.getElementById('sheet').value.startsWith('id_a,id_b,name_a,name_b,')")
+    from playwright.sync_api import expect
+
+    expect(page.locator("#sheet")).to_have_value(re.compile("^id_a,id_b,name_a,name_b,"))
     assert barriers(page) == [] and trouble == []
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
         "rgb(20, 23, 26)" if scheme == "dark" else "rgb(255, 255, 255)"

@@ -155,10 +155,7 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
     path = theirs.write_sheet(theirs.questions(5), str(tmp_path / "theirs.csv"))
     answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
     answered.to_csv(path, index=False)
-    with pytest.raises(
-        ValueError,
-        match=r"theirs.csv must be a sheet of this project, but 10 of the 10 records in it have another text in .*my.csv",
-    ):
+    with pytest.raises(ValueError, match=r"theirs.csv must be a sheet of this project, but 10 of the 10 records in it"):
         made.receive([str(path)])
     assert Project(made.folder).votes == []
     assert theirs.receive([str(path)])[0] == 5
