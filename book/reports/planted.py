@@ -54,7 +54,7 @@ def _entry(row: dict[str, str]) -> str:
 def folder_of(file: str) -> str:
     """The folder of a module, at most two levels deep.
 
-    >>> [folder_of(f"crowder/{name}.py") for name in ("engine", "beyond/posterior", "practice/planner/clusterings")]
+    >>> [folder_of(f"crowder/{name}.py") for name in ("engine", "beyond/posterior", "practice/plan")]
     ['crowder', 'crowder/beyond', 'crowder/practice']
     """
     return "/".join(Path(file).parts[:-1][:2])

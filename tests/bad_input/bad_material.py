@@ -38,7 +38,7 @@ U = cr.uniform()
 F = pd.DataFrame({"x": [1]})
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
-PLAN = cr.Plan(PEOPLE, rng=7, strategies=("edge",))
+PLAN = cr.Plan(PEOPLE, ordering="edge", rng=7)
 SLIDER = {"name": "k", "value": 1, "bind": {"input": "range", "min": 1, "max": 2, "step": 1}}
 SPEC = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}, "params": [SLIDER]}
 
@@ -130,7 +130,8 @@ def npy():
 
 
 def answered_sheet():
-    PLAN.sheet(2).assign(same="yes").iloc[:1].to_csv(path := new("q.csv"), index=False)
+    sheet = sheets.question_sheet(PEOPLE, ["name"], PLAN.batch(1))
+    sheet.assign(same="yes").to_csv(path := new("q.csv"), index=False)
     return path
 
 

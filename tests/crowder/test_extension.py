@@ -87,10 +87,10 @@ def test_stopping_passes_over_hopeless_pairs(data):
 def test_a_plan_foresees_it_and_makes_its_batches():
     from crowder.people import people
 
-    plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), strategy=LeastKnownFirst, strategies=[LeastKnownFirst, "edge"])
-    low, middle, high = plan.questions("LeastKnownFirst")
-    assert 0 < low <= middle <= high and plan.table["strategy"].tolist() == ["LeastKnownFirst", "edge"]
-    assert len(plan.batch(3)) == 3 and plan.actual_runs["LeastKnownFirst"].n_queries > 0
+    plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), ordering=LeastKnownFirst)
+    row = plan.table.loc["every pair"]
+    assert 0 < row["from"] <= row["questions"] <= row["to"] and plan.ordering == "LeastKnownFirst"
+    assert len(plan.batch(3)) == 3
 
 
 def test_a_question_that_is_settled_or_no_pair_is_refused():

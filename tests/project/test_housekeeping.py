@@ -138,7 +138,7 @@ import crowder.beyond.stopping
 from crowder import models, L
 from book.companion.claims import record
 if TYPE_CHECKING:
-    from crowder.practice.planner.planner import Plan
+    from crowder.practice.plan import Plan
 def later():
     from crowder.practice import journal
     import numpy
