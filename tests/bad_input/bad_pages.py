@@ -25,11 +25,11 @@ from bad_material import (
 )
 
 import crowder as cr
+from book.companion import batched_sweeps as batches
 from book.companion import claims, figures, interactive, measured, published
 from book.companion import table1_readings as readings
 from book.companion.charts import explorer, replay, stepper
 from crowder import experiments
-from crowder.practice import batches
 
 TABLE = {
     "Experiments": [
