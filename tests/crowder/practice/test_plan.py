@@ -212,3 +212,69 @@ def test_bad_records_are_named(records):
         cr.Plan(records.iloc[:0])
     with pytest.raises(ValueError, match="fields must"):
         cr.Plan(pd.DataFrame({"id": ["a", "b"]}))
+
+
+@pytest.mark.parametrize("answers", [0, 60])
+def test_the_intervals_hold_nearly_as_often_as_they_say(answers):
+    """If nine of ten hold, fewer than ten of fifteen hold by accident once in four hundred times."""
+    held, off = {0.95: 0, 0.99: 0}, []
+    for seed in range(15):
+        rng = np.random.default_rng([11, seed])
+        sizes = rng.choice([1, 1, 2, 3, 5], size=int(rng.integers(15, 45)))
+        records = people(sizes, mistakes=float(rng.choice([0.3, 1.0, 1.8])), rng=rng)
+        values = cr.similarity.compute(records, ("levenshtein", "jaccard-qgrams", "tfidf-cosine")[seed % 3])
+        truth = np.unique(records["label"], return_inverse=True)[1]
+        run = cr.EdgeOrdering(values, rng=seed).run(cr.Truth(truth))
+        plan = cr.Plan(values, ordering="edge", answers=(run.queries[:answers], run.answers[:answers]), rng=seed)
+        for share in held:
+            low, middle, high = plan.table.loc[f"{100 * share:.0f} % of the matches", ["from", "questions", "to"]]
+            held[share] += bool(low <= questions_until(run, truth, share) <= high)
+        off.append(np.log(middle / questions_until(run, truth, share)))
+    assert min(held.values()) >= 10
+    assert abs(np.median(off)) < 0.7  # the middle is within a factor of two
+
+
+def test_answers_narrow_the_plan_to_the_truth():
+    records = people([3] * 7 + [1] * 7, rng=2)
+    truth = np.unique(records["label"], return_inverse=True)[1]
+    asked, widths = np.empty((0, 2), np.int64), []
+    while True:
+        plan = cr.Plan(records, ordering="edge", answers=(asked, truth[asked[:, 0]] == truth[asked[:, 1]]), rng=5)
+        widths.append(plan.table.loc["every pair", "to"] - plan.table.loc["every pair", "from"])
+        if not (batch := plan.batch(60)):
+            break
+        asked = np.r_[asked, batch]
+    assert widths[-1] == 0 and widths[len(widths) // 2] < widths[0] / 2
+    assert all(
+        (labels[:, None] == labels).tolist() == (truth[:, None] == truth).tolist() for labels in plan.clusterings
+    )
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [1, 1], [3], [1, 1, 1], [2, 1], [12], [1] * 12])
+def test_few_records_all_duplicates_and_none(sizes):
+    records, n = people(sizes, rng=1), sum(sizes)
+    plan = cr.Plan(records, rng=1)
+    assert (plan.table["from"] <= plan.table["questions"]).all() and (plan.table["questions"] <= plan.table["to"]).all()
+    assert plan.table["to"].max() <= n * (n - 1) // 2
+    assert bool(plan.batch(3)) == (n > 1)
+    assert len(plan.curve()) and str(plan)
+    asked = plan.actual(records["label"]).loc["every pair", "questions"]
+    if len(sizes) == 1:
+        assert asked == n - 1  # a tree
+    if max(sizes) == 1:
+        assert asked == n * (n - 1) // 2
+
+
+def test_an_empty_cell_and_one_column_are_no_trouble():
+    records = pd.DataFrame({"id": list("abcdef"), "name": ["Ann Lee", "", "Anne Lee", "Bo", "", "Bo Fox"]})
+    table = cr.Plan(records, rng=1).table
+    assert (
+        5 <= table.loc["every pair", "from"] <= table.loc["every pair", "to"] <= 15
+    )  # a tree at least, all pairs at most
+
+
+def test_cora_is_planned_from_its_text(cora_frame):
+    some = cora_frame[cora_frame["label"].isin(cora_frame["label"].unique()[::4])].reset_index(drop=True)
+    plan = cr.Plan(some, "jaccard-tokens", rng=1)
+    assert (plan.table["from"] <= plan.actual(some["label"])["questions"]).all()
+    assert (plan.actual(some["label"])["questions"] <= plan.table["to"]).all()
