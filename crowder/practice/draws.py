@@ -25,8 +25,8 @@ from crowder.pairs import Candidates
 __all__ = ["Draw", "draw_clusterings"]
 
 #: Median, and standard deviation of the logarithm: of s, as a share of the range of the heights at which single linkage
-#: merges; of g; and of the share u of right merges, whose prior has another factor sqrt(1 - u). These and the constants
-#: below were chosen on people (invented, of Febrl and of RLdata10000) and on citations (cora).
+#: merges; of g; and of the share of right merges. These and the constants below were chosen on people (invented, of
+#: Febrl and of RLdata10000) and on citations (cora).
 SOFTNESS, SIZE, RIGHT = (0.045, 0.55), (1.0, 1.4), (0.15, 1.2)
 
 #: The log-odds x are less by BEND x² below t, and a pair that is as similar as any is no match with probability LAPSE.
@@ -36,7 +36,7 @@ BEND, LAPSE = 0.12, 0.03
 BELOW, ABOVE = 0.1, 0.3
 
 #: q answers count as q / (1 + q / TRUST), because no data follow the model in every detail; about MOST are used.
-TRUST, MOST = 200, 2000
+TRUST, MOST = 100, 2000
 
 #: Triples (t, s, g) from the prior, among which the answers choose; steps of Metropolis's algorithm from there.
 PROPOSALS, STEPS = 4000, 40
@@ -136,7 +136,7 @@ def _triples(heights: np.ndarray, n: int, known: Any, number: int, rng: np.rando
         spread = (np.log(np.maximum(share, 0.1 / n)) - np.log(RIGHT[0])) / RIGHT[1]
         p = expit(_bent((value - t) / s - g * log_size)) * (1 - LAPSE)
         said = np.log(np.where(same, p, 1 - p) + 1e-300).sum(axis=1)
-        total = power * said - spread**2 / 2 + np.log1p(-share.clip(max=0.999)) / 2
+        total = power * said - spread**2 / 2
         return np.where((z[:, 0] >= least) & (z[:, 0] <= most), total, -np.inf)
 
     z = np.c_[rng.uniform(least, most, PROPOSALS), rng.standard_normal((PROPOSALS, 2))]

@@ -69,9 +69,7 @@ def test_larger_groups_are_less_probable_matches():
 
 def test_replay_skips_what_is_implied():
     n, asked = 4, np.array([1, 2, (1 << 32) | 2, (2 << 32) | 3])
-    knowledge, new, at, found, log_size = replay(
-        no_knowledge(n), asked, np.array([True, True, True, False]), *fresh(n)
-    )
+    knowledge, new, at, found, log_size = replay(no_knowledge(n), asked, np.array([True, True, True, False]), *fresh(n))
     assert new.tolist() == [0, 1, 3]  # 1 = 2 follows
     assert at.tolist() == [1, 2] and found.tolist() == [1, 2]
     assert log_size == pytest.approx(np.log([1, 2, 3]))  # pairs between the groups when they were compared
@@ -97,7 +95,9 @@ def test_known_answers_are_no_questions_and_records_of_one_table_never_match():
     values, table = random_values(n, 1), np.arange(n) % 2
     pairs = constrained(candidates(values), known=([(0, 1), (2, 3)], [True, True]), tables=table)
     for draw in draw_clusterings(pairs, [(4, 5)], [True], 20, rng=np.random.default_rng(1)):
-        assert draw.labels[0] == draw.labels[1] and draw.labels[2] == draw.labels[3] and draw.labels[4] == draw.labels[5]
+        assert (
+            draw.labels[0] == draw.labels[1] and draw.labels[2] == draw.labels[3] and draw.labels[4] == draw.labels[5]
+        )
         assert draw.at[:3].tolist() == [0, 0, 1]
         for name in set(draw.labels):
             assert len(set(table[draw.labels == name])) == (draw.labels == name).sum()
