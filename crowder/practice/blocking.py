@@ -131,9 +131,10 @@ def candidate_pairs(
         database.execute(SHARED)
         many, pairs = (column.astype(np.int64) for column in database.execute(COUNTS).fetchnumpy().values())
         room = (size - text) // 2 // PER_PAIR
-        if (there := pairs[many <= (most or 2)].sum()) > room:
+        rarest = most or int(many[:1].sum())
+        if (there := pairs[many <= rarest].sum()) > room:
             raise ValueError(f"memory must be more than {memory!r} for the {there} pairs with a piece that at most "
-                             f"{most or 2} records contain")  # fmt: skip
+                             f"{rarest} records contain")  # fmt: skip
         most = most or int(many[np.cumsum(pairs) <= room].max(initial=1))
         of = pair_similarity(records, similarity, fields=fields)
         for batch in database.sql(PAIRS.format(most=most)).to_arrow_reader(CHUNK):

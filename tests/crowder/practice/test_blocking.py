@@ -136,6 +136,14 @@ def test_bad_input_is_named(error, message, arguments):
         candidate_pairs(["ann", "bob"], **arguments)
 
 
+def test_records_without_a_rare_piece_are_no_silent_loss():
+    """10,000 equal records have 10,000 · 9,999 / 2 pairs, and every piece is in all of them."""
+    with pytest.raises(
+        ValueError, match="memory must be more than '500MB' for the 49995000 pairs with a piece that at"
+    ):
+        candidate_pairs(["ann lee"] * 10_000, memory="500MB")
+
+
 def test_records_too_many_for_the_memory_are_refused_before_it_is_taken():
     """600 million characters need more than 500 MB; one text that all records share takes none."""
     records = pd.Series(["x" * 60_000] * 200)
