@@ -38,7 +38,8 @@ def coverage_of_the_interval(held=None):
 @claim("B142", place=BEYOND, status="holds", basis="exact",
        statement="""No question of a batch is implied by any answers to the others, if each was open on the assumption
            that all before it in the batch match.""",
-       code=waste_free_questions, test="test_batch.py::test_no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
+       code=waste_free_questions,
+       test="test_batch.py::test_no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
 def no_question_of_a_batch_is_implied(records=4, seed=1):
     rng, bad, tried, runs = np.random.default_rng(seed), 0, 0, 0
     for labels, values in _every(records, rng):
@@ -52,7 +53,8 @@ def no_question_of_a_batch_is_implied(records=4, seed=1):
 @claim("B143", place=BEYOND, status="holds", basis="exact",
        statement="""In batches chosen on the assumption that all earlier open pairs match, edge ordering asks exactly
            the questions that it asks one by one.""",
-       code=waste_free_questions, test="test_batch.py::test_edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
+       code=waste_free_questions,
+       test="test_batch.py::test_edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
 def edge_in_batches(records=4, seed=1):
     rng, small, larger = np.random.default_rng(seed), [], []
     every = _every(records, rng)

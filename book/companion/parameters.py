@@ -17,7 +17,8 @@ def refuse_unknown(cells: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     cells : sequence of str, optional
-        The cells executed so far: an empty one, the notebook's parameters, and those given. By default IPython's ``In``.
+        The cells executed so far: an empty one, the notebook's parameters, and those given. By default,
+        IPython's ``In``.
 
     Examples
     --------

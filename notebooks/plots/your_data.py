@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
-from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, MATCH, NODE, RED, SKY
+from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, NODE, RED, SKY
 from matplotlib.figure import Figure
 
 LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}

@@ -18,7 +18,6 @@ import crowder as cr
 from book.companion import claims, interactive
 from crowder import people
 from crowder.beyond import member_votes as members
-from crowder.practice.votes import settle
 
 
 class Row(NamedTuple):
@@ -129,12 +128,6 @@ def npy():
     return path
 
 
-def answered_sheet():
-    sheet = sheets.question_sheet(PEOPLE, ["name"], PLAN.batch(1))
-    sheet.assign(same="yes").to_csv(path := new("q.csv"), index=False)
-    return path
-
-
 def printed(numbers, more=""):
     """A file of printed numbers with one group."""
     return file("p.yml", f"t: {{chapter: c, place: p, unit: u, rule: equal, numbers: {numbers}{more}}}")
@@ -229,10 +222,6 @@ def shut_journal():
     journal = fresh()
     journal.close()
     return journal
-
-
-def answers_about_99_records():
-    return settle(99, [(0, 88, True, None)])
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

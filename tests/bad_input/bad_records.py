@@ -3,7 +3,7 @@
 from math import nan
 
 import pandas as pd
-from bad_material import PEOPLE, PLAN, Row, V, answered_sheet, answers_about_99_records, file, folder, loop, new
+from bad_material import PEOPLE, PLAN, Row, V, file, folder, loop, new
 
 import crowder as cr
 from crowder import people

@@ -121,7 +121,8 @@ def data_sets(kind):
     elif kind == "people":
         for mistakes in (0.3, 1, 3, 5):
             tables = [people([12] * 5 + [4] * 8 + [2] * 10 + [1] * 12, mistakes=mistakes, rng=s) for s in range(10)]
-            yield mistakes, [(cr.similarity.compute(t, "jaccard-qgrams", fields=["name", "street", "city", "birth"]), t["label"].factorize()[0]) for t in tables]
+            values = [cr.similarity.compute(t.drop(columns=["id", "label"]), "jaccard-qgrams") for t in tables]
+            yield mistakes, [(x, t["label"].factorize()[0]) for x, t in zip(values, tables, strict=True)]
     else:
         for function in FAMILY:  # shipped; the text is not needed
             data = cr.datasets.cora(function)

@@ -23,7 +23,8 @@ NOTEBOOK = ROOT / "notebooks/16-your-data.ipynb"
 def commands():
     """The command lines of the chapter that call papermill."""
     text = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, 4).cells if cell.cell_type == "markdown")
-    return [line.replace("\\\n", " ") for line in re.findall(r"```bash\n(\S*papermill .*?)\n```", text, flags=re.DOTALL)]
+    lines = re.findall(r"```bash\n(\S*papermill .*?)\n```", text, flags=re.DOTALL)
+    return [line.replace("\\\n", " ") for line in lines]
 
 
 def run(line, where, **environment):
