@@ -79,7 +79,7 @@ class StreamNodeOrdering(Streamed):
         self._open(chunks, n := len(self._arrivals), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         self._rank = np.argsort(self._arrivals).astype(np.int32)
         self._generator = validation.generator(rng, "random ties") if ties == "random" else None
-        self._last = np.zeros(2, np.int32)  # the ranks of the pair before
+        self._last, self._side = np.zeros(2, np.int32), "left"  # the ranks of the pair before; whole records at once
         self._space = tuple(np.zeros(n, kind) for kind in (*[np.int32] * 3, *[np.float64] * 2, np.int32))
 
     def decided_by(self) -> tuple[np.ndarray, ...]:

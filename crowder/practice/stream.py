@@ -44,7 +44,7 @@ class Streamed(Ordering):
     _ask: Callable[[], int]
     _ask_all: Callable[[np.ndarray], Any]
     _last: Any = np.inf
-    _side: Any = "left"  # pairs are used up to the last key, of which more may follow; or, if "right", with it
+    _side: Any  # "left": pairs are used up to the last key, of which more may follow; or, if "right", with it
 
     def _open(self, chunks: Iterable, n: int, *nothing: np.ndarray) -> None:
         """Begin, with `nothing` in the form of a checked chunk."""
