@@ -436,7 +436,7 @@ def replay(knowledge, codes, same, size, tables):
 
 
 @njit(cache=True)
-def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, rng):
+def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, most, rng):
     """Ask all remaining questions, with random answers: "same" with log-odds (similarity - t) / s - g log(pairs between
     the two components) up to position `stop`, and "different" thereafter, or if the components share a table.
 
@@ -461,7 +461,7 @@ def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, rng
         pairs = size[a] * size[b]
         odds = (-falling[p] - t) / s - g * np.log(pairs)
         odds -= min(odds, 0) ** 2 * bend
-        same = p < stop and rng.random() * (1 + np.exp(-odds)) < 1
+        same = p < stop and rng.random() * (1 + np.exp(-odds)) < most
         knowledge = learn(knowledge, i, j, same)
         if same:
             at[merges], found[merges] = asked, pairs

@@ -2,7 +2,7 @@ r"""Clusterings that are plausible given the similarities and the answers so far
 
 Edge ordering asks about a pair of similarity w, between groups of a and b records. Say that it is a match with log-odds
 :math:`x = (w - t)/s - g \log ab` (larger groups have more pairs, so that it says less that their best is similar), and
-with :math:`x - BEND\,x^2` if x is negative (the mass of dissimilar pairs has hardly any matches). Draw t, s and g from
+with :math:`x - 0.12\,x^2` if x is negative (the mass of dissimilar pairs has hardly any matches). Draw t, s and g from
 a prior times the likelihood of the answers, and let edge ordering go on after the answers, with random ones by these
 odds. The groups that it ends with are a plausible clustering, and its run says how many questions find its matches.
 
@@ -15,27 +15,28 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
-from scipy.special import expit, log_expit
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.special import expit
 
-from crowder.engine import Knowledge, no_knowledge, random_run, replay
+from crowder.engine import LOW, Knowledge, no_knowledge, random_run, replay
 from crowder.pairs import Candidates
 
 __all__ = ["Draw", "draw_clusterings"]
 
 #: Median, and standard deviation of the logarithm: of s, as a share of the range of the heights at which single linkage
-#: merges; of g; and of the share u of right merges, whose prior has another factor sqrt(1 - u). All constants here were
-#: chosen on people (invented, of Febrl and of RLdata10000) and on citations (cora).
+#: merges; of g; and of the share of right merges. These and the constants below were chosen on people (invented, of
+#: Febrl and of RLdata10000) and on citations (cora).
 SOFTNESS, SIZE, RIGHT = (0.045, 0.55), (1.0, 1.4), (0.15, 1.2)
 
-#: Below t, the log-odds x are less by this times x².
-BEND = 0.12
+#: The log-odds x are less by BEND x² below t, and a pair that is as similar as any is no match with probability LAPSE.
+BEND, LAPSE = 0.12, 0.03
 
 #: t is between the lowest height, less this share of the range, and the highest one, plus the other.
 BELOW, ABOVE = 0.1, 0.3
 
 #: q answers count as q / (1 + q / TRUST), because no data follow the model in every detail; about MOST are used.
-TRUST, MOST = 200, 2000
+TRUST, MOST = 100, 2000
 
 #: Triples (t, s, g) from the prior, among which the answers choose; steps of Metropolis's algorithm from there.
 PROPOSALS, STEPS = 4000, 40
@@ -84,12 +85,11 @@ def draw_clusterings(pairs: Candidates, asked: Any, same: Any, number: int, *, r
     (True, [1], 2)
     """
     falling, codes = pairs.sorted
-    given, tables = getattr(pairs, "known", None), getattr(pairs, "tables", None)
     size, table = np.ones(pairs.n, np.int64), np.zeros(pairs.n, np.int64)
-    if tables is not None:
-        table[tables < 63] = 1 << tables[tables < 63]
+    if pairs.tables is not None:
+        table = np.where(pairs.tables < 63, 1 << pairs.tables.clip(max=62), 0)
     knowledge = no_knowledge(pairs.n)
-    knowledge, _, before, free, _ = replay(knowledge, *_packed(*(given or ((), ()))), size, table)
+    knowledge, _, before, free, _ = replay(knowledge, *_packed(*(pairs.known or ((), ()))), size, table)
     answered = _packed(asked, same)
     knowledge, new, at, found, log_size = replay(knowledge, *answered, size, table)
     at, found = np.r_[0 * before, at], np.r_[free, found]
@@ -101,13 +101,15 @@ def draw_clusterings(pairs: Candidates, asked: Any, same: Any, number: int, *, r
     place[place == len(listed)] = 0
     seen = listed[place] == answered[0][new] if len(listed) else np.zeros(len(new), bool)
     known = values[place[seen]], log_size[seen], answered[1][new][seen]
-    drawn = _triples(_heights(falling, codes, pairs.n), pairs.n, known, number, rng)
     draws = []
-    for t, s, g in drawn:
+    # Single linkage merges at the similarities of a spanning tree. (An edge of length zero would be none.)
+    graph = sparse.coo_array((2 - values, (listed >> 32, listed & LOW)), shape=(pairs.n, pairs.n))
+    heights = 2 - minimum_spanning_tree(graph.tocsr()).data
+    for t, s, g in _triples(heights, pairs.n, known, number, rng):
         left = np.cumsum((width * expit(_bent((middle - t) / s)))[::-1])[::-1]
         stop = edges[np.argmax(left < NEGLIGIBLE)] if len(left) and left[-1] < NEGLIGIBLE else len(codes)
         copied = Knowledge(*(part.copy() for part in knowledge)), size.copy(), table.copy()
-        labels, more, gained, end = random_run(*copied, falling, codes, stop, t, s, g, BEND, rng)
+        labels, more, gained, end = random_run(*copied, falling, codes, stop, t, s, g, BEND, 1 - LAPSE, rng)
         draws.append(Draw(labels, np.r_[at, len(new) + more], np.r_[found, gained], len(new) + end))
     return draws
 
@@ -115,25 +117,6 @@ def draw_clusterings(pairs: Candidates, asked: Any, same: Any, number: int, *, r
 def _packed(pairs: Any, same: Any) -> tuple[np.ndarray, np.ndarray]:
     low, high = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1).T
     return low << 32 | high, np.asarray(same, dtype=bool)
-
-
-@njit(cache=True)
-def _heights(falling, codes, n):
-    """The similarities at which single linkage merges."""
-    parent, heights, merges = np.arange(n), np.empty(n), 0
-    for p in range(len(codes)):
-        i, j = codes[p] >> 32, codes[p] & 0xFFFFFFFF
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        while parent[j] != j:
-            parent[j] = parent[parent[j]]
-            j = parent[j]
-        if i != j:
-            parent[i] = j
-            heights[merges] = -falling[p]
-            merges += 1
-    return heights[:merges].copy()
 
 
 def _triples(heights: np.ndarray, n: int, known: Any, number: int, rng: np.random.Generator) -> np.ndarray:
@@ -151,8 +134,9 @@ def _triples(heights: np.ndarray, n: int, known: Any, number: int, rng: np.rando
         t, s, g = _unscaled(z, span).T[:, :, None]
         share = expit(_bent((quantiles - t) / s)).mean(axis=1) * len(heights) / max(1, n - 1)
         spread = (np.log(np.maximum(share, 0.1 / n)) - np.log(RIGHT[0])) / RIGHT[1]
-        said = log_expit(np.where(same, 1, -1) * _bent((value - t) / s - g * log_size)).sum(axis=1)
-        total = power * said - spread**2 / 2 + np.log1p(-share.clip(max=0.999)) / 2
+        p = expit(_bent((value - t) / s - g * log_size)) * (1 - LAPSE)
+        said = np.log(np.where(same, p, 1 - p) + 1e-300).sum(axis=1)
+        total = power * said - spread**2 / 2
         return np.where((z[:, 0] >= least) & (z[:, 0] <= most), total, -np.inf)
 
     z = np.c_[rng.uniform(least, most, PROPOSALS), rng.standard_normal((PROPOSALS, 2))]

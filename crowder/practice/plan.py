@@ -11,7 +11,7 @@ import pandas as pd
 
 from crowder import validation
 from crowder.oracles import Truth
-from crowder.orderings import Ordering
+from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
 from crowder.practice.batch import name_and_class, ordering_with_answers, question_batch
 from crowder.practice.draws import Draw, draw_clusterings
@@ -20,36 +20,32 @@ from crowder.voting import odd
 
 __all__ = ["Plan"]
 
-#: Number of plausible clusterings; those on which orderings are compared; those on which one is run that is not "edge".
-DRAWS, FEW, RUNS = 100, 5, 20
+#: Number of plausible clusterings; with more than MANY pairs; of those on which orderings are compared; and of those on
+#: which another than edge ordering is run.
+DRAWS, MANY, FEWER, FEW, RUNS = 100, 400_000, 50, 5, 20
 
 #: An interval leaves out this share of the clusterings at either end.
-TAIL = 0.04
+TAIL = 0.03
 
-#: All pairs are candidates of a table with at most this many records; evidence ordering is tried up to the second.
-MOST_RECORDS, MOST_EVIDENCE = 5000, 250
+#: All pairs of so many records are candidates; with so many, evidence ordering is tried. Points of a curve of recall.
+MOST_RECORDS, MOST_EVIDENCE, POINTS = 5000, 250, 201
 
-#: Memory for a pair, in bytes, when all pairs are candidates; points of a curve of recall.
-BYTES, POINTS = 48, 201
+#: Memory for a pair, in bytes, when all pairs are candidates.
+BYTES = 48
 
 
 class _Run(NamedTuple):
-    at: np.ndarray
-    found: np.ndarray
+    at: np.ndarray  # after which questions matches are found,
+    found: np.ndarray  # and how many
     end: int
 
     def until(self, recall: float) -> int:
-        """The number of questions until this share of the matches is found."""
         total = np.cumsum(self.found)
         return int(self.at[np.searchsorted(total, recall * total[-1] * (1 - 1e-12))]) if len(total) else 0
 
-    def recall(self, questions: np.ndarray) -> np.ndarray:
+    def recall(self, questions: Any) -> np.ndarray:
         total = np.r_[0, np.cumsum(self.found)]
-        return (
-            total[np.searchsorted(self.at, questions, side="right")] / total[-1]
-            if total[-1]
-            else np.ones(len(questions))
-        )
+        return total[np.searchsorted(self.at, questions, "right")] / total[-1] if total[-1] else np.ones(len(questions))
 
 
 class Plan:
@@ -94,7 +90,7 @@ class Plan:
     TypeError, ValueError
         If an argument is not as described.
     MemoryError
-        If all pairs are candidates, and need more memory than there is.
+        If all pairs are candidates and need more memory than the machine has.
 
     See Also
     --------
@@ -102,19 +98,18 @@ class Plan:
 
     Notes
     -----
-    On labelled data that set no constant, INTERVALS.
-    Clusters are found only through candidate pairs: "all matches" means those. Wrong answers are not allowed for.
+    @NOTES@
 
-    864 records take some seconds, 10,000 with a million candidate pairs half a minute. Not in the paper.
+    Matches are found among candidates only. Wrong answers are not allowed for. Not in the paper.
 
     Examples
     --------
     >>> from crowder.people import people
     >>> plan = Plan(people([3] * 10 + [1] * 20, rng=7), price=0.1, budget=2, rng=7)
-    >>> plan.table.loc["95 % of the matches", ["recall", "questions"]].tolist()
-    [0.95, 20.0]
-    >>> plan.ordering, len(plan.clusterings), plan.expected(0, 1)
-    ('edge', 100, False)
+    >>> plan.table.index.tolist()
+    ['95 % of the matches', '99 % of the matches', 'all matches', 'every pair']
+    >>> plan.ordering, len(plan.clusterings), len(plan.batch(3))
+    ('edge', 100, 3)
     """
 
     def __init__(
@@ -134,52 +129,48 @@ class Plan:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < np.inf:
                 raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")
         if not validation.probability(target, "target") > 0:
-            raise ValueError("target must be more than 0")
-        chosen = None if isinstance(ordering, str) and ordering == "auto" else name_and_class(ordering)
+            raise ValueError(f"target must be more than 0, not {target!r}")
+        auto = isinstance(ordering, str) and ordering == "auto"
+        name, self._ordering = ("", ordering) if auto else name_and_class(ordering)
         self.target, self.budget, self.price, self.votes = float(target), budget, float(price), odd(votes)
         self.seed = validation.whole(rng, "rng, the seed,")
         self.candidates = _candidates(data, similarity)
         self.answers = _checked(answers, self.candidates.n)
-        self.ordering, self.why = (chosen[0], "it was asked for") if chosen else self._best()
-        self._ordering = chosen[1] if chosen else self.ordering
+        self.ordering, self.why = self._best() if auto else (name, "it was asked for")
+        if auto:
+            self._ordering = self.ordering
+        goals = {
+            f"{100 * share:.4g} % of the matches": share for share in (self.target, 0.99) if self.target <= share < 1
+        }
+        self._goals = goals | {"all matches": 1.0, "every pair": 1.0}
 
     @cached_property
     def _draws(self) -> list[Draw]:
-        return draw_clusterings(self.candidates, *self.answers, DRAWS, rng=np.random.default_rng([self.seed, 1]))
+        number = DRAWS if len(self.candidates.sorted[1]) <= MANY else FEWER
+        return draw_clusterings(self.candidates, *self.answers, number, rng=np.random.default_rng([self.seed, 1]))
 
-    def _runs(self, ordering: str | type[Ordering], number: int) -> list[_Run]:
-        if ordering == "edge":
+    def _best(self) -> tuple[str, str]:
+        evidence = self.candidates.complete and self.candidates.n <= MOST_EVIDENCE and not self.candidates.constrained
+        names = ["edge", "node", "evidence"][: 2 + evidence]
+        asked = {name: int(np.median([run.until(self.target) for run in self._runs(name, FEW)])) for name in names}
+        best = min(names, key=asked.__getitem__)
+        others = " and ".join(f"{asked[name]:,} for {name} ordering" for name in names if name != best)
+        return best, f"on {FEW} of the clusterings it takes {asked[best]:,} questions to the target, against {others}"
+
+    def _runs(self, ordering: Any, number: int) -> list[_Run]:
+        if ordering in ("edge", EdgeOrdering):
             return [_Run(draw.at, draw.found, draw.end) for draw in self._draws[:number]]
         return [self._run(ordering, draw.labels) for draw in self._draws[:number]]
 
-    def _run(self, ordering: str | type[Ordering], labels: np.ndarray) -> _Run:
-        """The run of an ordering if these labels are the truth."""
-        asking = ordering_with_answers(ordering, self.candidates, *self.answers, rng=self.seed)
-        run = asking.run(Truth(labels))
-        reached = run.clusters[:, None] if self.candidates.complete else None
-        recall = run.recall(labels) if reached is not None else run.recall(labels) / max(run.recall(labels)[-1], 1e-300)
-        gained = np.diff(recall, prepend=0.0)
-        at = np.flatnonzero(gained > 0) if len(np.unique(run.clusters)) < len(labels) else np.empty(0, np.int64)
+    def _run(self, ordering: Any, labels: np.ndarray) -> _Run:
+        run = ordering_with_answers(ordering, self.candidates, *self.answers, rng=self.seed).run(Truth(labels))
+        gained = np.diff(run.recall(labels), prepend=0.0)
+        at = np.flatnonzero(gained > 0)
         return _Run(at, gained[at], run.n_queries)
-
-    def _best(self) -> tuple[str, str]:
-        pairs, names = self.candidates, ["edge", "node"]
-        constrained = getattr(pairs, "known", None) is not None or getattr(pairs, "tables", None) is not None
-        if pairs.complete and pairs.n <= MOST_EVIDENCE and not constrained:
-            names.append("evidence")
-        asked = {name: int(np.median([run.until(self.target) for run in self._runs(name, FEW)])) for name in names}
-        best = min(names, key=asked.__getitem__)
-        others = ", ".join(f"{asked[name]:,} for {name} ordering" for name in names if name != best)
-        return best, f"it takes about {asked[best]:,} questions to the target, against {others}"
 
     @cached_property
     def _all_runs(self) -> list[_Run]:
-        return self._runs(self._ordering, DRAWS if self._ordering == "edge" else RUNS)
-
-    @property
-    def _goals(self) -> dict[str, float]:
-        shares = [self.target] + [0.99] * (self.target < 0.99)
-        return {f"{100 * x:.4g} % of the matches": x for x in shares if x < 1} | {"all matches": 1.0, "every pair": 1.0}
+        return self._runs(self._ordering, DRAWS if self._ordering in ("edge", EdgeOrdering) else RUNS)
 
     def _questions(self, run: _Run) -> list[int]:
         return [run.end if name == "every pair" else run.until(recall) for name, recall in self._goals.items()]
@@ -189,32 +180,29 @@ class Plan:
         """Questions, counted from the first answer, and their cost: a row for the target, 99 % of the matches, all
         matches, and every pair settled; columns recall, questions, from, to, cost, cost_from, cost_to."""
         low, middle, high = _interval([self._questions(run) for run in self._all_runs])
-        counts = {"questions": middle, "from": low, "to": high}
+        rows = {"recall": list(self._goals.values()), "questions": middle, "from": low, "to": high}
         each = self.price * self.votes
-        costs = {"cost": middle * each, "cost_from": low * each, "cost_to": high * each}
-        return pd.DataFrame({"recall": list(self._goals.values())} | counts | costs, index=list(self._goals))
+        rows |= {"cost": middle * each, "cost_from": low * each, "cost_to": high * each}
+        return pd.DataFrame(rows, index=list(self._goals))
 
     def actual(self, labels: Any) -> pd.DataFrame:
         """The same rows for true labels (n,): columns recall, questions, cost."""
-        questions = self._questions(self._run(self._ordering, validation.labels(labels, self.candidates.n)))
+        questions = np.array(self._questions(self._run(self._ordering, validation.labels(labels, self.candidates.n))))
         rows = {"recall": list(self._goals.values()), "questions": questions}
-        return pd.DataFrame(rows, index=list(self._goals)).assign(
-            cost=lambda x: x["questions"] * self.price * self.votes
-        )
+        return pd.DataFrame(rows | {"cost": questions * self.price * self.votes}, index=list(self._goals))
 
     @cached_property
     def within_budget(self) -> tuple[float, float, float] | None:
         """The recall that the budget buys, answers so far included: low, middle, high; None without a budget."""
         if self.budget is None:
             return None
-        each = self.price * self.votes
-        affordable = np.array([np.floor(self.budget / each + 1e-9) if each else np.inf])
-        low, middle, high = np.quantile([run.recall(affordable)[0] for run in self._all_runs], [TAIL, 0.5, 1 - TAIL])
+        questions = [np.floor(self.budget / each + 1e-9) if (each := self.price * self.votes) else np.inf]
+        low, middle, high = np.quantile([run.recall(questions)[0] for run in self._all_runs], [TAIL, 0.5, 1 - TAIL])
         return float(low), float(middle), float(high)
 
     def curve(self, ordering: str | type[Ordering] | None = None) -> pd.DataFrame:
         """Recall against questions, by default of the plan's ordering: columns questions, from, recall, to."""
-        runs = self._all_runs if ordering is None else self._runs(ordering, RUNS)
+        runs = self._all_runs if ordering is None else self._runs(name_and_class(ordering)[1], RUNS)
         most = _interval([[run.until(0.99)] for run in runs])[2, 0]
         questions = np.unique(np.linspace(0, most, POINTS).astype(int))
         low, middle, high = np.quantile([run.recall(questions) for run in runs], [TAIL, 0.5, 1 - TAIL], axis=0)
@@ -222,7 +210,7 @@ class Plan:
 
     @cached_property
     def clusterings(self) -> list[np.ndarray]:
-        """Plausible clusterings, each labels (n,) that agree with all answers."""
+        """Plausible clusterings, labels (n,), that agree with all answers."""
         return [draw.labels for draw in self._draws]
 
     def expected(self, i: int, j: int) -> bool:
@@ -232,49 +220,43 @@ class Plan:
     @cached_property
     def n_matches(self) -> tuple[int, int, int]:
         """Number of pairs that match: low, middle, high."""
-        return tuple(_interval([[draw.found.sum()] for draw in self._draws])[:, 0].tolist())
+        low, middle, high = _interval([draw.found.sum() for draw in self._draws]).tolist()
+        return low, middle, high
 
     @cached_property
     def n_clusters(self) -> tuple[int, int, int]:
         """Number of clusters: low, middle, high."""
-        return tuple(_interval([[len(np.unique(labels))] for labels in self.clusterings])[:, 0].tolist())
+        low, middle, high = _interval([len(np.unique(labels)) for labels in self.clusterings]).tolist()
+        return low, middle, high
 
     def batch(self, size: int) -> list[tuple[int, int]]:
         """The next questions to ask in parallel; fewer than `size` only if they are expected to settle every pair."""
-        return question_batch(
-            self._ordering, self.candidates, size, *self.answers, expected=self.expected, rng=self.seed
-        )
+        pairs, same = self.answers
+        return question_batch(self._ordering, self.candidates, size, pairs, same, expected=self.expected, rng=self.seed)
 
     def __str__(self) -> str:
-        first, second, *_, whole = (row for _, row in self.table.iterrows())
-        names = list(self.table.index)
-        answered = f" ({len(self.answers[1]):,} answered so far)" if len(self.answers[1]) else ""
-        text = [f"{_told(first)}, find {names[0]}{answered}."]
-        if len(self.table) > 3:
-            text.append(f"{_told(second)}, find {names[1]}.")
-        if first["to"] > 3 * max(1, first["from"]):
-            text.append("No more can be said before there are answers; the first 50 narrow this much.")
+        told = [f"{_told(row)}: {name}." for name, row in self.table.iterrows()]
+        first, rest = self.table["questions"].iloc[0], self.table.loc["all matches"]
+        answered = f"{len(self.answers[1]):,} of them are answered."
+        guess = "Before any answer this is a wide guess: plan again after 50 answers, and after 200."
+        text = [*told[: max(1, len(told) - 2)], answered if len(self.answers[1]) else guess]
         if self.within_budget is not None:
             low, middle, high = self.within_budget
             text.append(f"The budget of {self.budget:,.2f} buys {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")
-        rest = self.table.loc["all matches"]
-        tail = max(0, int(rest["questions"] - first["questions"]))
-        text.append(
-            f"The tail: {tail:,} more questions until all matches are found ({rest['from']:,.0f} to {rest['to']:,.0f} "
-            "in all). Nearly all of their answers are no; crowder.Audit tells when to stop, with a certificate."
-        )
-        text.append(f"The whole: {_told(whole)}, settle every pair.")
-        text.append(f"The ordering is {self.ordering} ordering: {self.why}.")
+        more = f"{max(0, rest['questions'] - first):,.0f} more until all matches are found"
+        text.append(f"The tail: {more} ({rest['from']:,.0f} to {rest['to']:,.0f} in all), nearly all answered no.")
+        text.append("crowder.Audit tells when to stop, with a certificate.")
+        text += [f"The whole: {told[-1]}", f"Asked in {self.ordering} ordering: {self.why}."]
         return "\n".join(text)
 
 
 def _told(row: pd.Series) -> str:
-    numbers = f"About {row['questions']:,.0f} questions ({row['from']:,.0f} to {row['to']:,.0f})"
-    return f"{numbers}, for {row['cost']:,.2f} ({row['cost_from']:,.2f} to {row['cost_to']:,.2f})"
+    questions = f"About {row['questions']:,.0f} questions ({row['from']:,.0f} to {row['to']:,.0f})"
+    return f"{questions}, for {row['cost']:,.2f} ({row['cost_from']:,.2f} to {row['cost_to']:,.2f})"
 
 
 def _interval(counts: Any) -> np.ndarray:
-    """Low, middle and high, (3, columns), of counts (draws, columns)."""
+    """Low, middle and high, (3, ...), of counts (draws, ...)."""
     return np.quantile(counts, [TAIL, 0.5, 1 - TAIL], axis=0, method="nearest").astype(np.int64)
 
 

@@ -98,3 +98,9 @@ def test_mistakes_are_as_many_as_asked_for_and_of_the_stated_kinds(monkeypatch):
     assert binomtest(moved, len(fresh), 0.10 * (1 - 1 / len(room.CITIES))).pvalue > 1e-4
     assert set(emptied) == {"street", "city", "birth"}  # nobody is without a name
     assert isinstance(records, pd.DataFrame)
+
+
+def test_invented_people_have_their_labels_and_seed():
+    records = room.people([3, 1], rng=1)
+    assert records["label"].value_counts().to_dict() == {"p1": 3, "p2": 1}
+    assert records.equals(room.people([3, 1], rng=1)) and records["id"].is_unique

@@ -1,0 +1,146 @@
+"""Drawn clusterings: the compiled runs against edge ordering and counting by hand, the draws against the answers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.cluster.hierarchy import linkage
+
+import crowder as cr
+from crowder.engine import no_knowledge, random_run, replay
+from crowder.pairs import Candidates, candidates, constrained
+from crowder.people import people
+from crowder.practice import draws
+from crowder.practice.draws import draw_clusterings
+
+
+def fresh(n):
+    return np.ones(n, np.int64), np.zeros(n, np.int64)
+
+
+def random_values(n, seed):
+    return np.random.default_rng(seed).integers(0, 9, n * (n - 1) // 2) / 8  # with ties
+
+
+def as_sparse(values, n, keep):
+    i, j = np.triu_indices(n, 1)
+    return sparse.coo_array((values[keep], (i[keep], j[keep])), shape=(n, n))
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.5], ids=["all pairs", "half of them"])
+def test_a_random_run_is_edge_ordering_on_the_clustering_that_it_ends_with(kept):
+    """Its answers follow from its clusters, so that edge ordering with these as truth asks the same questions."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = 12
+        values = random_values(n, seed)
+        pairs = candidates(values if kept == 1 else as_sparse(values, n, rng.random(len(values)) < kept))
+        falling, codes = pairs.sorted
+        stop = int(rng.integers(0, len(codes) + 1))  # what is left after it is counted, or asked with "different"
+        labels, at, found, end = random_run(no_knowledge(n), *fresh(n), falling, codes, stop, 0.6, 0.2, 0.5, 0, 1, rng)
+        run = cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(labels))
+        assert run.n_queries == end
+        assert (run.clusters[:, None] == run.clusters).tolist() == (labels[:, None] == labels).tolist()
+        gained = np.diff(run.recall(labels)) * found.sum()
+        if len(at):
+            assert (np.flatnonzero(gained) + 1).tolist() == at.tolist()
+            assert gained[at - 1] == pytest.approx(found)  # each merge finds the pairs between its two groups
+
+
+def test_the_odds_are_those_of_the_formula():
+    """Two records: one question, "same" with probability (1 - LAPSE) expit(x - BEND x²) where x is negative."""
+    size, falling, codes = fresh(2), np.array([-0.4]), np.array([1])
+    rng, share = np.random.default_rng(1), 0
+    for _ in range(4000):
+        share += len(random_run(no_knowledge(2), *size, falling, codes, 1, 0.6, 0.2, 3.0, 0.12, 0.97, rng)[1]) / 4000
+        size = fresh(2)
+    x = (0.4 - 0.6) / 0.2  # the logarithm of one pair is 0, so that g has no effect
+    expected = 0.97 / (1 + np.exp(-(x - 0.12 * x * x)))
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
+
+
+def test_larger_groups_are_less_probable_matches():
+    """The third of three records meets a group of two with odds 2^-g times those of a single record; large g: never."""
+    codes = np.array([1, 2])
+    for _ in range(20):
+        rng = np.random.default_rng(_)
+        labels, *_ = random_run(no_knowledge(3), *fresh(3), -np.ones(2), codes, 2, 0.0, 0.01, 500.0, 0, 1, rng)
+        assert labels[0] == labels[1] != labels[2]
+
+
+def test_replay_skips_what_is_implied():
+    n, asked = 4, np.array([1, 2, (1 << 32) | 2, (2 << 32) | 3])
+    knowledge, new, at, found, log_size = replay(no_knowledge(n), asked, np.array([True, True, True, False]), *fresh(n))
+    assert new.tolist() == [0, 1, 3]  # 1 = 2 follows
+    assert at.tolist() == [1, 2] and found.tolist() == [1, 2]
+    assert log_size == pytest.approx(np.log([1, 2, 3]))  # pairs between the groups when they were compared
+    assert len(set(knowledge.component[:3])) == 1 != knowledge.component[3]
+
+
+def test_draws_agree_with_every_answer_and_count_from_the_first():
+    records = people([3] * 6 + [1] * 12, rng=3)
+    values, truth = cr.similarity.compute(records, "jaccard-qgrams"), records["label"].to_numpy()
+    run = cr.EdgeOrdering(values, rng=1).run(cr.Truth(truth))
+    asked, same = run.queries[:30], run.answers[:30]
+    for draw in draw_clusterings(candidates(values), asked, same, 20, rng=np.random.default_rng(1)):
+        i, j = asked.T
+        assert ((draw.labels[i] == draw.labels[j]) == same).all()
+        sizes = np.unique(draw.labels, return_counts=True)[1]
+        assert draw.found.sum() == (sizes * (sizes - 1) // 2).sum()  # every match is found by a merge
+        assert len(draw.at) == len(truth) - len(sizes)
+        assert draw.at[: same.sum()].tolist() == (np.flatnonzero(same) + 1).tolist()
+
+
+def test_known_answers_are_no_questions_and_records_of_one_table_never_match():
+    n = 8
+    values, table = random_values(n, 1), np.arange(n) % 2
+    pairs = constrained(candidates(values), known=([(0, 1), (2, 3)], [True, True]), tables=table)
+    for draw in draw_clusterings(pairs, [(4, 5)], [True], 20, rng=np.random.default_rng(1)):
+        assert (
+            draw.labels[0] == draw.labels[1] and draw.labels[2] == draw.labels[3] and draw.labels[4] == draw.labels[5]
+        )
+        assert draw.at[:3].tolist() == [0, 0, 1]
+        for name in set(draw.labels):
+            assert len(set(table[draw.labels == name])) == (draw.labels == name).sum()
+        assert draw.end == cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(draw.labels)).n_queries
+
+
+def test_the_heights_are_those_of_single_linkage(monkeypatch):
+    seen = []
+    monkeypatch.setattr(draws, "_triples", lambda heights, *_: seen.append(heights) or np.empty((0, 3)))
+    values = random_values(10, 2)
+    draw_clusterings(candidates(values), (), (), 1, rng=np.random.default_rng(1))
+    assert np.sort(seen[0]) == pytest.approx(np.sort(1 - linkage(1 - values, "single")[:, 2]))
+
+
+def test_scores_of_another_place_and_scale_give_the_same_clusterings():
+    values = random_values(30, 4)
+    drawn = [
+        draw_clusterings(candidates(x), (), (), 10, rng=np.random.default_rng(1)) for x in (values, 0.5 + values / 4)
+    ]
+    assert [d.labels.tolist() for d in drawn[0]] == [d.labels.tolist() for d in drawn[1]]
+
+
+def test_answers_narrow_the_draws_to_the_truth():
+    """Matches at 0.9 and all else at 0.1, and the answers say so: nearly every draw then has the true clusters."""
+    labels = np.repeat(np.arange(40), 2)
+    i, j = np.triu_indices(80, 1)
+    values = np.where(labels[i] == labels[j], 0.9, 0.1) + np.random.default_rng(1).normal(0, 0.01, len(i))
+    run = cr.EdgeOrdering(values, rng=1).run(cr.Truth(labels))
+    before, after = (
+        [len(np.unique(d.labels)) for d in draw_clusterings(
+            candidates(values), run.queries[:q], run.answers[:q], 40, rng=np.random.default_rng(1))]
+        for q in (0, 80)
+    )  # fmt: skip
+    assert np.mean(np.array(after) == 40) > 0.75 > np.mean(np.array(before) == 40)
+
+
+def test_nothing_to_ask_about_is_one_clustering():
+    empty = Candidates(3, False, _values=np.empty(0), _codes=np.empty(0, np.int64))
+    for pairs, n in ((empty, 3), (candidates(np.empty(0)), 1)):
+        (draw,) = draw_clusterings(pairs, (), (), 1, rng=np.random.default_rng(1))
+        assert len(set(draw.labels)) == n and draw.end == 0 and len(draw.at) == 0
+
+
+def test_scores_that_are_all_equal_are_taken():
+    drawn = draw_clusterings(candidates(np.full(45, 0.5)), (), (), 10, rng=np.random.default_rng(1))
+    assert all(draw.end >= 9 for draw in drawn)  # a tree of nine matches at least, or more non-matches
