@@ -37,7 +37,6 @@ COLUMNS = ("module", "line", "kind", "before", "after", "result", "seconds", "re
 #: Module -> its test files, if not the one of the same name.
 TESTS = {
     "answer_file": ["journal"],
-    "batch": ["planner_parts"],
     "blocking": ["scale"],
     "clusterings": ["cuts", "planner_parts"],
     "counted": ["similarity", "datasets"],
@@ -58,7 +57,6 @@ TESTS = {
     "printing": ["printing", "figures"],
     "records": ["datasets"],
     "results": ["results", "figures", "claims"],
-    "sheets": ["planner_parts"],
     "shipped": ["datasets"],
     "sorting": ["orderings", "engine"],
     "texts": ["similarity"],

@@ -173,12 +173,11 @@ class Journal:
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
         same, _ = answer_and_worker(self, i, j, 0)
-        number = 0
-        while same is None:
-            number += 1
-            if self._file.find((*_pair(i, j), number)) is None:  # asking again is for the user to decide
+        if same is None:
+            later = [bool(row.same) for row in self._file.votes(_pair(i, j)) if row.same is not None]
+            if not later:  # asking again is for the user to decide
                 raise unsure((i, j))
-            same, _ = answer_and_worker(self, i, j, number)
+            same = later[0]
         return same
 
     def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> Row:

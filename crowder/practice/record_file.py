@@ -38,20 +38,15 @@ from crowder.similarity.texts import NOT_TEXT
 
 __all__ = ["check_row", "columns_of", "open_table", "read_records"]
 
-#: Number of characters of a cell that an error message shows.
-SHOWN = 40
-
-#: Largest allowed length of a cell. (The csv module has one limit for all readers; it is restored afterwards.)
-LONGEST = 2**31 - 1
+#: Number of characters of a cell that an error message shows, and most characters of a cell. (The csv module has one
+#: limit for all readers; it is restored afterwards.)
+SHOWN, LONGEST = 40, 2**31 - 1
 
 #: A quoted cell up to its closing quote.
 QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
 
-#: The separators that are looked for.
-SEPARATORS = ",;\t|"
-
-#: The beginnings of files of spreadsheet programs, new and old.
-SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")
+#: The separators that are looked for, and the beginnings of files of spreadsheet programs, new and old.
+SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
 
 #: A usual name of a column; more than one word may be joined.
 NAME = re.compile(
@@ -101,17 +96,15 @@ def read_records(
     Raises
     ------
     ValueError
-        If the file has no header or no records; a column that is used is missing, has no name or occurs twice; a row
-        has too few or too many cells; an identifier is blank or occurs twice, or a label is blank; a quote is not
-        closed; a character is NUL or not valid in the encoding. The message names the row and, if possible, the column.
-        Also for a file of a spreadsheet program, an unknown encoding or an invalid separator.
+        If the file does not follow the rules of :mod:`crowder.practice.record_file`, a column that is used is missing,
+        or `encoding` or `sep` is invalid. The message names the row and, if possible, the column.
     OSError
         If there is no such file, or it is a directory.
 
     Notes
     -----
-    The rules are those of :mod:`crowder.practice.record_file`. Time and memory are proportional to the size of the
-    file. The paper's records (Section "System model") are anything a crowd can compare; here they are rows of text.
+    Time and memory are proportional to the size of the file. The paper's records (Section "System model") are anything
+    a crowd can compare; here they are rows of text.
 
     Examples
     --------
@@ -133,8 +126,7 @@ def read_records(
         if not all(isinstance(name, str) for name in fields):
             raise TypeError(f"fields must be names of columns, not {fields!r}")
     for what, name in (("id", id), ("label", label)):
-        if not (name is None or isinstance(name, str)):
-            raise TypeError(f"{what} must be the name of a column, not {name!r}")
+        validation.kind(name, (str, type(None)), f"{what} must be the name of a column")
     with open_table(path, encoding, sep) as (top, header, lines):
         rows = list(lines)
         if id is fields is label is None:
