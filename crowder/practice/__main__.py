@@ -157,7 +157,15 @@ def _size(text: str) -> int:
 def _open(name: str | None) -> Project:
     from crowder.practice.project import Project, find
 
-    return Project(find(name))
+    project = Project(find(name))
+    _renew(project)
+    return project
+
+
+def _renew(project: Project) -> None:
+    """A new plan, if there have been enough answers since the last one."""
+    if len(project.votes) >= project.foreseen["at"] + ENOUGH:
+        _plan(project)
 
 
 def _plan(project: Project) -> Any:
@@ -192,8 +200,6 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
     from crowder.practice.label import ask, page
 
     opened = _open(project)
-    if len(opened.votes) >= opened.foreseen["at"] + ENOUGH:
-        _plan(opened)
     if html is None:
         given = ask(opened, worker, sys.stdin, sys.stdout)
         print(f"\n{_count(given, 'answer')} saved; {opened.progress()}. For the clusters: crowder clusters")
@@ -214,13 +220,12 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
     from crowder.practice.batch import expected_waste
 
     opened = _open(project)
-    planned = _plan(opened)
-    pairs = opened.questions(size, expected=planned.expected)
+    pairs = opened.questions(size)
     if not pairs:
         print(NOTHING_LEFT)
         return
     path = opened.write_sheet(pairs, out)
-    waste = expected_waste(pairs, planned.clusterings, opened.settled.pairs, opened.settled.same)
+    waste = expected_waste(pairs, list(opened.draws), opened.settled.pairs, opened.settled.same)
     print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
     _tell_copies(opened)
     print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
@@ -232,6 +237,7 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 
     opened = _open(project)
     new, changed, taken_back, unsure = opened.receive(expand_paths(sheets), **how)
+    _renew(opened)
     print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {opened.progress()}.")
     _disagreements(opened)
 
@@ -239,7 +245,7 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 def clusters(project: str | None, out: str | None = None) -> None:
     """write the clusters that follow from all answers"""
     opened = _open(project)
-    planned, table = _plan(opened), opened.table()
+    table = opened.table()
     path = Path(out or opened.folder / "clusters.csv")
     text = table.to_csv(index=False, lineterminator="\n")
     if path.exists() and not path.read_bytes().startswith(b"id,cluster,size\n"):
@@ -247,9 +253,8 @@ def clusters(project: str | None, out: str | None = None) -> None:
     files.write(path, text.encode())
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
-    curve = planned.curve()
-    now = curve[curve["questions"] <= len(planned.answers[1])].iloc[-1]
-    print(f"By the plan they have {now['recall']:.0%} of the matches ({now['from']:.0%} to {now['to']:.0%}).")
+    low, middle, high = opened.recall()
+    print(f"By the plan they have {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")
     print(f"{opened.progress()}.")
     _disagreements(opened)
 

@@ -35,7 +35,7 @@ from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
-FORMAT = 1
+FORMAT, DRAWS = 1, 50
 READING: dict[str, Any] = {"id": None, "fields": None, "label": None, "sep": ",", "encoding": "utf-8"}
 PLANNING: dict[str, Any] = {"ordering": "auto", "target": 0.95, "budget": None, "price": 0.05, "votes": 1}
 DEFAULTS = READING | PLANNING | {"similarity": "jaccard-qgrams", "seed": 0}
@@ -222,13 +222,14 @@ class Project:
         chosen = {name: self.settings[name] for name in PLANNING}
         answers = self.settled.pairs, self.settled.same
         plan = Plan(self.records, self.settings["similarity"], **chosen, answers=answers, rng=self.settings["seed"])
-        self.candidates = plan.candidates
+        self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
         left = int(plan.table["questions"].iloc[0]) - len(answers[1])
         self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes)}
         values, codes = self.candidates.listed()
         content = io.BytesIO()
         complete = self.candidates.complete
-        np.savez(content, key=self._key, complete=complete, values=values, codes=codes[: 0 if complete else None])
+        codes = codes[: 0 if complete else None]
+        np.savez(content, key=self._key, complete=complete, values=values, codes=codes, draws=self.draws)
         told = {"format": FORMAT, "csv": os.path.relpath(self.csv, self.folder), "settings": self.settings}
         told |= {"foreseen": self.foreseen, "records": self._digests}
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
@@ -242,24 +243,42 @@ class Project:
         return blake2b(json.dumps([self.settings["similarity"], *self._digests]).encode(), digest_size=8).hexdigest()
 
     @cached_property
-    def candidates(self) -> Candidates:
-        """The candidate pairs with their similarities, as they were planned."""
+    def _planned(self) -> tuple[Candidates, np.ndarray]:
         path = self.folder / "candidates.npz"
         try:
             with np.load(path, allow_pickle=False) as stored:
                 if str(stored["key"]) == self._key:
                     complete, values, codes = bool(stored["complete"]), stored["values"], stored["codes"]
-                    return Candidates(self.n, complete, _values=values, _codes=None if complete else codes)
+                    found = Candidates(self.n, complete, _values=values, _codes=None if complete else codes)
+                    return found, stored["draws"]
         except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             pass
         raise ValueError(f"{path} must have the similarities of {self.csv}, but does not; run: crowder plan {self.csv}")
+
+    @property
+    def candidates(self) -> Candidates:
+        """The candidate pairs with their similarities, as they were planned."""
+        return self._planned[0]
+
+    @property
+    def draws(self) -> np.ndarray:
+        """Plausible clusterings by the plan, (draws, n)."""
+        return self._planned[1]
+
+    def recall(self) -> tuple[float, float, float]:
+        """The share of the matches that the clusters have, by the plausible clusterings: low, middle, high."""
+        sizes = [np.bincount(labels) for labels in (self.settled.clusters, *self.draws)]
+        found, *matches = [int((size * (size - 1) // 2).sum()) for size in sizes]
+        recall = [found / each if each > found else 1.0 for each in matches]
+        low, middle, high = np.quantile(recall, [0.05, 0.5, 0.95]).tolist()
+        return low, middle, high
 
     def still_open(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that no answer implies."""
         groups, apart = self.known
         return [(i, j) for i, j in pairs if groups[i] != groups[j] and (groups[i], groups[j]) not in apart]
 
-    def questions(self, size: int, worker: str | None = None, expected: Any = None) -> list[Pair]:
+    def questions(self, size: int, worker: str | None = None) -> list[Pair]:
         """The next questions, for this worker: first those that want more votes, last those left unsure."""
         mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
         count = Counter(vote[:2] for vote in self.votes)
@@ -267,7 +286,8 @@ class Project:
         settled, unsure = self.settled, self.settled.unsure
         batch = question_batch(
             self.foreseen["ordering"], self.candidates, size + len(mine.intersection(unsure)), settled.pairs,
-            settled.same, last=unsure, expected=expected, rng=self.settings["seed"],
+            settled.same, last=unsure, rng=self.settings["seed"],
+            expected=lambda i, j: bool(2 * (self.draws[:, i] == self.draws[:, j]).sum() > len(self.draws)),
         )  # fmt: skip
         return [pair for pair in dict.fromkeys([*wanting, *batch]) if pair not in mine][:size]
 

@@ -102,6 +102,16 @@ def test_answers_at_a_pipe_and_a_new_plan_with_them(run):
     assert len(Project("my.crowder").votes) == 2
 
 
+def test_after_fifty_answers_the_plan_is_made_anew(run):
+    pairs = [(a, b) for a in RECORDS["id"] for b in RECORDS["id"] if a < b][:60]
+    for number, at in ((49, 0), (60, 60)):
+        rows = [f"{a},{b},{'yes' if TRUTH[a] == TRUTH[b] else 'no'}" for a, b in pairs[:number]]
+        Path("ann.csv").write_text("\n".join(["id_a,id_b,same", *rows]) + "\n")
+        assert run("answers ann.csv")[0] == 0
+        assert json.loads(Path("my.crowder/project.json").read_text())["foreseen"]["at"] == at
+    assert re.search(r"By the plan they have \d+% of the matches \(\d+% to \d+%\)", run("clusters")[1])
+
+
 def test_two_projects_in_one_folder_need_a_name(run):
     RECORDS.to_csv("other.csv", index=False)
     assert run("plan other.csv")[0] == 0

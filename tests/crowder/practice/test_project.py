@@ -253,6 +253,15 @@ def test_votes_that_were_added_to_the_journal_by_other_means_count(made):
     assert Project(made.folder).table()["size"].tolist() == [2, 2, 1, 1, 1, 1]
 
 
+def test_recall_is_the_share_of_the_pairs_of_plausible_clusterings(made):
+    made.answer((0, 1), True, "ann")
+    made.draws[:] = [0, 0, 0, 1, 1, 2]  # a b c, d e, f: four matches, of which a b is found
+    made.draws[:10] = [0, 0, 1, 2, 3, 4]  # only a b
+    assert made.recall() == (0.25, 0.25, 1.0)
+    made.draws[:] = range(6)
+    assert made.recall() == (1.0, 1.0, 1.0)
+
+
 def test_settings_are_plain_text_that_other_programs_can_read(made):
     told = json.loads((made.folder / "project.json").read_text())
     assert told["format"] == 1 and told["csv"] == "../my.csv" and told["settings"]["target"] == 0.95
