@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from crowder import validation
+from crowder import files, validation
 from crowder.beyond.answers import SAID
 from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
     "ANSWERS", "Vote", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
-    "question_sheet", "read_blanks", "read_votes",
+    "question_sheet", "read_blanks", "read_votes", "write_sheet",
 ]  # fmt: skip
 
 #: Columns that a sheet must have.
@@ -181,6 +181,28 @@ def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, *, 
         sheet["similarity"] = [f"{w:.4f}" for w in similarity]
     escaped = {name: [escape_formula(str(cell)) for cell in cells] for name, cells in sheet.items()}
     return pd.DataFrame(escaped | dict.fromkeys(("same", "worker"), [""] * len(pairs)), dtype="str")
+
+
+def write_sheet(
+    path: str | os.PathLike[str], sheet: pd.DataFrame, ids: Sequence[str], *, encoding: str = "utf-8", sep: str = ","
+) -> None:
+    """Write a question sheet, but not over one with answers: that is a ValueError. Parameters as in `read_votes`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> sheet = question_sheet(pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]}), ["name"], [(0, 1)])
+    >>> write_sheet(path := os.path.join(tempfile.mkdtemp(), "questions-1.csv"), sheet, ["x", "y"])
+    >>> read_blanks(path, ["x", "y"])
+    [(0, 1, 'questions-1')]
+    """
+    path = validation.path(path)
+    if os.path.exists(path) and (given := read_votes(path, ids, encoding=encoding, sep=sep)):
+        raise ValueError(f"path must not be a file with answers, but {path} has {len(given)}")
+    text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=sep.replace(r"\t", "\t"))
+    if encoding == "utf-8" and not text.isascii():
+        encoding = "utf-8-sig"  # which spreadsheets recognise
+    files.write(Path(path), text.encode(encoding))
 
 
 def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[int, int]]:

@@ -10,9 +10,7 @@ from matplotlib.figure import Figure
 LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}
 
 
-def recall(
-    curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = None
-) -> Figure:
+def recall(curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = None) -> Figure:
     """Recall as planned, with what is plausible, and the actual numbers if they are known."""
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
     band = {"color": SKY, "alpha": 0.3, "lw": 0, "label": "plausible"}
