@@ -57,6 +57,17 @@ class Project:
         inserted; and as `crowder.read_records`.
     OSError
         If a file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "my.csv")
+    >>> _ = path.write_text("id,name\\na,Ann Lee\\nb,Bo Roy\\nc,Anne Lee\\n")
+    >>> project = Project(path.with_suffix(".crowder"), path)
+    >>> plan = project.plan()
+    >>> project.answer(project.questions(1)[0], True, "ann")
+    >>> Project(path.with_suffix(".crowder")).table().values.tolist()
+    [['a', 0, 2], ['b', 1, 1], ['c', 0, 2]]
     """
 
     def __init__(self, folder: str | os.PathLike[str], csv: str | os.PathLike[str] | None = None, **changes: Any):
