@@ -42,7 +42,7 @@ TRUST, MOST = 100, 2000
 PROPOSALS, STEPS = 4000, 40
 
 #: Answers are random until fewer matches than this are expected among all pairs that are left.
-NEGLIGIBLE = 0.02
+NEGLIGIBLE = 0.05
 
 
 class Draw(NamedTuple):

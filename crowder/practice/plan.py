@@ -25,7 +25,7 @@ __all__ = ["Plan"]
 DRAWS, MANY, FEWER, FEW, RUNS = 100, 400_000, 50, 5, 20
 
 #: An interval leaves out this share of the clusterings at either end.
-TAIL = 0.03
+TAIL = 0.05
 
 #: All pairs of so many records are candidates; with so many, evidence ordering is tried. Points of a curve of recall.
 MOST_RECORDS, MOST_EVIDENCE, POINTS = 5000, 250, 201
@@ -98,7 +98,10 @@ class Plan:
 
     Notes
     -----
-    @NOTES@
+    An interval is meant to hold nine times in ten. On 60 labelled samples of data that set no constant (restaurants,
+    inventors, citations, products, people), those for 95 % of the matches held 54 times before any answer, 59 times
+    after 50 answers in edge ordering, and 59 times after 200; for 99 %, 55, 59 and 59 times. Their ends were a factor
+    66, 15 and 1.4 apart (95 %, medians): before there are answers, the similarities say little.
 
     Matches are found among candidates only. Wrong answers are not allowed for. Not in the paper.
 
