@@ -234,7 +234,7 @@ class Project:
         answers = self.settled.pairs, self.settled.same
         plan = Plan(self.records, self.settings["similarity"], **chosen, answers=answers, rng=self.settings["seed"])
         self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
-        left = int(plan.table["questions"].iloc[0]) - len(answers[1])
+        left = (int(plan.table["questions"].iloc[0]) - len(answers[1])) * self.settings["votes"]
         self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes)}
         values, codes = self.candidates.listed()
         content = io.BytesIO()
