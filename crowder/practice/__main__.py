@@ -191,7 +191,8 @@ def plan(csv: str, **changes: Any) -> None:
     print(_plan(project))
     if number := len(project.identical):
         print(f"{_count(number, 'answer')} without a question: records with the text of an earlier one are the same.")
-    where = "here: crowder label; in a browser: crowder label --html; in sheets: crowder next"
+    name = "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
+    where = f"here: crowder label{name}; in a browser: crowder label{name} --html; in sheets: crowder next{name}"
     print(f"\nThe project is {project.folder}. To answer {where}")
 
 

@@ -57,6 +57,17 @@ class Project:
         inserted; and as `crowder.read_records`.
     OSError
         If a file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "my.csv")
+    >>> _ = path.write_text("id,name\\na,Ann Lee\\nb,Bo Roy\\nc,Anne Lee\\n")
+    >>> project = Project(path.with_suffix(".crowder"), path)
+    >>> plan = project.plan()
+    >>> project.answer(project.questions(1)[0], True, "ann")
+    >>> Project(path.with_suffix(".crowder")).table().values.tolist()
+    [['a', 0, 2], ['b', 1, 1], ['c', 0, 2]]
     """
 
     def __init__(self, folder: str | os.PathLike[str], csv: str | os.PathLike[str] | None = None, **changes: Any):
@@ -223,7 +234,7 @@ class Project:
         answers = self.settled.pairs, self.settled.same
         plan = Plan(self.records, self.settings["similarity"], **chosen, answers=answers, rng=self.settings["seed"])
         self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
-        left = int(plan.table["questions"].iloc[0]) - len(answers[1])
+        left = (int(plan.table["questions"].iloc[0]) - len(answers[1])) * self.settings["votes"]
         self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes)}
         values, codes = self.candidates.listed()
         content = io.BytesIO()

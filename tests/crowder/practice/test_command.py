@@ -117,6 +117,7 @@ def test_two_projects_in_one_folder_need_a_name(run):
     assert run("plan other.csv")[0] == 0
     code, _, errors = run("next")
     assert code == 2 and "must be named" in errors and "in this folder: my.crowder, other.crowder" in errors
+    assert "crowder label other.crowder --html" in run("plan other.csv")[1]
     for name in ("my.crowder", "other", "other.csv"):
         assert run(f"next {name}")[0] == 0
     assert Path("other.crowder/questions-1.csv").exists() and Path("my.crowder/questions-1.csv").exists()

@@ -154,10 +154,11 @@ def test_words_that_only_one_record_has_are_marked_and_told(opened, project):
 def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path):
     made = project(pd.DataFrame({"id": [f"r{k}" for k in range(6)], "name": HOSTILE, "<b>": HOSTILE[::-1]}))
     page, trouble = opened(made)
-    seen = set()
+    seen, asked = set(), 0
     while page.locator("#question").is_visible():
         seen.update(page.locator("td").all_inner_texts())
         page.keyboard.press("n")
+        asked += 1
     assert trouble == [] and page.evaluate("window.hacked") is None and page.locator("img").count() == 0
     assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›" in seen
     assert set(HOSTILE[:3]) < seen
@@ -165,7 +166,7 @@ def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path)
     text = sheet.read_text("utf-8")
     assert "'=cmd" in text and not re.search(r'(^|[",])=cmd', text)
     assert main(["answers", str(sheet), "--project", str(made.folder)]) == 0
-    assert len(Project(made.folder).votes) == 15  # all pairs of six records
+    assert len(Project(made.folder).votes) == asked
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (390, "light"), (390, "dark")])

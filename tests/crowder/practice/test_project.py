@@ -262,6 +262,12 @@ def test_recall_is_the_share_of_the_pairs_of_plausible_clusterings(made):
     assert made.recall() == (1.0, 1.0, 1.0)
 
 
+def test_each_question_takes_as_many_answers_as_votes(made, csv):
+    once = made.foreseen["left"]
+    assert once > 0 and planned(csv, votes=3).foreseen["left"] == 3 * once
+    assert f"0 answers, about {once} more to find 95 % of the matches" in made.progress()
+
+
 def test_settings_are_plain_text_that_other_programs_can_read(made):
     told = json.loads((made.folder / "project.json").read_text())
     assert told["format"] == 1 and told["csv"] == "../my.csv" and told["settings"]["target"] == 0.95
