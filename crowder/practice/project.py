@@ -305,11 +305,8 @@ class Project:
     def write_sheet(self, pairs: Sequence[Pair], out: str | None = None) -> Path:
         """Write a question sheet, to a file that has no answers."""
         path = Path(out or sheets.next_sheet_path(str(self.folder / "questions"), self.ids))
-        if path.exists() and (given := len(sheets.read_votes(path, self.ids))):
-            raise ValueError(f"FILE must not have answers, but {path} has {given}")
-        sheet = sheets.question_sheet(self.records, self.fields, pairs).rename(columns=sheets.escape_formula)
-        text = sheet.to_csv(index=False, lineterminator="\n", sep=self.settings["sep"])
-        files.write(path, text.encode("utf-8" if text.isascii() else "utf-8-sig"))  # which spreadsheets recognise
+        sheet = sheets.question_sheet(self.records, self.fields, pairs)
+        sheets.write_sheet(path, sheet, self.ids, sep=self.settings["sep"])
         return path
 
     def progress(self) -> str:

@@ -134,6 +134,17 @@ def test_answers_narrow_the_draws_to_the_truth():
     assert np.mean(np.array(after) == 40) > 0.75 > np.mean(np.array(before) == 40)
 
 
+def test_answers_no_raise_the_threshold():
+    """Similarities without any structure: twenty times "no" to the most similar pairs leave fewer matches to expect."""
+    pairs = candidates(np.random.default_rng(3).random(60 * 59 // 2))
+    top = [(int(code) >> 32, int(code) & 0xFFFFFFFF) for code in pairs.sorted[1][:20]]
+    before, after = (
+        np.mean([draw.found.sum() for draw in draw_clusterings(pairs, top[:q], [False] * q, 60, rng=np.random.default_rng(1))])
+        for q in (0, 20)
+    )  # fmt: skip
+    assert after < before / 2
+
+
 def test_nothing_to_ask_about_is_one_clustering():
     empty = Candidates(3, False, _values=np.empty(0), _codes=np.empty(0, np.int64))
     for pairs, n in ((empty, 3), (candidates(np.empty(0)), 1)):

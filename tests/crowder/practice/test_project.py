@@ -175,7 +175,7 @@ def test_a_sheet_with_answers_is_not_overwritten_and_an_empty_one_is(made):
     pd.read_csv(first, dtype=str).assign(same="no").to_csv(first, index=False)
     content = first.read_bytes()
     assert made.write_sheet(made.questions(2)).name == "questions-2.csv"
-    with pytest.raises(ValueError, match=r"FILE must not have answers, but .*questions-1.csv has 3"):
+    with pytest.raises(ValueError, match=r"path must not be a file with answers, but .*questions-1.csv has 3"):
         made.write_sheet(made.questions(2), str(first))
     assert first.read_bytes() == content
 
