@@ -134,15 +134,20 @@ def test_answers_narrow_the_draws_to_the_truth():
     assert np.mean(np.array(after) == 40) > 0.75 > np.mean(np.array(before) == 40)
 
 
-def test_answers_no_raise_the_threshold():
-    """Similarities without any structure: twenty times "no" to the most similar pairs leave fewer matches to expect."""
-    pairs = candidates(np.random.default_rng(3).random(60 * 59 // 2))
-    top = [(int(code) >> 32, int(code) & 0xFFFFFFFF) for code in pairs.sorted[1][:20]]
-    before, after = (
-        np.mean([draw.found.sum() for draw in draw_clusterings(pairs, top[:q], [False] * q, 60, rng=np.random.default_rng(1))])
-        for q in (0, 20)
+def test_answers_no_count_as_much_as_yes():
+    """Sixty pairs of equal similarity, all others far less similar. Twenty of the sixty have been answered: "no" to all
+    of them leaves hardly any match among the other forty, "yes" hardly any that is none."""
+    n, i = 120, np.arange(0, 120, 2)
+    similarity = np.random.default_rng(3).uniform(0, 0.2, (n, n))
+    similarity[i, i + 1] = 0.9
+    pairs = candidates(similarity[np.triu_indices(n, 1)])
+    asked = np.column_stack([i, i + 1])[:20]
+    no, yes = (
+        np.mean([(d.labels[i[20:]] == d.labels[i[20:] + 1]).mean() for d in draw_clusterings(
+            pairs, asked, np.full(20, said), 60, rng=np.random.default_rng(1))])
+        for said in (False, True)
     )  # fmt: skip
-    assert after < before / 2
+    assert no < 0.15 and yes > 0.85
 
 
 def test_nothing_to_ask_about_is_one_clustering():
