@@ -27,7 +27,8 @@ IN_WORDS = {4: "four", 5: "five"}
        statement="""On generated data sets, the plan's interval for the questions until 95 % of the matches are found,
            computed without labels from the similarities and possibly some answers, contains the actual number clearly
            more often than not (nominally nine times in ten).""",
-       code=[Plan, draw_clusterings], test="test_plan.py::test_the_intervals_hold_nearly_as_often_as_they_say")  # fmt: skip
+       code=[Plan, draw_clusterings],
+       test="test_plan.py::test_the_intervals_hold_nearly_as_often_as_they_say")  # fmt: skip
 def coverage_of_the_interval(held=None):
     """`held`: for each plan, whether its interval contains the actual number."""
     held = np.array(_trials() if held is None else held)
