@@ -219,6 +219,9 @@ class Plan:
 
     def expected(self, i: int, j: int) -> bool:
         """Whether records i and j are together in most of the clusterings."""
+        i, j = validation.whole(i, "record i"), validation.whole(j, "record j")
+        if max(i, j) >= self.candidates.n:
+            raise ValueError(f"records must be two of {self.candidates.n}, counted from 0, not {i} and {j}")
         return 2 * sum(bool(labels[i] == labels[j]) for labels in self.clusterings) > len(self.clusterings)
 
     @cached_property

@@ -112,6 +112,8 @@ TABLE = {
         Row(lambda: PLAN.batch(0), ValueError, "size, the number of questions, must"),
         Row(lambda: PLAN.batch(1.5), TypeError, "size, the number of questions, must"),
         Row(lambda: PLAN.batch("3"), TypeError, "size, the number of questions, must"),
+        Row(lambda: PLAN.expected(0, 99), ValueError, "records must be two of"),
+        Row(lambda: PLAN.expected(0.5, 1), TypeError, "record i must be a whole number"),
         Row(lambda: PLAN.actual([0, 1]), ValueError, "labels must"),
         Row(lambda: PLAN.actual("aab"), ValueError, "labels must"),
         Row(lambda: cr.Plan(PEOPLE, answers=5), TypeError, "answers must"),
