@@ -276,6 +276,10 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     FileNotFoundError, IsADirectoryError, ValueError
         If there is no such file, it is a directory, or it is not a journal.
 
+    See Also
+    --------
+    crowder.Journal : writes what this reads.
+
     Examples
     --------
     >>> import tempfile

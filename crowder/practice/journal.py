@@ -34,7 +34,7 @@ __all__ = ["Journal", "identity", "read"]
 DIFFERENCES = {
     "records": "it has {theirs} records, this run has {ours}",
     "text": "the text of its records differs",
-    "similarity": "its similarities differ",
+    "similarity": "its similarities, known answers or tables differ",
     "ordering": "it is of {theirs}, this run is of {ours}",
     "order": "its ties or arrivals are in another order (perhaps because of another seed)",
 }
@@ -404,6 +404,10 @@ class Journal:
 
 def identity(ordering: Any) -> dict[str, object]:
     """What identifies a run: the number of records, and digests of the similarities and of what orders the questions.
+
+    See Also
+    --------
+    crowder.Journal : uses it to refuse the answers of another run.
 
     Examples
     --------

@@ -101,6 +101,10 @@ def read_records(
     OSError
         If there is no such file, or it is a directory.
 
+    See Also
+    --------
+    crowder.Plan : how many questions find the matches among these records.
+
     Notes
     -----
     Time and memory are proportional to the size of the file. The paper's records (Section "System model") are anything

@@ -23,7 +23,7 @@ def recall(curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = Non
         ax.plot(found["questions"], found["recall"], "o", ms=4, **dots)
     ax.set(xlabel="questions", ylabel="matches found", xscale="log")
     ax.set(ylim=(-0.03, 1.03), xlim=(1, None))
-    ax.legend(loc="upper left")
+    ax.legend(loc="lower right")
     return fig
 
 
