@@ -259,7 +259,7 @@ def expand_paths(names: str | Sequence[str]) -> list[str]:
     for name in filter(None, (str(name).strip() for name in names)):
         matching = glob(name) if any(mark in name for mark in "*?[") and not os.path.exists(name) else [name]
         if not matching:
-            raise FileNotFoundError(f"no file matches {name!r} in {os.getcwd()}; correct the pattern, or leave it out")
+            raise FileNotFoundError(f"no file matches {name!r}; correct the pattern, or leave it out")
         found += sorted(matching, key=lambda path: [part.zfill(12) for part in re.split(r"(\d+)", path)])
     return list(dict.fromkeys(found))
 
