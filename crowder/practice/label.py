@@ -28,31 +28,29 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
     """
     strong = stdout.isatty() and not os.environ.get("NO_COLOR")
-    given, queue = 0, list[tuple[int, int]]()
+    given, queue, shown = 0, list[tuple[int, int]](), None
     words = _keys(stdin)
     while queue := project.still_open(queue) or project.questions(20, worker):
-        width = min(shutil.get_terminal_size().columns, 120)
-        print(f"\n{project.progress()}\n\n{side_by_side(project, queue[0], width, strong)}\n", file=stdout)
-        while True:
-            print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
-            word = next(words, "quit")
-            said = KEYS.get(word, word)
-            print(said if stdin.isatty() else "", file=stdout)
-            if said in SAID:
-                project.answer(queue.pop(0), SAID[said], worker)
-                given += 1
-            elif said == "quit":
-                return given
-            elif said != "undo":
-                print(HELP, file=stdout)
-                continue
-            elif taken := project.undo(worker):
-                queue.insert(0, taken)
-                given -= 1
-            else:
-                print("There is no answer to take back.", file=stdout)
-                continue
+        if queue[0] != shown:
+            shown = queue[0]
+            width = min(shutil.get_terminal_size().columns, 120)
+            print(f"\n{project.progress()}\n\n{side_by_side(project, shown, width, strong)}\n", file=stdout)
+        print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
+        word = next(words, "quit")
+        said = KEYS.get(word, word)
+        print(said if stdin.isatty() else "", file=stdout)
+        if said in SAID:
+            project.answer(queue.pop(0), SAID[said], worker)
+            given += 1
+        elif said == "quit":
             break
+        elif said != "undo":
+            print(HELP, file=stdout)
+        elif taken := project.undo(worker):
+            queue.insert(0, taken)
+            given -= 1
+        else:
+            print("There is no answer to take back.", file=stdout)
     return given
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -30,7 +29,7 @@ from crowder.pairs import Candidates
 from crowder.practice import sheets
 from crowder.practice.batch import question_batch
 from crowder.practice.journal import Journal, read
-from crowder.practice.record_file import open_table, read_records
+from crowder.practice.record_file import read_records
 from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
@@ -91,14 +90,14 @@ class Project:
     def _told(self, new: bool) -> dict[str, Any]:
         """What project.json says; nothing if there is none and the project is new."""
         path = self.folder / "project.json"
-        if new and not path.exists():
-            return {}
+        if not path.exists():
+            if new:
+                return {}
+            raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder plan")
         try:
             told = json.loads(path.read_text("utf-8"))
             if told["format"] <= FORMAT:
                 return {name: told[name] for name in ("csv", "settings", "foreseen", "records")}
-        except FileNotFoundError:
-            raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder plan") from None
         except (ValueError, KeyError, TypeError):
             raise ValueError(
                 f"{path} must be what crowder plan wrote, but is damaged; delete it and run crowder plan with the same "
@@ -137,12 +136,8 @@ class Project:
 
     @cached_property
     def identical(self) -> list[Pair]:
-        """Each record with the text of an earlier one, and the first such: the same, unless somebody says otherwise."""
-        first: dict[int, int] = {}
-        for i, j in sheets.identical_pairs(self.records, self.fields):
-            if i not in first:
-                first[j] = i
-        return [(i, j) for j, i in first.items()]
+        """The first record of each text with each other one: the same, unless somebody says otherwise."""
+        return sheets.identical_pairs(self.records, self.fields)
 
     @cached_property
     def evidence(self) -> list[Vote]:
@@ -188,38 +183,40 @@ class Project:
         """Take back the last answer that this worker gave in the terminal; its pair, or None if there is none."""
         path = self.folder / "labelled.txt"
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        mine = {f"{i} {j} {worker}": (i, j) for i, j, _, name in self.votes if name == worker}
         for place in reversed(range(len(lines))):
-            found = re.fullmatch(r"(\d+) (\d+) (.*)", lines.pop(place))
-            if found and found[3] == worker:
-                pair = int(found[1]), int(found[2])
-                if any(vote[:2] == pair and vote[3] == worker for vote in self.votes):
-                    self.record({}, [(*pair, worker)])
-                    files.write(path, "".join(f"{line}\n" for line in lines).encode())
-                    return pair
+            if pair := mine.get(lines[place]):
+                del lines[place]
+                self.record({}, [(*pair, worker)])
+                files.write(path, "".join(f"{line}\n" for line in lines).encode())
+                return pair
         return None
 
     def receive(self, paths: Sequence[str], **how: Any) -> tuple[int, int, int, int]:
         """Take the votes in question sheets, all, or none if a sheet is refused: how many were new, changed, taken back
         (blank now), and unsure. `how`: encoding and separator."""
-        given, blanks = sheets.read_votes(paths, self.ids, **how), sheets.read_blanks(paths, self.ids, **how)
-        votes = {(min(i, j), max(i, j), worker): same for i, j, same, worker in given}
-        blank = {(min(i, j), max(i, j), worker) for i, j, worker in blanks}
+        votes: dict[tuple[int, int, str], bool | None] = {}
+        blank = set()
         for path in paths:
-            self._check_text(path, **how)
+            rows = sheets.read_rows(path, self.ids, **how)
+            self._check_text(path, rows)
+            for row in rows:
+                key = (min(row.i, row.j), max(row.i, row.j), row.worker)
+                if row.said:
+                    votes[key] = sheets.ANSWERS[row.said]
+                else:
+                    blank.add(key)
         gone = {(i, j, worker) for i, j, _, worker in self.votes} & blank - votes.keys()
         return *self.record(votes, gone), len(gone), list(votes.values()).count(None)
 
-    def _check_text(self, path: str, encoding: str = "utf-8", sep: str | None = None) -> None:
+    def _check_text(self, path: str, rows: list[sheets.Row]) -> None:
         """Raise a ValueError if most records that a sheet shows have another text here."""
-        place, shown, strange = {name: record for record, name in enumerate(self.ids)}, 0, 0
-        with open_table(path, encoding, sep) as (_, header, rows):
-            for _, cells in rows:
-                cell = dict(zip(header, cells, strict=False))
-                for side in "ab":
-                    ours = self.records.iloc[place.get(cell[f"id_{side}"].strip(), 0)]
-                    texts = [(cell.get(f"{field}_{side}", ""), ours[field]) for field in self.fields]
-                    fits = [a.strip(" '") == b.strip(" '") for a, b in texts if a.strip()]
-                    shown, strange = shown + bool(fits), strange + (bool(fits) and not any(fits))
+        texts, shown, strange = self.records[self.fields].to_numpy(), 0, 0
+        for row in rows:
+            for record, side in ((row.i, "a"), (row.j, "b")):
+                theirs = [row.cells.get(f"{field}_{side}", "").strip(" '") for field in self.fields]
+                fits = [a == b.strip(" '") for a, b in zip(theirs, texts[record], strict=True) if a]
+                shown, strange = shown + bool(fits), strange + (bool(fits) and not any(fits))
         if 2 * strange > shown:
             where = f"{strange} of the {shown} records in it have another text in {self.csv}"
             raise ValueError(f"{path} must be a sheet of this project, but {where}")

@@ -123,20 +123,16 @@ def read_records(
     ...
     ValueError: ...places.csv: row 4, column 'key': identifiers must be unique, but '007' is also in row 2
     """
-    if fields is not None:
-        fields = (
-            [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, "fields must be names"))
-        )
-        if not all(isinstance(name, str) for name in fields):
-            raise TypeError(f"fields must be names of columns, not {fields!r}")
     for what, name in (("id", id), ("label", label)):
         validation.kind(name, (str, type(None)), f"{what} must be the name of a column")
+    if fields is not None:
+        fields = [fields] if isinstance(fields, str) else validation.kind(fields, Iterable, "fields must be names")
+        fields = [validation.kind(name, str, "fields must be names of columns") for name in fields]
     with open_table(path, encoding, sep) as (top, header, lines):
         rows = list(lines)
         if id is fields is label is None:
             _check_header(header, top, rows)
-        id, label, chosen = columns_of(header, top, id, fields, label, sep)
-        return _records(rows, header, id, label, chosen)
+        return _records(rows, header, *columns_of(header, top, id, fields, label, sep))
 
 
 @contextmanager

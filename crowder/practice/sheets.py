@@ -3,11 +3,8 @@
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, ``differs`` with the
 words in which they differ, and two empty columns, ``same`` for the answer (yes, no or unsure) and ``worker`` for the
 name of who gave it. It does not show the similarity, which would suggest an answer. To read the answers, only the
-columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker is called like the file.
-
-Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`). Records whose
-fields are all equal but for white space and case are *identical*: nobody who sees a sheet could tell them apart. So
-they count as the same without a question, or are asked about last (`identical_pairs`).
+columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker is called like the file. Each worker has
+one vote on a pair, and votes may contradict one another (`crowder.practice.votes`).
 """
 
 from __future__ import annotations
@@ -15,9 +12,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from glob import glob
-from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +25,8 @@ from crowder.beyond.answers import SAID
 from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
-    "ANSWERS", "Vote", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
-    "question_sheet", "read_blanks", "read_votes", "write_sheet",
+    "ANSWERS", "Row", "Vote", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
+    "question_sheet", "read_rows", "read_votes", "write_sheet",
 ]  # fmt: skip
 
 #: Columns that a sheet must have.
@@ -44,6 +40,16 @@ FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
 
 #: Most characters that the column ``differs`` shows of a cell.
 SHOWN = 40
+
+
+class Row(NamedTuple):
+    """A row of a sheet: two records, the answer in lower case (blank: none yet), the worker, and all cells by column."""
+
+    i: int
+    j: int
+    said: str
+    worker: str
+    cells: dict[str, str]
 
 
 class Vote(NamedTuple):
@@ -95,56 +101,54 @@ def read_votes(
     ...     _ = file.write("id_a,id_b,same,worker\\nx,y,yes,ann\\ny,x,no,bob\\nz,y,unsure,\\nx,z,,\\n")
     >>> [tuple(vote) for vote in read_votes(path, ["x", "y", "z"])]
     [(0, 1, True, 'ann'), (1, 0, False, 'bob'), (2, 1, None, 'sheet-1')]
-    >>> read_blanks(path, ["x", "y", "z"])
-    [(0, 2, 'sheet-1')]
     """
-    return [Vote(i, j, ANSWERS[said], worker) for i, j, said, worker in _rows(paths, ids, encoding, sep) if said]
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    validation.kind(paths, Iterable, "answers must be a file or a list of files")
+    rows = [row for path in paths for row in read_rows(path, ids, encoding=encoding, sep=sep)]
+    return [Vote(row.i, row.j, ANSWERS[row.said], row.worker) for row in rows if row.said]
 
 
-def read_blanks(paths: Any, ids: Sequence[str], *, encoding: str = "utf-8", sep: str | None = None) -> list[tuple]:
-    """The rows without an answer, as (i, j, worker): an answer that stood there is taken back (`Journal.take_back`).
-    Parameters and errors as in `read_votes`."""
-    return [(i, j, worker) for i, j, said, worker in _rows(paths, ids, encoding, sep) if not said]
-
-
-def _rows(paths: Any, ids: Any, encoding: str, sep: str | None) -> Iterator[tuple[int, int, str, str]]:
-    """Each row that is not blank: both records, the answer in lower case, and the worker."""
+def read_rows(
+    path: str | os.PathLike, ids: Sequence[str], *, encoding: str = "utf-8", sep: str | None = None
+) -> list[Row]:
+    """The rows of one sheet, also those without an answer. Parameters and errors as in `read_votes`."""
     place: dict[str, int] = {}
     for number, name in enumerate(validation.kind(ids, Iterable, "ids must be the identifiers of the records")):
         if place.setdefault(name, number) != number:
             raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
-    if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise TypeError(f"answers must be a file or a list of files, not {paths!r}")
-    paths = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    for path in [validation.path(path, "answers") for path in paths]:
-        with open_table(path, encoding, sep) as (top, header, rows):
-            names = [*COLUMNS, *["worker"][: "worker" in header]]
-            columns_of(header, top, None, names, None, sep)
-            found = []
-            for row, cells in rows:
-                if any(cell.strip() for cell in cells):
-                    check_row(row, cells, header)
-                    a, b, *rest = (cells[header.index(name)].strip() for name in names)
-                    a, b = (name[1:] if name[:1] == "'" and name[1:] in place else name for name in (a, b))
-                    found.append((row, a, b, rest[0].lower(), "".join(rest[1:]) or Path(path).stem))
-            _check(found, place)
-        yield from ((place[a], place[b], said, worker) for _, a, b, said, worker in found)
-
-
-def _check(rows: list[tuple[int, str, str, str, str]], place: dict[str, int]) -> None:
-    unknown = {name for _, a, b, *_ in rows for name in (a, b)} - place.keys()
-    for row, a, b, said, _ in rows:
-        for column, name in (("id_a", a), ("id_b", b)):
-            if name in unknown:
-                many = len({name for _, a, b, *_ in rows for name in (a, b)})
+    path = validation.path(path, "answers")
+    with open_table(path, encoding, sep) as (top, header, lines):
+        columns_of(header, top, None, [*COLUMNS, *({"worker"} & {*header})], None, sep)
+        found = []
+        for number, texts in lines:
+            if any(map(str.strip, texts)):
+                check_row(number, texts, header)
+                cells = dict(zip(header, texts, strict=True))
+                a, b = (cells[column].strip() for column in ("id_a", "id_b"))
+                a, b = (name[1:] if name[:1] == "'" and name[1:] in place else name for name in (a, b))
+                found.append((number, a, b, cells))
+        names = {name for _, a, b, _ in found for name in (a, b)}
+        unknown = len(names - place.keys())
+        rows = []
+        for number, a, b, cells in found:
+            for column, name in (("id_a", a), ("id_b", b)):
+                if name not in place:
+                    raise ValueError(
+                        f"row {number}, column {column!r}: the identifier must be that of a record, not {name!r}; of "
+                        f"{len(names)} identifiers in this sheet {unknown} are unknown: is it that of another file or "
+                        "project?"
+                    )
+            if a == b:
+                raise ValueError(f"row {number}, column 'id_b': the two records must be different, not both {b!r}")
+            said = cells["same"].strip().lower()
+            if said and said not in ANSWERS:
                 raise ValueError(
-                    f"row {row}, column {column!r}: the identifier must be that of a record, not {name!r}; of {many} "
-                    f"identifiers in this sheet {len(unknown)} are unknown: is it that of another file or project?"
+                    f"row {number}, column 'same': the answer must be yes, no, unsure or blank, not {said!r}"
                 )
-        if a == b:
-            raise ValueError(f"row {row}, column 'id_b': the two records must be different, not both {b!r}")
-        if said and said not in ANSWERS:
-            raise ValueError(f"row {row}, column 'same': the answer must be yes, no, unsure or blank, not {said!r}")
+            worker = cells.get("worker", "").strip() or Path(path).stem
+            rows.append(Row(place[a], place[b], said, worker, cells))
+    return rows
 
 
 def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, *, similarity: Any = None) -> pd.DataFrame:
@@ -193,8 +197,8 @@ def write_sheet(
     >>> import tempfile
     >>> sheet = question_sheet(pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]}), ["name"], [(0, 1)])
     >>> write_sheet(path := os.path.join(tempfile.mkdtemp(), "questions-1.csv"), sheet, ["x", "y"])
-    >>> read_blanks(path, ["x", "y"])
-    [(0, 1, 'questions-1')]
+    >>> read_votes(path, ["x", "y"])
+    []
     """
     path = validation.path(path)
     if os.path.exists(path) and (given := read_votes(path, ids, encoding=encoding, sep=sep)):
@@ -206,18 +210,18 @@ def write_sheet(
 
 
 def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[int, int]]:
-    """The pairs of records whose fields are all equal but for white space and case, except blank records.
+    """The records whose fields are all equal, but for white space and case, to those of an earlier one; each with the
+    first such. Nobody who sees a sheet could tell them apart. Blank records are left out.
 
     Examples
     --------
-    >>> identical_pairs(pd.DataFrame({"name": ["Ann Lee", "Bo", "ann  lee ", "", ""]}), ["name"])
-    [(0, 2)]
+    >>> identical_pairs(pd.DataFrame({"name": ["Ann Lee", "Bo", "ann  lee ", "", "", "ANN LEE"]}), ["name"])
+    [(0, 2), (0, 5)]
     """
-    text = zip(*(map(_normal, records[field]) for field in fields), strict=True)
-    groups: dict[tuple, list[int]] = {}
-    for number, cells in enumerate(text):
-        groups.setdefault(cells, []).append(number)
-    return [pair for cells, group in groups.items() if any(cells) for pair in combinations(group, 2)]
+    first: dict[tuple, int] = {}
+    texts = zip(*(map(_normal, records[field]) for field in fields), strict=True)
+    pairs = [(first.setdefault(cells, record), record) for record, cells in enumerate(texts) if any(cells)]
+    return [(i, j) for i, j in pairs if i != j]
 
 
 def _normal(cell: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -123,16 +123,16 @@ def _components(n: int, pairs: list[Pair]) -> np.ndarray:
 
 def _path(start: int, end: int, links: dict[int, list[tuple[int, int]]]) -> list[int]:
     """The rows of a shortest path of matches."""
-    reached: dict[int, tuple[int, int] | None] = {start: None}
-    queue = deque([start])
-    while end not in reached:
-        at = queue.popleft()
+    came, queue = {start: (start, -1)}, [start]  # from which record, and by which row
+    for at in queue:  # which grows
+        if at == end:
+            break
         for other, row in links[at]:
-            if other not in reached:
-                reached[other] = at, row
+            if other not in came:
+                came[other] = at, row
                 queue.append(other)
     rows = []
-    while (step := reached[end]) is not None:
-        end, row = step
+    while end != start:
+        end, row = came[end]
         rows.append(row)
     return rows[::-1]

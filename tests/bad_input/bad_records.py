@@ -67,7 +67,7 @@ TABLE = {
         Row(lambda: sheets.read_votes(5, ["x","y","z"]), TypeError, "answers must"),
         Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,y,yes\n"), ["x","y"], sep=""),
             ValueError, "sep must"),
-        Row(lambda: sheets.read_blanks(file("s.csv","id_a,id_b,same\nx,q,yes\n"), ["x","y"]),
+        Row(lambda: sheets.read_rows(file("s.csv","id_a,id_b,same\nx,q,yes\n"), ["x","y"]),
             ValueError, "row 2, column 'id_b'"),
         Row(lambda: votes.settle(3, [(0, 5, True, "ann")]), ValueError, "votes must"),
         Row(lambda: votes.settle(3, [(0, -1, True, "ann")]), ValueError, "votes must"),

@@ -247,6 +247,12 @@ def test_a_cut_line_in_the_order_of_answers_is_passed_over(made):
     assert made.undo("ann") == (0, 1) and made.undo("ann") is None and made.votes == []
 
 
+def test_who_takes_back_leaves_the_order_of_the_others(made):
+    made.answer((0, 1), True, "ann")
+    made.answer((2, 3), True, "bob")
+    assert made.undo("ann") == (0, 1) and made.undo("bob") == (2, 3) and made.votes == []
+
+
 def test_votes_that_were_added_to_the_journal_by_other_means_count(made):
     with Journal(None, made.folder / "answers.db") as journal:
         journal.record([(0, 1)], [True], "by program")

@@ -15,7 +15,7 @@ from crowder.practice.sheets import (
     identical_pairs,
     next_sheet_path,
     question_sheet,
-    read_blanks,
+    read_rows,
     read_votes,
 )
 
@@ -109,7 +109,8 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
         (1, 0, True, "ann"), (0, 1, False, "bob"), (0, 1, False, "bob"), (2, 3, None, "q-1"),
         (1, 2, True, "q-2"), (2, 3, True, "q-2"), (1, 3, False, "q-2"), (1, 0, None, "q-2"),
     ]  # fmt: skip
-    assert read_blanks(paths, list("wxyz")) == [(0, 3, "q-1"), (0, 3, "ann")]
+    rows = [row for path in paths for row in read_rows(path, list("wxyz"))]
+    assert [(row.i, row.j, row.worker) for row in rows if not row.said] == [(0, 3, "q-1"), (0, 3, "ann")]
     strategy = ControlQueries(np.linspace(0.9, 0.1, 6), rng=1)
     for vote in votes:
         strategy.learn(vote[:2], *vote[2:])
@@ -144,7 +145,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
 ])  # fmt: skip
 def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
     (path := tmp_path / "votes.csv").write_text(text)
-    for read in (read_votes, read_blanks):
+    for read in (read_votes, read_rows):
         with pytest.raises(ValueError, match=re.escape(message)) as error:
             read(path, list("wxyz"))
         assert str(error.value).startswith(str(path))
