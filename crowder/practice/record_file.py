@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -104,11 +105,6 @@ def read_records(
     See Also
     --------
     crowder.Plan : how many questions find the matches among these records.
-
-    Notes
-    -----
-    Time and memory are proportional to the size of the file. The paper's records (Section "System model") are anything
-    a crowd can compare; here they are rows of text.
 
     Examples
     --------
@@ -256,39 +252,35 @@ def check_row(row: int, cells: list[str], header: list[str]) -> None:
 
 def _rows(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, with their numbers."""
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        utf16 = f"utf-16-{'le' if before else 'be'}"
+        hint = "" if "\n" in before.lstrip() else f"; if the file is in UTF-16, pass encoding={utf16!r}"
+        raise ValueError(f"{_place(before, sep)}: a cell must not contain NUL{hint}")
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=sep, strict=True)
-    header: list[str] = []
-    row = 0
-    while True:
-        start, row = lines.tell(), row + 1
+    for row in itertools.count(1):
+        start = lines.tell()
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error:
-            raise ValueError(_quote_error(text, start, row, header, sep)) from None
+            raise ValueError(_quote_error(text, start, sep)) from None
         if cells:
-            for number, cell in enumerate(cells, 1):
-                if "\0" in cell:
-                    utf16 = f"utf-16-{'be' if cell.startswith(chr(0)) else 'le'}"
-                    hint = "" if header else f"; if the file is in UTF-16, pass encoding={utf16!r}"
-                    raise ValueError(f"row {row}, {_column(number, header)}: a cell must not contain NUL{hint}")
-            header = header or cells
             yield row, cells
 
 
-def _quote_error(text: str, start: int, row: int, header: list[str], sep: str) -> str:
-    """The message for a wrong quote in the row that begins at `start`, with its column."""
+def _quote_error(text: str, start: int, sep: str) -> str:
+    """The message for a wrong quote in the row that begins at `start`."""
     mark = re.escape(sep)
     cell = re.compile(rf'{QUOTED}(?={mark}|\r|\n|\Z)|(?!")[^{mark}\r\n]*')
-    number, at = 1, start
-    while (found := cell.match(text, at)) and text[found.end() : found.end() + 1] == sep:
-        number, at = number + 1, found.end() + 1
-    place = f"row {row}, {_column(number, header)}"
-    closed = re.compile(QUOTED).match(text, at)
+    while (found := cell.match(text, start)) and text[found.end() : found.end() + 1] == sep:
+        start = found.end() + 1
+    place = _place(text[:start], sep)
+    closed = re.compile(QUOTED).match(text, start)
     if not closed:
-        return f"{place}: the opening quote must be closed: {_short(text[at:])}"
+        return f"{place}: the opening quote must be closed: {_short(text[start:])}"
     return f"{place}: {_short(text[closed.end() :])} follows a closing quote; a quote inside a cell must be doubled"
 
 
@@ -306,19 +298,19 @@ def _text(content: bytes, encoding: str, sep: str) -> str:
         raise ValueError(f"encoding must be one that Python knows, not {encoding!r}") from None
     except UnicodeDecodeError as error:
         before = content[: error.start].decode(encoding, errors="replace").removeprefix("\ufeff")
-        rows = [*csv.reader(io.StringIO(before + "?", newline=""), delimiter=sep)]
-        header = [cell.strip() for cell in next(filter(None, rows))]
-        header = header if sum(map(bool, rows)) > 1 else []
         hint = "; pass encoding=, perhaps 'cp1252' or 'latin-1'" if plain else ""
         raise ValueError(
-            f"row {len(rows)}, {_column(len(rows[-1]), header)}: byte 0x{content[error.start]:02x} (byte "
-            f"{error.start + 1} of the file) is not valid {encoding}{hint}"
+            f"{_place(before, sep)}: byte 0x{content[error.start]:02x} (byte {error.start + 1} of the file) is not "
+            f"valid {encoding}{hint}"
         ) from None
 
 
-def _column(number: int, header: list[str]) -> str:
-    name = header[number - 1].strip() if number <= len(header) else ""
-    return f"column {name!r}" if name else f"column {number}"
+def _place(before: str, sep: str) -> str:
+    """Row and column of the cell that follows, or goes on, after the text before it."""
+    rows = list(csv.reader(io.StringIO(before + "?", newline=""), delimiter=sep))
+    header, at = next(filter(None, rows)), len(rows[-1])
+    name = header[at - 1].strip() if header is not rows[-1] and at <= len(header) else ""
+    return f"row {len(rows)}, column {name or at!r}"
 
 
 def _short(text: str) -> str:
