@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import re
 import sys
 import threading
@@ -30,58 +31,6 @@ CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 
 SHOWN = 10  # disagreements
 NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
 ENOUGH = 50  # answers for a new plan
-HELP = {
-    "plan": """\
-Say how many questions it takes, and what they cost, to find the matches of a CSV file; make its project or renew it.
-Run it again after some answers, with added records or with other options: the answers stay.
-
-  crowder plan my.csv
-  crowder plan my.csv --id key --fields name,street,city
-  crowder plan my.csv --label label             a column with the truth, if there is one, is never compared
-  crowder plan my.csv --budget 50 --price 0.10 --votes 3
-  crowder plan german.csv --sep ';' --encoding cp1252
-""",
-    "label": """\
-Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
-Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
-
-  crowder label
-  crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
-  crowder label --html                          writes a page with the next 50 questions
-  crowder label --html ann.html --size 100
-  crowder answers ~/Downloads/answers-3f2a9c01.csv
-""",
-    "next": """\
-Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
-A sheet that has answers is never overwritten.
-
-  crowder next
-  crowder next my.crowder --size 100
-  crowder next --out for-ann.csv
-  crowder answers for-ann.csv
-  crowder next
-""",
-    "answers": """\
-Take the answers from filled sheets, all of them or, if one sheet is refused, none. A sheet without a column "worker" is
-one worker, named after its file. Handed in again, it replaces this worker's answers; blanked ones are taken back.
-
-  crowder answers my.crowder/questions-1.csv
-  crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
-  crowder answers 'for-*.csv'
-  crowder answers ann.csv --project my.crowder
-  crowder answers ann.csv --sep ';' --encoding cp1252
-""",
-    "clusters": """\
-Write the clusters that follow from all answers: columns id, cluster and size. Answers that contradict one another are
-listed, with what to do; the clusters are then the likeliest.
-
-  crowder clusters
-  crowder clusters my.crowder --out clusters.csv
-  crowder answers ann-corrected.csv
-  crowder clusters
-  crowder label
-""",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,8 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     made = {}
     for run in (plan, label, next_, answers, clusters):
-        name, how["description"] = run.__name__.strip("_"), HELP[run.__name__.strip("_")]
-        made[name] = commands.add_parser(name, help=run.__doc__, argument_default=argparse.SUPPRESS, **how)
+        name, text = run.__name__.strip("_"), inspect.getdoc(run) or ""
+        how |= {"description": text, "help": text.partition("\n")[0], "argument_default": argparse.SUPPRESS}
+        made[name] = commands.add_parser(name, **how)
         made[name].set_defaults(run=run)
     add = made["plan"].add_argument
     add("csv", metavar="FILE.csv", help="the records, with a header")
@@ -184,7 +134,16 @@ def _plan(project: Project) -> Any:
 
 
 def plan(csv: str, **changes: Any) -> None:
-    """how many questions, at what price; makes the project, or renews it"""
+    """Say how many questions find the matches of a CSV file, and what they cost; make its project, or renew it.
+
+    Run it again after some answers, with added records or with other options: the answers stay.
+
+      crowder plan my.csv
+      crowder plan my.csv --id key --fields name,street,city
+      crowder plan my.csv --label label             a column with the truth, if there is one, is never compared
+      crowder plan my.csv --budget 50 --price 0.10 --votes 3
+      crowder plan german.csv --sep ';' --encoding cp1252
+    """
     from crowder.practice.project import Project
 
     project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
@@ -197,7 +156,16 @@ def plan(csv: str, **changes: Any) -> None:
 
 
 def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50) -> None:
-    """answer questions in the terminal, or write a page for a browser"""
+    """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
+
+    Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
+
+      crowder label
+      crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
+      crowder label --html                          writes a page with the next 50 questions
+      crowder label --html ann.html --size 100
+      crowder answers ~/Downloads/answers-3f2a9c01.csv
+    """
     from crowder.practice.label import ask, page
 
     opened = _open(project)
@@ -217,7 +185,16 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
 
 
 def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
-    """write the next questions as a sheet"""
+    """Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
+
+    A sheet that has answers is never overwritten.
+
+      crowder next
+      crowder next my.crowder --size 100
+      crowder next --out for-ann.csv
+      crowder answers for-ann.csv
+      crowder next
+    """
     from crowder.practice.batch import expected_waste
 
     opened = _open(project)
@@ -233,7 +210,17 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
 
 
 def answers(sheets: list[str], project: str | None, **how: Any) -> None:
-    """take the answers from filled sheets"""
+    """Take the answers from filled sheets, all of them or, if one sheet is refused, none.
+
+    A sheet without a column "worker" is one worker, named after its file. Handed in again, it replaces this worker's
+    answers; blanked ones are taken back.
+
+      crowder answers my.crowder/questions-1.csv
+      crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
+      crowder answers 'for-*.csv'
+      crowder answers ann.csv --project my.crowder
+      crowder answers ann.csv --sep ';' --encoding cp1252
+    """
     from crowder.practice.sheets import expand_paths
 
     opened = _open(project)
@@ -244,7 +231,16 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 
 
 def clusters(project: str | None, out: str | None = None) -> None:
-    """write the clusters that follow from all answers"""
+    """Write the clusters that follow from all answers: columns id, cluster and size.
+
+    Answers that contradict one another are listed, with what to do; the clusters are then the likeliest.
+
+      crowder clusters
+      crowder clusters my.crowder --out clusters.csv
+      crowder answers ann-corrected.csv
+      crowder clusters
+      crowder label
+    """
     opened = _open(project)
     table = opened.table()
     path = Path(out or opened.folder / "clusters.csv")
@@ -264,17 +260,15 @@ def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
     from crowder.practice.label import visible
 
-    settled, word = project.settled, {True: "same", False: "different", None: "unsure"}
-
     def named(i: int, j: int, same: bool | None, worker: str | None = None) -> str:
-        by = f" ({worker})" if worker else ""
-        return f"{visible(project.ids[i])} and {visible(project.ids[j])} are {word[same]}{by}"
+        word = {True: "same", False: "different", None: "unsure"}[same]
+        return f"{visible(project.ids[i])} and {visible(project.ids[j])} are {word}" + f" ({worker})" * bool(worker)
 
     said = [
         f"{named(*pair, same)}, but: {'; '.join(named(*project.evidence[row]) for row in rows)}"
-        for pair, same, _, rows in settled.contradictions
+        for pair, same, _, rows in project.settled.contradictions
     ]
-    said += [f"{'; '.join(named(*v) for v in project.votes if v[:2] == pair)}" for pair in settled.split]
+    said += ["; ".join(named(*v) for v in project.votes if v[:2] == pair) for pair in project.settled.split]
     if said:
         print(f"{_count(len(said), 'disagreement')} among the answers (the clusters are the likeliest by all of them):")
         print("\n".join(f"  {line}" for line in said[:SHOWN] + ["..."] * (len(said) > SHOWN)))

@@ -15,7 +15,7 @@ import pytest
 from crowder import Journal
 from crowder.people import people
 from crowder.practice import __main__ as command
-from crowder.practice.__main__ import HELP, TOP, main
+from crowder.practice.__main__ import main
 from crowder.practice.project import Project
 
 UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
@@ -137,15 +137,14 @@ def test_a_table_of_other_forms_is_planned_with_the_options_that_messages_name(r
 # --- help ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", *HELP])
+@pytest.mark.parametrize("name", ["", "plan", "label", "next", "answers", "clusters"])
 def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     with pytest.raises(SystemExit) as stop:
         main([name, "--help"] if name else ["--help"])
     out = capsys.readouterr().out
-    session = re.findall(r"^  (crowder .*?)(?:  +|$)", HELP.get(name, TOP), flags=re.MULTILINE)
+    session = re.findall(r"^  (crowder .*?)(?:  +|$)", out, flags=re.MULTILINE)
     assert stop.value.code == 0 and "Exit codes: 0 done" in out and len(session) >= 5
     for line in session:
-        assert line in out
         options = vars(command._parser().parse_args(shlex.split(line)[1:]))
         assert callable(options["run"])
 
