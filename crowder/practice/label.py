@@ -75,12 +75,11 @@ def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bo
 
 def page(project: Project, size: int) -> tuple[str, str]:
     """A page in HTML with the next questions, complete in one file, and what it is called."""
-    pairs = project.questions(size)
-    groups, apart = project.known
+    group, apart = project.known
+    texts = project.records[project.fields].to_numpy()
     questions = [
-        {"ids": [project.ids[i], project.ids[j]], "a": a, "b": b, "groups": [int(groups[i]), int(groups[j])]}
-        for i, j in pairs
-        for a, b in [[[*map(project.records.iloc[record].get, project.fields)] for record in (i, j)]]
+        {"ids": [project.ids[i], project.ids[j]], "a": [*texts[i]], "b": [*texts[j]], "groups": [group[i], group[j]]}
+        for i, j in project.questions(size)
     ]
     here = {group for question in questions for group in question["groups"]}
     data = {

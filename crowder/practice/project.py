@@ -151,17 +151,14 @@ class Project:
         return settle(self.n, self.evidence)
 
     @cached_property
-    def known(self) -> tuple[np.ndarray, set[Pair]]:
-        """The group of each record, and the pairs of groups that differ. If each question has several votes, every
-        worker is asked without regard to the others."""
-        settled, apart = self.settled, set[Pair]()
+    def known(self) -> tuple[list[int], set[Pair]]:
+        """The group of each record, and the pairs of groups that differ, in both orders. If each question has several
+        votes, every worker is asked without regard to the others."""
         if self.settings["votes"] > 1:
-            return np.arange(self.n), apart
-        for pair, same in zip(settled.pairs, settled.same, strict=True):
-            if not same:
-                a, b = settled.clusters[list(pair)].tolist()
-                apart |= {(a, b), (b, a)}
-        return settled.clusters, apart
+            return list(range(self.n)), set()
+        pairs, same, group = self.settled.pairs, self.settled.same, self.settled.clusters.tolist()
+        apart = {(group[i], group[j]) for (i, j), yes in zip(pairs, same, strict=True) if not yes}
+        return group, apart | {(b, a) for a, b in apart}
 
     def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Write votes to disk, and take others back; the numbers of new and changed ones."""
@@ -233,10 +230,9 @@ class Project:
         self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
         left = (int(plan.table["questions"].iloc[0]) - len(answers[1])) * self.settings["votes"]
         self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes)}
+        content, complete = io.BytesIO(), self.candidates.complete
         values, codes = self.candidates.listed()
-        content = io.BytesIO()
-        complete = self.candidates.complete
-        codes = codes[: 0 if complete else None]
+        codes = codes[:0] if complete else codes  # of all pairs, they need not be stored
         np.savez(content, key=self._key, complete=complete, values=values, codes=codes, draws=self.draws)
         told = {"format": FORMAT, "csv": os.path.relpath(self.csv, self.folder), "settings": self.settings}
         told |= {"foreseen": self.foreseen, "records": self._digests}
@@ -256,9 +252,9 @@ class Project:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 if str(stored["key"]) == self._key:
-                    complete, values, codes = bool(stored["complete"]), stored["values"], stored["codes"]
-                    found = Candidates(self.n, complete, _values=values, _codes=None if complete else codes)
-                    return found, stored["draws"]
+                    complete = bool(stored["complete"])
+                    codes = None if complete else stored["codes"]
+                    return Candidates(self.n, complete, _values=stored["values"], _codes=codes), stored["draws"]
         except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             pass
         raise ValueError(f"{path} must have the similarities of {self.csv}, but does not; run: crowder plan {self.csv}")

@@ -166,28 +166,26 @@ def open_table(
 
 
 def _records(rows: Any, header: list[str], id: str | None, label: str | None, chosen: list[str]) -> pd.DataFrame:
-    place = {name: header.index(name) for name in (id, label, *chosen) if name is not None}
+    places = [header.index(name) for name in chosen]
     seen: dict[str, int] = {}
-    columns: dict[str, list[str]] = {name: [] for name in ["id", *(["label"] if label is not None else []), *chosen]}
+    records = []
     for row, cells in rows:
         check_row(row, cells, header)
-        name = str(row) if id is None else cells[place[id]].strip()
+        name = str(row) if id is None else cells[header.index(id)].strip()
         if not name:
             raise ValueError(f"row {row}, column {id!r}: the identifier must not be empty")
         if seen.setdefault(name, row) != row:
             raise ValueError(
                 f"row {row}, column {id!r}: identifiers must be unique, but {_short(name)} is also in row {seen[name]}"
             )
-        columns["id"].append(name)
-        if label is not None:
-            columns["label"].append(cells[place[label]].strip())
-            if not columns["label"][-1]:
-                raise ValueError(f"row {row}, column {label!r}: the label must not be empty")
-        for field in chosen:
-            columns[field].append(cells[place[field]])
-    if not seen:
+        labels = [] if label is None else [cells[header.index(label)].strip()]
+        if labels == [""]:
+            raise ValueError(f"row {row}, column {label!r}: the label must not be empty")
+        records.append([name, *labels, *(cells[place] for place in places)])
+    if not records:
         raise ValueError("the file must have records below its header")
-    return pd.DataFrame(columns, dtype=object).astype("str")
+    names = ["id", *([] if label is None else ["label"]), *chosen]
+    return pd.DataFrame(records, columns=names, dtype=object).astype("str")
 
 
 def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
@@ -219,12 +217,12 @@ def columns_of(
     id = "id" if id is None and "id" in header else id
     label = "label" if label is None and "label" in header and "label" != id else label
     chosen = [name for name in header if name not in (id, label)] if fields is None else fields
-    for name in (id, label, *chosen):
-        if name is not None and name not in header:
+    for name in [name for name in (id, label, *chosen) if name is not None]:
+        if name not in header:
             raise ValueError(f"column {name!r} must be in the header, row {top}, which has {names}")
-        if name is not None and not name:
+        if not name:
             raise ValueError(f"row {top}: column {header.index('') + 1} must have a name, or be left out with fields=")
-        if name is not None and header.count(name) > 1:
+        if header.count(name) > 1:
             twice = [number for number, other in enumerate(header, 1) if other == name]
             raise ValueError(f"row {top}: names must be unique, but columns {twice[0]} and {twice[1]} are {name!r}")
     if id is not None and id == label:
@@ -240,14 +238,13 @@ def columns_of(
 
 def check_row(row: int, cells: list[str], header: list[str]) -> None:
     """Raise a ValueError unless the row has as many cells as the header."""
+    if len(cells) == len(header):
+        return
     counts = f"row {row} has {len(cells)} cell{'s'[: len(cells) > 1]}, but the header has {len(header)}"
     if len(cells) < len(header):
         raise ValueError(f"{counts}: column {header[len(cells)]!r} is missing")
-    if len(cells) > len(header):
-        raise ValueError(
-            f"{counts}: {_short(cells[len(header)])} follows the last column, {header[-1]!r}. A cell that contains the "
-            "separator must be quoted"
-        )
+    beyond = f"{_short(cells[len(header)])} follows the last column, {header[-1]!r}"
+    raise ValueError(f"{counts}: {beyond}. A cell that contains the separator must be quoted")
 
 
 def _rows(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:

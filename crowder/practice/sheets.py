@@ -25,7 +25,7 @@ from crowder.beyond.answers import SAID
 from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
-    "ANSWERS", "Row", "Vote", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
+    "ANSWERS", "Row", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
     "question_sheet", "read_rows", "read_votes", "write_sheet",
 ]  # fmt: skip
 
@@ -43,7 +43,7 @@ SHOWN = 40
 
 
 class Row(NamedTuple):
-    """A row of a sheet: two records, the answer in lower case (blank: none yet), the worker, and all cells by column."""
+    """A row of a sheet: two records, the answer in lower case, blank if there is none, the worker, and all cells."""
 
     i: int
     j: int
@@ -52,22 +52,13 @@ class Row(NamedTuple):
     cells: dict[str, str]
 
 
-class Vote(NamedTuple):
-    """Two records, whether they are the same (None if unsure), and the worker."""
-
-    i: int
-    j: int
-    same: bool | None
-    worker: str
-
-
 def read_votes(
     paths: str | os.PathLike | Sequence[str | os.PathLike],
     ids: Sequence[str],
     *,
     encoding: str = "utf-8",
     sep: str | None = None,
-) -> list[Vote]:
+) -> list[tuple[int, int, bool | None, str]]:
     """Read the answers from question sheets, also if they contradict one another or are unsure.
 
     Parameters
@@ -81,9 +72,10 @@ def read_votes(
 
     Returns
     -------
-    list of Vote
-        In the order of the rows. Rows with a blank ``same`` are skipped. Without a column ``worker``, or with a blank
-        in it, the worker is called like the file, without its suffix.
+    list of tuple (i, j, same, worker)
+        Two records, whether they are the same (None if unsure), and the worker, in the order of the rows; rows with a
+        blank ``same`` are skipped. Without a column ``worker``, or with a blank in it, the worker is called like the
+        file, without its suffix.
 
     Raises
     ------
@@ -99,14 +91,14 @@ def read_votes(
     >>> path = os.path.join(tempfile.mkdtemp(), "sheet-1.csv")
     >>> with open(path, "w") as file:
     ...     _ = file.write("id_a,id_b,same,worker\\nx,y,yes,ann\\ny,x,no,bob\\nz,y,unsure,\\nx,z,,\\n")
-    >>> [tuple(vote) for vote in read_votes(path, ["x", "y", "z"])]
+    >>> read_votes(path, ["x", "y", "z"])
     [(0, 1, True, 'ann'), (1, 0, False, 'bob'), (2, 1, None, 'sheet-1')]
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     validation.kind(paths, Iterable, "answers must be a file or a list of files")
     rows = [row for path in paths for row in read_rows(path, ids, encoding=encoding, sep=sep)]
-    return [Vote(row.i, row.j, ANSWERS[row.said], row.worker) for row in rows if row.said]
+    return [(row.i, row.j, ANSWERS[row.said], row.worker) for row in rows if row.said]
 
 
 def read_rows(
