@@ -192,18 +192,13 @@ class Project:
     def receive(self, paths: Sequence[str], **how: Any) -> tuple[int, int, int, int]:
         """Take the votes in question sheets, all, or none if a sheet is refused: how many were new, changed, taken back
         (blank now), and unsure. `how`: encoding and separator."""
-        votes: dict[tuple[int, int, str], bool | None] = {}
-        blank = set()
+        rows = list[sheets.Row]()
         for path in paths:
-            rows = sheets.read_rows(path, self.ids, **how)
-            self._check_text(path, rows)
-            for row in rows:
-                key = (min(row.i, row.j), max(row.i, row.j), row.worker)
-                if row.said:
-                    votes[key] = sheets.ANSWERS[row.said]
-                else:
-                    blank.add(key)
-        gone = {(i, j, worker) for i, j, _, worker in self.votes} & blank - votes.keys()
+            rows += (sheet := sheets.read_rows(path, self.ids, **how))
+            self._check_text(path, sheet)
+        keys = [(min(row.i, row.j), max(row.i, row.j), row.worker) for row in rows]
+        votes = {key: row.same for key, row in zip(keys, rows, strict=True) if row.answered}
+        gone = {(i, j, worker) for i, j, _, worker in self.votes} & set(keys) - votes.keys()
         return *self.record(votes, gone), len(gone), list(votes.values()).count(None)
 
     def _check_text(self, path: str, rows: list[sheets.Row]) -> None:

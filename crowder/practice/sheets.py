@@ -43,12 +43,14 @@ SHOWN = 40
 
 
 class Row(NamedTuple):
-    """A row of a sheet: two records, the answer in lower case, blank if there is none, the worker, and all cells."""
+    """A row of a sheet: two records, whether they are the same (None if unsure), the worker, whether there is an answer
+    at all, and all cells."""
 
     i: int
     j: int
-    said: str
+    same: bool | None
     worker: str
+    answered: bool
     cells: dict[str, str]
 
 
@@ -98,7 +100,7 @@ def read_votes(
         paths = [paths]
     validation.kind(paths, Iterable, "answers must be a file or a list of files")
     rows = [row for path in paths for row in read_rows(path, ids, encoding=encoding, sep=sep)]
-    return [(row.i, row.j, ANSWERS[row.said], row.worker) for row in rows if row.said]
+    return [row[:4] for row in rows if row.answered]
 
 
 def read_rows(
@@ -124,22 +126,19 @@ def read_rows(
         unknown = len(names - place.keys())
         rows = []
         for number, a, b, cells in found:
+            where, said = f"row {number}, column", cells["same"].strip().lower()
             for column, name in (("id_a", a), ("id_b", b)):
                 if name not in place:
                     raise ValueError(
-                        f"row {number}, column {column!r}: the identifier must be that of a record, not {name!r}; of "
-                        f"{len(names)} identifiers in this sheet {unknown} are unknown: is it that of another file or "
-                        "project?"
+                        f"{where} {column!r}: the identifier must be that of a record, not {name!r}; of {len(names)} "
+                        f"identifiers in this sheet {unknown} are unknown: is it that of another file or project?"
                     )
             if a == b:
-                raise ValueError(f"row {number}, column 'id_b': the two records must be different, not both {b!r}")
-            said = cells["same"].strip().lower()
+                raise ValueError(f"{where} 'id_b': the two records must be different, not both {b!r}")
             if said and said not in ANSWERS:
-                raise ValueError(
-                    f"row {number}, column 'same': the answer must be yes, no, unsure or blank, not {said!r}"
-                )
+                raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
             worker = cells.get("worker", "").strip() or Path(path).stem
-            rows.append(Row(place[a], place[b], said, worker, cells))
+            rows.append(Row(place[a], place[b], ANSWERS.get(said), worker, bool(said), cells))
     return rows
 
 
