@@ -35,6 +35,7 @@ V = [0.9, 0.8, 0.1]  # similarities of three records
 M = cr.dist1(0.2)
 U = cr.uniform()
 F = pd.DataFrame({"x": [1]})
+TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
 PLAN = cr.Plan(PEOPLE, ordering="edge", rng=7)

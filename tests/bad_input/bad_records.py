@@ -3,13 +3,13 @@
 from math import nan
 
 import pandas as pd
-from bad_material import PEOPLE, PLAN, Row, V, file, folder, loop, new
+from bad_material import PEOPLE, PLAN, TWO, Row, V, file, folder, loop, new
 
 import crowder as cr
 from crowder import people
 from crowder.beyond.control_queries import ControlQueries
 from crowder.beyond.noisy_queries import NoisyQueries
-from crowder.practice import batch, sheets, votes
+from crowder.practice import batch, blocking, sheets, votes
 
 TABLE = {
     "Records from a CSV file": [
@@ -132,6 +132,22 @@ TABLE = {
         Row(lambda: batch.question_batch("edge", V, 1, rng=None), ValueError, "pass rng="),
         Row(lambda: batch.expected_waste([(0, 1)], []), ValueError, "draws must"),
         Row(lambda: batch.expected_waste([(0, 1), (1, 0)], [[0, 0]]), ValueError, "batch must"),
+    ],
+    "Candidate pairs of many records": [
+        Row(lambda: blocking.candidate_pairs(5), TypeError, "records must"),
+        Row(lambda: blocking.candidate_pairs("Ann"), TypeError, "records must"),
+        Row(lambda: blocking.candidate_pairs([1, 2]), TypeError, "'record' must be text"),
+        Row(lambda: blocking.candidate_pairs(TWO, "jacard"), ValueError, "similarity must"),
+        Row(lambda: blocking.candidate_pairs(TWO, ["jaccard-qgrams"]), ValueError, "similarity must"),
+        Row(lambda: blocking.candidate_pairs(TWO, fields=["name"]), ValueError, "fields must"),
+        Row(lambda: blocking.candidate_pairs(TWO, least=2), ValueError, "least must"),
+        Row(lambda: blocking.candidate_pairs(TWO, least=nan), ValueError, "least must"),
+        Row(lambda: blocking.candidate_pairs(TWO, least="0.5"), ValueError, "least must"),
+        Row(lambda: blocking.candidate_pairs(TWO, memory="much"), ValueError, "memory must be a number of KB, MB, GB"),
+        Row(lambda: blocking.candidate_pairs(TWO, memory=2), ValueError, "memory must be a number of KB, MB, GB"),
+        Row(lambda: blocking.candidate_pairs(TWO, memory="10 MB"), ValueError, "memory must be at least 500MB"),
+        Row(lambda: blocking.candidate_pairs(TWO, most=1), ValueError, "most must"),
+        Row(lambda: blocking.candidate_pairs(TWO, most=2.5), TypeError, "most must"),
     ],
     "Invented people": [
         Row(lambda: people.people([-1], rng=7), ValueError, "cluster sizes must"),

@@ -118,24 +118,6 @@ def test_less_memory_makes_pieces_rarer(monkeypatch):
         candidate_pairs(records, memory="500MB", most=larger)
 
 
-@pytest.mark.parametrize(
-    ("error", "message", "arguments"),
-    [
-        (ValueError, "similarity must be one of jaccard-tokens, .* not 'jacard'", {"similarity": "jacard"}),
-        (ValueError, r"least must be in \[0, 1\], not 2", {"least": 2}),
-        (ValueError, "memory must be a number of KB, MB, GB or TB, such as \"2GB\", not 'much'", {"memory": "much"}),
-        (ValueError, 'memory must be a number of KB, MB, GB or TB, such as "2GB", not 2', {"memory": 2}),
-        (ValueError, "memory must be at least 500MB for these 2 records, not '10 MB'", {"memory": "10 MB"}),
-        (ValueError, "most must be at least 2, not 1", {"most": 1}),
-        (TypeError, "most must be a whole number, not 2.5", {"most": 2.5}),
-        (ValueError, "fields must be omitted unless records is a DataFrame", {"fields": ["name"]}),
-    ],
-)
-def test_bad_input_is_named(error, message, arguments):
-    with pytest.raises(error, match=message):
-        candidate_pairs(["ann", "bob"], **arguments)
-
-
 def test_records_without_a_rare_piece_are_no_silent_loss():
     """10,000 equal records have 10,000 · 9,999 / 2 pairs, and every piece is in all of them."""
     with pytest.raises(
