@@ -171,16 +171,16 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
     records = []
     for row, cells in rows:
         check_row(row, cells, header)
+        where = f"row {row}, column"
         name = str(row) if id is None else cells[header.index(id)].strip()
         if not name:
-            raise ValueError(f"row {row}, column {id!r}: the identifier must not be empty")
+            raise ValueError(f"{where} {id!r}: the identifier must not be empty")
         if seen.setdefault(name, row) != row:
-            raise ValueError(
-                f"row {row}, column {id!r}: identifiers must be unique, but {_short(name)} is also in row {seen[name]}"
-            )
+            again = f"{_short(name)} is also in row {seen[name]}"
+            raise ValueError(f"{where} {id!r}: identifiers must be unique, but {again}")
         labels = [] if label is None else [cells[header.index(label)].strip()]
         if labels == [""]:
-            raise ValueError(f"row {row}, column {label!r}: the label must not be empty")
+            raise ValueError(f"{where} {label!r}: the label must not be empty")
         records.append([name, *labels, *(cells[place] for place in places)])
     if not records:
         raise ValueError("the file must have records below its header")

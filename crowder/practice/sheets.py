@@ -188,8 +188,8 @@ def write_sheet(
     >>> import tempfile
     >>> sheet = question_sheet(pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]}), ["name"], [(0, 1)])
     >>> write_sheet(path := os.path.join(tempfile.mkdtemp(), "questions-1.csv"), sheet, ["x", "y"])
-    >>> read_votes(path, ["x", "y"])
-    []
+    >>> [row[:5] for row in read_rows(path, ["x", "y"])]
+    [(0, 1, None, 'questions-1', False)]
     """
     path = validation.path(path)
     if os.path.exists(path) and (given := read_votes(path, ids, encoding=encoding, sep=sep)):
