@@ -97,7 +97,7 @@ def candidate_pairs(
     contain, and their similarity is at least `least`. Text is in lower case, fields joined by a space, as for all
     similarities; a word is a run without spaces. A blank record has no candidates.
 
-    *Memory:* Σ c(c−1)/2, over the pieces of c ≤ F records, bounds the number of pairs, and is counted before any is made.
+    *Memory:* Σ c(c−1)/2, over the pieces of c ≤ F records, bounds the number of pairs, and is counted first.
 
     *Cost:* 10⁵ invented people (`crowder.people`, 60 characters each) and 10⁵ titles of products took 20 to 40 s on two
     cores and 1.3 GB in all, with 2 GB; 10⁶ people 95 s and 2.7 GB, with 4 GB.

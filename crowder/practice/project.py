@@ -86,6 +86,8 @@ class Project:
         self._digests = [blake2b(json.dumps(row).encode(), digest_size=6).hexdigest() for row in rows]
         self._check(told.get("records", []), csv is not None, before.get("fields", self.fields) == self.fields)
         self.settings["fields"] = self.fields
+        #: The first record of each text with each other one: the same, unless somebody says otherwise.
+        self.identical = sheets.identical_pairs(self.records, self.fields)
 
     def _told(self, new: bool) -> dict[str, Any]:
         """What project.json says; nothing if there is none and the project is new."""
@@ -133,11 +135,6 @@ class Project:
         table = read(self.folder / "answers.db")
         same = [None if said is pd.NA else bool(said) for said in table["same"]]
         return list(zip(table["i"].tolist(), table["j"].tolist(), same, table["worker"], strict=True))
-
-    @cached_property
-    def identical(self) -> list[Pair]:
-        """The first record of each text with each other one: the same, unless somebody says otherwise."""
-        return sheets.identical_pairs(self.records, self.fields)
 
     @cached_property
     def evidence(self) -> list[Vote]:
@@ -301,9 +298,8 @@ class Project:
         """How many answers there are, and how many are left to the target."""
         left = self.foreseen["left"] + self.foreseen["at"] - len(self.votes)
         goal = f"about {left} more" if left > 0 else "as many as planned"
-        target = f"{100 * self.settings['target']:.4g} % of the matches"
         answers = f"{len(self.votes)} answer{'s' * (len(self.votes) != 1)}"
-        return f"{self.csv.name}: {answers}, {goal} to find {target}"
+        return f"{self.csv.name}: {answers}, {goal} to find {100 * self.settings['target']:.4g} % of the matches"
 
     def table(self) -> pd.DataFrame:
         """The clusters that follow from the evidence: columns id, cluster, size, in the order of the records."""

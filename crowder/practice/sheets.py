@@ -29,9 +29,6 @@ __all__ = [
     "question_sheet", "read_rows", "read_votes", "write_sheet",
 ]  # fmt: skip
 
-#: Columns that a sheet must have.
-COLUMNS = ["id_a", "id_b", "same"]
-
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
 ANSWERS = SAID | {"u": None, "?": None}
 
@@ -113,7 +110,7 @@ def read_rows(
             raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
     path = validation.path(path, "answers")
     with open_table(path, encoding, sep) as (top, header, lines):
-        columns_of(header, top, None, [*COLUMNS, *({"worker"} & {*header})], None, sep)
+        columns_of(header, top, None, ["id_a", "id_b", "same", *({"worker"} & {*header})], None, sep)
         found = []
         for number, texts in lines:
             if any(map(str.strip, texts)):
