@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,9 +68,8 @@ def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bo
     lines = []
     for field, star, left, right in rows:
         columns = _column(left, right, room, strong and star == "*"), _column(right, left, room, strong and star == "*")
-        for k in range(max(map(len, columns))):
-            cells = (column[k] if k < len(column) else " " * room for column in columns)
-            lines.append(f"{star if k == 0 else ' '} {'' if k else field:{name}}  {'  '.join(cells)}".rstrip())
+        for k, cells in enumerate(zip_longest(*columns, fillvalue=" " * room)):
+            lines.append(f"{' ' if k else star} {'' if k else field:{name}}  {'  '.join(cells)}".rstrip())
     return "\n".join(lines)
 
 
