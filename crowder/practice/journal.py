@@ -299,11 +299,11 @@ class Journal:
         return new
 
     def record(self, pairs: ArrayLike, answers: Any, workers: Any, gone: Iterable[tuple] = ()) -> tuple[int, int]:
-        """Take back the votes (i, j, worker) in `gone`, and store one vote for each worker and pair; a later one replaces
-        the earlier one. All of this is written together or, if the process is killed, nothing of it.
+        """Store one vote for each worker and pair; a later one replaces the earlier one.
 
-        Other parameters and errors are those of `add` (all workers without a name count as one), but no answer is
-        refused because others contradict it.
+        Parameters and errors are those of `add` (all workers without a name count as one), but no answer is refused
+        because others contradict it. The votes (i, j, worker) in `gone` are taken back before. All of this is written
+        together or, if the process is killed, nothing of it.
 
         Returns
         -------
