@@ -8,7 +8,6 @@ recorded, changed and taken back by worker and pair.
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import weakref
@@ -388,10 +387,12 @@ class Journal:
         if len(beyond := pairs[(pairs >= n).any(axis=1)]):
             pair = tuple(beyond[0].tolist())
             raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
-        what = [f"the answer in row {row}" for row in range(len(answers))]
-        same = [checked(*row)[0] for row in zip(answers, [None] * len(answers), what, strict=True)]
-        whose = [_worker(None if pd.isna(who) is True else who, row) for who, row in zip(workers, what, strict=True)]
-        return list(zip(itertools.starmap(_pair, pairs.tolist()), whose, same, strict=True))
+        rows = []
+        for row, (pair, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
+            what = f"the answer in row {row}"
+            same, _ = checked(said, None, what)
+            rows.append((_pair(*pair), _worker(None if pd.isna(who) is True else who, what), same))
+        return rows
 
     def close(self) -> None:
         """Close the file; this also happens when the journal is no longer referenced."""
