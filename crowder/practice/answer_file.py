@@ -20,7 +20,7 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,13 +74,13 @@ IN_ORDER = "ORDER BY turn IS NULL, turn, i, j, vote"
 
 
 class Row(NamedTuple):
-    """The turn of an answer (0 if added), its pair i < j, its number, 0, 1 or None (unsure), and the worker."""
+    """The turn of an answer (0 if added), its pair i < j, its number, the answer (None if unsure), and the worker."""
 
     turn: int
     i: int
     j: int
     vote: int
-    same: int | None
+    same: bool | None
     worker: str | None
 
 
@@ -98,7 +98,7 @@ class AnswerFile:
     >>> with file.transaction():
     ...     file.insert((0, 1, 0), True, turn=1)
     >>> file.find((0, 1, 0)), file.find((0, 1, 1)), file.last_turn()
-    (Row(turn=1, i=0, j=1, vote=0, same=1, worker=None), None, 1)
+    (Row(turn=1, i=0, j=1, vote=0, same=True, worker=None), None, 1)
     >>> file.close()
     """
 
@@ -151,7 +151,7 @@ class AnswerFile:
         self._do("DELETE FROM answers WHERE i = ? AND j = ?", (changed.i, changed.j))
         for row in votes:
             turn = row.turn if row.turn < changed.turn else 0
-            self.insert((row.i, row.j, row.vote), row.same, turn, row.worker)  # type: ignore[arg-type]
+            self.insert((row.i, row.j, row.vote), row.same, turn, row.worker)
 
     def run_identity(self) -> dict[str, object]:
         """What identifies the run, as stored by `add_identity`."""
@@ -176,8 +176,11 @@ class AnswerFile:
 
     @contextmanager
     def transaction(self) -> Any:
-        """Hold the lock, and commit everything written inside together, or nothing if there is an error."""
+        """Hold the lock, and commit all that is written inside, or nothing if there is an error; may be nested."""
         with self.locked():
+            if self._db.in_transaction:
+                yield
+                return
             self._execute_when_free(self._db, "BEGIN IMMEDIATE")
             try:
                 yield
@@ -292,28 +295,27 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise FileNotFoundError(f"there is no file {path}")
     # In a read-only folder, SQLite cannot read a log. If there is no log, opening the file as immutable misses nothing.
     for how in ("mode=ro", "mode=ro&immutable=1") if not os.path.exists(f"{path}-wal") else ("mode=ro",):
-        connection = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)
         try:
-            mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
-            _check_mark(path, mark)
-            return table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
+            with closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)) as connection:
+                mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
+                _check_mark(path, mark)
+                return table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for text that SQLite did not write
             failure = error
-        finally:
-            connection.close()
     raise ValueError(f"{path} cannot be read as a journal: {failure}") from failure
 
 
 def _checked(path: str | Path, rows: list[tuple]) -> list[Row]:
     """The rows; a ValueError for an invalid one, since SQLite checks its constraints only on writing."""
+    sound = []
     for cells in rows:
         turn, i, j, vote, same, worker = cells
-        whole = all(type(cell) is int for cell in cells[:4]) and (
-            same is None or (type(same) is int and same in (0, 1))
-        )
-        if not (whole and turn >= 0 and 0 <= i < j and vote >= 0 and (worker is None or type(worker) is str)):
+        whole = all(type(cell) is int for cell in (turn, i, j, vote, 0 if same is None else same))
+        named = worker is None or type(worker) is str
+        if not (whole and named and turn >= 0 and 0 <= i < j and vote >= 0 and same in (0, 1, None)):
             raise ValueError(f"{path} is damaged: it has an answer with {', '.join(Row._fields)} = {cells}")
-    return list(map(Row._make, rows))
+        sound.append(Row(turn, i, j, vote, None if same is None else bool(same), worker))
+    return sound
 
 
 def table(rows: list[Row]) -> pd.DataFrame:

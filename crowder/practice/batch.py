@@ -1,16 +1,14 @@
 """Batches of questions to ask in parallel, and orderings that continue from the answers so far.
 
-A batch first has questions that cannot be implied by answers to the others: each is still open if all questions before
-it are answered "same". (These answers imply the most; a question that they leave open is left open by all others.)
+A batch first has questions that no answers to the others can imply: each is still open if all before it are answered
+"same", which implies the most. If it is to be larger, the ordering goes on as if the answers were the expected ones.
+Where they are not, some of these questions are wasted: `expected_waste` says how many.
 
-*Edge ordering* can be asked in such batches at no extra cost. Go through its pairs in order, and take a pair if it is
-open and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one that edge
-ordering would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in parallel by a
-similar rule.) Other orderings choose questions by the answers. A batch assumes "same" for each of its questions, and
-may therefore ask a few more; where an audit draws pairs that are hardly ever matches, it assumes "different".
-
-If there are no more such questions and the batch is to be larger, the ordering goes on as if the answers were the
-expected ones. Where they are not, some of these questions are wasted: `expected_waste` says how many.
+*Edge ordering* can be asked in batches of the first kind at no extra cost. Go through its pairs in order, and take a
+pair if it is open and would be open if all open pairs before it, taken or not, were matches. Every pair taken is one
+that edge ordering would ask about, and none of those is missed. (Wang, Li, Kraska, Franklin and Feng, 2013, ask in
+parallel by a similar rule.) Other orderings choose questions by the answers. For them a batch assumes "same", and may
+therefore ask a few more; where an audit draws pairs that are hardly ever matches, it assumes "different".
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from scipy import sparse
 from crowder import validation
 from crowder.beyond.audit import Audit
 from crowder.beyond.evidence_ordering import EvidenceOrdering
-from crowder.beyond.kept_answers import KeptAnswers
 from crowder.engine import LOW, open_pairs
 from crowder.oracles import Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering
@@ -34,8 +31,7 @@ from crowder.pairs import Candidates, candidates
 from crowder.validation import Seed
 
 __all__ = [
-    "STRATEGIES", "expected_waste", "name_and_class", "next_questions", "ordering_with_answers", "question_batch",
-    "waste_free_questions",
+    "STRATEGIES", "expected_waste", "name_and_class", "ordering_with_answers", "question_batch", "waste_free_questions",
 ]  # fmt: skip
 
 #: The orderings by name.
@@ -138,20 +134,19 @@ def question_batch(
     validation.whole(size, "size, the number of questions,", least=1)
     every, late = candidates(similarity), {(int(min(pair)), int(max(pair))) for pair in last}
     if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
-        chosen = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
-        return sorted(chosen, key=lambda pair: (min(pair), max(pair)) in late)[:size]
-    chosen, guesses = list[tuple[int, int]](), list[bool]()
+        batch = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
+        return sorted(batch, key=lambda pair: (min(pair), max(pair)) in late)[:size]
+    guess, assumed = expected or (lambda i, j: False), dict[tuple[int, int], bool]()
     for pool in (_listed(every, late), every) if late else (every,):
-        ahead = ordering_with_answers(ordering, pool, [*pairs, *chosen], [*same, *guesses], rng=deepcopy(rng))
-        for pair in [] if chosen else waste_free_questions(deepcopy(ahead), size):
-            chosen.append(pair)
-            guesses.append(expected is not None and bool(expected(*pair)))
-            ahead.learn(pair, guesses[-1])
-        while len(chosen) < size and (pair := ahead.ask()) is not None:
-            chosen.append(pair)
-            guesses.append(expected is not None and bool(expected(*pair)))
-            ahead.tell(pair, guesses[-1])
-    return chosen
+        answers = [*same, *assumed.values()]
+        ahead = ordering_with_answers(ordering, pool, [*pairs, *assumed], answers, rng=deepcopy(rng))
+        for pair in [] if assumed else waste_free_questions(deepcopy(ahead), size):
+            assumed[pair] = bool(guess(*pair))
+            ahead.learn(pair, assumed[pair])
+        while len(assumed) < size and (pair := ahead.ask()) is not None:
+            assumed[pair] = bool(guess(*pair))
+            ahead.tell(pair, assumed[pair])
+    return list(assumed)
 
 
 def waste_free_questions(ahead: Ordering, size: int) -> list[tuple[int, int]]:
@@ -213,55 +208,6 @@ def expected_waste(batch: Sequence[tuple[int, int]], draws: Sequence[Any], pairs
     for labels in draws:
         needed += deepcopy(known).run(Truth(labels)).n_queries - known.n_queries
     return len(batch) - needed / len(draws)
-
-
-def next_questions(strategy: KeptAnswers, size: int) -> list[tuple[int, int]]:
-    """Questions to ask in parallel for a strategy that keeps contradicting answers.
-
-    The first is the open question of the strategy. The others are what a copy of it asks next if every answer agrees
-    with its clusters at that moment. Where an answer does not, later questions of the batch may be unnecessary.
-
-    Parameters
-    ----------
-    strategy : KeptAnswers
-        It knows the answers so far (`KeptAnswers.learn`). A TypeError if it cannot be copied, as `NoisyQueries`.
-    size : int
-        Most questions in the batch.
-
-    Returns
-    -------
-    list of tuple of int
-        Different pairs; empty at the end of the strategy. There may be fewer than `size` before, since a strategy may
-        ask about the same pairs again and again: the copy is asked at most ten times as many questions.
-
-    Notes
-    -----
-    A copy of the strategy, O(n²), and its clusters after each question. On 75 invented records with 5 % wrong answers,
-    `ControlQueries` asks 568 questions one at a time, 584 in batches of 10, and 576 in batches of 50. If "unsure" is
-    assumed for each question instead, it asks 1,223 and 1,969 (means of three runs).
-
-    Examples
-    --------
-    >>> from crowder.beyond.control_queries import ControlQueries
-    >>> next_questions(ControlQueries([0.9, 0.8, 0.1], rng=7), 5)
-    [(0, 1), (0, 2), (1, 2)]
-    """
-    validation.kind(strategy, KeptAnswers, "strategy must keep contradicting answers, such as ControlQueries")
-    validation.whole(size, "size, the number of questions,", least=1)
-    strategy.ask()  # on the strategy itself, because a search for a question may change its state
-    try:
-        ahead = deepcopy(strategy)
-    except TypeError as error:
-        name = type(strategy).__name__
-        raise TypeError(f"a strategy must be copied for a batch; ask {name} one question at a time: {error}") from None
-    chosen: dict[frozenset[int], tuple[int, int]] = {}
-    for _ in range(10 * size):
-        if len(chosen) == size or (pair := ahead.ask()) is None:
-            break
-        chosen.setdefault(frozenset(pair), pair)
-        labels = ahead.clusters
-        ahead.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
-    return list(chosen.values())
 
 
 def _listed(pairs: Candidates, without: Iterable[tuple[int, int]] = ()) -> Candidates:

@@ -8,7 +8,6 @@ recorded, changed and taken back by worker and pair.
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import weakref
@@ -125,7 +124,7 @@ class Journal:
             raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
         self._text = {} if text is None else {"text": _digest(text)}
         self._turn = 0  # of this run's last question
-        self._run: weakref.ref | None = None
+        self._run: Callable[[], Any] = lambda: None  # the ordering, if it still exists
         self._unsaved: dict[tuple[int, int, int], tuple[bool | None, Any]] = {}  # answers that could not be written yet
         self._thread_lock = threading.RLock()
         self._file = AnswerFile(path)
@@ -144,7 +143,7 @@ class Journal:
                     reason = DIFFERENCES[what].format(theirs=theirs[what], ours=value)
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
                 self._file.add_identity(what, value)
-            if self._run is None or self._run() is not ordering:
+            if self._run() is not ordering:
                 self._turn, kept = 0, isinstance(ordering, KeptAnswers)
                 told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
                 for row in self._file.questions():
@@ -167,17 +166,15 @@ class Journal:
             if row.turn:
                 self._check_turn(key, row.turn)
                 self._turn = max(self._turn, row.turn)
-        same = None if row.same is None else bool(row.same)
-        return same if row.worker is None else (same, row.worker)
+        return row.same if row.worker is None else (row.same, row.worker)
 
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
         same, _ = answer_and_worker(self, i, j, 0)
         if same is None:
-            later = [bool(row.same) for row in self._file.votes(_pair(i, j)) if row.same is not None]
-            if not later:  # asking again is for the user to decide
-                raise unsure((i, j))
-            same = later[0]
+            same = next((row.same for row in self._file.votes(_pair(i, j)) if row.same is not None), None)
+        if same is None:  # asking again is for the user to decide
+            raise unsure((i, j))
         return same
 
     def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> Row:
@@ -201,16 +198,15 @@ class Journal:
 
     def _written(self, write: Callable[[], Any], answer: Callable[[], str | bool]) -> Any:
         """Write; if there is an `answer` to lose, again without the reserve, and again after a checkpoint."""
-        for free_space in (self._file.release_reserve, self._file.checkpoint, None):
+        for free_space in (self._file.release_reserve, self._file.checkpoint, lambda: None):
             try:
                 return write()
             except OSError as error:
                 if not answer():
                     raise
                 failure = error
-            if free_space is not None:
-                with suppress(OSError):
-                    free_space()
+            with suppress(OSError):
+                free_space()
         raise OSError(
             f"{answer()}, but could not be written: {failure}. Free some space and run again with this Journal object; "
             "in a new process, pass the answer to Journal.add"
@@ -227,14 +223,14 @@ class Journal:
 
     def _check_answers(self) -> None:
         """Raise a ValueError if the ordering has been told what the journal no longer says."""
-        ordering = None if self._run is None else self._run()
-        told = ordering.resolution if isinstance(ordering, Ordering) else None
-        for pair, same in () if told is None else zip(told.queries.tolist(), told.answers.tolist(), strict=True):
-            if {row.same for row in self._file.votes(_pair(*pair))} - {None} == {not same}:
-                raise ValueError(
-                    f"the answer to {tuple(pair)} has changed: it is {not same} in {self.path}, but this run was told "
-                    f"{same}. Begin a new run, which follows the journal, or change the journal by Journal.record"
-                )
+        if isinstance(ordering := self._run(), Ordering):
+            told = ordering.resolution
+            for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
+                if {row.same for row in self._file.votes(_pair(*pair))} - {None} == {not same}:
+                    raise ValueError(
+                        f"the answer to {tuple(pair)} has changed: it is {not same} in {self.path}, but this run was "
+                        f"told {same}. Begin a new run, which follows the journal, or change it by Journal.record"
+                    )
         if self._file.last_turn() < self._turn:
             raise ValueError(
                 f"answers in {self.path} that this run has followed were changed or taken back; begin a new run with a "
@@ -301,11 +297,12 @@ class Journal:
                     )
         return new
 
-    def record(self, pairs: ArrayLike, answers: Any, workers: Any) -> tuple[int, int]:
+    def record(self, pairs: ArrayLike, answers: Any, workers: Any, gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Store one vote for each worker and pair; a later one replaces the earlier one.
 
         Parameters and errors are those of `add` (all workers without a name count as one), but no answer is refused
-        because others contradict it.
+        because others contradict it. The votes (i, j, worker) in `gone` are taken back before. All of this is written
+        together or, if the process is killed, nothing of it.
 
         Returns
         -------
@@ -324,10 +321,14 @@ class Journal:
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
         latest = {(pair, who): same for pair, who, same in self._rows(pairs, answers, workers)}
+        gone = list(validation.kind(gone, Iterable, "gone must be a list of votes (i, j, worker)"))
+        told = f"there are {len(latest)} answers to record" + f" and {len(gone)} to take back" * bool(gone)
 
         def write() -> tuple[int, int]:
             new = changed = 0
             with self._file.transaction():
+                for i, j, worker in gone:
+                    self.take_back(i, j, worker)
                 for (pair, who), same in latest.items():
                     votes = self._file.votes(pair)
                     found = next((row for row in votes[::-1] if row.worker == who), None)
@@ -342,7 +343,7 @@ class Journal:
             return new, changed
 
         with self._thread_lock:
-            return self._written(write, lambda: f"there are {len(latest)} answers to record")
+            return self._written(write, lambda: told)
 
     def take_back(self, i: int, j: int, worker: str | None = None) -> bool:
         """Remove the last vote about records i and j, or that of this worker; say whether there was one.
@@ -386,10 +387,12 @@ class Journal:
         if len(beyond := pairs[(pairs >= n).any(axis=1)]):
             pair = tuple(beyond[0].tolist())
             raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
-        what = [f"the answer in row {row}" for row in range(len(answers))]
-        same = [checked(*row)[0] for row in zip(answers, [None] * len(answers), what, strict=True)]
-        whose = [_worker(None if pd.isna(who) is True else who, row) for who, row in zip(workers, what, strict=True)]
-        return list(zip(itertools.starmap(_pair, pairs.tolist()), whose, same, strict=True))
+        rows = []
+        for row, (pair, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
+            what = f"the answer in row {row}"
+            same, _ = checked(said, None, what)
+            rows.append((_pair(*pair), _worker(None if pd.isna(who) is True else who, what), same))
+        return rows
 
     def close(self) -> None:
         """Close the file; this also happens when the journal is no longer referenced."""
@@ -446,9 +449,9 @@ def _worker(worker: Any, what: str) -> str | None:
     return worker
 
 
-def _named(same: Any, worker: str | None) -> str:
+def _named(same: bool | None, worker: str | None) -> str:
     """An answer, for messages."""
-    said = "unsure" if same is None else str(bool(same))
+    said = "unsure" if same is None else str(same)
     return said if worker is None else f"{said} by {worker!r}"
 
 

@@ -159,9 +159,7 @@ class Project:
 
     def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Write votes to disk, and take others back; the numbers of new and changed ones."""
-        for i, j, worker in gone:
-            self.journal.take_back(i, j, worker)
-        counts = self.journal.record([key[:2] for key in votes], list(votes.values()), [key[2] for key in votes])
+        counts = self.journal.record([key[:2] for key in votes], list(votes.values()), [key[2] for key in votes], gone)
         for name in ("votes", "evidence", "settled", "known"):
             self.__dict__.pop(name, None)
         return counts

@@ -222,8 +222,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     number, first = number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
     ids, held = cells.ravel()[first].tolist(), None if space is None else space.ravel()[first].tolist()
     if apart and space is None:
-        kinds = "tables must be two columns, or a mapping from identifiers to tables"
-        given = dict(validation.kind(tables, (Mapping, pd.Series), kinds))
+        what = "tables must be two columns, or a mapping from identifiers to tables"
+        given = dict(validation.kind(tables, (Mapping, pd.Series), what))
         if absent := [name for name in ids if given.get(name) is None or given[name] != given[name]]:
             raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
         held = [given[name] for name in ids]
@@ -235,13 +235,11 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         remedy = " or, if a table has duplicates, leave out tables= and one_to_one=" if ours else ""
         raise ValueError(f"row {row} must be {what}, not {ids[i[row]]!r} and {ids[j[row]]!r}; remove such rows{remedy}")
     codes = np.minimum(i, j) << 32 | np.maximum(i, j)
-    order = np.argsort(codes, kind="stable")
-    before, again = order[:-1][np.diff(codes[order]) == 0], order[1:][np.diff(codes[order]) == 0]
-    if len(differ := np.flatnonzero(np.abs(values[before] - values[again]) > SLACK)):
-        one, other = before[differ[0]], again[differ[0]]
+    _, kept, place = np.unique(codes, return_index=True, return_inverse=True)
+    if len(differ := np.flatnonzero(np.abs(values - values[kept[place]]) > SLACK)):
+        one, other = kept[place[differ[0]]], differ[0]
         raise ValueError(f"rows {one} and {other} must have one score, since both are of {ids[i[one]]!r} and "
                          f"{ids[j[one]]!r}, not two; keep one of them, such as the larger")  # fmt: skip
-    kept = order[~np.isin(order, again)]
     similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
     every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
     plain = candidates(values[kept] if every else similarity)
@@ -313,8 +311,7 @@ def _known(known: Any, frame: pd.DataFrame, sides: tuple, sources: Any) -> tuple
         if isinstance(known, (list, tuple)):
             if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in known):
                 raise ValueError(f"known must have tuples (left, right, same), not {known!r}")
-            columns = zip([*sides, "same"], zip(*known, strict=True) if known else [()] * 3, strict=True)
-            known = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns})
+            known = pd.DataFrame(known, columns=[*sides, "same"], dtype=object)
         table = _frame(known, "known", "same")
         same = table[_columns(table, "same", None)[0]]
         if not set(sides) <= set(table.columns):

@@ -7,8 +7,6 @@ from bad_material import PEOPLE, PLAN, TWO, Row, V, file, folder, loop, new
 
 import crowder as cr
 from crowder import people
-from crowder.beyond.control_queries import ControlQueries
-from crowder.beyond.noisy_queries import NoisyQueries
 from crowder.practice import batch, blocking, sheets, votes
 
 TABLE = {
@@ -77,9 +75,6 @@ TABLE = {
         Row(lambda: votes.settle(3, 5), TypeError, "votes must"),
         Row(lambda: votes.settle(-1, []), ValueError, "n, the number of records, must"),
         Row(lambda: votes.settle(2.5, []), TypeError, "n, the number of records, must"),
-        Row(lambda: batch.next_questions(cr.EdgeOrdering(V, rng=7), 3), TypeError, "strategy must"),
-        Row(lambda: batch.next_questions(ControlQueries(V, rng=7), 0), ValueError, "size, the number of questions,"),
-        Row(lambda: batch.next_questions(NoisyQueries(V, rng=7), 3), TypeError, "a strategy must be copied"),
         Row(lambda: sheets.expand_paths("q_*.csv"), FileNotFoundError, "no file matches 'q_*.csv'"),
         Row(lambda: sheets.expand_paths(5), TypeError, "names must"),
         Row(lambda: sheets.question_sheet(PEOPLE, ["nope"], [(0, 1)]), ValueError, "fields must"),

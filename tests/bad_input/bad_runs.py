@@ -206,6 +206,8 @@ TABLE = {
         Row(lambda: kept_journal().record([(0, 7)], [True], "ann"), ValueError, "pairs must"),
         Row(lambda: fresh().record([(0, 1)], [True], 5), TypeError, "the worker of the answer in row 0 must"),
         Row(lambda: fresh().record([(0, 1)], [1], "ann"), TypeError, "the answer in row 0 must"),
+        Row(lambda: fresh().record([(0, 1)], [True], "ann", 5), TypeError, "gone must be a list of votes"),
+        Row(lambda: fresh().record([(0, 1)], [True], "ann", [(2, 2, "ann")]), ValueError, "a pair must"),
         Row(lambda: fresh().take_back(1, 1), ValueError, "a pair must"),
         Row(lambda: fresh().take_back(0, 1, 5), TypeError, "the worker of the vote to take back must"),
         Row(lambda: cr.journal.read(new()), FileNotFoundError, "there is no file"),

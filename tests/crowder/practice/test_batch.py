@@ -1,6 +1,5 @@
 """Batches of questions: which need no answer to the others, what comes after those, and what is wasted."""
 
-import functools
 from itertools import combinations, product
 
 import numpy as np
@@ -10,12 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
-from crowder.beyond.control_queries import ControlQueries
-from crowder.beyond.noisy_queries import NoisyQueries
 from crowder.practice.batch import (
     STRATEGIES,
     expected_waste,
-    next_questions,
     ordering_with_answers,
     question_batch,
     waste_free_questions,
@@ -229,51 +225,3 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
         ordering_with_answers("best", [0.5], rng=1)
     with pytest.raises(ValueError, match="size, the number of questions, must"):
         question_batch("edge", [0.5], 0, rng=1)
-
-
-@pytest.mark.parametrize("votes", [1, 2])
-def test_batches_for_a_strategy_that_keeps_answers_lead_to_the_end(votes):
-    """Each batch starts with the next question, has no pair twice, and leaves the strategy as it was."""
-    labels = np.repeat(np.arange(5), [4, 3, 2, 1, 1])
-    strategy = ControlQueries(np.random.default_rng(2).random(55), votes=votes, rng=3)
-    truth, sheets = cr.Truth(labels), 0
-    while batch := next_questions(strategy, 7):
-        before = strategy.answers
-        assert batch[0] == strategy.ask() and len({*map(frozenset, batch)}) == len(batch) <= 7
-        assert next_questions(strategy, 7) == batch and strategy.answers == before
-        for pair in batch:
-            strategy.learn(pair, truth(*pair), "ann")
-        sheets += 1
-    assert strategy.ask() is None and cr.Resolution([], [], strategy.clusters).clusters.tolist() == labels.tolist()
-    assert strategy._asked.max() <= votes and sheets < strategy.n_answers / 3
-
-
-def test_batches_cost_hardly_more_questions():
-    """As the docstring says, of one seed; a rule that assumes "unsure" or "yes" asks twice as many."""
-    labels = np.repeat(np.arange(20), [8] * 5 + [4] * 5 + [2] * 5 + [1] * 5)
-    i, j = np.triu_indices(len(labels), 1)
-    center = np.where(labels[i] == labels[j], 0.7, 0.3)
-    similarity = np.clip(center + np.random.default_rng(1).normal(0, 0.15, len(i)), 0, 1)
-    asked = []
-    for size in (1, 50):
-        strategy = ControlQueries(similarity, rng=0)
-        crowd = cr.Faulty(cr.Truth(labels), 0.05, rng=0, persistent=True)
-        while batch := next_questions(strategy, size):
-            for pair in batch:
-                strategy.learn(pair, crowd(*pair))
-        asked.append(strategy.n_answers)
-    assert asked[1] < 1.1 * asked[0]
-
-
-def test_batches_of_one_are_the_strategy_itself():
-    make = functools.partial(ControlQueries, np.random.default_rng(2).random(55), votes=2, rng=3)
-    crowd, one, whole = cr.Faulty(cr.Truth(np.arange(11) % 4), 0.2, rng=1), make(), make()
-    whole.run(crowd)
-    while batch := next_questions(one, 1):
-        one.learn(batch[0], crowd.vote(*batch[0], int(one._asked[batch[0]])))
-    assert one.answers == whole.answers
-
-
-def test_a_strategy_that_cannot_be_copied_says_so():
-    with pytest.raises(TypeError, match="ask NoisyQueries one question at a time"):
-        next_questions(NoisyQueries(np.zeros(6), rng=1), 2)

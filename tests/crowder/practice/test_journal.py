@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -936,6 +937,35 @@ def test_a_vote_that_is_recorded_on_a_full_disk_gets_the_room_of_the_reserve(tmp
         with pytest.raises(OSError, match=r"1 answers? to record, but could not be written: .*full"):
             journal.record([(0, 3)], [True], "ann")
         assert len(read(journal.path)) == 2
+
+
+def test_votes_are_taken_back_together_with_those_recorded(tmp_path):
+    with cr.Journal(None, tmp_path / "answers.db") as journal:
+        journal.record([(0, 1), (0, 1), (0, 2)], [True, False, True], ["ann", "bob", "ann"])
+        assert journal.record([(0, 1), (0, 2)], [None, False], ["bob", "ann"], [(1, 0, "ann"), (0, 2, "ann")]) == (1, 1)
+        stored = [[0, 1, 0, pd.NA, "bob"], [0, 2, 0, False, "ann"]]
+        assert journal.answers()[["i", "j", "vote", "same", "worker"]].values.tolist() == stored
+        for gone, error in (([(0, 1, "bob"), (2, 2, "ann")], ValueError), ([(0, 1, "bob"), (0, 2, 5)], TypeError)):
+            with pytest.raises(error, match=r"a pair must|worker of the vote to take back must"):
+                journal.record([(3, 4)], [True], "ann", gone)
+        assert journal.answers()[["i", "j", "vote", "same", "worker"]].values.tolist() == stored
+
+
+@UNIX
+def test_a_kill_between_taking_votes_back_and_recording_others_changes_nothing(tmp_path):
+    """The process dies when the first vote has been taken back and the other is about to be written."""
+    code = """if True:
+        import os, signal, sys
+        import crowder as cr
+        with cr.Journal(None, sys.argv[1]) as journal:
+            journal.record([(0, 1)], [True], "ann")
+            journal._file.insert = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+            journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")])
+    """
+    assert subprocess.run([sys.executable, "-c", code, tmp_path / "answers.db"]).returncode == -signal.SIGKILL
+    assert read(tmp_path / "answers.db")[["i", "j", "same", "worker"]].values.tolist() == [[0, 1, True, "ann"]]
+    with cr.Journal(None, tmp_path / "answers.db") as journal:
+        assert journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")]) == (1, 0) and journal.n_answers == 1
 
 
 @UNIX

@@ -130,6 +130,18 @@ def test_each_worker_has_one_vote_and_a_sheet_handed_in_again_replaces_it(made, 
     assert Project(made.folder).votes == [(0, 1, False, "ann"), (0, 1, False, "bob"), (4, 5, True, "ann")]
 
 
+def test_a_sheet_that_cannot_be_recorded_takes_nothing_back(made, tmp_path, monkeypatch):
+    made.receive([sheet(tmp_path / "ann.csv", ["a,b,yes,", "a,c,no,"])])
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(made.journal._file, "insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.receive([sheet(tmp_path / "ann.csv", ["a,b,,", "a,d,no,"])])
+    assert [vote[:2] for vote in Project(made.folder).votes] == [(0, 1), (0, 2)]
+
+
 def test_what_others_said_is_not_taken_back_by_a_blank_cell(made, tmp_path):
     made.receive([sheet(tmp_path / "ann.csv", ["a,b,yes,"])])
     assert made.receive([sheet(tmp_path / "bob.csv", ["a,b,,"])]) == (0, 0, 0, 0)
