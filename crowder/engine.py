@@ -436,21 +436,27 @@ def replay(knowledge, codes, same, size, tables):
 
 
 @njit(cache=True)
-def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, most, rng):
-    """Ask all remaining questions, with random answers: "same" with log-odds (similarity - t) / s - g log(pairs between
-    the two components) up to position `stop`, and "different" thereafter, or if the components share a table.
+def random_run(knowledge, size, tables, falling, codes, stop, half, unlike, tail, g, soft, most, rng):
+    """Ask all remaining questions, with random answers: "same" with the odds of `crowder.practice.draws` up to position
+    `stop`, and "different" thereafter, or if the components share a table.
 
-    The similarities are negated, as `crowder.sorting.edge_sort` returns them; `size` and `tables` as in `replay`.
-    Returns the components, at which questions there were merges, the pairs that each joined, and the number of
-    questions.
+    The similarities are negated, as `crowder.sorting.edge_sort` returns them; `size` and `tables` as in `replay`;
+    `half` and `unlike` are logarithms. Returns the components, at which questions there were merges, the pairs that
+    each joined, and the number of questions.
     """
     n = len(size)
     at, found = np.empty(n, np.int64), np.empty(n, np.int64)
-    asked, merges = 0, 0
+    asked, merges, alike = 0, 0, 0
+    steep = flat = 0.0
     countable = 2 * len(codes) == n * (n - 1) and not np.any(tables)
     for p in range(len(codes)):
         if p == stop and countable:
             break
+        if p == alike:  # the next pairs that are equally similar, which share their mean rank
+            while alike < len(codes) and falling[alike] == falling[p]:
+                alike += 1
+            above = half - np.log((p + 1 + alike) / 2)
+            steep, flat = above / soft, unlike + tail * above
         i, j = codes[p] >> 32, codes[p] & LOW
         if settled(knowledge.component, knowledge.table, i, j):
             continue
@@ -459,8 +465,7 @@ def random_run(knowledge, size, tables, falling, codes, stop, t, s, g, bend, mos
             continue
         asked += 1
         pairs = size[a] * size[b]
-        odds = (-falling[p] - t) / s - g * np.log(pairs)
-        odds -= min(odds, 0) ** 2 * bend
+        odds = max(steep, flat) + np.log1p(np.exp(-abs(steep - flat))) - g * np.log(pairs)
         same = p < stop and rng.random() * (1 + np.exp(-odds)) < most
         knowledge = learn(knowledge, i, j, same)
         if same:

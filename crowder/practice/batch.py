@@ -31,11 +31,15 @@ from crowder.pairs import Candidates, candidates
 from crowder.validation import Seed
 
 __all__ = [
-    "STRATEGIES", "expected_waste", "name_and_class", "ordering_with_answers", "question_batch", "waste_free_questions",
+    "STRATEGIES", "expected_waste", "name_and_class", "ordering_with_answers", "pilot", "question_batch", "waste_free_questions",
 ]  # fmt: skip
 
 #: The orderings by name.
 STRATEGIES: dict[str, type[Ordering]] = {"edge": EdgeOrdering, "node": NodeOrdering, "evidence": EvidenceOrdering}
+
+
+#: Questions of a pilot: at most so many, and one for so many records.
+PILOT, RECORDS = 50, 10
 
 
 def name_and_class(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
@@ -79,6 +83,25 @@ def ordering_with_answers(
     return ordering
 
 
+def pilot(pairs: Candidates, answered: int = 0) -> list[tuple[int, int]]:
+    """Pairs to ask about first, ranks by falling similarity at equal ratios: 50, or one for each ten records if fewer.
+
+    There are none after as many answers.
+
+    Examples
+    --------
+    >>> pilot(candidates(np.arange(780)[::-1] / 780))
+    [(0, 1), (0, 9), (2, 9), (38, 39)]
+    """
+    size, codes = min(PILOT, pairs.n // RECORDS), pairs.sorted[1]
+    if pairs.tables is not None:
+        codes = codes[pairs.tables[codes >> 32] != pairs.tables[codes & LOW]]
+    if answered >= size or not len(codes):
+        return []
+    ranks = np.unique(np.geomspace(1, len(codes), size).astype(int))
+    return [(int(code >> 32), int(code & LOW)) for code in codes[ranks - 1]]
+
+
 def question_batch(
     ordering: str | type[Ordering],
     similarity: Any,
@@ -86,6 +109,7 @@ def question_batch(
     pairs: Any = (),
     same: Any = (),
     *,
+    first: Iterable[tuple[int, int]] = (),
     last: Iterable[tuple[int, int]] = (),
     expected: Callable[[int, int], bool] | None = None,
     rng: Seed,
@@ -102,6 +126,8 @@ def question_batch(
         Most questions in the batch. There are fewer only if the expected answers would settle every pair.
     pairs, same : array_like of int (q, 2) and of bool (q,)
         Answers so far.
+    first : iterable of tuple of int, keyword only
+        Pairs to ask about before all others, such as those of a `pilot`.
     last : iterable of tuple of int, keyword only
         Pairs to ask about only after all others, such as those about which somebody was unsure. (Evidence ordering
         needs every pair, and meanwhile assumes the expected answers to them.)
@@ -134,13 +160,18 @@ def question_batch(
     validation.whole(size, "size, the number of questions,", least=1)
     every, late = candidates(similarity), {(int(min(pair)), int(max(pair))) for pair in last}
     if late and issubclass(name_and_class(ordering)[1], EvidenceOrdering):
-        batch = question_batch(ordering, every, size + len(late), pairs, same, expected=expected, rng=rng)
+        more = size + len(late)
+        batch = question_batch(ordering, every, more, pairs, same, first=first, expected=expected, rng=rng)
         return sorted(batch, key=lambda pair: (min(pair), max(pair)) in late)[:size]
     guess, assumed = expected or (lambda i, j: False), dict[tuple[int, int], bool]()
     for pool in (_listed(every, late), every) if late else (every,):
-        answers = [*same, *assumed.values()]
+        answers, begun = [*same, *assumed.values()], bool(assumed)
         ahead = ordering_with_answers(ordering, pool, [*pairs, *assumed], answers, rng=deepcopy(rng))
-        for pair in [] if assumed else waste_free_questions(deepcopy(ahead), size):
+        for pair in [] if begun else first:
+            if len(assumed) < size and pair not in late and not ahead.settled(*pair):
+                assumed[pair] = bool(guess(*pair))
+                ahead.learn(pair, assumed[pair])
+        for pair in [] if begun else waste_free_questions(deepcopy(ahead), size - len(assumed)):
             assumed[pair] = bool(guess(*pair))
             ahead.learn(pair, assumed[pair])
         while len(assumed) < size and (pair := ahead.ask()) is not None:

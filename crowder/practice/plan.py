@@ -13,7 +13,7 @@ from crowder import validation
 from crowder.oracles import Truth
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
-from crowder.practice.batch import name_and_class, ordering_with_answers, question_batch
+from crowder.practice.batch import name_and_class, ordering_with_answers, pilot, question_batch
 from crowder.practice.draws import Draw, draw_clusterings
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
@@ -237,18 +237,23 @@ class Plan:
         return low, middle, high
 
     def batch(self, size: int) -> list[tuple[int, int]]:
-        """The next questions to ask in parallel; fewer than `size` only if they are expected to settle every pair."""
+        """The next questions to ask in parallel, first a pilot (see Notes).
+
+        There are fewer than `size` only if they are expected to settle every pair.
+        """
         pairs, same = self.answers
-        return question_batch(self._ordering, self.candidates, size, pairs, same, expected=self.expected, rng=self.seed)
+        return question_batch(
+            self._ordering, self.candidates, size, pairs, same, first=pilot(self.candidates, len(same)),
+            expected=self.expected, rng=self.seed,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         told = [f"{_told(row)}: {name}." for name, row in self.table.iterrows()]
         first, rest = self.table["questions"].iloc[0], self.table.loc["all matches"]
         answered = f"{len(self.answers[1]):,} of them are answered."
-        guess = (
-            "Before any answer this is a wide guess: plan again after 50 answers (the ends come some 15 times closer)."
-        )
-        text = [*told[: max(1, len(told) - 2)], answered if len(self.answers[1]) else guess]
+        if few := len(pilot(self.candidates, len(self.answers[1]))):
+            answered = f"This is a wide guess until a pilot of {few} questions is answered; then plan again."
+        text = [*told[: max(1, len(told) - 2)], answered]
         if self.within_budget is not None:
             low, middle, high = self.within_budget
             text.append(f"The budget of {self.budget:,.2f} buys {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")

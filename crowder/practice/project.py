@@ -27,7 +27,7 @@ import pandas as pd
 from crowder import files
 from crowder.pairs import Candidates
 from crowder.practice import sheets
-from crowder.practice.batch import question_batch
+from crowder.practice.batch import pilot, question_batch
 from crowder.practice.journal import Journal, read
 from crowder.practice.record_file import read_records
 from crowder.practice.votes import Settled, settle
@@ -280,7 +280,7 @@ class Project:
         settled, unsure = self.settled, self.settled.unsure
         batch = question_batch(
             self.foreseen["ordering"], self.candidates, size + len(mine.intersection(unsure)), settled.pairs,
-            settled.same, last=unsure, rng=self.settings["seed"],
+            settled.same, first=pilot(self.candidates, len(settled.same)), last=unsure, rng=self.settings["seed"],
             expected=lambda i, j: bool(2 * (self.draws[:, i] == self.draws[:, j]).sum() > len(self.draws)),
         )  # fmt: skip
         return [pair for pair in dict.fromkeys([*wanting, *batch]) if pair not in mine][:size]
