@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.engine import NodeWalk, node_ask, node_run
 from crowder.orderings import NONE, listed_once
-from crowder.practice.stream import Streamed
+from crowder.scale.stream import Streamed
 from crowder.validation import Seed
 
 __all__ = ["StreamNodeOrdering"]
@@ -25,10 +25,10 @@ class StreamNodeOrdering(Streamed):
     ----------
     chunks : iterable of (i, j, w)
         As for `StreamOrdering`, but record j arrives before record i, and pairs are sorted by the arrival of i, then of
-        j. `crowder.practice.parquet.chunks_by_arrival` sorts files of any size.
+        j. `crowder.scale.parquet.chunks_by_arrival` sorts files of any size.
     arrivals : array_like, shape (n,)
         All records in the order in which they are placed: for the paper's order, by decreasing
-        `crowder.practice.parquet.expected_sizes`.
+        `crowder.scale.parquet.expected_sizes`.
     rng : int or numpy.random.Generator
         Breaks ties; required unless ``ties="index"``.
     ties : {"random", "index"}
@@ -62,7 +62,7 @@ class StreamNodeOrdering(Streamed):
     The paper's order, from a file of pairs:
 
     >>> import os, tempfile
-    >>> from crowder.practice.parquet import chunks_by_arrival, expected_sizes, write_candidates
+    >>> from crowder.scale.parquet import chunks_by_arrival, expected_sizes, write_candidates
     >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
     >>> pairs = write_candidates(path, [0.9, 0.8, 0.1])
     >>> arrivals = np.argsort(-expected_sizes(path, 3).round(9), kind="stable")

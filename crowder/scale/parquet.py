@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.orderings import listed_once
 from crowder.pairs import MOST_RECORDS, candidates
-from crowder.practice.stream import chunk_columns
+from crowder.scale.stream import chunk_columns
 from crowder.sorting import HALF
 
 __all__ = ["chunks_by_arrival", "chunks_from_parquet", "expected_sizes", "number_records", "write_candidates"]
