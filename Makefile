@@ -44,7 +44,6 @@ bench: $(VENV)/.bench
 	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
 	$(PY) benchmarks/cluster.py $(ARGS)
 	$(PY) benchmarks/scale.py $(ARGS)
-	$(PY) benchmarks/components.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
 	$(PY) benchmarks/pages.py $(ARGS)
 	$(PY) benchmarks/fallen_back.py $(ARGS)

@@ -3,7 +3,7 @@
     python benchmarks/fallen_back.py [--results FOLDER]     or, with the benchmarks, `make bench`
 
 Compared is what hardly depends on the machine's load: ratios of orderings.csv and scale.csv to one sort of the same
-similarities, the memory of scale.csv and components.csv, and the sizes in pages.csv. A row is listed if its value is
+similarities, the memory of scale.csv, and the sizes in pages.csv. A row is listed if its value is
 more than a quarter above the committed one. Exit code 1 if there is any.
 """
 
@@ -22,7 +22,6 @@ WATCHED = {
     "orderings": (["sweep", "contestant", "n", "k"], ["ratio"]),
     "scale": (["kind", "ordering", "records"], ["ratio", "peak_mb"]),
     "pages": (["page"], ["kilobytes"]),
-    "components": (["kind", "ordering", "step", "pairs"], ["peak_mb"]),
 }
 MOST = 1.25
 

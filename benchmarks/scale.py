@@ -33,7 +33,7 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.orderings import SIZE_DECIMALS
-from crowder.practice.parquet import chunks_by_arrival, chunks_from_parquet, expected_sizes, write_candidates
+from crowder.scale.parquet import chunks_by_arrival, chunks_from_parquet, expected_sizes, write_candidates
 
 SEED, PAIRS = 7, 20
 #: Each 25 records form clusters of these sizes.

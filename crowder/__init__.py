@@ -18,8 +18,8 @@ True
 
 The modules: `densities`, `models` and `theory` define f_g, f_r and L_{g,r}; `orderings` chooses the questions,
 `oracles` answer them, and `resolution` holds the result of a run; `counting` has exact expected counts and bounds;
-`datasets`, `similarity` and `cora` provide data; `experiments` repeats runs. `beyond` extends the paper and `practice`
-is for your own records; no other module imports these two.
+`datasets`, `similarity` and `cora` provide data; `experiments` repeats runs. `beyond` extends the paper, `scale` reads
+candidate pairs from files larger than memory, and `practice` is for your own records; no other module imports these.
 """
 
 import importlib
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
     from crowder.practice import journal
     from crowder.practice.journal import Journal
-    from crowder.practice.node_stream import StreamNodeOrdering
-    from crowder.practice.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.practice.plan import Plan
     from crowder.practice.record_file import read_records
     from crowder.practice.scored_pairs import from_pairs
-    from crowder.practice.stream import StreamOrdering
+    from crowder.scale.node_stream import StreamNodeOrdering
+    from crowder.scale.parquet import chunks_from_parquet, number_records, write_candidates
+    from crowder.scale.stream import StreamOrdering
     from crowder.synthetic_pairs import synthetic_candidates
 
 __version__ = "2.0.0.dev0"
@@ -71,20 +71,20 @@ _LATER = {
     "Resolved": "crowder.beyond.resolved",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
-    "StreamNodeOrdering": "crowder.practice.node_stream",
-    "StreamOrdering": "crowder.practice.stream",
-    "chunks_from_parquet": "crowder.practice.parquet",
+    "StreamNodeOrdering": "crowder.scale.node_stream",
+    "StreamOrdering": "crowder.scale.stream",
+    "chunks_from_parquet": "crowder.scale.parquet",
     "evidence_ordering": "crowder.beyond.evidence_ordering",
     "expected_queries_exact": "crowder.counting.exact_counts",
     "expected_queries_symbolic": "crowder.counting.exact_counts",
     "experiments": "crowder.experiments",
     "from_pairs": "crowder.practice.scored_pairs",
     "journal": "crowder.practice.journal",
-    "number_records": "crowder.practice.parquet",
+    "number_records": "crowder.scale.parquet",
     "read_records": "crowder.practice.record_file",
     "resolve": "crowder.beyond.resolve",
     "synthetic_candidates": "crowder.synthetic_pairs",
-    "write_candidates": "crowder.practice.parquet",
+    "write_candidates": "crowder.scale.parquet",
 }
 
 __all__ = [

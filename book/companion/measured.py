@@ -30,7 +30,7 @@ def read(name: str, folder=None) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        ``"orderings"``, ``"cluster"``, ``"scale"``, ``"components"``, ``"chapters"`` or ``"cells"``.
+        ``"orderings"``, ``"cluster"``, ``"scale"``, ``"chapters"`` or ``"cells"``.
     folder : path, optional
         Another folder to which ``make bench`` wrote its files.
 

@@ -30,6 +30,7 @@ GROUPS = {
     "Expected counts and bounds": ("counting",),
     "Data and experiments": ("datasets", "synthetic_pairs", "cora", "similarity", "experiments"),
     "Beyond the paper": ("beyond",),
+    "Candidate pairs in large files": ("scale",),
     "Your own records": ("practice",),
 }
 

@@ -13,6 +13,7 @@ FOLDERS = {
     "crowder/similarity": "Similarity functions",
     "crowder/cora": "The records of cora",
     "crowder/beyond": "Beyond the paper",
+    "crowder/scale": "Candidate pairs in large files",
     "crowder/practice": "Records of your own",
     "notebooks": "Beside a chapter",
     "book/companion": "Figures, evidence, claims",

@@ -1,1 +1,1 @@
-"""For your own records and crowd: journals, streams of pairs, record files, sweeps of many settings, and plans."""
+"""For your own records and crowd: journals, record files, question sheets, and plans."""

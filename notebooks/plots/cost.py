@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from book.companion.figures import BLUE, EDGE, GREY, INK, NODE, ORANGE, PURPLE
 
 NAMES = {
@@ -33,35 +32,6 @@ def span(seconds):
         if seconds >= 2 * length:
             return f"{seconds / length:.1f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def journalled(parts):
-    """Seconds for an answer that is written to a journal."""
-    journal = parts[parts["step"] == "journal"].iloc[0]
-    return journal["wall_seconds"] / journal["questions"]
-
-
-def divided(parts, pairs, workers):
-    """The planned seconds of each step for so many pairs in blocks, scaled by m log m from a tenth of them."""
-    rows = parts[(parts["kind"] == "blocks") & (parts["ordering"] == "edge") & (parts["pairs"] == pairs // 10)]
-    rows = rows[rows["step"] != "journal"].set_index("step")
-    m = rows["pairs"]
-    seconds = rows["seconds"] * pairs * np.log(pairs) / (m * np.log(m))
-    plan = pd.DataFrame({"workers": workers})
-    plan["split"] = seconds["split"]
-    plan["resolve"] = seconds["resolve"] / plan["workers"]
-    plan["merge"] = seconds["merge"]
-    plan["all"] = plan[["split", "resolve", "merge"]].sum(axis=1)
-    asked = rows["questions"]["merge"] * 10
-    plan["with journals"] = plan["all"] + asked * journalled(parts) / plan["workers"]
-    plan["GB"] = plan["workers"] * rows["peak_mb"]["resolve"] / 1000
-    return plan
-
-
-def divided_shown(plan):
-    """The plan in words."""
-    times = {name: plan[name].map(span) for name in plan.columns[1:-1]}
-    return pd.DataFrame({"workers": plan["workers"]} | times | {"GB of all workers": plan["GB"].map("{:.1f}".format)})
 
 
 def rivals(frame):

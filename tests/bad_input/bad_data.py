@@ -4,20 +4,13 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from bad_material import PEOPLE, M, Row, archive, crowd, cut_parquet, file, folder, new, npy, npz, out, parquet, plan
+from bad_material import PEOPLE, M, Row, archive, cut_parquet, file, folder, new, npy, npz, out, parquet
 
 import crowder as cr
 from crowder.cora import shipped
 from crowder.cora.__main__ import main
 from crowder.cora.family import family_similarities
-from crowder.practice.components import (
-    find_components,
-    merge_parts,
-    resolve_components,
-    resolve_part,
-    split_components,
-)
-from crowder.practice.parquet import chunks_by_arrival, expected_sizes
+from crowder.scale.parquet import chunks_by_arrival, expected_sizes
 
 SCORED = pd.DataFrame({"left": ["a", "a"], "right": ["b", "c"], "score": [0.9, 0.4]})
 
@@ -114,6 +107,8 @@ TABLE = {
     "Pairs from Parquet files": [
         Row(lambda: next(cr.chunks_from_parquet(new())), OSError, "IO Error: No files found that match the pattern"),
         Row(lambda: expected_sizes(parquet(), 2), ValueError, "n, the number of records, must exceed the records of"),
+        Row(lambda: expected_sizes(parquet(), 2**31), ValueError, "n, the number of records, must be at most"),
+        Row(lambda: expected_sizes(parquet(), "3"), TypeError, "n, the number of records, must be a whole number"),
         Row(lambda: next(chunks_by_arrival(parquet(), [1, 0])), ValueError, "n, the number of records, must exceed"),
         Row(lambda: next(chunks_by_arrival(parquet(), [1, 1])), ValueError, "arrivals must list each of the 2"),
         Row(lambda: next(cr.chunks_from_parquet(folder())), OSError, "IO Error: No files found that match the"),
@@ -151,42 +146,6 @@ TABLE = {
         Row(lambda: next(cr.chunks_from_parquet(parquet(i=np.array([0, 2**64-1], np.uint64)))),
             ValueError, "rows of out.parquet must"),
         Row(lambda: next(cr.chunks_from_parquet(parquet(w=[[0.5], [0.1]]))), ValueError, "column 'similarity' must"),
-    ],
-    "Pairs in parts": [
-        Row(lambda: find_components(new(), 3), OSError, "IO Error: No files found that match the pattern"),
-        Row(lambda: find_components(None, 3), TypeError, "path must"),
-        Row(lambda: find_components(parquet(), 2), ValueError, "n, the number of records, must"),
-        Row(lambda: find_components(parquet(), 2**31), ValueError, "n, the number of records, must"),
-        Row(lambda: find_components(parquet(), "3"), TypeError, "n, the number of records, must"),
-        Row(lambda: find_components(parquet(w=[0.5, nan]), 3), ValueError, "rows of out.parquet must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=0), ValueError, "parts must be at least 1, not 0"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=1.5), TypeError, "parts must be a whole number"),
-        Row(lambda: split_components(parquet(), 3, None, parts=2), TypeError, "folder must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=2, ordering="both"), ValueError, "ordering must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=2, ordering=["edge"]), ValueError, "ordering must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=2, seed=2**70), ValueError, "seed must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=2, seed="x"), TypeError, "seed must"),
-        Row(lambda: split_components(parquet(), 2, folder(), parts=2), ValueError, "n, the number of records, must"),
-        Row(lambda: split_components(parquet(), 3, folder(), parts=2, columns=("i", "j", "w")),
-            ValueError, "columns must"),
-        Row(lambda: split_components(parquet(i=["a", "b"]), 3, folder(), parts=2), ValueError, "column 'i' must"),
-        Row(lambda: split_components(parquet(), 3, plan(), parts=2, seed=8), ValueError, "another plan (different:"),
-        Row(lambda: split_components(parquet(), 3, plan(), parts=1, memory_limit="lots"),
-            ValueError, "Parser Error: Memory must have a number"),
-        Row(lambda: resolve_part(folder(), 0, crowd), ValueError, "folder must hold a plan"),
-        Row(lambda: resolve_part(None, 0, crowd), TypeError, "folder must"),
-        Row(lambda: resolve_part(plan(), 1, crowd), ValueError, "part must be one of the 1 parts"),
-        Row(lambda: resolve_part(plan(), "0", crowd), TypeError, "part must be a whole number"),
-        Row(lambda: resolve_part(plan(), 0, [0, 0, 1]), TypeError, "oracle must be callable"),
-        Row(lambda: resolve_part(plan(), 0, cr.Truth([0, 0])), ValueError, "the oracle has labels for 2 records"),
-        Row(lambda: resolve_part(plan(), 0, lambda i, j: "yes"), TypeError, "the answer to (0, 1) must"),
-        Row(lambda: resolve_components(folder(), crowd), ValueError, "folder must hold a plan"),
-        Row(lambda: resolve_components(plan(), None), TypeError, "oracle must be callable"),
-        Row(lambda: resolve_components(plan(), crowd, n_jobs=1.5), TypeError, "n_jobs, the number of processes, must"),
-        Row(lambda: resolve_components(plan("{}"), crowd), ValueError, "plan.json must be a plan"),
-        Row(lambda: resolve_components(plan("[1"), crowd), ValueError, "plan.json must be a plan"),
-        Row(lambda: merge_parts(folder()), ValueError, "folder must hold a plan"),
-        Row(lambda: merge_parts(plan()), ValueError, "must be resolved before they are merged; missing: 0"),
     ],
     "Pairs into Parquet files": [
         Row(lambda: cr.write_candidates(out(), [nan]), ValueError, "similarity of pair (0, 1) is nan, not in [0, 1]"),

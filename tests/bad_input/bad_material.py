@@ -96,16 +96,6 @@ def parquet(i=(0, 1), j=(1, 2), w=(0.5, 0.4)):
     return path
 
 
-def plan(content=None):
-    """A folder with the plan of a split into parts, or with this in place of the plan."""
-    from crowder.practice.components import split_components
-
-    split_components(parquet(), 3, place := folder(), parts=2, seed=7)
-    if content is not None:
-        Path(place, "plan.json").write_text(content)
-    return place
-
-
 def cut_parquet():
     content = Path(parquet()).read_bytes()
     return file("out.parquet", content[: len(content) // 2])

@@ -17,7 +17,7 @@ from scipy.stats import kstest
 import crowder as cr
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
-from crowder.practice import parquet as parquet_room
+from crowder.scale import parquet as parquet_room
 from crowder.sorting import by_arrival
 
 MB = 1 << 20

@@ -103,45 +103,6 @@ def test_the_committed_scale_is_complete():
         assert decades(part["records"]) >= 3 and part["records"].is_unique
 
 
-COMPONENTS = ["kind", "ordering", "step", "records", "pairs", "components", "largest_share", "parts", "questions",
-              "seconds", "wall_seconds", "peak_mb", "disk_mb", "versions"]  # fmt: skip
-
-
-def check_components(table):
-    """Every step of both kinds and orderings at every size; blocks are divided, the giant is one part in essence."""
-    assert list(table) == COMPONENTS
-    assert (table["step"] == "journal").sum() == 1
-    steps = table[table["step"] != "journal"].groupby(["kind", "pairs", "ordering"])["step"].agg(tuple)
-    every = ("find", "split", "resolve", "merge")
-    for (_, _, ordering), found in steps.items():
-        assert found == (every if ordering == "edge" else every[1:])
-    assert len(steps) == 4 * table.loc[table["step"] != "journal", "pairs"].nunique()
-    split = table[table["step"] == "split"]
-    blocks, giant = (split[split["kind"] == kind] for kind in ("blocks", "giant"))
-    assert (blocks["components"] == blocks["records"] / 250).all() and (blocks["parts"] >= 2).all()
-    assert (giant["largest_share"] > 0.99).all()
-    asked = table[table["step"].isin(["resolve", "merge"])]  # what is merged is what was asked
-    assert (asked.groupby(["kind", "pairs", "ordering"])["questions"].nunique() == 1).all()
-    assert (table[["seconds", "wall_seconds", "peak_mb"]] > 0).all(axis=None)
-
-
-def test_parts_are_timed(tmp_path):
-    pytest.importorskip("duckdb")
-    run("benchmarks/components.py", "--quick", "--results", str(tmp_path))
-    check_components(pd.read_csv(tmp_path / "components.csv"))
-
-
-def test_the_committed_times_of_parts_are_complete():
-    """With the run that the chapter plans for, a tenth of a billion pairs, of one kind and ordering."""
-    table = measured.read("components")
-    large = table["pairs"] == 10**8
-    check_components(table[~large])
-    assert decades(table.loc[table["step"] != "journal", "pairs"]) >= 3
-    assert table.loc[large, "step"].tolist() == ["find", "split", "resolve", "merge"]
-    assert (table.loc[large, ["kind", "ordering"]] == ["blocks", "edge"]).all(axis=None)
-    assert table.loc[large, "questions"].nunique() == 1 and (table.loc[large, "seconds"] > 0).all()
-
-
 def test_no_machine_is_named():
     for path in measured.FOLDER.glob("*.csv"):
         text = path.read_text()
@@ -173,7 +134,7 @@ def test_results_go_where_the_book_reads_them():
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
-    for script in ("cluster", "scale", "components", "chapters", "pages", "fallen_back"):
+    for script in ("cluster", "scale", "chapters", "pages", "fallen_back"):
         assert f"benchmarks/{script}.py $(ARGS)" in recipe
 
 

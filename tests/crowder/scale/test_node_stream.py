@@ -9,9 +9,9 @@ from scipy import sparse
 import crowder as cr
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
-from crowder.practice import stream as stream_module
-from crowder.practice.parquet import chunks_by_arrival
-from crowder.practice.parquet import expected_sizes as sizes_on_disk
+from crowder.scale import stream as stream_module
+from crowder.scale.parquet import chunks_by_arrival
+from crowder.scale.parquet import expected_sizes as sizes_on_disk
 
 
 def asked(resolution):

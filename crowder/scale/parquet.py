@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.orderings import listed_once
 from crowder.pairs import MOST_RECORDS, candidates
-from crowder.practice.stream import chunk_columns
+from crowder.scale.stream import chunk_columns, number_of_records
 from crowder.sorting import HALF
 
 __all__ = ["chunks_by_arrival", "chunks_from_parquet", "expected_sizes", "number_records", "write_candidates"]
@@ -64,18 +64,13 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
     3
     """
     arrow, writer_of = import_scale("pyarrow"), import_scale("pyarrow.parquet").ParquetWriter
-    schema = arrow.schema(list(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True)))
+    schema = arrow.schema(zip(COLUMNS, (arrow.int32(), arrow.int32(), arrow.float64()), strict=True))
     written = 0
     with replacing(path, "path") as partial, writer_of(partial, schema) as writer:
         for number, chunk in enumerate(pairs if isinstance(pairs, Iterator) else _chunks_of(pairs)):
-            i, j, w = chunk_columns(chunk, number)
-            valid = (w >= 0) & (w <= 1) & (i >= 0) & (j >= 0) & (i != j) & (np.maximum(i, j) < MOST_RECORDS)
-            for row in np.flatnonzero(~valid)[:1]:
-                raise ValueError(f"chunk {number}, row {row} must be a pair with a similarity in [0, 1], not "
-                                 f"({i[row]}, {j[row]}, {w[row]})")  # fmt: skip
-            arrays = [arrow.array(column, field.type) for column, field in zip((i, j, w), schema, strict=True)]
-            writer.write_table(arrow.table(arrays, schema=schema), row_group_size=CHUNK)
-            written += len(w)
+            columns = dict(zip(COLUMNS, chunk_columns(chunk, number), strict=True))
+            writer.write_table(arrow.table(columns), row_group_size=CHUNK)
+            written += len(columns["i"])
     return written
 
 
@@ -130,11 +125,12 @@ def chunks_from_parquet(
     >>> [[column.tolist() for column in chunk] for chunk in chunks_from_parquet(path, chunk=2)]
     [[[0, 0], [2, 1], [0.9, 0.5]], [[1], [2], [0.1]]]
     """
-    validation.whole(chunk, "chunk, its number of pairs,", least=1)
-    order = f"w DESC, {tie_order(seed)}"
+    if seed is not None and validation.whole(seed, "seed") >= 2**63:
+        raise ValueError(f"seed must be below 2**63, not {seed}")
+    ties = "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
     with open_pairs(path, columns, memory_limit, threads, folder) as database:
         last = 1.0
-        for i, j, w in read_chunks(database, f"SELECT * FROM pairs ORDER BY {order}", chunk):
+        for i, j, w in read_chunks(database, f"SELECT * FROM pairs ORDER BY w DESC, {ties}", chunk):
             # Checked again, in case DuckDB has relied on wrong statistics elsewhere.
             if len(w) and not (((0 <= i) & (i < j) & (w >= 0)).all() and w[0] <= last and (np.diff(w) <= 0).all()):
                 raise ValueError(f"{path} is damaged: its statistics do not agree with its pairs")
@@ -174,7 +170,6 @@ def chunks_by_arrival(
 
     The other parameters and errors as for `chunks_from_parquet`; a ValueError also for a record that does not arrive.
     """
-    validation.whole(chunk, "chunk, its number of pairs,", least=1)
     arrivals = listed_once(arrivals, "arrivals").astype(np.int32)
     with open_pairs(path, columns, memory_limit, threads, folder, n=len(arrivals)) as database:
         turn = np.arange(len(arrivals), dtype=np.int32)
@@ -278,8 +273,8 @@ def open_pairs(
 ) -> Any:  # fmt: skip
     """A database with the checked pairs of files in a view ``pairs``: records i < j, below n if it is given (INTEGER),
     and w (DOUBLE); or, if `named`, identifiers of any type."""
-    if n is not None and validation.whole(n, "n, the number of records,") > MOST_RECORDS:
-        raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
+    if n is not None:
+        number_of_records(n)
     names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
     if len(names) != 3 or not all(isinstance(name, str) for name in names):
         raise ValueError(f"columns must be three names, of two records and their similarity, not {columns!r}")
@@ -316,17 +311,11 @@ def open_pairs(
         yield database
 
 
-def read_chunks(database: Any, query: str, chunk: int = CHUNK) -> Iterator[tuple[np.ndarray, ...]]:
+def read_chunks(database: Any, query: str, chunk: int) -> Iterator[tuple[np.ndarray, ...]]:
     """The columns of the result of a query, in chunks."""
+    validation.whole(chunk, "chunk, its number of pairs,", least=1)
     for batch in database.sql(query).to_arrow_reader(chunk):
         yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
-
-
-def tie_order(seed: int | None) -> str:
-    """The order of equally similar pairs (i, j), INTEGER columns, in SQL: by a hash with the seed, or by (i, j)."""
-    if seed is not None and validation.whole(seed, "seed") >= 2**63:
-        raise ValueError(f"seed must be below 2**63, not {seed}")
-    return "i, j" if seed is None else f"hash(i, j, {int(seed)}::BIGINT), i, j"
 
 
 def quoted_text(path: Any) -> str:
@@ -334,17 +323,17 @@ def quoted_text(path: Any) -> str:
 
 
 @contextmanager
-def replacing(path: Any, what: str, suffix: str = "part") -> Any:
+def replacing(path: Any, what: str) -> Any:
     """The name of a file to write instead of this one, which it replaces only when complete: a missing pair would look
     like a pair that is not a candidate."""
     if os.path.isdir(name := validation.path(path, what)):
         raise IsADirectoryError(f"{what} must be a file, but {name} is a folder")
     try:
-        yield f"{name}.{suffix}"
-        os.replace(f"{name}.{suffix}", name)
+        yield f"{name}.part"
+        os.replace(f"{name}.part", name)
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(f"{name}.{suffix}")
+            os.unlink(f"{name}.part")
 
 
 def _chunks_of(similarity: Any) -> Chunks:

@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice import parquet as parquet_room
-from crowder.practice import stream as stream_module
 from crowder.practice.journal import identity
+from crowder.scale import parquet as parquet_room
+from crowder.scale import stream as stream_module
 
 
 @st.composite

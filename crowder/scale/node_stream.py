@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
-from crowder import validation
 from crowder.engine import NodeWalk, node_ask, node_run
 from crowder.orderings import NONE, listed_once
-from crowder.practice.stream import Streamed
+from crowder.scale.stream import Streamed, refuse
 from crowder.validation import Seed
 
 __all__ = ["StreamNodeOrdering"]
@@ -25,10 +23,10 @@ class StreamNodeOrdering(Streamed):
     ----------
     chunks : iterable of (i, j, w)
         As for `StreamOrdering`, but record j arrives before record i, and pairs are sorted by the arrival of i, then of
-        j. `crowder.practice.parquet.chunks_by_arrival` sorts files of any size.
+        j. `crowder.scale.parquet.chunks_by_arrival` sorts files of any size.
     arrivals : array_like, shape (n,)
         All records in the order in which they are placed: for the paper's order, by decreasing
-        `crowder.practice.parquet.expected_sizes`.
+        `crowder.scale.parquet.expected_sizes`.
     rng : int or numpy.random.Generator
         Breaks ties; required unless ``ties="index"``.
     ties : {"random", "index"}
@@ -62,7 +60,7 @@ class StreamNodeOrdering(Streamed):
     The paper's order, from a file of pairs:
 
     >>> import os, tempfile
-    >>> from crowder.practice.parquet import chunks_by_arrival, expected_sizes, write_candidates
+    >>> from crowder.scale.parquet import chunks_by_arrival, expected_sizes, write_candidates
     >>> path = os.path.join(tempfile.mkdtemp(), "pairs.parquet")
     >>> pairs = write_candidates(path, [0.9, 0.8, 0.1])
     >>> arrivals = np.argsort(-expected_sizes(path, 3).round(9), kind="stable")
@@ -73,14 +71,11 @@ class StreamNodeOrdering(Streamed):
     """
 
     def __init__(self, chunks: Iterable, arrivals: ArrayLike, *, rng: Seed | None = None, ties: str = "random") -> None:
-        if ties not in ("random", "index"):
-            raise ValueError(f'ties must be "random" or "index", not {ties!r}')
         self._arrivals = listed_once(arrivals, "arrivals")
-        self._open(chunks, n := len(self._arrivals), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         self._rank = np.argsort(self._arrivals).astype(np.int32)
-        self._generator = validation.generator(rng, "random ties") if ties == "random" else None
-        self._last, self._side = np.zeros(2, np.int32), "left"  # the ranks of the pair before; whole records at once
-        self._space = tuple(np.zeros(n, kind) for kind in (*[np.int32] * 3, *[np.float64] * 2, np.int32))
+        self._space = tuple(np.zeros(self._rank.size, kind) for kind in (*[np.int32] * 3, *[np.float64] * 2, np.int32))
+        self._last, self._side = 0, "left"  # pairs of one record go on in the next chunk
+        self._open(chunks, self._rank.size, rng, ties, "index")
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         return (self._arrivals,)
@@ -101,26 +96,11 @@ class StreamNodeOrdering(Streamed):
         pairs = np.empty((0, 0)), partner, value, priority
         return NodeWalk._make((arrivals, first, *pairs, *self._space, np.zeros(2, np.int64))), (value, partner)
 
-    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[int, int, tuple[np.ndarray, ...]]:
-        rank, value = np.empty(len(w), np.int32), np.array(w, dtype=np.float64)
-        code, row = _place(i, j, value, self._rank, rank, self._last)
-        return code, row, (rank, j.astype(np.int32), value)
-
-
-@njit(cache=True)
-def _place(i, j, values, rank, later, last):
-    """Find the rank of each pair's later record; returns an error code (0 if there is none) and its row."""
-    n = len(rank)
-    for p in range(len(values)):
-        if not 0.0 <= values[p] <= 1.0:
-            return 1, p
-        if not (0 <= i[p] < n and 0 <= j[p] < n) or i[p] == j[p]:
-            return 2, p
-        x, y = rank[i[p]], rank[j[p]]
-        if y > x:
-            return 4, p
-        if x < last[0] or (x == last[0] and y <= last[1]):  # no record has rank 0 here, so the first pair passes
-            return 5, p
-        last[0], last[1] = x, y
-        later[p] = x
-    return 0, 0
+    def _columns(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        later, earlier = self._rank[i], self._rank[j]
+        refuse(earlier > later, self._number, "j must arrive before i, not ({}, {})", i, j)
+        turns = np.r_[self._last, later.astype(np.int64) << 32 | earlier]
+        unsorted = "pairs must be sorted by the arrival of i, then of j, each of them once; ({}, {}) comes too late"
+        refuse(np.diff(turns) <= 0, self._number, unsorted, i, j)
+        self._last = turns[-1]
+        return later, j, w

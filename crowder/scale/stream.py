@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from crowder import validation
 from crowder.engine import edge_ask, edge_run
@@ -15,45 +14,39 @@ from crowder.pairs import MOST_RECORDS, Candidates
 from crowder.sorting import EdgeWalk, shuffle_ties
 from crowder.validation import Seed
 
-__all__ = ["StreamOrdering", "Streamed", "chunk_columns"]
+__all__ = ["StreamOrdering", "Streamed", "chunk_columns", "number_of_records", "refuse"]
 
 #: Number of pairs at the start of a stream by which a journal identifies it.
 HEAD = 1000
-
-#: The messages for the error codes of `_pack` and of the module `node_stream`.
-MESSAGES = (
-    "",
-    "the similarity must be in [0, 1], not {w}",
-    "i and j must be two of the {n} records, 0 to {last}, not ({i}, {j})",
-    "similarities must not increase, but {w} follows {before}",
-    "j must arrive before i, not ({i}, {j})",
-    "pairs must be sorted by the arrival of i, then of j, each of them once; ({i}, {j}) follows a later or equal one",
-)
 
 
 class Streamed(Ordering):
     """An ordering that reads its candidate pairs in chunks, sorted by a key, of which it uses all pairs at once.
 
-    A subclass defines: ``_checked(i, j, w)``, an error code (0 if there is none), its row, and the arrays of a chunk,
-    the key first; ``_walked(*arrays)``, a walk over pairs, and what a journal keeps of them; ``_ask()``, the walk's
+    A subclass defines: ``_columns(i, j, w)``, the arrays of a chunk of valid pairs, the key first, or an error if they
+    are not sorted; ``_walked(*arrays)``, a walk over pairs, and what a journal keeps of them; ``_ask()``, the walk's
     next pair, -1 at its end; ``_ask_all(labels)``, the knowledge at its end.
     """
 
-    _checked: Callable[..., tuple[int, int, tuple[np.ndarray, ...]]]
+    _columns: Callable[..., tuple[np.ndarray, ...]]
     _walked: Callable[..., tuple[Any, tuple[np.ndarray, ...]]]
     _ask: Callable[[], int]
     _ask_all: Callable[[np.ndarray], Any]
-    _last: Any = np.inf
+    _last: Any  # the key of the pair before the next chunk
     _side: Any  # "left": pairs are used up to the last key, of which more may follow; or, if "right", with it
 
-    def _open(self, chunks: Iterable, n: int, *nothing: np.ndarray) -> None:
-        """Begin, with `nothing` in the form of a checked chunk."""
-        if validation.whole(n, "n, the number of records,") > MOST_RECORDS:
-            raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
+    def _open(self, chunks: Iterable, n: int, rng: Seed | None, ties: str, unshuffled: str) -> None:
+        """Begin; `unshuffled` is the value of `ties` that needs no generator."""
+        if ties not in ("random", unshuffled):
+            raise ValueError(f'ties must be "random" or "{unshuffled}", not {ties!r}')
+        if ties == "random" and rng is None:
+            raise ValueError(f'pass rng=, a seed or a numpy.random.Generator, or ties="{unshuffled}"')
+        self._begin(Candidates(number_of_records(n), False))
         if not isinstance(chunks, Iterable) or isinstance(chunks, (str, bytes)):
             raise TypeError(f"chunks must be an iterable of (i, j, w), not {chunks!r}")
-        self._begin(Candidates(int(n), False))
-        self._chunks, self._number, self._held = iter(chunks), 0, nothing
+        self._generator = validation.generator(rng, "random ties") if ties == "random" else None
+        self._chunks, self._number = iter(chunks), 0
+        self._held = self._columns(*chunk_columns(([], [], []), 0))
         self._walk: Any = None
         self._head: tuple[np.ndarray, ...] | None = None
         self._error: Exception | None = None
@@ -98,16 +91,11 @@ class Streamed(Ordering):
         if self._error is not None:
             raise self._error  # a broken stream has not ended
         try:
-            while (chunk := next(self._chunks, None)) is not None:
-                i, j, w = chunk_columns(chunk, self._number)
-                code, row, checked = self._checked(i, j, w)
-                if code:
-                    before = w[row - 1] if row else self._last
-                    what = MESSAGES[code].format(w=w[row], before=before, i=i[row], j=j[row], n=self.n, last=self.n - 1)
-                    raise ValueError(f"chunk {self._number}, row {row}: {what}")
+            for chunk in self._chunks:
+                columns = self._columns(*chunk_columns(chunk, self._number, self.n))
                 self._number += 1
-                if len(w):
-                    return checked
+                if len(columns[0]):
+                    return columns
         except Exception as error:
             self._error = error
             raise
@@ -163,13 +151,8 @@ class StreamOrdering(Streamed):
     """
 
     def __init__(self, chunks: Iterable, n: int, *, rng: Seed | None = None, ties: str = "random") -> None:
-        if ties not in ("random", "stream"):
-            raise ValueError(f'ties must be "random" or "stream", not {ties!r}')
-        if ties == "random" and rng is None:
-            raise ValueError('pass rng=, a seed or a numpy.random.Generator, or ties="stream"')
-        self._open(chunks, n, np.empty(0), np.empty(0, np.int64))
-        self._generator = validation.generator(rng, "random ties") if ties == "random" else None
-        self._side = "left" if ties == "random" else "right"
+        self._last, self._side = np.inf, "left" if ties == "random" else "right"
+        self._open(chunks, n, rng, ties, "stream")
 
     def _ask(self) -> int:
         return edge_ask(self._walk.codes, self._walk.at, self._knowledge.component, self._knowledge.table)
@@ -178,34 +161,49 @@ class StreamOrdering(Streamed):
         return edge_run(self._walk, self._knowledge, labels)
 
     def _walked(self, *pairs: np.ndarray) -> tuple[EdgeWalk, tuple[np.ndarray, ...]]:
-        values, codes = -pairs[0], pairs[1]
+        falling, codes = pairs
         if self._generator is not None:
-            kept = _sort_ties(values, codes)
-            values, codes = values[:kept], codes[:kept]
-            shuffle_ties(values, codes, self._generator.random(kept))
-        return EdgeWalk(codes, np.zeros(1, np.int64)), (values, codes)
+            order = np.lexsort((codes, falling))
+            falling, codes = falling[order], codes[order]
+            new = (np.diff(falling, prepend=1) != 0) | (np.diff(codes, prepend=-1) != 0)
+            falling, codes = falling[new], codes[new]
+            shuffle_ties(falling, codes, self._generator.random(len(codes)))
+        return EdgeWalk(codes, np.zeros(1, np.int64)), (-falling, codes)
 
-    def _checked(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[int, int, tuple[np.ndarray, ...]]:
-        values, codes = np.array(w, dtype=np.float64), np.empty(len(w), np.int64)
-        code, row = _pack(i, j, values, codes, self.n, self._last)
-        if not code and len(values):
-            self._last = values[-1]
-        return code, row, (-values, codes)
+    def _columns(self, i: np.ndarray, j: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        before = np.r_[self._last, w]
+        refuse(np.diff(before) > 0, self._number, "similarities must not increase, but {} follows {}", w, before)
+        self._last = before[-1]
+        return -w, np.minimum(i, j).astype(np.int64) << 32 | np.maximum(i, j)
 
 
-def chunk_columns(chunk: Any, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays (i, j, w) of a chunk of candidate pairs; ``number`` is its number in the stream, for an error.
+def number_of_records(n: Any) -> int:
+    """The number of records of a stream or file, checked.
+
+    Examples
+    --------
+    >>> number_of_records(3)
+    3
+    """
+    if (n := validation.whole(n, "n, the number of records,")) > MOST_RECORDS:
+        raise ValueError(f"n, the number of records, must be at most {MOST_RECORDS}, not {n}")
+    return n
+
+
+def chunk_columns(chunk: Any, number: int, n: int = MOST_RECORDS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays (i, j, w) of a chunk of candidate pairs of n records, checked and copied as int32, int32 and float64;
+    ``number`` is its number in the stream, for an error.
 
     Examples
     --------
     >>> chunk_columns(([0], [1], [0.5]), 0)
-    (array([0]), array([1]), array([0.5]))
+    (array([0], dtype=int32), array([1], dtype=int32), array([0.5]))
     """
     try:
         i, j, w = chunk
         if any(map(np.ma.is_masked, (i, j, w))):
             raise ValueError("some values are masked; leave their pairs out")
-        i, j, w = (np.ascontiguousarray(column) for column in (i, j, w))
+        i, j, w = map(np.asarray, (i, j, w))
     except (TypeError, ValueError) as error:
         raise TypeError(f"chunk {number} must be three arrays (i, j, w): {error}") from None
     if not i.shape == j.shape == w.shape or i.ndim != 1:
@@ -214,37 +212,22 @@ def chunk_columns(chunk: Any, number: int) -> tuple[np.ndarray, np.ndarray, np.n
         raise TypeError(
             f"chunk {number} must have integer records and real similarities, not {i.dtype}, {j.dtype} and {w.dtype}"
         )
-    return i, j, w
+    refuse(~((w >= 0) & (w <= 1)), number, "the similarity must be in [0, 1], not {}", w)
+    valid = (i >= 0) & (i < n) & (j >= 0) & (j < n) & (i != j)
+    refuse(~valid, number, f"i and j must be two different records, 0 to {n - 1}, not ({{}}, {{}})", i, j)
+    return i.astype(np.int32), j.astype(np.int32), w.astype(np.float64)
 
 
-@njit(cache=True)
-def _pack(i, j, values, codes, n, last):
-    """Pack the pairs into `codes`; returns an error code (0 if there is none) and its row."""
-    for p in range(len(values)):
-        if not 0.0 <= values[p] <= 1.0:
-            return 1, p
-        if values[p] > last:
-            return 3, p
-        if not (0 <= i[p] < n and 0 <= j[p] < n) or i[p] == j[p]:
-            return 2, p
-        last = values[p]
-        codes[p] = (np.int64(min(i[p], j[p])) << 32) | np.int64(max(i[p], j[p]))
-    return 0, 0
+def refuse(wrong: np.ndarray, number: int, message: str, *columns: np.ndarray) -> None:
+    """Raise an error for the first row of chunk ``number`` that is wrong, with the row of `columns` in the message.
 
-
-@njit(cache=True)
-def _sort_ties(values, codes):
-    """Sort equally similar pairs by (i, j) and drop duplicates, in place; returns the number of pairs left."""
-    low, kept = 0, 0
-    while low < len(values):
-        high = low + 1
-        while high < len(values) and values[high] == values[low]:
-            high += 1
-        if high - low > 1:
-            codes[low:high] = np.sort(codes[low:high])
-        for p in range(low, high):
-            if p == low or codes[p] != codes[kept - 1]:
-                values[kept], codes[kept] = values[p], codes[p]
-                kept += 1
-        low = high
-    return kept
+    Examples
+    --------
+    >>> refuse(np.array([False, True]), 3, "w is {}", np.array([0.5, 1.5]))
+    Traceback (most recent call last):
+    ...
+    ValueError: chunk 3, row 1: w is 1.5
+    """
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"chunk {number}, row {row}: {message.format(*(column[row] for column in columns))}")
