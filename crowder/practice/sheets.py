@@ -7,7 +7,7 @@ columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker i
 
 Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`). Records whose
 fields are all equal but for white space and case are *identical*: nobody who sees a sheet could tell them apart. So
-they count as the same without a question, or are asked about last (`identical_pairs`).
+they count as the same without a question, unless somebody says otherwise (`identical_pairs`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from glob import glob
-from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -206,18 +205,19 @@ def write_sheet(
 
 
 def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[int, int]]:
-    """The pairs of records whose fields are all equal but for white space and case, except blank records.
+    """Each record whose fields all equal those of an earlier one but for white space and case, with the first such.
+
+    The other pairs of identical records follow by transitivity. Blank records are left out.
 
     Examples
     --------
-    >>> identical_pairs(pd.DataFrame({"name": ["Ann Lee", "Bo", "ann  lee ", "", ""]}), ["name"])
-    [(0, 2)]
+    >>> identical_pairs(pd.DataFrame({"name": ["Ann Lee", "Bo", "ann  lee ", "", "", "Ann LEE"]}), ["name"])
+    [(0, 2), (0, 5)]
     """
-    text = zip(*(map(_normal, records[field]) for field in fields), strict=True)
-    groups: dict[tuple, list[int]] = {}
-    for number, cells in enumerate(text):
-        groups.setdefault(cells, []).append(number)
-    return [pair for cells, group in groups.items() if any(cells) for pair in combinations(group, 2)]
+    first: dict[tuple, int] = {}
+    texts = zip(*(map(_normal, records[field]) for field in fields), strict=True)
+    found = [(first.setdefault(text, number), number) for number, text in enumerate(texts) if any(text)]
+    return [(i, j) for i, j in found if i != j]
 
 
 def _normal(cell: object) -> str:
