@@ -183,14 +183,20 @@ def _in_batches(way, values, labels, size):
 @cache
 def _trials(data_sets=4):
     """Whether the plan's interval holds for generated data, before and after some answers."""
-    held = []
-    for rng in np.random.default_rng(1).spawn(data_sets):
-        invented, told = people(rng.choice([1, 1, 2, 3], size=10), rng=rng), ((), ())
-        labels = np.unique(invented["label"], return_inverse=True)[1]
-        for _ in range(2):
-            planned = cr.Plan(invented, ordering="edge", answers=told, rng=0)
-            row, actual = planned.table.iloc[0], planned.actual(labels)["questions"].iloc[0]
-            held.append(row["from"] <= actual <= row["to"])
-            run = cr.EdgeOrdering(planned.candidates, rng=0).run(cr.Truth(labels))
-            told = run.queries[:30], run.answers[:30]
-    return held
+    return [line["held"] for rng in np.random.default_rng(1).spawn(data_sets) for line in trial(rng, 30)]
+
+
+def trial(rng, answered=60):
+    """A row for the plan of invented people before any answer, and one for that after a batch of answers."""
+    sizes = rng.choice([1, 1, 1, 2, 2, 3, 4, 6], size=int(rng.integers(12, 45)))
+    invented = people(sizes, mistakes=float(rng.choice([0.5, 1.0, 2.0])), rng=rng)
+    similarity, told, rows = str(rng.choice(list(cr.similarity.SIMILARITIES))), ((), ()), []
+    labels = np.unique(invented["label"], return_inverse=True)[1]
+    for _ in range(2):
+        plan = cr.Plan(invented, similarity, ordering="edge", answers=told, rng=0)
+        row, actual = plan.table.iloc[0], int(plan.actual(labels)["questions"].iloc[0])
+        held = bool(row["from"] <= actual <= row["to"])
+        rows.append({"similarity": similarity, **row, "answers": len(told[0]), "actual": actual, "held": held})
+        asked = np.array(plan.batch(answered))
+        told = asked, labels[asked[:, 0]] == labels[asked[:, 1]]
+    return rows
