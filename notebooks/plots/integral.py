@@ -3,6 +3,14 @@
 import matplotlib.pyplot as plt
 from book.companion.figures import BLUE, INK, ORANGE, PURPLE, RED
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-integral-shape": (
+        "Uniform is a straight line falling with slope minus one; the Dist-1 lines are parallel just below it; "
+        "the Dist-2 lines start beside them and then plunge, the one with the larger epsilon first."
+    ),
+}
+
 NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"uniform": (INK, ":"), "dist1": (BLUE, "-"), "dist2": (ORANGE, "--")}
 

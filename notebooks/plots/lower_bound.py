@@ -3,6 +3,15 @@
 import matplotlib.pyplot as plt
 from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, NODE, PRINTED
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-lower-table": (
+        "Two panels over epsilon on logarithmic axes. The printed bound rises steeply as epsilon falls, and "
+        "crosses nk and then the number of all pairs. The bound that holds stays flat below nk. The numbers of "
+        "Table 1 lie between it and nk."
+    ),
+}
+
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
 

@@ -4,6 +4,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-models-densities": (
+        "Dist-1: the match density steps up at one half, the non-match density steps down. Dist-2: two blocks of "
+        "equal height, matches shifted right, non-matches left. Right, on logarithmic axes: two rising lines, "
+        "Dist-2 above Dist-1 and less steep."
+    ),
+    "fig-models-looks": (
+        "Left: four rising curves, from a few similarities to hundreds. Right: the same curves over m times H "
+        "squared lie close together inside a grey band, and are near certainty at five."
+    ),
+}
+
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "--"}}
 LAWS = {"green": (MATCH, "$f_g$, matches"), "red": (NONMATCH, "$f_r$, non-matches")}

@@ -8,6 +8,15 @@ from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, NODE, RED, S
 from crowder.practice.sheets import escape_markup
 from matplotlib.figure import Figure
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-plan-recall": (
+        "Recall against the number of questions on a logarithmic scale, a band that rises from zero to one."
+    ),
+    "fig-plan-shrinks": "A band of planned questions around a dashed line, as answers come in.",
+    "fig-plan-held": "Two panels of horizontal intervals, before any answer and after some. Most contain one.",
+}
+
 LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}
 
 
