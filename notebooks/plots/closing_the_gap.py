@@ -29,6 +29,9 @@ ALT = {
     ),
 }
 
+#: What the table of all rows shows.
+COLUMNS = ["node", "edge", "edge exact", "evidence", "learned", "records", "records exact", "lower bound"]
+
 #: Evidence ordering that learns the densities.
 LEARNED = Style(
     PURPLE,

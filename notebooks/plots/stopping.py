@@ -25,7 +25,17 @@ ALT = {
     ),
 }
 
+#: Formats of two tables, by column.
+STOPPED = {"questions": ",.0f", "declared": ",.0f", "wrong": ".1f", "recall": ".4f"}
+DIAL = {"to the end": ",.0f", "questions": ",.0f", "estimated": ".2f", "missed": ",.0f", "found": ".1%"}
+
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
+
+
+def curve(ordering: str, rule: str, recall: np.ndarray) -> pd.DataFrame:
+    """A part of what `cora` draws: the recall of one run at some questions."""
+    at = np.unique(np.linspace(0, len(recall) - 1, 400).astype(int))
+    return pd.DataFrame({"ordering": ordering, "rule": rule, "questions": at, "recall": recall[at]})
 
 
 def cora(recall: pd.DataFrame) -> Figure:
