@@ -175,6 +175,22 @@ def dependence_on_cora(runs=None, data=None, model=None, steps=None, ideal=None)
 # --- also used in the chapter ---------------------------------------------------------------------------------------
 
 
+def dealt_anew(data, rng):
+    """The similarities of a data set, shuffled among the matches and among the non-matches."""
+    values = data.condensed.copy()
+    for side in (data.matching, ~data.matching):
+        values[side] = rng.permutation(values[side])
+    return values
+
+
+def questions(w, crowd, model, seed):
+    """The questions of each ordering, and the dependence that evidence ordering with this model measures."""
+    known = cr.EvidenceOrdering(w, model, rng=seed)
+    orderings = {"edge": cr.EdgeOrdering(w, rng=seed), "node": cr.NodeOrdering(w, rng=seed), "evidence": known,
+                 "learned": cr.EvidenceOrdering(w, rng=seed)}  # fmt: skip
+    return {way: ordering.run(crowd).n_queries for way, ordering in orderings.items()} | {"ρ": known.dependence}
+
+
 def standard_sums(w, labels, model, steps):
     """For each two clusters: the number of terms of their evidence, and the deviation of their sum from its mean, in
     standard deviations of a sum of independent terms."""
@@ -279,15 +295,8 @@ def _small_cora(n=450, repetitions=2):
         steps, *(np.histogram(data.condensed[side], steps, density=True)[0] for side in sides))  # fmt: skip
     lines, crowd = [], cr.Truth(labels)
     for r in range(repetitions):
-        dealt = data.condensed.copy()
-        for side in sides:
-            dealt[side] = rng.permutation(dealt[side])
-        for name, w in (("as it is", data.condensed), ("dealt anew", dealt)):
-            known = cr.EvidenceOrdering(w, model, rng=r)
-            by = {"edge": cr.EdgeOrdering(w, rng=r), "node": cr.NodeOrdering(w, rng=r), "evidence": known,
-                  "learned": cr.EvidenceOrdering(w, rng=r)}  # fmt: skip
-            asked = {way: ordering.run(crowd).n_queries for way, ordering in by.items()}
-            lines.append({"similarities": name, **asked, "ρ": known.dependence})
+        for name, w in (("as it is", data.condensed), ("dealt anew", dealt_anew(data, rng))):
+            lines.append({"similarities": name, **questions(w, crowd, model, r)})
     return pd.DataFrame(lines), data, model, steps, cr.ideal_queries(data.sizes)
 
 

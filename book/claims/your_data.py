@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
+from itertools import combinations, compress, product
 
 import numpy as np
+from scipy.sparse import coo_array
 
 import crowder as cr
 from book.companion import naive
@@ -73,31 +74,41 @@ def edge_in_batches(records=4, seed=1):
 
 @claim("B205", place=BEYOND, status="holds", basis="exact",
        statement="""With answers known in advance and tables of which no two records match, edge and node ordering ask
-           about a pair exactly if both answers to it are possible.""",
+           about a candidate pair exactly if both answers to it are possible.""",
        code=constrained, test="test_constraints.py::test_exactly_the_open_pairs_are_asked")  # fmt: skip
 def asked_if_both_answers_are_possible(seed=1):
-    rng, wrong, runs = np.random.default_rng(seed), 0, 0
+    rng, wrong, runs, every = np.random.default_rng(seed), 0, 0, list(combinations(range(4), 2))
     for tables, known in product([(0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 2, 3)], [{}, {(0, 3): True}, {(1, 2): False}]):
         possible = [labels for labels in naive.clusterings(4) if _allows(labels, tables, known)]
-        for truth, ordering in product(possible, (cr.EdgeOrdering, cr.NodeOrdering)):
-            values = rng.permutation(6) / 6
-            given = (list(known), list(known.values())) if known else None
-            asking, left = ordering(constrained(candidates(values), given, tables), rng=seed), list(possible)
-            while (pair := asking.ask()) is not None:
-                i, j = pair
-                wrong += len({labels[i] == labels[j] for labels in left}) < 2
-                left = [labels for labels in left if (labels[i] == labels[j]) == (truth[i] == truth[j])]
-                asking.tell(pair, bool(truth[i] == truth[j]))
-            wrong, runs = wrong + len(left) - 1, runs + 1
-    yield agreement(f"questions with one possible answer, and clusterings that are still possible at the end, besides "
-                    f"the true one ({runs:,} runs on four records)", wrong, 0)  # fmt: skip
+        given = (list(known), list(known.values())) if known else None
+        for kept, truth in product(product([False, True], repeat=len(every)), possible):
+            pool, values = list(compress(every, kept)), rng.permutation(1 + np.arange(len(every))) / 10
+            listed = coo_array((values[list(kept)], np.reshape(pool, (-1, 2)).T), shape=(4, 4))
+            pairs = constrained(candidates(values if all(kept) else listed), given, tables)
+            for asking in (cr.EdgeOrdering(pairs, rng=seed), cr.NodeOrdering(pairs, rng=seed)):
+                left = possible
+                while (pair := asking.ask()) is not None:
+                    wrong += not _open(pair, left)
+                    left = [labels for labels in left if _same(pair, labels) == _same(pair, truth)]
+                    asking.tell(pair, _same(pair, truth))
+                wrong, runs = wrong + sum(_open(pair, left) for pair in pool), runs + 1
+    yield agreement(f"questions with one possible answer, and candidate pairs that are left with two ({runs:,} runs on "
+                    f"four records, of which all pairs or any of them are candidates)", wrong, 0)  # fmt: skip
+
+
+def _same(pair, labels):
+    return bool(labels[pair[0]] == labels[pair[1]])
+
+
+def _open(pair, clusterings):
+    """Whether both answers are possible."""
+    return len({_same(pair, labels) for labels in clusterings}) == 2
 
 
 def _allows(labels, tables, known):
     """Whether a clustering agrees with the known answers, and has no two records of one table together."""
-    pairs = [(i, j) for j in range(4) for i in range(j)]
-    apart = all(labels[i] != labels[j] for i, j in pairs if tables[i] == tables[j])
-    return apart and all((labels[i] == labels[j]) == same for (i, j), same in known.items())
+    apart = not any(_same(pair, labels) for pair in combinations(range(4), 2) if _same(pair, tables))
+    return apart and all(_same(pair, labels) == answer for pair, answer in known.items())
 
 
 # --- naive versions --------------------------------------------------------------------------------------------------
@@ -172,14 +183,20 @@ def _in_batches(way, values, labels, size):
 @cache
 def _trials(data_sets=4):
     """Whether the plan's interval holds for generated data, before and after some answers."""
-    held = []
-    for rng in np.random.default_rng(1).spawn(data_sets):
-        invented, told = people(rng.choice([1, 1, 2, 3], size=10), rng=rng), ((), ())
-        labels = np.unique(invented["label"], return_inverse=True)[1]
-        for _ in range(2):
-            planned = cr.Plan(invented, ordering="edge", answers=told, rng=0)
-            row, actual = planned.table.iloc[0], planned.actual(labels)["questions"].iloc[0]
-            held.append(row["from"] <= actual <= row["to"])
-            run = cr.EdgeOrdering(planned.candidates, rng=0).run(cr.Truth(labels))
-            told = run.queries[:30], run.answers[:30]
-    return held
+    return [line["held"] for rng in np.random.default_rng(1).spawn(data_sets) for line in trial(rng, 30)]
+
+
+def trial(rng, answered=60):
+    """A row for the plan of invented people before any answer, and one for that after a batch of answers."""
+    sizes = rng.choice([1, 1, 1, 2, 2, 3, 4, 6], size=int(rng.integers(12, 45)))
+    invented = people(sizes, mistakes=float(rng.choice([0.5, 1.0, 2.0])), rng=rng)
+    similarity, told, rows = str(rng.choice(list(cr.similarity.SIMILARITIES))), ((), ()), []
+    labels = np.unique(invented["label"], return_inverse=True)[1]
+    for _ in range(2):
+        plan = cr.Plan(invented, similarity, ordering="edge", answers=told, rng=0)
+        row, actual = plan.table.iloc[0], int(plan.actual(labels)["questions"].iloc[0])
+        held = bool(row["from"] <= actual <= row["to"])
+        rows.append({"similarity": similarity, **row, "answers": len(told[0]), "actual": actual, "held": held})
+        asked = np.array(plan.batch(answered))
+        told = asked, labels[asked[:, 0]] == labels[asked[:, 1]]
+    return rows

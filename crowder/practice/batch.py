@@ -31,7 +31,8 @@ from crowder.pairs import Candidates, candidates
 from crowder.validation import Seed
 
 __all__ = [
-    "STRATEGIES", "expected_waste", "name_and_class", "ordering_with_answers", "pilot", "question_batch", "waste_free_questions",
+    "STRATEGIES", "expected_waste", "name_and_class", "ordering_with_answers", "pilot", "question_batch",
+    "waste_free_questions",
 ]  # fmt: skip
 
 #: The orderings by name.

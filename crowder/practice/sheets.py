@@ -3,8 +3,11 @@
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, ``differs`` with the
 words in which they differ, and two empty columns, ``same`` for the answer (yes, no or unsure) and ``worker`` for the
 name of who gave it. It does not show the similarity, which would suggest an answer. To read the answers, only the
-columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker is called like the file. Each worker has
-one vote on a pair, and votes may contradict one another (`crowder.practice.votes`).
+columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker is called like the file.
+
+Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`). Records whose
+fields are all equal but for white space and case are *identical*: nobody who sees a sheet could tell them apart. So
+they count as the same without a question, unless somebody says otherwise (`identical_pairs`).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from crowder.beyond.answers import SAID
 from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
-    "ANSWERS", "Row", "escape_formula", "escape_markup", "expand_paths", "identical_pairs", "next_sheet_path",
+    "ANSWERS", "Row", "escape_formula", "expand_paths", "identical_pairs", "next_sheet_path",
     "question_sheet", "read_rows", "read_votes", "write_sheet",
 ]  # fmt: skip
 
@@ -208,8 +211,8 @@ def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[
     """
     first: dict[tuple, int] = {}
     texts = zip(*(map(_normal, records[field]) for field in fields), strict=True)
-    pairs = [(first.setdefault(cells, record), record) for record, cells in enumerate(texts) if any(cells)]
-    return [(i, j) for i, j in pairs if i != j]
+    found = [(first.setdefault(text, number), number) for number, text in enumerate(texts) if any(text)]
+    return [(i, j) for i, j in found if i != j]
 
 
 def _normal(cell: object) -> str:
@@ -268,23 +271,6 @@ def next_sheet_path(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", s
     while os.path.exists(name := f"{stem}-{number}.csv") and read_votes(name, ids, encoding=encoding, sep=sep):
         number += 1
     return name
-
-
-def escape_markup(cell: str) -> str:
-    """A cell escaped so that Markdown and HTML show it literally, on one line.
-
-    Control characters and those that change the direction of writing are shown by number.
-
-    Examples
-    --------
-    >>> escape_markup("<b>|$x$"), escape_markup("1. a\u202eb")
-    ('&#60;b&#62;&#124;&#36;x&#36;', '1&#46; aU+202Eb')
-    """
-    text = " ".join(str(cell).split())
-    text = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", lambda m: f"U+{ord(m[0]):04X}", text)
-    # At the start of a line, a hyphen, a plus sign or a number would begin a list.
-    special = r"[^\w\s.,:;/'()+-]|_|(?<=\w)://|^[-+]|--+|\.\.+|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)]"
-    return re.sub(special, lambda m: "".join(f"&#{ord(c)};" for c in m[0]), text)
 
 
 def escape_formula(cell: str) -> str:

@@ -2,7 +2,17 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE
+
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-cora-recall": (
+        "Two panels of three rising curves. The ideal is first. Edge ordering stays near zero for a thousand "
+        "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
+        "ideal, passes nine tenths late and creeps up to one only at the end."
+    ),
+}
 
 LOOKS = {"ideal": FEWEST, "edge ordering": EDGE, "node ordering": NODE}
 #: Where the name of each curve stands, in the panel of the first questions: question, recall.
@@ -73,3 +83,23 @@ def points(curve, zoom):
     last = len(curve) - 1
     early, all_over = np.linspace(0, min(zoom, last), 400), np.linspace(0, last, 400)
     return np.unique(np.r_[early, all_over].astype(int))
+
+
+def curves(recalls, zoom):
+    """What `recall` draws: the recall of each ordering at some questions."""
+    at = {name: points(recall, zoom) for name, recall in recalls.items()}
+    return pd.concat(
+        pd.DataFrame({"ordering": name, "questions": at[name], "recall": recall[at[name]]})
+        for name, recall in recalls.items()
+    )
+
+
+def family(means, functions, steps, printed):
+    """Mean questions of edge and node ordering in one cell, for each function and rounding; then the printed ones."""
+    between = "\N{NO-BREAK SPACE}/ "
+    counts = means.map("{:,.0f}".format)
+    text = (counts["edge"] + between + counts["node"]).unstack()
+    shown = text.loc[list(functions), list(steps)].rename_axis(columns=None).reset_index()
+    of_print = between.join(f"**{printed[ordering]:,}**" for ordering in ("edge", "node"))
+    shown.loc[len(shown)] = ["**printed**", of_print, *[""] * (len(steps) - 1)]
+    return shown

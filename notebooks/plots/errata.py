@@ -3,6 +3,11 @@
 import matplotlib.pyplot as plt
 from book.companion.figures import CORRECTED, GREY, PRINTED
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-errata-results": "The dotted line crosses one and keeps rising, while the dashed line stays below one.",
+}
+
 
 def printed_and_corrected(frame):
     """Expected questions over the bound of Theorem 2, as printed and as corrected."""

@@ -5,6 +5,24 @@ import numpy as np
 from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, RED, SKY
 from notebooks.plots import real_crowds
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-faulty-ways": (
+        "Four rising curves. The noisy ordering climbs fastest and ends close to one. Edge ordering stops early "
+        "at about three quarters. Member votes and control queries climb slowly and end, after more answers, "
+        "below the noisy ordering."
+    ),
+    "fig-faulty-once": (
+        "Four scatter plots over the place of the mistake. Matches called different leave precision at one; their "
+        "loss of recall is largest early on and small later. Non-matches called the same lower precision, in "
+        "edge ordering only at the end of the run, where they merge whole clusters."
+    ),
+    "fig-faulty-votes": (
+        "Logarithmic plot of lines against the number of votes. Those for p below one half fall straight, the "
+        "steeper the smaller p. One at one half is level. One at 0.6 rises towards one."
+    ),
+}
+
 #: How each ordering is drawn.
 LOOKS = {
     "edge": {"color": EDGE.color, "ls": "-", "marker": "D"},

@@ -1,8 +1,27 @@
 """Figures of the chapter *The integral L(t)*."""
 
+import crowder as cr
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import sympy as sp
 from book.companion.figures import BLUE, INK, ORANGE, PURPLE, RED
+from crowder.theory import EPSILON, T
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-integral-shape": (
+        "Uniform is a straight line falling with slope minus one; the Dist-1 lines are parallel just below it; "
+        "the Dist-2 lines start beside them and then plunge, the one with the larger epsilon first."
+    ),
+}
+
+#: Models at the same distance, and how a table names them.
+TWINS = {
+    "uniform": "no information",
+    "bottom": "differ at the bottom only",
+    "dist2": r"Dist-2, $\epsilon = \frac13$",
+}
 NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"uniform": (INK, ":"), "dist1": (BLUE, "-"), "dist2": (ORANGE, "--")}
 
@@ -51,3 +70,24 @@ def shape(frame):
         ax.annotate(label, (end["t"] + 1, end["L"]), (-6 if left else 6, up), **style, **where)
     ax.set(xlabel="$t + 1$", ylabel="$L_{g,r}(t)$", ylim=(1e-7, 1.6), xlim=(0.9, 4500))
     return fig
+
+
+def integrals(models, near):
+    """What `shape` draws, for models with their names and ε, and the approximations by name."""
+    whole = np.unique(np.round(np.geomspace(1, 1000, 120)).astype(int)) - 1
+    parts = []
+    for name, epsilon, model in models:
+        paper = sp.lambdify((T, EPSILON), near[name])(whole, epsilon)
+        columns = {"t": whole, "L": cr.L(model, whole), "paper": paper}
+        parts.append(pd.DataFrame({"model": name, "epsilon": epsilon} | columns))
+    return pd.concat(parts)
+
+
+def twins(runs, distances):
+    """Mean questions of both orderings with their intervals, for each model in `TWINS`."""
+    shown = {"model": TWINS.values(), "$H^2$": distances}
+    for ordering in ("edge", "node"):
+        of_model = cr.experiments.summarise(runs, ["model"], ordering).set_index("model").loc[list(TWINS)]
+        means = of_model[["mean", "high"]].to_numpy()
+        shown[f"{ordering} ordering asks"] = [f"{mean:,.0f} ± {high - mean:,.0f}" for mean, high in means]
+    return pd.DataFrame(shown)

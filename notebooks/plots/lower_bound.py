@@ -1,7 +1,20 @@
 """The figure of the chapter *What no algorithm can avoid*."""
 
+import crowder as cr
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, NODE, PRINTED
+from crowder.counting.lower_bounds import question_bound
+
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-lower-table": (
+        "Two panels over epsilon on logarithmic axes. The printed bound rises steeply as epsilon falls, and "
+        "crosses nk and then the number of all pairs. The bound that holds stays flat below nk. The numbers of "
+        "Table 1 lie between it and nk."
+    ),
+}
 
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
@@ -25,3 +38,13 @@ def table_1(frame, levels, ideal):
     axes[0].set_ylabel("questions")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
+
+
+def bounds(smallest, n, k):
+    """The printed bound and one that holds, over epsilon: a table for each model."""
+    dial = np.geomspace(smallest, 0.499, 120)
+    for law in (cr.dist1, cr.dist2):
+        laws = [law(epsilon) for epsilon in dial]
+        printed = [n + k**2 / model.hellinger2 for model in laws]
+        holds = [question_bound(model, n, k) for model in laws]
+        yield pd.DataFrame({"model": laws[0].name, "epsilon": dial, "printed": printed, "holds": holds})

@@ -1,8 +1,26 @@
 """Figures of the chapter *Two similarity models*."""
 
+from itertools import product
+
+import crowder as cr
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+import sympy as sp
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
+
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-models-densities": (
+        "Dist-1: the match density steps up at one half, the non-match density steps down. Dist-2: two blocks of "
+        "equal height, matches shifted right, non-matches left. Right, on logarithmic axes: two rising lines, "
+        "Dist-2 above Dist-1 and less steep."
+    ),
+    "fig-models-looks": (
+        "Left: four rising curves, from a few similarities to hundreds. Right: the same curves over m times H "
+        "squared lie close together inside a grey band, and are near certainty at five."
+    ),
+}
 
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "--"}}
@@ -53,3 +71,27 @@ def looks(frame, epsilons):
     right.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
     fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
+
+
+def outlines_and_distances(epsilon, distances, approximations):
+    """What `models` draws: the corners of the densities, and H² and its approximation as ε grows."""
+    e, dial = sp.Symbol("epsilon", positive=True), np.geomspace(0.01, 0.49, 100)
+    parts = []
+    for name, law in product(NAMES, LAWS):
+        density = getattr(getattr(cr, name)(epsilon), law)
+        heights = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
+        outline = {"x": np.repeat(density.edges, 2).astype(float), "density": heights}
+        parts.append(pd.DataFrame({"model": name, "epsilon": epsilon, "density_of": law} | outline))
+    for name, near in approximations.items():
+        values = {"H2": distances["H2", name], "approximation": near}
+        over = {what: sp.lambdify(e, value)(dial) for what, value in values.items()}
+        parts.append(pd.DataFrame({"model": name, "epsilon": dial} | over))
+    return pd.concat(parts)
+
+
+def distances(sides, tex):
+    """A row for each kind of distance, with both distances of both models in TeX."""
+    columns = {rf"$\mathrm{{TV}}$, {NAMES[name]}": ("TV", name) for name in NAMES}
+    columns |= {f"$H^2$, {NAMES[name]}": ("H2", name) for name in NAMES}
+    cells = {title: [tex(values[key]) for values in sides.values()] for title, key in columns.items()}
+    return pd.DataFrame({"distance of": list(sides)} | cells)

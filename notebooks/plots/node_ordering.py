@@ -4,6 +4,28 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import CORRECTED, FEWEST, INK, NODE, PRINTED, PURPLE, SKY
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-node-bounds": (
+        "Log-log plot of falling curves. For small clusters the printed bound lies below the exact count, by a "
+        "factor of three for singletons; from clusters of about five records on it lies above it, together with "
+        "the corrected bound."
+    ),
+    "fig-node-worst": (
+        "Left: two parallel rising lines, the worst case five times above the least. Right: the factor rises "
+        "along k, peaks near the square root of 2n, and falls back to one."
+    ),
+    "fig-node-search": (
+        "A scatter of points. Many lie left of one, a good number right of one, up to about ten. All lie below "
+        "one on the vertical axis."
+    ),
+    "fig-node-table1": (
+        "Nine rows. In each, the two bounds lie together far to the right. The exact count and the simulation in "
+        "random order coincide; simulation by expected size is lower for Dist-1, and the printed number lies near "
+        "it."
+    ),
+}
+
 
 def lead(frame):
     """Exact count, one run, both bounds and the fewest questions, against the size of the clusters."""

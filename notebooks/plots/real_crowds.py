@@ -3,6 +3,23 @@
 import matplotlib.pyplot as plt
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-crowds-answers": (
+        "Eight curves in each of two panels. On gym, that of noisy ordering starts and stays near 0.95; on "
+        "allsports it rises with the others and passes 0.95 first. Edge, node, evidence and hybrid ordering end "
+        "well below, and those of member votes and control queries rise later."
+    ),
+    "fig-crowds-votes": (
+        "Bars fall from zero to five wrong votes. The independent model falls far below the bars at four and "
+        "five; the other model stays close to the bars."
+    ),
+    "fig-crowds-recall": (
+        "Eight curves in each of four panels. Recall rises for all; the precision of edge, node, evidence and "
+        "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
+    ),
+}
+
 #: How each strategy is drawn.
 LOOKS = {
     "noisy": NOISY.line | {"lw": 2.6, "zorder": 3},

@@ -9,7 +9,33 @@ from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
 from matplotlib.figure import Figure
 from scipy import stats
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-stop-cora": (
+        "Two curves rise steeply to almost one and then stay level for tens of thousands of questions. A large "
+        "mark on each, far to the left, says where the run stops."
+    ),
+    "fig-stop-calibration": (
+        "Measured shares against stated ones, both logarithmic, for edge, node and evidence ordering. All lie on "
+        "the dotted diagonal or below it, within their intervals."
+    ),
+    "fig-stop-rows": (
+        "For each row two lines from the full count leftwards. Long for node ordering at large ε and under "
+        "Dist-2, short for weak similarities."
+    ),
+}
+
+#: Formats of two tables, by column.
+STOPPED = {"questions": ",.0f", "declared": ",.0f", "wrong": ".1f", "recall": ".4f"}
+DIAL = {"to the end": ",.0f", "questions": ",.0f", "estimated": ".2f", "missed": ",.0f", "found": ".1%"}
+
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
+
+
+def curve(ordering: str, rule: str, recall: np.ndarray) -> pd.DataFrame:
+    """A part of what `cora` draws: the recall of one run at some questions."""
+    at = np.unique(np.linspace(0, len(recall) - 1, 400).astype(int))
+    return pd.DataFrame({"ordering": ordering, "rule": rule, "questions": at, "recall": recall[at]})
 
 
 def cora(recall: pd.DataFrame) -> Figure:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, NODE, RED, SKY
+from book.companion.printing import escape_markup
 from matplotlib.figure import Figure
+
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-plan-recall": (
+        "Recall against the number of questions on a logarithmic scale, a band that rises from zero to one."
+    ),
+    "fig-plan-shrinks": "A band of planned questions around a dashed line, as answers come in.",
+    "fig-plan-held": "Two panels of horizontal intervals, before any answer and after some. Most contain one.",
+}
 
 LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}
 
@@ -25,6 +35,33 @@ def recall(curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = Non
     ax.set(ylim=(-0.03, 1.03), xlim=(1, None))
     ax.legend(loc="lower right")
     return fig
+
+
+def priced(planned: pd.DataFrame, actual: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The table of a plan with its intervals in words, and the actual numbers of questions if they are known."""
+    intervals = zip(planned["from"], planned["to"], strict=True)
+    costs = planned[["cost", "cost_from", "cost_to"]].itertuples(index=False)
+    shown = {
+        "until": planned.index,
+        "questions": planned["questions"].to_numpy(),
+        "interval": [f"{low:,} – {high:,}" for low, high in intervals],
+        "cost": [f"{cost:,.2f} ({low:,.2f} – {high:,.2f})" for cost, low, high in costs],
+    }
+    if actual is not None:
+        shown["actual"] = actual["questions"].to_numpy()
+    return pd.DataFrame(shown)
+
+
+def side_by_side(sheet: pd.DataFrame, fields: list[str]) -> pd.DataFrame:
+    """The questions of a sheet, one record beside the other."""
+
+    def one_line(row: pd.Series, side: str) -> str:
+        cells = (row[f"{field}_{side}"].strip() for field in fields)
+        return escape_markup(", ".join(filter(None, cells)))
+
+    columns = {"record": "a", "the same as?": "b"}
+    shown = {name: [one_line(row, side) for _, row in sheet.iterrows()] for name, side in columns.items()}
+    return pd.DataFrame(shown | {"differs": sheet["differs"].map(escape_markup)})
 
 
 def shrinks(plans: pd.DataFrame) -> Figure:

@@ -107,6 +107,13 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
     assert asked > 100
 
 
+def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component():
+    # Records 0 and 2 are of one table, and no candidate pair; the matches 0-1 and 2-3 imply the answer about 1 and 3.
+    similarity = sparse.coo_array(([0.9, 0.8, 0.7], ([0, 2, 1], [1, 3, 3])), shape=(4, 4))
+    ordering = cr.EdgeOrdering(constrained(candidates(similarity), tables=[0, 1, 0, 2]), rng=3)
+    assert ordering.run(cr.Truth([0, 0, 1, 1])).queries.tolist() == [[0, 1], [2, 3]]
+
+
 def test_stopping_declares_open_pairs():
     # What a budget or a tolerance leaves is declared different: exactly one pair of records for every two components
     # that may still be one, by enumeration.

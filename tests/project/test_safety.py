@@ -14,8 +14,8 @@ from tiny_book import TinyBook
 
 import crowder as cr
 from book.companion import evidence, published
-from book.companion.printing import markdown_table
-from crowder.practice.sheets import escape_markup, question_sheet, read_votes
+from book.companion.printing import escape_markup, markdown_table
+from crowder.practice.sheets import question_sheet, read_votes
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from book.companion.printing import escape_markup
 from crowder.beyond.control_queries import ControlQueries
 from crowder.practice.sheets import (
-    escape_markup,
     expand_paths,
     identical_pairs,
     next_sheet_path,
@@ -77,6 +77,7 @@ def test_identical_records_are_found_and_blank_ones_are_not_taken_for_the_same()
     assert identical_pairs(PLACES, ["name", "zip"]) == [(0, 1)]
     assert identical_pairs(PLACES, ["zip"]) == [(0, 1), (2, 3)]
     assert identical_pairs(pd.concat([PLACES.iloc[[4]]] * 3), ["name", "zip"]) == []
+    assert identical_pairs(pd.concat([PLACES.iloc[:3]] * 2), ["zip"]) == [(0, 1), (0, 3), (0, 4), (2, 5)]
 
 
 def test_a_sheet_keeps_every_character_and_a_page_shows_it_as_it_is():

@@ -44,10 +44,12 @@ def clone(tmp_path):
     return tmp_path
 
 
-def said(path):
-    """What the sentences and tables of an executed notebook say."""
+def said(path, kind="data"):
+    """What the sentences and tables of an executed notebook say; of kind "text", what the command prints in it."""
     outputs = [o for c in nbformat.read(path, 4).cells if c.cell_type == "code" for o in c.outputs]
     assert not [o for o in outputs if o.get("name") == "stderr"]
+    if kind == "text":
+        return "\n".join(o["text"] for o in outputs if "text" in o)
     return "\n".join(o["data"].get("text/plain", "") for o in outputs if "data" in o)
 
 
@@ -68,9 +70,9 @@ def test_from_a_file_to_its_clusters_by_the_commands_of_the_page(clone):
     assert "95 % of the matches" in said(clone / "my-plan.ipynb")[:200]  # the plan comes first
     assert {"tab-plan.csv", "tab-plan-questions.csv", "fig-plan-recall.csv"} <= set(os.listdir(clone / "results"))
     rounds, asked = 0, []
-    while "Nothing is left to ask" not in said(clone / "my-plan.ipynb"):
+    while "No question is left" not in said(clone / "my-plan.ipynb", "text"):
         rounds += 1
-        path = clone / f"my-questions-{rounds}.csv"
+        path = clone / f"my.crowder/questions-{rounds}.csv"
         sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
         assert (sheet["same"] == "").all() and 1 <= len(sheet) <= 5 and {"name_a", "city_b", "differs"} <= set(sheet)
         assert "similarity" not in sheet  # it would suggest an answer
@@ -81,17 +83,18 @@ def test_from_a_file_to_its_clusters_by_the_commands_of_the_page(clone):
         code, errors = run(again + " -p batch 5", clone)
         assert code == 0, errors
         assert rounds < 12
-    found = pd.read_csv(clone / "my-clusters.csv", dtype=str)
+    found = pd.read_csv(clone / "my.crowder/clusters.csv", dtype=str)
     assert len(set(map(tuple, np.c_[found["cluster"], found["id"].map(truth)]))) == found["cluster"].nunique() == 3
     assert len(set(asked)) == len(asked) <= 15  # no question twice
     assert first in again
 
 
 def test_an_answer_is_taken_back_in_its_cell_and_a_contradiction_is_shown_to_nobody_s_harm(clone):
-    records = people([2, 2], rng=3)
+    records = people([2, 2], rng=5)
     records.drop(columns="label").to_csv(clone / "my.csv", index=False)
     names = records["id"].tolist()
-    path = clone / "my-questions-1.csv"
+    path = clone / "my.crowder/questions-1.csv"
+    path.parent.mkdir()
     rows = [(0, 1), (1, 2), (0, 2)]
 
     def clusters(*said):
@@ -99,7 +102,7 @@ def test_an_answer_is_taken_back_in_its_cell_and_a_contradiction_is_shown_to_nob
         path.write_text("\n".join(["id_a,id_b,same", *cells]) + "\n")
         code, errors = run(commands()[1], clone)
         assert code == 0, errors
-        return pd.read_csv(clone / "my-clusters.csv")["cluster"].tolist()
+        return pd.read_csv(clone / "my.crowder/clusters.csv")["cluster"].tolist()
 
     assert clusters("yes", "yes", "no")[3] == 1  # contradicting: refused by no one; the fourth record is alone
     assert clusters("yes", "", "") == [0, 0, 1, 2]
@@ -110,10 +113,11 @@ def test_a_mistyped_parameter_and_a_pattern_without_files_stop_the_command(clone
     people([2, 1], rng=3).drop(columns="label").to_csv(clone / "my.csv", index=False)
     code, errors = run(commands()[0].replace("-p records", "-p record"), clone)
     assert code != 0 and "parameters must be among records, id_column" in errors and "not record" in errors
-    (clone / "my-clusters.csv").write_text("kept")
+    (clone / "my.crowder").mkdir()
+    (clone / "my.crowder/clusters.csv").write_text("kept")
     code, errors = run(commands()[1], clone)
-    assert code != 0 and "my-questions-*.csv" in errors
-    assert (clone / "my-clusters.csv").read_text() == "kept"
+    assert code != 0 and "my.crowder/questions-*.csv" in errors
+    assert (clone / "my.crowder/clusters.csv").read_text() == "kept"
 
 
 def test_labels_are_compared_and_odd_text_is_shown_as_it_is(clone):
@@ -134,18 +138,19 @@ def test_labels_are_compared_and_odd_text_is_shown_as_it_is(clone):
     assert set(re.findall(r"</?\w+", text)) <= {"<code", "</code"}
     assert not re.search(r"onerror=alert|\{claim\}`C15`|\]\]>|\$y", text)
     assert "actual" in text and "3 answers a question at 0.1" in json.dumps(nbformat.read(clone / "out.ipynb", 4))
-    sheet = (clone / "odd `<b>names`-questions-1.csv").read_text()
+    sheet = (clone / "odd `<b>names`.crowder/questions-1.csv").read_text()
     assert "'=cmd|" in sheet and not re.search(r'(^|[;"])=cmd', sheet, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(("content", "answers", "message"), [
     ("id,name,city\na,Ann,X\nb,Bo\n", None, "my.csv: row 3 has 2 cells, but the header has 3: column 'city'"),
     ("id,name,city\na,Ann,X\nb,Bo,Y\n", "id_a,id_b,same\na,b,perhaps\n",
-     "my-questions-1.csv: row 2, column 'same': the answer must"),
+     "questions-1.csv: row 2, column 'same': the answer must"),
 ])  # fmt: skip
 def test_a_bad_file_stops_the_command_and_names_row_and_column(clone, content, answers, message):
     (clone / "my.csv").write_text(content)
+    (clone / "my.crowder").mkdir()
     if answers:
-        (clone / "my-questions-1.csv").write_text(answers)
+        (clone / "my.crowder/questions-1.csv").write_text(answers)
     code, errors = run(commands()[1], clone)
     assert code != 0 and message in errors
