@@ -30,7 +30,6 @@ same, and what follows from their answers is not asked. my.csv has its project i
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
 SHOWN = 10  # disagreements
 NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
-ENOUGH = 50  # answers for a new plan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,8 +112,8 @@ def _open(name: str | None) -> Project:
 
 
 def _renew(project: Project) -> None:
-    """A new plan, if there have been enough answers since the last one."""
-    if len(project.votes) >= project.foreseen["at"] + ENOUGH:
+    """A new plan, if the pilot or enough other questions have been answered since the last one."""
+    if len(project.votes) >= project.foreseen["again"]:
         _plan(project)
 
 

@@ -34,7 +34,8 @@ from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
-FORMAT, DRAWS = 1, 50
+#: Version of the file; clusterings that are kept of a plan; answers after which there is a new one.
+FORMAT, DRAWS, ENOUGH = 1, 50, 50
 READING: dict[str, Any] = {"id": None, "fields": None, "label": None, "sep": ",", "encoding": "utf-8"}
 PLANNING: dict[str, Any] = {"ordering": "auto", "target": 0.95, "budget": None, "price": 0.05, "votes": 1}
 DEFAULTS = READING | PLANNING | {"similarity": "jaccard-qgrams", "seed": 0}
@@ -218,8 +219,9 @@ class Project:
         answers = self.settled.pairs, self.settled.same
         plan = Plan(self.records, self.settings["similarity"], **chosen, answers=answers, rng=self.settings["seed"])
         self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
-        left = (int(plan.table["questions"].iloc[0]) - len(answers[1])) * self.settings["votes"]
-        self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes)}
+        left = ((plan.table[["questions", "to"]].iloc[0] - len(answers[1])) * self.settings["votes"]).tolist()
+        again = len(self.votes) + (len(pilot(plan.candidates, len(answers[1]))) * self.settings["votes"] or ENOUGH)
+        self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes), "again": again}
         content, complete = io.BytesIO(), self.candidates.complete
         values, codes = self.candidates.listed()
         codes = codes[:0] if complete else codes  # of all pairs, they need not be stored
@@ -294,8 +296,8 @@ class Project:
 
     def progress(self) -> str:
         """How many answers there are, and how many are left to the target."""
-        left = self.foreseen["left"] + self.foreseen["at"] - len(self.votes)
-        goal = f"about {left} more" if left > 0 else "as many as planned"
+        left, most = (number + self.foreseen["at"] - len(self.votes) for number in self.foreseen["left"])
+        goal = "as many as planned" if most <= 0 else f"{max(0, left):.0f} to {most:.0f} more"
         answers = f"{len(self.votes)} answer{'s' * (len(self.votes) != 1)}"
         return f"{self.csv.name}: {answers}, {goal} to find {100 * self.settings['target']:.4g} % of the matches"
 

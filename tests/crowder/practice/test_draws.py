@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.cluster.hierarchy import linkage
 
 import crowder as cr
 from crowder.engine import no_knowledge, random_run, replay
 from crowder.pairs import Candidates, candidates, constrained
 from crowder.people import people
-from crowder.practice import draws
 from crowder.practice.draws import draw_clusterings
+
+
+#: log R, log h, the power of the tail, g and u.
+ODDS = np.log(8), np.log(0.1), 5 / 3, 0.5, 0.4
 
 
 def fresh(n):
@@ -36,7 +38,7 @@ def test_a_random_run_is_edge_ordering_on_the_clustering_that_it_ends_with(kept)
         pairs = candidates(values if kept == 1 else as_sparse(values, n, rng.random(len(values)) < kept))
         falling, codes = pairs.sorted
         stop = int(rng.integers(0, len(codes) + 1))  # what is left after it is counted, or asked with "different"
-        labels, at, found, end = random_run(no_knowledge(n), *fresh(n), falling, codes, stop, 0.6, 0.2, 0.5, 0, 1, rng)
+        labels, at, found, end = random_run(no_knowledge(n), *fresh(n), falling, codes, stop, *ODDS, 1, rng)
         run = cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(labels))
         assert run.n_queries == end
         assert (run.clusters[:, None] == run.clusters).tolist() == (labels[:, None] == labels).tolist()
@@ -47,15 +49,19 @@ def test_a_random_run_is_edge_ordering_on_the_clustering_that_it_ends_with(kept)
 
 
 def test_the_odds_are_those_of_the_formula():
-    """Two records: one question, "same" with probability (1 - LAPSE) expit(x - BEND x²) where x is negative."""
-    size, falling, codes = fresh(2), np.array([-0.4]), np.array([1])
-    rng, share = np.random.default_rng(1), 0
-    for _ in range(4000):
-        share += len(random_run(no_knowledge(2), *size, falling, codes, 1, 0.6, 0.2, 3.0, 0.12, 0.97, rng)[1]) / 4000
-        size = fresh(2)
-    x = (0.4 - 0.6) / 0.2  # the logarithm of one pair is 0, so that g has no effect
-    expected = 0.97 / (1 + np.exp(-(x - 0.12 * x * x)))
-    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
+    """Two records: one question, "same" with probability (1 - LAPSE) o / (1 + o), where o are the odds at rank 1. Of
+    three pairs that are equally similar, each has rank 2, the mean of 1, 2 and 3."""
+    for codes, rank in ((np.array([1]), 1), (np.array([1, 2, (1 << 32) | 2]), 2)):
+        n, share, rng = 2 if rank == 1 else 3, 0, np.random.default_rng(1)
+        for _ in range(4000):
+            half, unlike, tail, g, soft = np.log(1.5), np.log(0.3), 5 / 3, 0.5, 0.4
+            _, at, *_ = random_run(
+                no_knowledge(n), *fresh(n), np.full(len(codes), -0.4), codes, 1, half, unlike, tail, g, soft, 0.97, rng
+            )
+            share += len(at) / 4000  # only the first answer can be "same"; the logarithm of one pair is 0
+        odds = (1.5 / rank) ** (1 / 0.4) + 0.3 * (1.5 / rank) ** (5 / 3)
+        expected = 0.97 * odds / (1 + odds)
+        assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
 
 
 def test_larger_groups_are_less_probable_matches():
@@ -63,7 +69,9 @@ def test_larger_groups_are_less_probable_matches():
     codes = np.array([1, 2])
     for _ in range(20):
         rng = np.random.default_rng(_)
-        labels, *_ = random_run(no_knowledge(3), *fresh(3), -np.ones(2), codes, 2, 0.0, 0.01, 500.0, 0, 1, rng)
+        labels, *_ = random_run(
+            no_knowledge(3), *fresh(3), -np.ones(2), codes, 2, np.log(3), 0.0, 5 / 3, 500.0, 0.02, 1, rng
+        )
         assert labels[0] == labels[1] != labels[2]
 
 
@@ -104,19 +112,9 @@ def test_known_answers_are_no_questions_and_records_of_one_table_never_match():
         assert draw.end == cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(draw.labels)).n_queries
 
 
-def test_the_heights_are_those_of_single_linkage(monkeypatch):
-    seen = []
-    monkeypatch.setattr(draws, "_triples", lambda heights, *_: seen.append(heights) or np.empty((0, 3)))
-    values = random_values(10, 2)
-    draw_clusterings(candidates(values), (), (), 1, rng=np.random.default_rng(1))
-    assert np.sort(seen[0]) == pytest.approx(np.sort(1 - linkage(1 - values, "single")[:, 2]))
-
-
-def test_scores_of_another_place_and_scale_give_the_same_clusterings():
+def test_scores_in_the_same_order_give_the_same_clusterings():
     values = random_values(30, 4)
-    drawn = [
-        draw_clusterings(candidates(x), (), (), 10, rng=np.random.default_rng(1)) for x in (values, 0.5 + values / 4)
-    ]
+    drawn = [draw_clusterings(candidates(x), (), (), 10, rng=np.random.default_rng(1)) for x in (values, values**3 / 2)]
     assert [d.labels.tolist() for d in drawn[0]] == [d.labels.tolist() for d in drawn[1]]
 
 
