@@ -39,8 +39,8 @@ __all__ = [
 STRATEGIES: dict[str, type[Ordering]] = {"edge": EdgeOrdering, "node": NodeOrdering, "evidence": EvidenceOrdering}
 
 
-#: Questions of a pilot: at most so many, and one for so many records.
-PILOT, RECORDS = 50, 10
+#: Questions of a pilot: at most so many, and one for so many records; the last rank is so many for each record.
+PILOT, RECORDS, REACH = 50, 10, 50
 
 
 def name_and_class(strategy: str | type[Ordering]) -> tuple[str, type[Ordering]]:
@@ -85,9 +85,9 @@ def ordering_with_answers(
 
 
 def pilot(pairs: Candidates, answered: int = 0) -> list[tuple[int, int]]:
-    """Pairs to ask about first, ranks by falling similarity at equal ratios: 50, or one for each ten records if fewer.
+    """Pairs to ask about first: 50, or one for each ten records if fewer; none once there are as many answers.
 
-    There are none after as many answers.
+    Their ranks by falling similarity have equal ratios, from n/50 to 50n, for n records.
 
     Examples
     --------
@@ -99,7 +99,8 @@ def pilot(pairs: Candidates, answered: int = 0) -> list[tuple[int, int]]:
         codes = codes[pairs.tables[codes >> 32] != pairs.tables[codes & LOW]]
     if answered >= size or not len(codes):
         return []
-    ranks = np.unique(np.geomspace(1, len(codes), size).astype(int))
+    ends = np.clip([1 + pairs.n // REACH, REACH * pairs.n], 1, len(codes))
+    ranks = np.unique(np.geomspace(*ends, size).astype(int))
     return [(int(code >> 32), int(code & LOW)) for code in codes[ranks - 1]]
 
 

@@ -28,7 +28,7 @@ __all__ = ["Draw", "draw_clusterings"]
 
 #: Median, and standard deviation of the logarithm: of R, for each record; of h; and of g. These and the constants below
 #: were chosen on people (invented, of Febrl and of RLdata10000), citations (cora) and invented products.
-HALF, UNLIKE, SIZE = (0.3, 1.2), (0.02, 2.0), (1.0, 1.4)
+HALF, UNLIKE, SIZE = (0.4, 1.6), (0.02, 2.0), (1.0, 1.4)
 
 #: u is between these, and TAIL is the power of the matches that are hardly similar. (With a power of 1 or less, most
 #: matches would be among the least similar pairs.) A pair that is as similar as any is no match with probability LAPSE.

@@ -18,7 +18,7 @@ from crowder.practice.draws import Draw, draw_clusterings
 from crowder.similarity.functions import SIMILARITIES, compute
 from crowder.voting import odd
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "pairs_of"]
 
 #: Number of plausible clusterings; with more than MANY pairs; of those on which orderings are compared; and of those on
 #: which another than edge ordering is run.
@@ -138,7 +138,7 @@ class Plan:
         name, self._ordering = ("", ordering) if auto else name_and_class(ordering)
         self.target, self.budget, self.price, self.votes = float(target), budget, float(price), odd(votes)
         self.seed = validation.whole(rng, "rng, the seed,")
-        self.candidates = _candidates(data, similarity)
+        self.candidates = pairs_of(data, similarity)
         self.answers = _checked(answers, self.candidates.n)
         self.ordering, self.why = self._best() if auto else (name, "it was asked for")
         if auto:
@@ -274,7 +274,8 @@ def _interval(counts: Any) -> np.ndarray:
     return np.quantile(counts, [TAIL, 0.5, 1 - TAIL], axis=0, method="nearest").astype(np.int64)
 
 
-def _candidates(data: Any, similarity: str | None) -> Candidates:
+def pairs_of(data: Any, similarity: str | None) -> Candidates:
+    """The candidate pairs of what a plan takes."""
     if not isinstance(data, pd.DataFrame):
         if similarity is not None:
             raise ValueError(f"similarity must be None if data are not records in a DataFrame, not {similarity!r}")

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from crowder import files
-from crowder.pairs import Candidates
+from crowder.pairs import Candidates, constrained
 from crowder.practice import sheets
 from crowder.practice.batch import pilot, question_batch
 from crowder.practice.journal import Journal, read
@@ -213,12 +213,13 @@ class Project:
 
     def plan(self) -> Any:
         """A new plan, from all answers so far; the project is then saved with it."""
-        from crowder.practice.plan import Plan
+        from crowder.practice.plan import Plan, pairs_of
 
+        pairs = pairs_of(self.records, self.settings["similarity"])
+        free, answers = self._answers(pairs)
         chosen = {name: self.settings[name] for name in PLANNING}
-        answers = self.settled.pairs, self.settled.same
-        plan = Plan(self.records, self.settings["similarity"], **chosen, answers=answers, rng=self.settings["seed"])
-        self._planned = plan.candidates, np.array(plan.clusterings[:DRAWS], np.int32)
+        plan = Plan(constrained(pairs, free), **chosen, answers=answers, rng=self.settings["seed"])
+        self._planned = pairs, np.array(plan.clusterings[:DRAWS], np.int32)
         left = ((plan.table[["questions", "to"]].iloc[0] - len(answers[1])) * self.settings["votes"]).tolist()
         again = len(self.votes) + (len(pilot(plan.candidates, len(answers[1]))) * self.settings["votes"] or ENOUGH)
         self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes), "again": again}
@@ -232,6 +233,19 @@ class Project:
         files.write(self.folder / "candidates.npz", content.getvalue())
         files.write(self.folder / "project.json", json.dumps(told).encode())
         return plan
+
+    def _answers(self, pairs: Candidates) -> tuple[Any, Any]:
+        """What identical text says without a question, if anything, and all other answers; each as pairs and same."""
+        said, same = np.array(self.settled.pairs, np.int64).reshape(-1, 2), np.array(self.settled.same, bool)
+        # A plan counts how many answers are needed. The journal does not tell in which order they came: take the most
+        # similar pairs first.
+        values, codes = (np.append(part, -1) for part in pairs.listed())
+        packed = said[:, 0] << 32 | said[:, 1]
+        place = np.searchsorted(codes[:-1], packed)
+        said, same = (part[np.argsort(-np.where(codes[place] == packed, values[place], 0))] for part in (said, same))
+        voted = {vote[:2] for vote in self.votes}
+        asked = np.array([tuple(pair) in voted for pair in said.tolist()], bool)
+        return None if asked.all() else (said[~asked], same[~asked]), (said[asked], same[asked])
 
     @property
     def _key(self) -> str:

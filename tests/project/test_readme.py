@@ -27,8 +27,8 @@ def test_every_block_of_python(tmp_path, monkeypatch):
     exec(asked, names)
     assert (names["ordering"].resolution.clusters == labels).all()
     exec(planned, names)
-    # Ten records say little about what to expect of them; see the recipe on larger data below.
-    assert names["result"].n_queries == names["questions"] and (tmp_path / "answers.db").exists()
+    assert len(names["same"]) == names["journal"].n_answers >= names["plan"].table["to"].iloc[0]
+    assert (tmp_path / "answers.db").exists()
     exec(audited, names)
     assert names["audited"].certified >= 0.95
     exec(erring, names)
@@ -65,12 +65,16 @@ def allsports(crowds_path):
 
 @pytest.mark.parametrize("data", [cora, people, allsports], ids=lambda f: f.__name__)
 def test_the_recipe_finds_the_matches_of_data_that_it_was_not_written_on(data, crowds_path, tmp_path, monkeypatch):
-    """README: as many questions as the upper end of the plan's interval find 95 % of the matches nine times in ten. Of
-    three data sets, whose similarities are of three kinds, one may miss it, and then by little."""
+    """README: once as many questions are answered as the upper end of the plan's interval says, most matches are found.
+
+    On data of three kinds these are 95 %, for at most five times the questions after which edge ordering has them."""
     monkeypatch.chdir(tmp_path)
     similarity, labels = data(crowds_path)
-    names = {"cr": cr, "data": SimpleNamespace(similarity=similarity), "crowd": cr.Truth(labels)}
+    names = {"cr": cr, "data": SimpleNamespace(similarity=similarity, labels=labels), "crowd": cr.Truth(labels)}
     exec(BLOCKS[2], names)
-    recall = names["result"].recall(labels)[-1]
-    assert recall >= (0.9 if data is allsports else 0.95)
-    assert names["result"].n_queries <= names["questions"] < len(labels) * (len(labels) - 1) / 6
+    together = names["clusters"][:, None] == names["clusters"]
+    match = labels[:, None] == labels
+    assert not (together & ~match).any()
+    found = ((together & match).sum() - len(labels)) / (match.sum() - len(labels))
+    needed = int(np.argmax(cr.EdgeOrdering(similarity, rng=1).run(cr.Truth(labels)).recall(labels) >= 0.95)) + 1
+    assert found >= 0.95 and len(names["same"]) <= 5 * needed

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
+from crowder.pairs import candidates, constrained
 from crowder.practice.batch import (
     STRATEGIES,
     expected_waste,
     ordering_with_answers,
+    pilot,
     question_batch,
     waste_free_questions,
 )
@@ -225,3 +227,26 @@ def test_an_informed_ordering_goes_on_where_the_answers_end():
         ordering_with_answers("best", [0.5], rng=1)
     with pytest.raises(ValueError, match="size, the number of questions, must"):
         question_batch("edge", [0.5], 0, rng=1)
+
+
+def test_a_pilot_is_spread_over_all_similarities_and_comes_first():
+    data = cr.datasets.synthetic([2] * 60 + [1] * 80, cr.dist1(0.3), rng=5)
+    pairs = candidates(data.condensed)
+    first, order = pilot(pairs), pairs.sorted[1].tolist()
+    ranks = np.array([order.index(i << 32 | j) + 1 for i, j in first])
+    assert len(first) == 20 and ranks[0] == 1 + 200 // 50 and ranks[-1] == 50 * 200
+    assert np.diff(np.log(ranks)) == pytest.approx(np.log(ranks[-1] / ranks[0]) / 19, abs=0.2)  # of whole ranks
+    assert question_batch("edge", pairs, 25, first=first, rng=1)[:20] == first
+    assert len(pilot(pairs, 19)) == 20 and pilot(pairs, 20) == []
+    late = question_batch("edge", pairs, 30, first=first, last=first[:3], rng=1)
+    assert late[:17] == first[3:] and not set(late) & set(first[:3])  # those that somebody was unsure about
+    same = [True] + [False] * 19
+    rest = question_batch("edge", pairs, 30, first, same, first=first, rng=1)
+    assert not set(rest) & set(first)
+
+
+def test_a_pilot_asks_about_no_two_records_of_one_table():
+    table = np.arange(100) % 2
+    pairs = constrained(candidates(np.random.default_rng(1).random(4950)), tables=table)
+    assert len(pilot(pairs)) == 10 and all(table[i] != table[j] for i, j in pilot(pairs))
+    assert pilot(candidates(np.empty(0))) == []

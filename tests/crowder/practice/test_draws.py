@@ -10,7 +10,6 @@ from crowder.pairs import Candidates, candidates, constrained
 from crowder.people import people
 from crowder.practice.draws import draw_clusterings
 
-
 #: log R, log h, the power of the tail, g and u.
 ODDS = np.log(8), np.log(0.1), 5 / 3, 0.5, 0.4
 
