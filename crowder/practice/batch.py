@@ -99,8 +99,8 @@ def pilot(pairs: Candidates, answered: int = 0) -> list[tuple[int, int]]:
         codes = codes[pairs.tables[codes >> 32] != pairs.tables[codes & LOW]]
     if answered >= size or not len(codes):
         return []
-    ends = np.clip([1 + pairs.n // REACH, REACH * pairs.n], 1, len(codes))
-    ranks = np.unique(np.geomspace(*ends, size).astype(int))
+    first, last = (min(rank, len(codes)) for rank in (1 + pairs.n // REACH, REACH * pairs.n))
+    ranks = np.unique(np.geomspace(first, last, size).astype(int))
     return [(int(code >> 32), int(code & LOW)) for code in codes[ranks - 1]]
 
 
