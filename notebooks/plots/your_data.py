@@ -93,3 +93,23 @@ def held(before: pd.DataFrame, after: pd.DataFrame) -> Figure:
         ax.minorticks_off()
     axes[0].set(ylabel="data set", yticks=[])
     return fig
+
+
+def holds(real: pd.DataFrame, stage: str) -> pd.Series:
+    """Whether the interval of a stage, "before" any answer or after the "pilot", contains the actual number."""
+    return real[f"{stage}_actual"].between(real[f"{stage}_from"], real[f"{stage}_to"])
+
+
+def real(tried: pd.DataFrame) -> pd.DataFrame:
+    """Plans of public records, a line for each sample."""
+
+    def interval(stage: str) -> pd.Series:
+        ends = [tried[f"{stage}_{end}"].map("{:,.0f}".format) for end in ("from", "to")]
+        return ends[0] + " to " + ends[1] + holds(tried, stage).map({True: "", False: " ✗"})
+
+    shown = {"records": tried["data"], "constants": tried["chosen_on"].map({True: "yes", False: ""})}
+    shown |= {"number": tried["records"], "needed": tried["needed"].map("{:,}".format)}
+    shown |= {"before any answer": interval("before"), "after the pilot": interval("pilot")}
+    return pd.DataFrame(
+        shown | {"asked": tried["asked"].map("{:,}".format), "recall": tried["recall"].map("{:.1%}".format)}
+    )
