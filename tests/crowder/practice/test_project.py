@@ -301,3 +301,16 @@ def test_questions_find_all_clusters_whatever_the_ordering(tmp_path):
             for i, j in project.still_open(pairs):
                 project.answer((i, j), records["label"][i] == records["label"][j], "ann")
         assert sorted(project.table().groupby("cluster").size()) == [1, 1, 1, 2, 2, 3]
+
+
+def test_a_plan_counts_the_most_similar_answers_first_and_no_identical_text(tmp_path):
+    """The votes are on disk without their order, here by record. In order of similarity, one match is found first."""
+    path = tmp_path / "my.csv"
+    path.write_text("id,name\na,Ann\nb,Roy Fox\nc,Roy Foxe\nd,Bo Lee\ne,bo lee\n")
+    project = planned(path)
+    everything = [(i, j) for i in range(5) for j in range(i + 1, 5) if (i, j) != (3, 4)]
+    project.record({(*pair, "ann"): pair == (1, 2) for pair in everything})
+    plan = project.plan()
+    assert plan.table["questions"].tolist()[-2:] == [1, 4]  # one match, and the pairs of three clusters
+    assert plan.candidates.known is not None and project.candidates.known is None
+    assert len(plan.answers[1]) == 9 and plan.answers[1][0] and project.progress().count("as many as planned") == 1
