@@ -18,6 +18,7 @@ import pandas as pd
 from conftest import results_folder
 
 import crowder as cr
+from crowder.practice.batch import pilot
 from crowder.practice.votes import settle
 
 
@@ -39,8 +40,7 @@ def tried(frame: pd.DataFrame, seed: int) -> dict[str, float]:
     pairs: list[tuple[int, int]] = []
     same: list[bool] = []
     while len(same) < plan.table["to"].iloc[0] and (batch := plan.batch(50 + len(same) // 4)):
-        if not pairs:
-            batch = batch[: min(50, len(frame) // 10)]
+        batch = batch if pairs else pilot(values)
         pairs += batch
         same += [bool(truth[i] == truth[j]) for i, j in batch]
         plan = cr.Plan(values, ordering="edge", answers=(pairs, same), rng=seed)

@@ -111,6 +111,16 @@ def test_known_answers_are_no_questions_and_records_of_one_table_never_match():
         assert draw.end == cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(draw.labels)).n_queries
 
 
+def test_known_answers_say_as_much_as_asked_ones():
+    """The same clusterings are drawn; only what counts as a question differs."""
+    pairs = candidates(random_values(30, 5))
+    told = [(int(c >> 32), int(c) & 0xFFFFFFFF) for c in pairs.sorted[1][:40:4]], [True, False] * 5
+    known = draw_clusterings(constrained(pairs, known=told), (), (), 20, rng=np.random.default_rng(1))
+    asked = draw_clusterings(pairs, *told, 20, rng=np.random.default_rng(1))
+    assert [d.labels.tolist() for d in known] == [d.labels.tolist() for d in asked]
+    assert all(a.end - k.end == 10 for k, a in zip(known, asked, strict=True))
+
+
 def test_scores_in_the_same_order_give_the_same_clusterings():
     values = random_values(30, 4)
     drawn = [draw_clusterings(candidates(x), (), (), 10, rng=np.random.default_rng(1)) for x in (values, values**3 / 2)]

@@ -314,3 +314,11 @@ def test_a_plan_counts_the_most_similar_answers_first_and_no_identical_text(tmp_
     assert plan.table["questions"].tolist()[-2:] == [1, 4]  # one match, and the pairs of three clusters
     assert plan.candidates.known is not None and project.candidates.known is None
     assert len(plan.answers[1]) == 9 and plan.answers[1][0] and project.progress().count("as many as planned") == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "said"), [([3, 8], "3 to 8 more"), ([-2, 5], "0 to 5 more"), ([-9, 0], "as many as planned")]
+)
+def test_there_is_something_left_until_the_upper_end_is_behind(made, left, said):
+    made.foreseen |= {"left": left}
+    assert f"0 answers, {said} to find" in made.progress()
