@@ -294,9 +294,10 @@ class Project:
         count = Counter(vote[:2] for vote in self.votes)
         wanting = [pair for pair in count if worker is not None and count[pair] < self.settings["votes"]]
         settled, unsure = self.settled, self.settled.unsure
+        asked = len(settled.pairs) - (len(self.evidence) - len(self.votes))  # without identical text
         batch = question_batch(
             self.foreseen["ordering"], self.candidates, size + len(mine.intersection(unsure)), settled.pairs,
-            settled.same, first=pilot(self.candidates, len(settled.same)), last=unsure, rng=self.settings["seed"],
+            settled.same, first=pilot(self.candidates, asked), last=unsure, rng=self.settings["seed"],
             expected=lambda i, j: bool(2 * (self.draws[:, i] == self.draws[:, j]).sum() > len(self.draws)),
         )  # fmt: skip
         return [pair for pair in dict.fromkeys([*wanting, *batch]) if pair not in mine][:size]

@@ -8,6 +8,7 @@ import pytest
 
 from crowder import Journal
 from crowder.people import people
+from crowder.practice.batch import pilot
 from crowder.practice.project import Project, find
 
 RECORDS = pd.DataFrame({
@@ -322,3 +323,15 @@ def test_a_plan_counts_the_most_similar_answers_first_and_no_identical_text(tmp_
 def test_there_is_something_left_until_the_upper_end_is_behind(made, left, said):
     made.foreseen |= {"left": left}
     assert f"0 answers, {said} to find" in made.progress()
+
+
+def test_identical_text_does_not_count_as_the_pilot(tmp_path):
+    """Of thirty records the pilot has three questions, and ten of the records repeat another."""
+    path = tmp_path / "my.csv"
+    names = people([1] * 20, rng=1)[["name", "city"]]
+    pd.concat([names, names[:10]]).to_csv(path, index=False)
+    project = planned(path)
+    assert len(project.identical) == 10 and project.foreseen["again"] == 3
+    first = pilot(project.candidates)
+    expected = [pair for pair in first if pair not in project.identical]
+    assert expected and project.questions(3)[: len(expected)] == expected
