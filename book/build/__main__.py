@@ -237,7 +237,7 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     reading_time.fill(html)
     render.offer_executed(html, shown, executed)
     licences.copy_texts(ROOT, html)
-    sources.write(html, ROOT, src, entries, shown, executed, manifest.commit, code)
+    sources.write(html, ROOT, src, shown, executed, manifest.commit, code)
     shutil.copy(work / folders.DIGEST, html)
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):

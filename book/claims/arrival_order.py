@@ -79,19 +79,7 @@ NOISE = {"dist1": sp.Rational(1, 12) - e**2 / 16, "dist2": (1 - e) ** 2 / 12}
 _TRIED = [cr.dist1(0.3), cr.dist2(0.3)]
 
 
-@claim(
-    "C20",
-    proof="06b-arrival-order#expected-size",
-    prose="that the mean of a sum is the sum of the means",
-    touches=("Dist-1", "Dist-2"),
-    place='Section "Analysis of the Node ordering algorithm", first paragraph',
-    status="holds",
-    basis="proved",
-    statement=r"""The expected cluster size of a record of $V_i$ has mean $\frac\epsilon c |V_i| + (\frac12 -
-    \frac\epsilon{2c}) n$, with $c = 2$ for Dist-1 and $c = 1$ for Dist-2.""",
-    code=[expected_sizes, steps],
-    test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
-)
+@claim("C20")
 def mean_of_the_expected_size(sums=None, sizes=(12, 6, 2)):
     means, first = _means(), np.cumsum(sizes) - np.array(sizes)
     if sums is None:
@@ -151,19 +139,7 @@ class _Rows:
             size=self.repetitions, limit=self.surely)  # fmt: skip
 
 
-@claim(
-    "B57",
-    proof="06b-arrival-order#prop-node-noise",
-    prose="which terms the two sums share, and that all others are independent",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The difference of the expected sizes of records in clusters of $a$ and $b$ has mean $\frac\epsilon c
-    (a - b)$ and variance $2 (n - 2) \sigma^2$, $\sigma^2 = \frac1{12} - \frac{\epsilon^2}{16}$ (Dist-1) or $\frac{(1 -
-    \epsilon)^2}{12}$ (Dist-2).""",
-    code=[expected_sizes, steps],
-    test="test_orderings.py::test_the_expected_size_has_the_mean_and_the_spread_of_the_paper_s_models",
-)
+@claim("B57")
 def mean_and_variance_of_the_difference(table=None, models=None, sizes=None):
     a, b = sp.symbols("a b", positive=True)
     differences = []
@@ -241,28 +217,7 @@ def _own_models(runs: int) -> tuple[list[float], list[float]]:
     return means, bounds
 
 
-@claim(
-    "E03",
-    proof="06-node-ordering#thm-node-corrected",
-    prose="the union bound, and independence of the past",
-    touches="general densities",
-    about="C10",
-    place="Theorem 3 and its proof: the order in which records arrive",
-    status="refuted",
-    basis="proved",
-    statement="""The theorem is stated for the algorithm as described, which sorts the records by expected size. Its
-    proof sets this order aside, and takes the similarities of an arriving record to be independent of the past.""",
-    corrected="""The corrected theorem holds for every arrival order that is independent of the similarities, such as a
-    random one.""",
-    affects="Theorem 3 for the algorithm as described, under general models.",
-    stands="""The theorem, corrected, if the order is chosen without looking at the similarities; Proposition 5, in any
-    order. For Dist-1 and Dist-2 no violation of the bound was found by expected size.""",
-    code=[NodeOrdering, node_bound, expected_queries],
-    test=[
-        "test_errata.py::test_three_records_sorted_by_expected_size",
-        "test_bounds.py::test_the_corrected_node_bound_needs_an_order_independent_of_the_similarities",
-    ],
-)
+@claim("E03")
 def order_of_arrival(misleading=None, sizes=None, misleading_runs=None, runs=3):
     """`misleading_runs`: questions by expected size and in random order; `runs`: for each model of the paper."""
     if misleading_runs is None:
@@ -289,22 +244,7 @@ def order_of_arrival(misleading=None, sizes=None, misleading_runs=None, runs=3):
     yield from (corrected(also(piece)) for piece in from_all_orders())
 
 
-@claim(
-    "C21",
-    touches=("general densities", "Dist-1", "Dist-2", "experiments"),
-    stands="The corrected theorem for orders that ignore the similarities; Proposition 5 in any order.",
-    place='Section "Analysis of the Node ordering algorithm", first paragraph',
-    status="undecided",
-    statement="""As a biased estimate, the expected size may carry no information, so the arrival order may be taken to
-    be arbitrary.""",
-    affects="how far Theorem 3 applies to the algorithm as described: see E03.",
-    code=[NodeOrdering, expected_queries_in_order, node_bound],
-    test=[
-        "test_orderings.py::test_the_order_of_arrival_matters",
-        "test_bounds.py::test_the_corrected_node_bound_needs_an_order_independent_of_the_similarities",
-        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-    ],
-)
+@claim("C21")
 def arbitrary_arrival_order(
     table=None, models=None, sizes=None, fixed=None, misleading=None, misleading_sizes=None, misleading_runs=None
 ):

@@ -25,15 +25,7 @@ TESTS = "test_audit.py::test_"
 NEAR = 0.02
 
 
-@claim("B166", place=BEYOND, status="holds", basis="proved", proof="13b-audit#thm-audit",
-       prose="the coupling with a Poisson process, and that the unread part of a random order is in random order",
-       statement=r"""For true answers and any similarities and ordering, the true number of matching pairs is ever
-           rejected by the audit, $H(g) \ge c_k$, with probability at most $\alpha$. So at all times at once, with
-           probability at least $1 - \alpha$, the recall is at least the certified one.""",
-       code=[cr.Audit, limits],
-       test=[TESTS + "every_truth_and_every_order_of_draws_of_four_records",
-             TESTS + "the_recall_is_hardly_ever_below_what_is_certified",
-             TESTS + "the_limit_is_that_of_the_definition"])  # fmt: skip
+@claim("B166")
 def limit_for_the_matches_missed(errors=None, alpha=0.2):
     """`errors`: as for B168."""
     x, r, k = sp.symbols("x R k", positive=True)
@@ -53,11 +45,7 @@ def limit_for_the_matches_missed(errors=None, alpha=0.2):
     yield also(bounded("exact probability of an error in small populations", errors, alpha))
 
 
-@claim("B167", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""A Poisson process of rate 1 has at most $k$ points before $c_k$, for some $k < K$, with probability
-           $\alpha(1 - \frac1{(K+1)^2})$; and $e^{-c_0} = \frac34\alpha$, $c_0 e^{-c_1} = \frac5{36}\alpha$.""",
-       code=limits, test=[TESTS + "the_first_limits_are_those_computed_by_hand",
-                          TESTS + "a_poisson_process_crosses_the_limits_as_often_as_stated"])  # fmt: skip
+@claim("B167")
 def limits_of_the_exposure(alpha=0.3, most=40, runs=20_000, seed=1):
     first, second = limits(alpha, 2)
     yield agreement("the first two limits", [np.exp(-first), first * np.exp(-second)], [3 * alpha / 4, 5 * alpha / 36],
@@ -73,10 +61,7 @@ def limits_of_the_exposure(alpha=0.3, most=40, runs=20_000, seed=1):
     )  # fmt: skip
 
 
-@claim("B168", place=BEYOND, status="holds", basis="exact",
-       statement=r"""If few pairs are open and all orders of drawing them are equally likely, the true number of
-           matches is ever rejected in at most a share $\alpha$ of the orders, whatever that number is.""",
-       code=limits, test=TESTS + "every_sample_of_every_small_population")  # fmt: skip
+@claim("B168")
 def errors_in_small_populations(errors=None, alpha=0.2):
     """`errors`: for each number of pairs and of matches, the share of orders with an error, a Fraction."""
     errors = exact_errors(alpha, 9) if errors is None else errors
@@ -86,10 +71,7 @@ def errors_in_small_populations(errors=None, alpha=0.2):
     )
 
 
-@claim("B169", place=BEYOND, status="holds", basis="simulated",
-       statement="""On real, invented and shuffled similarities the recall is below the certified one in at most a
-           twentieth of the runs at a confidence of 0.95, up to chance.""",
-       code=cr.Audit, test="test_audits.py::test_what_is_recorded_is_what_an_audit_gives")  # fmt: skip
+@claim("B169")
 def recall_below_what_is_certified(rows=None):
     """`rows`: as `book.companion.audits.measured` returns them."""
     rows = audits.recorded() if rows is None else rows
@@ -103,11 +85,7 @@ def recall_below_what_is_certified(rows=None):
     )  # fmt: skip
 
 
-@claim("B170", place=BEYOND, status="holds", basis="exact",
-       statement=r"""An audit that finds no match asks about $\sum (1 - e^{-c_0 w/x})$ questions, summed over the open
-           pairs of components, $w$ pairs of records each, where $x$ is the least number of matching pairs that must
-           not be missed.""",
-       code=[cr.Audit, audit_cost], test=TESTS + "with_nothing_left_it_costs_what_was_expected")  # fmt: skip
+@claim("B170")
 def expected_cost(rows=None):
     """`rows`: as for B169."""
     rows = audits.recorded() if rows is None else rows

@@ -81,18 +81,7 @@ def _searched(most_records):
     yield from map(also, others)
 
 
-@claim(
-    "C05",
-    proof="04a-best-play#prop-lower-coins",
-    prose="that a question concerns at most two hidden records, and the search among boxes",
-    touches="general densities",
-    place="Information theoretic lower bound, first paragraph",
-    status="holds", basis="proved",
-    statement=r"Without similarities every algorithm, deterministic or randomised, needs $\Omega(nk)$ questions.",
-    code=[worst_case, minimax],
-    test=[GAMES + "test_best_play_is_the_formula",
-          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
-)  # fmt: skip
+@claim("C05")
 def without_similarities(most_records=4):
     """`most_records`: for the exhaustive search."""
     yield identity("deterministic: the worst case less $nk/4$ is $k(n-2)/4 + k(n-k)/2$",
@@ -104,20 +93,7 @@ def without_similarities(most_records=4):
     yield from _searched(most_records)
 
 
-@claim(
-    "B31",
-    proof="04a-best-play#prop-lower-game",
-    prose="that the noes between two clusters connect them, and the search among boxes",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Without similarities, the best deterministic strategy asks $nk - \binom{k+1}2$ questions in the worst
-        case for $k$ clusters, and $n(k-1) - \binom k2$ if $k < n$ is given; every randomised strategy, given $2 \le k <
-        n$, at least $nk/8$ in expectation.""",
-    code=[worst_case, minimax, fewest_expected],
-    test=[GAMES + "test_best_play_is_the_formula",
-          GAMES + "test_coins_save_no_more_than_a_constant_factor",
-          GAMES + "test_one_match_among_all_pairs_is_a_search_through_boxes"],
-)  # fmt: skip
+@claim("B31")
 def optimal_strategies_without_similarities(most_records=4):
     """`most_records`: for the exhaustive search."""
     spare = []  # the difference of the two sides, for k = 2, ..., 6 clusters of any sizes

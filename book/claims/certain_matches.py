@@ -33,18 +33,7 @@ def _simulated(means, repetitions, laws, most):
                      size=repetitions, limit=LIMIT)  # fmt: skip
 
 
-@claim(
-    "B38",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    proof="04b-certain-matches#prop-lower-proof",
-    prose="that a record's similarities to earlier members are independent, and that it is asked about at most k times",
-    statement=r"""If each match is determined by its similarity with probability $p$, there is an algorithm that is
-        never wrong and asks in expectation at most $\min\{k^2/p, nk\}$ questions on every partition.""",
-    code=[expected_undetermined, certain_mass],
-    test=[CERTAIN + "test_undetermined_records_by_enumeration",
-          CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n"],
-)  # fmt: skip
+@claim("B38")
 def questions_with_determined_matches(means=None, repetitions=1, clusters=5):
     """`means`: a row for each ε and n, of simulated data sets with equal clusters; without them, only formulas."""
     settings = [(0.05, 5), (0.2, 2), (0.2, 40)]

@@ -26,12 +26,7 @@ EVIDENCE, LEARNED = "test_evidence_ordering.py::test_", "test_learned_densities.
 E = sp.Symbol("epsilon", positive=True)
 
 
-@claim("B121", place=BEYOND, status="holds", basis="exact",
-       statement=r"""The evidence of two components is the sum of the log-likelihood ratios across them: under Dist-1 a
-           difference of votes times $\ln\frac{1+\epsilon}{1-\epsilon}$; under Dist-2 it is zero, or proves a match or a
-           non-match.""",
-       code=[cr.EvidenceOrdering, log_ratios],
-       test=[EVIDENCE + "the_first_questions_by_hand", "test_log_likelihood.py::test_log_ratios_by_hand"])  # fmt: skip
+@claim("B121")
 def evidence_of_two_components(epsilons=(0.05, 0.1, 0.2, 1 / 3)):
     r, a, b = sp.symbols("r a b", positive=True)
     above, below = (1 + E) / (1 - E), (1 - E) / (1 + E)  # f_g/f_r of Dist-1, above and below one half
@@ -50,12 +45,7 @@ def evidence_of_two_components(epsilons=(0.05, 0.1, 0.2, 1 / 3)):
                "formulas.")  # fmt: skip
 
 
-@claim("B125", place=BEYOND, status="holds", basis="simulated",
-       statement="""With known densities evidence ordering asks no more questions than the better of the two heuristics
-           on any row of Table 1; under Dist-1 it asks clearly fewer on every row, and under Dist-2 it stays within one
-           per cent of the ideal.""",
-       code=[cr.EvidenceOrdering, cr.expected_queries],
-       test=EVIDENCE + "it_asks_less_than_the_heuristics_and_learning_costs_little")  # fmt: skip
+@claim("B125")
 def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
     """`runs`: a row for each data set, with its row of Table 1, the model's name, the questions of each ordering, and
     whether all found the clusters. `edge_exact`: the expected questions of edge ordering, row by row."""
@@ -83,15 +73,7 @@ def fewer_questions_on_table_1(runs=None, edge_exact=None, ideal=None):
                           limit=float(np.round(stats.t.isf(5e-6, df), 1))))  # fmt: skip
 
 
-@claim("B176", place=BEYOND, status="holds", basis="proved",
-       proof="12a-summed-evidence#prop-gap-records",
-       prose="when the wrong cluster is asked about, and that arrival does not depend on the similarities",
-       statement=r"""With known densities and records in random order, evidence ordering by records asks in expectation
-           exactly $n - k + \sum_{i \ne j} m_i \sum_{s,t} p_{ij}(s, t)\, W(s, t)$ questions.""",
-       code=[expected_evidence_queries, prob_wrong_first],
-       test=["test_evidence_counts.py::test_few_records_against_all_orders_and_votes",
-             "test_evidence_counts.py::test_proofs_outweigh_everything",
-             "test_evidence_counts.py::test_runs_of_the_ordering_have_this_mean"])  # fmt: skip
+@claim("B176")
 def records_exactly(runs=None, exact=None):
     """`runs`: as for B125, with the form "records"; `exact`: its expected questions, row by row."""
     M, a = sp.symbols("M a", positive=True)
@@ -117,12 +99,7 @@ def records_exactly(runs=None, exact=None):
                f"{len(gap)} data sets.")  # fmt: skip
 
 
-@claim("B126", place=BEYOND, status="holds", basis="simulated",
-       statement="""With densities learned from the answers, evidence ordering asks at most a tenth more than with known
-           ones over all rows of Table 1, and at most 15 per cent more on any row.""",
-       code=[cr.EvidenceOrdering, learned_densities.learned_densities],
-       test=[EVIDENCE + "it_asks_less_than_the_heuristics_and_learning_costs_little",
-             LEARNED + "many_answers_outweigh_the_prior"])  # fmt: skip
+@claim("B126")
 def cost_of_learning_the_densities(runs=None):
     """`runs`: as for B125."""
     runs = _small_rows()[0] if runs is None else runs
@@ -137,14 +114,7 @@ def cost_of_learning_the_densities(runs=None):
                f"Learning the densities costs at most {largest:.1%} more questions on any row of Table 1.")  # fmt: skip
 
 
-@claim("B128", place=BEYOND, status="holds", basis="simulated",
-       statement="""On cora, with known densities, evidence ordering asks slightly more than the better heuristic,
-           because the similarities are dependent: permuted among the matches and among the non-matches, they bring it
-           to the ideal, below both heuristics. With learned densities it asks hardly more than these.""",
-       code=[cr.EvidenceOrdering, learned_densities.dependence],
-       test=[EVIDENCE + "dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws",
-             EVIDENCE + "without_a_model_it_asks_hardly_more_than_the_better_heuristic",
-             LEARNED + "dependence_is_the_intraclass_correlation"])  # fmt: skip
+@claim("B128")
 def dependence_on_cora(runs=None, data=None, model=None, steps=None, ideal=None):
     """`runs`: a row for each run, with "as it is" or "dealt anew" (permuted), the questions of each ordering, and ρ.
     `model`: the two histograms of the data, between `steps`."""

@@ -36,21 +36,7 @@ WITHIN = published.read()["cora-within"].numbers["node"]
 FINER = ["exact", "to tenths"]  # all roundings except the coarsest
 
 
-@claim(
-    "C29",
-    place="Experimental Observations, data sets (ii)",
-    status="misprint",
-    basis="exact",
-    kind="misprint",
-    statement="""cora has 1,878 records in 191 clusters, 124 of them of two or more, the largest of 236; 1,764,381
-         pairs.""",
-    corrected="""It has 1,879 records, consistent with 1,764,381 pairs, in 191 clusters, 123 of them of two or more, the
-         largest of 236.""",
-    affects="nothing else: the experiments use the data, not these numbers",
-    touches="experiments",
-    code=cr.datasets.cora,
-    test="test_datasets.py::test_cora_has_the_known_facts",
-)
+@claim("C29")
 def numbers_of_records_and_clusters(data=None):
     data = data or cr.datasets.cora()
     printed = published.read()["cora-records"].numbers
@@ -184,22 +170,7 @@ def _plain_functions(places):
     return plain | {"field-mean": plain["jaccard-tokens"]}  # names have one field
 
 
-@claim(
-    "C31",
-    place="Figure 2(b) and the paragraph on it",
-    status="undecided",
-    statement="""On cora edge ordering asks 21,099 questions and node ordering 23,243, very close to optimal. (They
-         are 6.4 % and 17.2 % above the least possible number. The similarity function is not named. Of twelve, those
-         that use only the title are closest, with errors of about five per cent, and none gives both numbers.)""",
-    touches="experiments",
-    stands="""With every function tried both orderings ask far less than one question for each record and cluster, and
-         edge ordering less than node ordering.""",
-    code=[family_similarities, cr.EdgeOrdering, cr.NodeOrdering, cr.ideal_queries],
-    test=[
-        "test_datasets.py::test_cora_takes_few_questions_more_than_the_ideal",
-        "test_datasets.py::test_cora_counts_near_the_printed_ones_come_from_the_title",
-    ],
-)
+@claim("C31")
 def printed_counts(data=None, runs=None, names=None, roundings=(10, 2), parts=2, rng=0):
     data, runs = data or cr.datasets.cora(), _few_runs() if runs is None else runs
     means = _of_rows(runs)["questions"].mean().unstack()
@@ -270,16 +241,7 @@ def small_data(sizes=(6, 4, 3, 1, 1)):
     return cr.datasets.synthetic(sizes, cr.dist1(0.4), rng=3, shuffle=True)
 
 
-@claim(
-    "B84",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""No order of the pairs has higher recall after any number of questions than the ideal of Figure 2(b):
-         all matches first, the largest cluster first.""",
-    code=cr.ideal_recall,
-    test="test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
-)
+@claim("B84")
 def ideal_is_fastest(data=None, curves=None):
     data = data or small_data()
     if curves is None:
@@ -320,19 +282,7 @@ def least_of_node_ordering(sizes, shares):
     return [int(m) + comb(j, 2) for m, j in zip(fewest_matches, _fewest_clusters(sizes, shares), strict=True)]
 
 
-@claim(
-    "C32",
-    place="the paragraph on Figure 2(b)",
-    status="undecided",
-    statement="""On cora both orderings exceed a recall of 0.996 in fewer than 4,000 questions. (The similarity function
-         is not named. Edge ordering does so with each of eight functions that use more than the title, exact or rounded
-         to tenths, and needs more questions with only the title. Node ordering needs more with each of twelve
-         functions; but the lower bound for node ordering is less, so it may be possible with another function.)""",
-    touches="experiments",
-    stands="Both orderings find most matches early; edge ordering with more than the title as early as the text says.",
-    code=[cr.Resolution.recall, cr.NodeOrdering, family_similarities],
-    test="test_datasets.py::test_cora_recall_within_the_printed_questions",
-)
+@claim("C32")
 def recall_within(data=None, runs=None, first=None, similarity="jaccard-tokens", parts=2, rng=0):
     data, first = data or cr.datasets.cora(), first or _first()
     runs = _few_runs() if runs is None else runs
@@ -422,19 +372,7 @@ def _first_non_matches(run, labels):
     return len({frozenset(labels[pair].tolist()) for pair in run.queries[~run.answers]})
 
 
-@claim(
-    "B83",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""On cora neither ordering asks a question whose answer is implied, and both settle every pair; edge
-         ordering in decreasing order of similarity, node ordering record by record.""",
-    code=[cr.EdgeOrdering, cr.NodeOrdering],
-    test=[
-        "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
-        "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
-    ],
-)
+@claim("B83")
 def no_implied_question_is_asked(data=None, first=None, kinds=None):
     data = data or small_data()
     labels, n, k = data.labels, data.n, len(data.sizes)

@@ -94,19 +94,7 @@ def _nearest_again(pair, model, epsilons):
     return np.min(found, axis=0)
 
 
-@claim(
-    "C30",
-    place="Figure 2(a) and the paragraph on it",
-    status="undecided",
-    statement="""The similarities of cora resemble Dist-2 more than Dist-1. (Neither the similarity function nor the
-         measure of resemblance is named. With twelve functions and three distances to the best fit of each model, it
-         holds in all cases except one, total variation with tf-idf of the title.)""",
-    touches="experiments",
-    stands="""cora is nearer to Dist-2 by every measure tried for eleven of twelve functions, and by two of three for
-         the other.""",
-    code=[total_variation, hellinger2, family_similarities],
-    test="test_datasets.py::test_cora_is_nearer_to_dist2_than_to_dist1",
-)
+@claim("C30")
 def closer_to_dist2(histograms=None, fits=None, best_fit=_best_fit, epsilons=None):
     epsilons = np.arange(1, 20) / 40 if epsilons is None else epsilons
     tried = {name: {e: model(e) for e in epsilons} for name, model in MODELS.items()}
@@ -154,16 +142,7 @@ def _law(green, red):
     return values, count, np.searchsorted(np.sort(green), values, side="right") / len(green)
 
 
-@claim(
-    "B81",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""For real similarities the integral is an average over the non-matches, and it is at least the share of
-         non-matches that no match exceeds in similarity.""",
-    code=cr.datasets.cora,
-    test="test_datasets.py::test_cora_has_non_matches_that_no_match_beats",
-)
+@claim("B81")
 def integral_of_real_values(data=None, law=None, curve=None, trials=20_000, rng=0):
     data = data or cr.datasets.cora()
     green, red = data.condensed[data.matching], data.condensed[~data.matching]
@@ -206,18 +185,7 @@ def integral_of_real_values(data=None, law=None, curve=None, trials=20_000, rng=
 # --- how fast node ordering can be ---------------------------------------------------------------------------------
 
 
-@claim(
-    "B82",
-    proof="09a-cora-in-detail#prop-node-recall",
-    prose="that the first record of a cluster needs an answer about each cluster before it",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""A node ordering with recall $\rho$ has asked at least $M(\rho) + \binom{j(\rho)}2$ questions, and this
-         bound is attained.""",
-    code=cr.NodeOrdering,
-    test="test_orderings.py::test_node_ordering_pays_for_each_cluster_it_opens",
-)
+@claim("B82")
 def recall_of_node_ordering(data=None, bound=None, attained=None, arrivals=None):
     data = data or small_data()
     truth, sizes = cr.Truth(data.labels), data.sizes

@@ -27,17 +27,7 @@ from crowder.theory import T as t
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B23",
-    proof="03a-dist2-bounds#prop-l-approx",
-    prose="nothing but the order of the steps",
-    place="beyond the paper",
-    statement=r"""Both simplifications for Dist-1 underestimate $L_{g,r}$; a valid upper bound for $t \ge 1$ is
-              $L_{g,r}(t) \le \frac{1-\epsilon}{t+1}$.""",
-    basis="proved",
-    code=[cr.L, cr.L_symbolic],
-    test="test_theory.py::test_simplifications_for_dist1_err_downwards",
-)
+@claim("B23")
 def simplifications_underestimate():
     bound, power = (1 - e) / (t + 1), ((1 - e) / 2) ** (t - 1)
     yield identity(
@@ -67,16 +57,7 @@ def simplifications_underestimate():
     yield also(bounded(r"the first below $L_{g,r}(t)$", limit / (1 + dial[:, None]), values))
 
 
-@claim(
-    "B24",
-    proof="03a-dist2-bounds#prop-l-chain",
-    prose="nothing but the order of the steps",
-    place="beyond the paper",
-    statement=r"For Dist-2 and $t \ge 1$, $L_{g,r}(t) \le e^{-H^2(t+1)}/(t+1)$, tighter than the chain in the paper.",
-    basis="proved",
-    code=cr.L,
-    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
-)
+@claim("B24")
 def tighter_bound_for_dist2():
     derived = derive()
     yield as_powers(derived)
@@ -88,17 +69,7 @@ def tighter_bound_for_dist2():
     yield from map(also, further)
 
 
-@claim(
-    "B26",
-    proof="03a-dist2-bounds#used-bound",
-    prose="nothing but the order of the steps",
-    place="beyond the paper",
-    statement=r"""For Dist-2, $L_{g,r}(s) \le e^{-\epsilon s}/(s+1)$, with equality only at $s = 0$; the proof for node
-              ordering has an equality.""",
-    basis="proved",
-    code=cr.L,
-    test="test_theory.py::test_bounds_for_dist2_hold_from_one_on",
-)
+@claim("B26")
 def inequality_for_node_ordering(used=None):
     derived = derive()
     yield also(

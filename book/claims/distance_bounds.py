@@ -11,20 +11,7 @@ from crowder.densities import hellinger2, total_variation
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B12",
-    place="beyond the paper",
-    statement=r"""$H^2 \le \mathrm{TV} \le H\sqrt{2 - H^2}$, with equality on the left for Dist-2 and on the right for
-              Dist-1.""",
-    basis="proved",
-    proof="02a-distance-bounds#prop-bounds",
-    prose="that integration keeps these inequalities; the remainder of Cauchy and Schwarz is computed for three steps",
-    code=[hellinger2, total_variation],
-    test=[
-        "test_models.py::test_distances_by_quadrature_and_their_inequalities",
-        "test_models.py::test_the_two_models_are_the_two_edges_of_what_is_possible",
-    ],
-)
+@claim("B12")
 def total_variation_between_hellinger_bounds(models=None):
     derived = derive()
     f, h = sp.symbols("f h", positive=True)  # two densities at a point

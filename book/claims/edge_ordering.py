@@ -264,25 +264,7 @@ def _repaired_in_numbers():
     )  # fmt: skip
 
 
-@claim(
-    "C09",
-    proof="05-edge-ordering#thm-edge-repaired",
-    prose="questions counted by pairs of components, and the union bound",
-    touches="general densities",
-    place="Theorem 2 (edge ordering) and its proof",
-    status="refuted", basis="proved",
-    statement=r"""Edge ordering asks at most $n + \min_{1\le s\le n} \bigl[\binom k2 s^2 + n \sum_i
-        \sum_{\ell=s}^{|V_i|} \ell\, L_{g,r}(\binom\ell2)\bigr]$ questions.""",
-    corrected=r"""With a union-bound factor for the choice of the unconnected records: at most $n - k + \min_{s \ge 1}
-        \bigl[\binom k2 s^2 + \sum_i m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$, $m_i = |V_i|$.""",
-    affects="general densities, if a few matches are more similar than all non-matches and most are less similar.",
-    stands=r"""For the models of the paper no violation was found at the sizes tried, nor for any model with $F_g \le
-        F_r$ that was tried. Propositions 2 to 4 have proofs that do not use the theorem.""",
-    code=[cr.edge_bound, cr.L, cr.expected_queries],
-    test=[BOUNDS + "test_seventy_five_records_exceed_theorem_2",
-          BOUNDS + "test_edge_bound_is_its_formula_in_fractions",
-          BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models"],
-)  # fmt: skip
+@claim("C09")
 def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
     """`runs`: questions in runs on the counterexample; `shapes`: cluster sizes for the models of the paper; `random`:
     number of random models."""
@@ -336,17 +318,7 @@ def theorem_2(runs=None, shapes=([1] * 9, [2] * 5, [9, 4, 1]), random=6):
 # --- beyond the paper --------------------------------------------------------------------------------------------
 
 
-@claim(
-    "B43",
-    proof="05-edge-ordering#prop-edge-tree",
-    prose="that questions are tree edges, and exchangeability",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""The questions of edge ordering about one record and a cluster of $m$ are the record's edges in a
-        maximum spanning tree; if $f_g = f_r$, their expected number is $2m/(m + 1)$.""",
-    code=[cr.expected_queries],
-    test=BOUNDS + "test_one_record_against_a_cluster_is_asked_about_less_than_twice",
-)  # fmt: skip
+@claim("B43")
 def questions_are_tree_edges(orders=None):
     """`orders` of six records."""
     orders = some_orders(200) if orders is None else orders
@@ -368,18 +340,7 @@ def questions_are_tree_edges(orders=None):
     ))  # fmt: skip
 
 
-@claim(
-    "B44",
-    proof="05-edge-ordering#thm-edge-likely",
-    prose="one record at a time, and that lower non-matches cause no new question",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""If $F_g \le F_r$, edge ordering asks at most $n - k + \sum_{i<j} 2 m_i m_j / (\max(m_i, m_j) + 1) \le
-        k(n - 1)$ questions.""",
-    code=[edge_tree_bound],
-    test=[BOUNDS + "test_the_tree_bound_is_its_formula",
-          BOUNDS + "test_the_tree_bound_holds_on_random_models_with_dominance"],
-)  # fmt: skip
+@claim("B44")
 def tree_bound():
     yield identity("the sums", *tree_sums())
     said = (
@@ -395,14 +356,7 @@ def tree_bound():
                        [len(s) * (sum(s) - 1) for s in MORE]))  # fmt: skip
 
 
-@claim(
-    "B46",
-    place="beyond the paper",
-    status="holds", basis="exact",
-    statement=r"In the model with three steps, $E[Q] = n - k + \sum_{i<j} E[c_i] E[c_j]$ and $L_{g,r}(t) = (1 - p)^t$.",
-    code=[cr.expected_queries, cr.L],
-    test=BOUNDS + "test_the_model_on_three_steps",
-)  # fmt: skip
+@claim("B46")
 def model_with_three_steps():
     few = [([2, 1], HALF), ([4, 3, 1], Fraction(1, 5)), ([12, 12, 7], Fraction(1, 9)), ([30, 30], Fraction(1, 40))]
     times = (0, 1, 2, 10, 300)
@@ -417,17 +371,7 @@ def model_with_three_steps():
                     [(1 - p) ** t for _, p in few for t in times], tolerance=1e-12, relative=True)  # fmt: skip
 
 
-@claim(
-    "B47",
-    proof="05-edge-ordering#thm-edge-repaired",
-    prose="questions counted by pairs of components, and the union bound",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Theorem 2 with the union-bound factor: at most $n - k + \min_{s \ge 1} \bigl[\binom k2 s^2 + \sum_i
-        m_i (n - m_i) \binom{m_i}{s+1} L_{g,r}(\binom{s+1}2)\bigr]$ questions, in every model.""",
-    code=[cr.L, cr.expected_queries],
-    test=BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
-)  # fmt: skip
+@claim("B47")
 def theorem_2_repaired():
     yield sum_over_pairs()
     yield questions_and_components()

@@ -84,24 +84,7 @@ def _spread(rng, n, k):
     return (1 + rng.multinomial(n - k, rng.dirichlet([0.3] * k))).tolist()
 
 
-@claim(
-    "C15",
-    proof="05b-edge-proofs#prop-edge-uniform",
-    prose="the theorem from which it starts (B44)",
-    touches="F_g <= F_r",
-    place="Proposition 2 (uniform noise) and its proof",
-    status="holds with a caveat", basis="proved", kind="condition",
-    statement=r"""Without information, $L_{g,r}(t) = 1/(t + 1)$ and edge ordering asks $O(nk \log\frac nk)$
-        questions.""",
-    corrected=r"""For $n \ge 2k$. For all $k \le n$ it asks at most $k(n - 1)$, hence $O(nk(1 + \log\frac nk))$.""",
-    affects=r"""$k$ close to $n$, where the logarithm vanishes and the questions do not; and the step of the proof that
-        sums over $\ell$, for clusters of fewer than $s - 1$ records.""",
-    stands="""The proposition, through the argument with spanning trees instead of Theorem 2; even without the
-        logarithm.""",
-    code=[edge_tree_bound, cr.L_symbolic, cr.L, cr.expected_queries],
-    test=[BOUNDS + "test_without_information_fewer_than_nk_questions",
-          BOUNDS + "test_steps_of_the_printed_proof_for_uniform_similarities"],
-)  # fmt: skip
+@claim("C15")
 def proposition_2(largest=20):
     """`largest`: the largest size of equal clusters."""
     grid = [[m] * clusters for m in (1, 2, 5, 20, 100) if m <= largest for clusters in (2, 3, 10, 1000)]
@@ -210,25 +193,7 @@ def _dist1_in_numbers(runs, repetitions, largest):
     yield _runs_agree(runs, "dist1", repetitions)
 
 
-@claim(
-    "C16",
-    proof="05b-edge-proofs#prop-edge-dist1",
-    prose="the theorem from which it starts (B44)",
-    touches="Dist-1",
-    place="Proposition 3 (Dist-1) and its proof",
-    status="holds with a caveat", basis="proved", kind="condition",
-    statement=r"""Under Dist-1, $0 < \epsilon < \frac12$, edge ordering asks $O(nk(1 - 2\epsilon) \log\frac nk)$
-        questions; the proof takes $\epsilon$ to be small.""",
-    corrected=r"""For small $\epsilon$, or any that is bounded away from $\frac12$. For all $\epsilon$, with the factor
-        before the expansion: $O\bigl(nk\,\frac{1-\epsilon}{1+\epsilon} \log\frac nk\bigr)$ for $n \ge 2k$, and in fact
-        at most $k(n - 1)$; the factor lies between $\frac13$ and 1.""",
-    affects=r"how the count falls as $\epsilon$ grows: $1 - 2\epsilon$ tends to 0 at $\frac12$, the count does not.",
-    stands=r"""The proposition for small $\epsilon$, as its proof has it, and the order in $n$ and $k$ for each
-        $\epsilon$. The experiments do not use the bound.""",
-    code=[cr.expected_queries, edge_tree_bound, cr.L_symbolic],
-    test=[BOUNDS + "test_dist1_at_one_half_asks_questions_all_the_same",
-          BOUNDS + "test_dist1_saves_the_corrected_factor"],
-)  # fmt: skip
+@claim("C16")
 def proposition_3(runs=None, repetitions=60, largest=25):
     """`runs`: the rows of Table 1, simulated with this number of `repetitions` and exact; `largest`: the largest size
     of three equal clusters."""
@@ -267,19 +232,7 @@ def proposition_3(runs=None, repetitions=60, largest=25):
         yield corrected(also(piece))
 
 
-@claim(
-    "C17",
-    proof="05b-edge-proofs#edge-dist2-proof",
-    prose="the theorems from which it starts (B41, B44), and the union bound over splits of a cluster",
-    touches="Dist-2",
-    place="Proposition 4 (Dist-2) and its proof",
-    status="holds", basis="proved",
-    statement=r"""Under Dist-2 edge ordering asks $O(n + k^2 \log n/\epsilon)$ questions; at $s = \sqrt{4 \ln
-        n/\epsilon} + 1$ the sum of Theorem 2 is below 1.""",
-    code=[edge_tree_bound, disconnected, cr.L, cr.expected_queries],
-    test=[BOUNDS + "test_dist2_within_its_explicit_bound",
-          BOUNDS + "test_the_printed_tail_for_dist2_is_below_one"],
-)  # fmt: skip
+@claim("C17")
 def proposition_4(compared=None, runs=None, repetitions=60):
     """`compared`: exact counts and bounds of equal clusters; `runs`: the rows of Table 1, simulated and exact."""
     e = EPSILON
@@ -339,17 +292,7 @@ def _printed_tail(n, sizes, epsilon):
     return n * sum(float(ell @ cr.L(cr.dist2(epsilon), ell * (ell - 1) / 2)) for ell in terms)
 
 
-@claim(
-    "B48",
-    proof="05b-edge-proofs#prop-edge-dist1",
-    prose="the theorem from which it starts (B44)",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Under Dist-1, $E[Q] \le k(n - 1) \le \frac3{\ln 2}\, nk\, \frac{1-\epsilon}{1+\epsilon} \ln\frac nk$
-        for $n \ge 2k$.""",
-    code=[edge_tree_bound, cr.expected_queries],
-    test=BOUNDS + "test_dist1_saves_the_corrected_factor",
-)  # fmt: skip
+@claim("B48")
 def dist1_with_its_factor(runs=None, repetitions=60, largest=25):
     """See `proposition_3`."""
     sizes = published.cluster_sizes(announced=True)
@@ -362,15 +305,7 @@ def dist1_with_its_factor(runs=None, repetitions=60, largest=25):
         yield also(piece)
 
 
-@claim(
-    "B45",
-    place="beyond the paper",
-    status="holds", basis="exact",
-    statement=r"""Without information, a cluster of $m$ is not yet connected when a given non-match comes up with
-        probability $D(m) \le (\ln m + \gamma)/m$, for $m$ from 2 to 1,000.""",
-    code=[disconnected],
-    test=BOUNDS + "test_chance_to_be_in_pieces",
-)  # fmt: skip
+@claim("B45")
 def prob_of_being_disconnected(largest=100):
     """`largest`: the largest m."""
     m = np.arange(2, largest + 1)

@@ -57,17 +57,7 @@ def _corners_in_fractions(model, sizes):
     )  # fmt: skip
 
 
-@claim(
-    "C03",
-    proof="05c-edge-worst-cases#prop-edge-worst",
-    prose="the number of questions when all non-matches come first",
-    touches="general densities",
-    place="Introduction, the heuristic of Wang et al.",
-    status="holds", basis="proved",
-    statement=r"On some instances edge ordering asks of order $n$ times as many questions as an optimal strategy.",
-    code=[cr.EdgeOrdering, cr.ideal_queries],
-    test=BOUNDS + "test_backwards_similarities_cost_a_quarter_of_n_times_the_optimum",
-)  # fmt: skip
+@claim("C03")
 def factor_of_order_n(runs=None, ratios=None):
     """`runs` and `ratios`: from n to the questions asked, and to expected questions over the optimum."""
     backwards = cr.SimilarityModel.from_steps([0, HALF, 1], green=[2, 0], red=[0, 2])
@@ -97,18 +87,7 @@ def factor_of_order_n(runs=None, ratios=None):
                          [size - 1 for size in runs]))  # fmt: skip
 
 
-@claim(
-    "B41",
-    proof="05c-edge-worst-cases#thm-edge-corrected",
-    prose="questions counted by pairs of components, whose levels are independent of the matches",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""In every model, at most $s s' + m m' (\Pr(c(R) > s) + \Pr(c'(R) > s'))$ questions are asked between
-        two clusters; with $s$ and $s'$ either 1 or all records, this gives the smallest of four numbers.""",
-    code=[cr.edge_bound, disconnected],
-    test=[BOUNDS + "test_corrected_edge_bound_is_its_formula_with_every_graph_listed",
-          BOUNDS + "test_the_corrected_edge_bound_holds_on_random_models"],
-)  # fmt: skip
+@claim("B41")
 def bound_for_every_model(orders=None):
     """`orders` of six records."""
     models = small_models()
@@ -125,17 +104,7 @@ def bound_for_every_model(orders=None):
     )), said)  # fmt: skip
 
 
-@claim(
-    "B42",
-    proof="05c-edge-worst-cases#prop-edge-factor",
-    prose="that a match reduces the number of components by at most one, and linearity of expectation",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""The printed bound of Theorem 2 can be too small by any factor: at least $m/(24 \ln m)$ for two
-        clusters of $m$, in the limit.""",
-    code=[cr.edge_bound, cr.expected_queries],
-    test=BOUNDS + "test_theorem_2_can_be_exceeded_by_any_factor",
-)  # fmt: skip
+@claim("B42")
 def any_factor(points=4):
     """`points`: values of m from 10 to 10,000."""
     allowed = 2 * x + 4 + (2 + sp.sqrt(6 * x * sp.log(x))) ** 2

@@ -155,29 +155,11 @@ _TESTS = [
 ]
 
 
-@claim(
-    "B61",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""The exact expected number of questions of edge ordering, for every piecewise-constant model and all
-        cluster sizes, as an integral over the level that sums over pairs of components.""",
-    code=_CODE,
-    test=_TESTS,
-)
+@claim("B61")
 def exact_count_of_edge_ordering(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
     yield from _formula("edge", small, symbolic, stable, quadratures, models, seed)
 
 
-@claim(
-    "B63",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""The exact expected number of questions of node ordering with random arrival, for every
-        piecewise-constant model and all cluster sizes, as an integral over level and arrival time.""",
-    code=_CODE,
-    test=_TESTS,
-)
+@claim("B63")
 def exact_count_of_node_ordering(small=None, symbolic=None, stable=None, quadratures=(24, 48), models=4, seed=2017):
     yield from _formula("node", small, symbolic, stable, quadratures, models, seed)

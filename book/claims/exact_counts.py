@@ -88,16 +88,7 @@ def rows_of_table_1(repetitions, seed, n_jobs=1):
     return pd.concat(parts, ignore_index=True), mean["sorted"] / mean["node"] - 1
 
 
-@claim(
-    "B60",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement="""On the rows of Table 1 the exact expectations are what simulation gives, for edge ordering and for node
-        ordering with records in random order.""",
-    code=[cr.expected_queries],
-    test="test_expected_counts.py::test_table_1_is_what_simulation_gives",
-)
+@claim("B60")
 def table_1(table=None, runs=60, limit=5):
     table = pd.concat([_few_runs("edge"), _few_runs("node")]) if table is None else table
     off = ((table["simulated"] - table["exact"]) / table["error"]).abs().max()
@@ -120,20 +111,7 @@ def _every_graph(m):
     return seen, len(pairs)
 
 
-@claim(
-    "B62",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""The probability that a random graph is connected, by a recursion without subtraction, and the expected
-        number of components of each size.""",
-    code=[connected, component_numbers, connected_polynomials],
-    test=[
-        "test_random_graphs.py::test_numbers_are_those_of_all_graphs_on_up_to_five_vertices",
-        "test_random_graphs.py::test_the_recursion_of_positive_terms_is_the_one_that_subtracts",
-        "test_random_graphs.py::test_component_sizes_add_up_to_all_vertices",
-    ],
-)
+@claim("B62")
 def connectivity_and_components(vertices=4, sizes=(50,)):
     q, recursion, drawn, floats = sp.Symbol("q"), [], [], []
     for m in range(1, vertices + 1):
@@ -260,28 +238,7 @@ def _further(growth):
                     [float(cr.expected_queries_exact(*case)) for case in small], tolerance=1e-9)  # fmt: skip
 
 
-@claim(
-    "C19",
-    touches=("Dist-1", "experiments"),
-    place="After Propositions 3 to 5, and in the observations on Table 1",
-    status="refuted",
-    basis="proved",
-    proof="14a-limits#cor-results-limit",
-    prose="the limits of the two orderings (B67, B68), and for all sizes the bounds of B44 and B66",
-    statement=r"For Dist-1, edge ordering asks more than node ordering by a factor of the order of $\log\frac nk$.",
-    corrected=r"""By a constant factor. For $k$ equal clusters that grow, the ratio tends to $\frac{2 + (k-1)K}{2 +
-        (k-1)(1-\epsilon)}$, where $K = K(\lambda)$, $\lambda = \frac{1-\epsilon}{1+\epsilon}$; as $k$ grows, too, to
-        $\frac{K}{1-\epsilon}$: between 1.43 as $\epsilon \to 0$ and 1.09 at $\epsilon = \frac12$. Without information,
-        at most twice as many non-matches, for all sizes.""",
-    affects="the remark that explains Table 1 by this factor, and the comparison of the two upper bounds for Dist-1.",
-    stands="""The two upper bounds; and that edge ordering asks more than node ordering if there is little
-        information.""",
-    code=[cr.expected_queries, edge_limit, node_limit],
-    test=[
-        "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
-        "test_asymptotics.py::test_edge_over_node_tends_to_a_constant",
-    ],
-)
+@claim("C19")
 def ratio_tends_to_a_constant(growth=None, k=1000, low=10, high=1000, points=1000):
     """`k` clusters of `m` records each, for each m of `growth`; `low` and `high` are two of them."""
     growth = growing_clusters() if growth is None else growth

@@ -87,20 +87,7 @@ def family_limit(means, runs):
 # --- the claims ----------------------------------------------------------------------------------------------------
 
 
-@claim(
-    "B171",
-    place=BEYOND,
-    status="holds",
-    basis="proved",
-    proof="07c-expected-size#prop-size-common",
-    prose="that only the similarity of the two records enters both sums",
-    statement=r"""Without their similarities to a third record, the expected sizes of two records have a covariance
-        equal to the variance of their own similarity. If $f_g$ and $f_r$ have the variance $\sigma^2$, sums with
-        independent parts of variance $(n-3)\sigma^2$ and a common part of variance $\sigma^2$ have these variances and
-        covariances.""",
-    code=nonmatches_by_expected_size,
-    test=OWN_MODEL,
-)
+@claim("B171")
 def common_part():
     n, s = sp.symbols("n sigma", positive=True)
     eps = sp.Symbol("epsilon", positive=True)
@@ -131,19 +118,7 @@ def _drawn_sums(n=8, runs=4000):
     return simulation(f"variance and covariance of drawn sums, {n} records", *means, [(n - 2) / 12, 1 / 12], size=runs)
 
 
-@claim(
-    "B172",
-    place=BEYOND,
-    status="holds",
-    basis="proved",
-    proof="07c-expected-size#prop-size-weights",
-    prose="that densities may be multiplied out, as independent similarities may have any",
-    statement=r"""Let $w_1, \dots, w_p$ be independent with densities $f_x$, let $0 \le h_x \le 1$ and
-        $Z_x = \int f_x h_x > 0$. Weighted with $\prod h_x(w_x)$, their sum has the density of $\prod Z_x$ times that of
-        a sum of independent variables with densities $f_x h_x / Z_x$.""",
-    code=nonmatches_by_expected_size,
-    test=OWN_MODEL,
-)
+@claim("B172")
 def weighted_sums():
     """In generating functions: similarities of one density and of another, on two levels each."""
     y, a, b = sp.symbols("y a b", positive=True)
@@ -160,16 +135,7 @@ def weighted_sums():
                said)  # fmt: skip
 
 
-@claim(
-    "B173",
-    place=BEYOND,
-    status="holds",
-    basis="simulated",
-    statement="""With records arriving by expected size, `cr.expected_queries` agrees with the mean number of questions
-        of node ordering on all nine data sets of Table 1.""",
-    code=[cr.expected_queries, nonmatches_by_expected_size],
-    test=[RUNS, OWN_MODEL],
-)
+@claim("B173")
 def table_1_by_expected_size(rows=None, runs=None):
     """`rows`: formula, mean and standard error of `runs` runs, for each row of Table 1."""
     rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
@@ -181,17 +147,7 @@ def table_1_by_expected_size(rows=None, runs=None):
                      rows["error"], 0, size=runs, limit=family_limit(len(rows), runs)), said)  # fmt: skip
 
 
-@claim(
-    "B174",
-    place=BEYOND,
-    status="holds",
-    basis="simulated",
-    statement="""Under Dist-2 the dependence between a record's expected size and the similarities that are compared
-        saves questions: without it, the same calculation gives too many on each row of Table 1, by at most five per
-        cent.""",
-    code=[nonmatches_by_expected_size],
-    test=[RUNS],
-)
+@claim("B174")
 def weights_matter(rows=None, runs=None):
     """`rows`: as for B173, with the model and the count without weights."""
     rows, runs = (_few_rows(), 40) if rows is None else (rows, runs)
@@ -204,16 +160,7 @@ def weights_matter(rows=None, runs=None):
     yield also(bounded("and at most 5 % too many", second["without weights"], 1.05 * second["mean"]))
 
 
-@claim(
-    "B175",
-    place=BEYOND,
-    status="holds",
-    basis="simulated",
-    statement="""From a dozen records on, the formula for arrival by expected size agrees with the mean number of
-        questions for the sizes and models tried, also if f_g and f_r differ in variance.""",
-    code=[cr.expected_queries, nonmatches_by_expected_size],
-    test=[FEW, OWN_MODEL],
-)
+@claim("B175")
 def few_records(small=None, runs=None):
     """`small`: formula, mean and standard error of `runs` runs, for a few sizes and models."""
     small, runs = (few_rows(300), 300) if small is None else (small, runs)
@@ -225,17 +172,7 @@ def few_records(small=None, runs=None):
                      size=runs, limit=family_limit(len(small), runs)), said)  # fmt: skip
 
 
-@claim(
-    "B177",
-    place=BEYOND,
-    status="holds",
-    basis="simulated",
-    statement="""For random densities of up to five steps, with other variances for matches than for non-matches, and at
-        least twenty records, the formula for arrival by expected size is within three per cent of the mean number of
-        questions, for the models tried.""",
-    code=[cr.expected_queries, nonmatches_by_expected_size],
-    test=[FEW, OWN_MODEL],
-)
+@claim("B177")
 def random_densities(tried=None, runs=None):
     """`tried`: formula, mean and standard error of `runs` runs, for random models and sizes."""
     tried, runs = (random_rows(8, 150), 150) if tried is None else (tried, runs)

@@ -64,16 +64,7 @@ def _small_counts() -> Evidence:
                      tolerance=1e-10)  # fmt: skip
 
 
-@claim(
-    "B111",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""At every setting of a grid over models, $\epsilon$ and cluster sizes, both expected counts lie between
-    the fewest possible questions, $n - k + \binom k2$, and $nk$.""",
-    code=[questions, expected_queries, ideal_queries],
-    test="test_explorer.py::test_each_number_is_the_one_it_is_called",
-)
+@claim("B111")
 def between_the_least_and_nk(counted=None, records=24, drawn=None):
     counted = _grid() if counted is None else counted
     sizes = [shaped(records, k, shape) for k, shape in zip(counted["clusters"], counted["shape"], strict=True)]
@@ -95,19 +86,7 @@ def between_the_least_and_nk(counted=None, records=24, drawn=None):
                        [counted[f"{ordering}, bound that holds"] * (1 + 1e-9) for ordering in ORDERINGS]))  # fmt: skip
 
 
-@claim(
-    "B112",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement="""The counts in the explorer are the mean numbers of questions that both orderings ask on data drawn from
-    its models.""",
-    code=[questions, shaped, cr.L],
-    test=[
-        "test_explorer.py::test_the_counts_are_what_runs_ask",
-        "test_explorer.py::test_the_grid_has_each_setting_with_its_own_numbers",
-    ],
-)
+@claim("B112")
 def counts_are_means_of_runs(counted=None, records=24, drawn=None):
     counted = _grid() if counted is None else counted
     drawn = _drawn() if drawn is None else drawn
@@ -135,16 +114,7 @@ def _quadrature(model: cr.SimilarityModel, t: int, epsilon: float) -> float:
     return quad(lambda x: model.green.cdf(x) ** t * model.red.pdf(x), 0, 1, points=jumps)[0]
 
 
-@claim(
-    "B113",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""For 240 records in equal clusters and $\epsilon = 0.48$, both orderings ask at most 2 per cent more
-    than the least possible under Dist-2, and at least a third more under Dist-1.""",
-    code=[questions, expected_queries],
-    test="test_explorer.py::test_near_one_half_only_dist2_comes_down_to_the_least",
-)
+@claim("B113")
 def near_one_half(records=240, cluster_numbers=(12, 4, 40, 120), drawn=None):
     near_half, few, far = 0.48, 1.02, 4 / 3
     close, apart = ([questions(make(near_half), shaped(records, k, "equal")) for k in cluster_numbers]

@@ -109,28 +109,7 @@ def _sampled(trials):
     return pd.DataFrame(rows, columns=["p", "votes", "exact", "simulated", "error"])
 
 
-@claim(
-    "C33",
-    place="System model, the faulty crowd",
-    status="holds with a caveat",
-    basis="exact",
-    kind="condition",
-    statement=r"""If each answer is wrong with some probability strictly between 0 and 1, then the majority of
-         $\Omega(\log n)$ answers per question restores the perfect oracle.""",
-    corrected=r"""If each answer is wrong with probability at most $p < \frac12$, independently, $O(\log n)$ votes per
-         question make all answers right with any given probability, and the order of $\log n$ is also necessary: about
-         $2/\ln\frac1{4p(1-p)}$ times the logarithm of the number of questions.""",
-    affects="crowds whose answers are wrong with probability one half or more.",
-    touches=(),
-    stands="The factor of $\\log n$ for any better crowd, which is surely meant; and all theorems.",
-    code=[votes_needed, log_majority_error, majority_error],
-    test=[
-        "test_voting.py::test_every_pattern_of_answers",
-        "test_voting.py::test_the_least_number_of_votes",
-        "test_voting.py::test_votes_grow_with_the_logarithm_of_the_questions",
-        "test_voting.py::test_below_one_half_more_votes_help_and_above_they_harm",
-    ],
-)
+@claim("C33")
 def majority_restores_the_perfect_oracle(
     one=None, three=None, rates=WRONG, failure=FAILURE, sampled=None, trials=20_000
 ):
@@ -211,22 +190,7 @@ def _few_once():
     return pd.DataFrame(rows, columns=["formula_p", "formula_r", "precision", "recall"])
 
 
-@claim(
-    "B97",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""One wrong answer either splits a cluster into two parts of $a$ and $b$ records (recall $1 - ab/M$,
-         precision 1), or joins parts of $a$ and $b$ records of two clusters and leaves $a'$ and $b'$ outside: precision
-         $\frac{M-x}{M-x+ab}$, recall $1 - x/M$, $x = aa' + bb'$.""",
-    code=[precision_recall, wrong_once, cr.Resolution],
-    test=[
-        "test_wrong_answers.py::test_every_place_of_a_run",
-        "test_wrong_answers.py::test_a_wrong_match_can_cost_recall_too",
-        "test_resolution.py::test_precision_by_hand",
-        "test_resolution.py::test_precision_counts_all_pairs_inside_components",
-    ],
-)
+@claim("B97")
 def damage_of_one_wrong_answer(orderings=None, once=None, where="in runs of 13 records"):
     rng = np.random.default_rng(1)
     orderings = orderings or [kind(rng.random(comb(len(HIDDEN), 2)), rng=rng) for kind in ORDERINGS.values()]
@@ -276,21 +240,7 @@ def _chance(votes, match, rates, vote):
     return alike * (1 - b) ** yes * b**no + (1 - alike) * a**yes * (1 - a) ** no
 
 
-@claim(
-    "B180",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="10-faulty-crowd#prop-faulty-evidence",
-    prose="that the votes depend on the truth through the look of the pair only",
-    statement=r"""With errors $e$ and $f$ that stay with a pair, $e + f < 1$, the evidence of any votes lies between
-         $\ln\frac f{1-e}$ and $\ln\frac{1-f}e$; agreeing votes bring it as near to these ends as one likes.""",
-    code=cr.ErrorRates,
-    test=[
-        "test_answer_model.py::test_evidence_is_what_enumeration_of_the_look_gives",
-        "test_answer_model.py::test_the_limits_of_evidence",
-    ],
-)
+@claim("B180")
 def evidence_saturates(false_yes=0.01, false_no=0.15, most=4):
     e, f, x = sp.symbols("e f x", positive=True)
     odds = ((1 - f) * x + f) / (e * x + 1 - e)  # x: how much likelier the votes are if the pair looks the same
@@ -337,17 +287,7 @@ def evidence_saturates(false_yes=0.01, false_no=0.15, most=4):
     )
 
 
-@claim(
-    "B181",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement=r"""On invented crowds that misjudge 1 % of the non-matches and 15 % of the matches, persistently, asking
-         where the clusters are most likely wrong has a higher mean F1 over the first 1,600 answers than edge ordering,
-         votes of members with a second look, and control queries, and a higher F1 in the end than edge ordering.""",
-    code=[cr.NoisyOrdering, ControlQueries, MemberVote],
-    test="test_noisy_ordering.py::test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs",
-)
+@claim("B181")
 def noisy_ordering_on_invented_crowds(ends=None, rates=(0.01, 0.15), size=6):
     ends = summary(invented(rates, size, 1)) if ends is None else ends
     size = ends["run"].nunique()

@@ -120,19 +120,7 @@ def rows_of_table_1(sizes, repetitions, rng):
     return pd.DataFrame(rows).assign(ratio=lambda table: table["bound"] / table["exact"])
 
 
-@claim(
-    "B161",
-    place="beyond the paper",
-    basis="proved",
-    proof="14-four-results#thm-results-a",
-    prose="Markov's inequality, and that similarities are independent of the arrival order",
-    statement=r"""Theorem A. If records are placed by summed log-likelihood ratio, in an arrival order that is
-        independent of the similarities,
-        $E[Q] \le n - k + \sum_{i<j} \bigl[1 + \sum_{r=2}^{m_i+m_j-1} (1-H^2)^r\bigr] \le
-        n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]$, for all densities and all cluster sizes.""",
-    code=[evidence_bound, cr.EvidenceOrdering],
-    test=[TESTS + "test_theorem_a_against_runs", TESTS + "test_the_bound_for_evidence_is_its_sum"],
-)
+@claim("B161")
 def theorem_a(tried=None, models=40, runs=30):
     g, r, h = sp.symbols("f_g f_r H2", positive=True)
     rho, m, n, k = sp.symbols("rho M n k", positive=True)
@@ -163,20 +151,7 @@ def theorem_a(tried=None, models=40, runs=30):
     )
 
 
-@claim(
-    "B162",
-    place="beyond the paper",
-    basis="proved",
-    proof="14-four-results#cor-results-tight",
-    prose="Jensen's inequality, and the lower bound, which is proved in the chapter on it",
-    statement=r"""Some algorithm that knows the densities and is never wrong asks in expectation at most
-        $n - k + \binom k2 [1 + (1-H^2)^2 \frac{1 - (1-H^2)^{2n/k-2}}{H^2}]$ questions on every
-        partition of $n$ records into $k$ clusters, and every one at least of the same order,
-        $n + \min\{k^2/H^2, nk\}$, on some partition, for
-        $3 \le k < n$, $H^2 \le \frac14$ and densities that vanish on the same set.""",
-    code=[two_sided_bound, evidence_bound],
-    test=[TESTS + "test_two_sided_bound", TESTS + "test_equal_clusters_are_the_worst_case_of_theorem_a"],
-)
+@claim("B162")
 def tight(epsilons=(0.05, 0.2, 0.5), settings=((40, 4), (300, 10), (1200, 14), (5000, 3))):
     rho, x, n, k = sp.symbols("rho x n k", positive=True)
     term = (rho**2 - rho**x) / (1 - rho)  # of two clusters with x records
@@ -293,23 +268,7 @@ def curves(models, rng, sizes):
     return pd.DataFrame(rows, columns=["asked", "transformed", "higher"])
 
 
-@claim(
-    "B163",
-    place="beyond the paper",
-    basis="proved",
-    proof="14-four-results#thm-results-b",
-    prose="the reduction to exchanges of neighbours, and the coupling of the similarities",
-    statement=r"""Theorem B. If a non-match that comes directly before a match is exchanged with it, edge ordering
-        asks at most as many questions, and knows the same afterwards. So the distribution of its count depends on
-        $F_r \circ F_g^{-1}$ alone, and decreases in it; under $F_g \le F_r$ and for all cluster sizes, the count is
-        stochastically at most that without information, and $E[Q] \le E_{\text{uniform}}[Q]$.""",
-    code=[cr.expected_queries, cr.EdgeOrdering],
-    test=[
-        TESTS + "test_exchanges_never_ask_more",
-        TESTS + "test_no_information_is_the_worst_case",
-        TESTS + "test_the_count_depends_on_the_curve",
-    ],
-)
+@claim("B163")
 def theorem_b(tried=None, models=None, pulled=None, curved=None, sizes=(5, 4, 2)):
     u, count, d, joined = sp.symbols("u ab d d'", positive=True)
     curve = sp.Function("phi")(u)
@@ -371,19 +330,7 @@ def across_large(sizes):
     return pd.DataFrame({"m": sizes, "without information": exact})
 
 
-@claim(
-    "B164",
-    place="beyond the paper",
-    basis="proved",
-    proof="14-four-results#thm-results-c",
-    prose="the size of the giant component, the sum of Borel's distribution and dominated convergence",
-    statement=r"""Theorem C. Without information the expected questions of edge ordering across two clusters of $m$
-        records, divided by $m$, tend to $\kappa = \int_0^\infty [(1-\theta)^2 + 2\theta\,y/c]\, dc = 1.42863\ldots$;
-        here $1 - \theta = e^{-c\theta}$, and $y$ is the smaller solution of $y e^{-y} = c\,e^{-c(1+\theta)}$. No model
-        with $F_g \le F_r$ asks more for large equal clusters, so $\kappa$ is the sharp constant for all of them.""",
-    code=[edge_limit, cr.expected_queries],
-    test=[TESTS + "test_kappa_to_twelve_digits", TESTS + "test_the_dominating_function"],
-)
+@claim("B164")
 def theorem_c(growth=None, digits=20):
     growth = across_large([10, 100, 400]) if growth is None else growth
     q, c = sp.symbols("q c", positive=True)

@@ -12,16 +12,7 @@ __all__ = ["check"]
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B153",
-    place="beyond the paper",
-    status="holds",
-    basis="trend",
-    statement=r"""For a given number of records, the time is $am\log m + bq$ (edge ordering) and $am + bq\log k$ (node
-    ordering) with two constants each, over three decades of the number $k$ of clusters.""",
-    code=[EdgeOrdering, NodeOrdering, ideal_queries],
-    test=COMPLETE,
-)
+@claim("B153")
 def time_in_clusters(by_k=None, costs=None):
     by_k = {way: beyond("clusters", way) for way in NAMES} if by_k is None else by_k
     costs = costs_of_one() if costs is None else costs

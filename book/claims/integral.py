@@ -72,17 +72,7 @@ _q, _s = sp.symbols("q s", positive=True)
 # --- claims ---------------------------------------------------------------------------------------------------------
 
 
-@claim(
-    "B21",
-    proof="03-integral#one-step",
-    prose="nothing but the sum over the steps",
-    place="beyond the paper",
-    statement=r"""A step of width $b$, on which $f_g = g$, $f_r = h$ and $F_g$ starts at $c$, contributes $\frac hg
-              \frac{(c+gb)^{t+1} - c^{t+1}}{t+1}$ to the integral, or $hbc^t$ if $g = 0$.""",
-    basis="proved",
-    code=step_integral,
-    test=["test_theory.py::test_a_step_s_share_for_every_symbol", "test_theory.py::test_shapes_and_errors"],
-)
+@claim("B21")
 def contribution_of_a_step():
     b, c, g, h = sp.symbols("b c g h", positive=True)
     share = step_integral(c, g, h, b, t)
@@ -100,20 +90,7 @@ def contribution_of_a_step():
     )
 
 
-@claim(
-    "C08",
-    touches=("general densities", "Dist-1", "Dist-2"),
-    place="Proof of Theorem 2, first display; definition of $L_{g,r}$ in the main results",
-    statement=r"""The probability that a similarity between clusters is at least the largest of $t$ within a cluster is
-              $L_{g,r}(t) = \int_0^1 F_g(x)^t f_r(x)\,dx$; at $t = 0$ it is 1.""",
-    basis="exact",
-    code=cr.L,
-    test=[
-        "test_theory.py::test_counting_where_each_similarity_falls",
-        "test_theory.py::test_closed_form_equals_quadrature",
-        "test_theory.py::test_monte_carlo",
-    ],
-)
+@claim("C08")
 def integral_is_a_probability(models=None, derived=None, races=None, trials=4000, alarm=1e-5, epsilons=EPSILONS):
     models = models or _random_models()
     by_fractions = agreement(
@@ -150,22 +127,7 @@ def integral_is_a_probability(models=None, derived=None, races=None, trials=4000
     )
 
 
-@claim(
-    "C22",
-    proof="03-integral#prop-l-closed",
-    prose="that the integral is the sum of the contributions of the steps",
-    touches="Dist-1",
-    place="Appendix, proposition on Dist-1",
-    statement=r"""For Dist-1, $L_{g,r}(t) = \frac{1-\epsilon}{(1+\epsilon)(t+1)} \bigl(1 + \epsilon
-              (\frac{1-\epsilon}2)^{t-1}\bigr)$, which for small $\epsilon$ is approximately
-              $\frac{1-\epsilon}{(1+\epsilon)(t+1)}$.""",
-    basis="proved",
-    code=[cr.L_symbolic, cr.L],
-    test=[
-        "test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
-        "test_theory.py::test_numbers_symbols_and_the_printed_forms_agree",
-    ],
-)
+@claim("C22")
 def closed_form_for_dist1(derived=None):
     derived = derived or derive()
     yield says(
@@ -183,28 +145,7 @@ def closed_form_for_dist1(derived=None):
     yield from map(also, (derived_again("dist1", derived), _as_tabulated("dist1"), counted("dist1")))
 
 
-@claim(
-    "C23",
-    proof="03a-dist2-bounds#prop-l-chain",
-    prose="nothing but the order of the steps",
-    touches="Dist-2",
-    place="Appendix, proposition on Dist-2",
-    status="holds with a caveat",
-    basis="proved",
-    statement=r"""For Dist-2, $L_{g,r}(t) = \frac1{t+1} \bigl(\frac{1-2\epsilon}{1-\epsilon}\bigr)^{t+1} \le
-              \frac{(1-\epsilon)^{t+1}}{t+1} \le \frac{e^{-\epsilon(t+1)}}{t+1}$.""",
-    corrected=r"""Both hold for $t > 0$. At $t = 0$ the integral is 1: the term $0^t\,\frac{\epsilon}{1-\epsilon}$ of
-              the first step is missing.""",
-    affects="the values at $t = 0$ under Dist-2, which are used only where the corrected Theorem 3 begins.",
-    stands="Every use of the two in the paper, where $t$ is at least 1.",
-    kind="condition",
-    code=[cr.L_symbolic, cr.L],
-    test=[
-        "test_theory.py::test_nothing_to_exceed_is_always_exceeded",
-        "test_theory.py::test_the_printed_forms_are_identities_for_every_t_and_epsilon",
-        "test_theory.py::test_bounds_for_dist2_hold_from_one_on",
-    ],
-)
+@claim("C23")
 def closed_form_for_dist2(derived=None):
     derived = derived or derive()
     one, at_zero = by_counting(cr.dist2(QUARTER), 0), PRINTED["dist2"].subs(t, 0)
@@ -228,17 +169,7 @@ def closed_form_for_dist2(derived=None):
     yield from (corrected(also(piece)) for piece in further if r"$e^{-H^2}$" not in piece.what)
 
 
-@claim(
-    "B22",
-    proof="03-integral#prop-l-top",
-    prose="that $F_g$ is at most $c$ below the top step, where $f_r$ has mass at most 1",
-    place="beyond the paper",
-    statement=r"""If $f_g = g$ and $f_r = h$ on an interval up to similarity 1, then $(t+1)\,L_{g,r}(t) \to h/g$, with
-              an exponentially small error.""",
-    basis="proved",
-    code=cr.L,
-    test="test_theory.py::test_only_the_top_of_the_scale_counts",
-)
+@claim("B22")
 def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilons=EPSILONS):
     models, third = models or _random_models(), sp.Rational(1, 3)
     scaled = [((t + 1) * form).subs({e: third, t: _s}) for form in (derived or derive()).values()]
@@ -273,15 +204,7 @@ def limit_depends_on_the_largest_similarities(models=None, derived=None, epsilon
     yield also(bounded(f"$\\rho \\le c^t$, up to $t = {whole[-1]}$", *np.add(np.transpose(far), [[0], [1e-12]])))
 
 
-@claim(
-    "B25",
-    place="beyond the paper",
-    statement="""There are two models with the same $H^2$ and the same total variation whose integrals sum to $1/(t+1)$:
-              the integral of one is nearly all of this, that of the other almost nothing.""",
-    basis="exact",
-    code=[cr.L, hellinger2, total_variation],
-    test="test_theory.py::test_the_same_distances_and_another_integral",
-)
+@claim("B25")
 def same_distances_different_integrals(models=(BOTTOM, TOP), runs=None):
     lengths = range(1, 31)
     half = [Fraction(1, 2) ** (length + 1) / (length + 1) for length in lengths]

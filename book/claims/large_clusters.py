@@ -24,21 +24,7 @@ from crowder.counting.expected_counts import expected_across
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B67",
-    proof="14a-limits#cor-results-limit",
-    prose="the size of the giant component, and dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The expected questions of edge ordering across two clusters of $m$ records tend to $K(\lambda)\,m$,
-        where $K$ is an integral; without information to $1.4286\,m$.""",
-    code=[edge_limit],
-    test=[
-        "test_asymptotics.py::test_exact_counts_tend_to_the_limit",
-        "test_asymptotics.py::test_the_limit_is_the_series",
-    ],
-)
+@claim("B67")
 def limit_of_edge_ordering(growth=None, points=1000):
     growth = growing_clusters() if growth is None else growth
     c = np.linspace(1, 60, 25 * points + 1)
@@ -60,18 +46,7 @@ def limit_of_edge_ordering(growth=None, points=1000):
     yield from map(also, decades(growth))
 
 
-@claim(
-    "B68",
-    proof="14a-limits#cor-results-limit",
-    prose="dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The expected questions of node ordering across two clusters of $m$ records tend to
-        $\frac{2\lambda}{1+\lambda}\,m$; for Dist-1 this is $(1-\epsilon)\,m$.""",
-    code=[node_limit],
-    test="test_asymptotics.py::test_exact_counts_tend_to_the_limit",
-)
+@claim("B68")
 def limit_of_node_ordering(growth=None):
     growth = growing_clusters() if growth is None else growth
     closed = [2 * r / (1 + r) for r in RATIO.values()]
@@ -113,18 +88,7 @@ def _towards(ordering, halving):
         yield second + (second - first) / ((halving[0] / halving[1]) ** power - 1)
 
 
-@claim(
-    "B69",
-    proof="14a-limits#cor-results-limit",
-    prose="the size of the giant component, and dominated convergence",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement="""For Dist-2 with $mH^2 = c_0$ fixed, the expected questions across two clusters, in units of $1/H^2$,
-        tend to a function of $c_0$: for edge ordering an integral, for node ordering $1 - e^{-c_0}$.""",
-    code=[edge_limit, node_limit],
-    test="test_asymptotics.py::test_dist2_has_a_worst_cluster_size",
-)
+@claim("B69")
 def limit_for_dist2(halving=(0.008, 0.004), terms=1000):
     dial = np.array([0.4, 0.04, 0.004, 0.0004])
     x, degree, start = sp.symbols("x c c_0", positive=True)

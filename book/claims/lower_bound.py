@@ -99,17 +99,7 @@ def _corrected_theorem(played):
     return [*constants(), _on_the_grid(), rests_on("B34", [theorem_steps(), *theorem_support(played)])]
 
 
-@claim(
-    "B36",
-    proof="04-lower-bound#thm-lower-corrected",
-    prose="that a convex function lies below its chord, and the three cases",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Theorem 1 with its constant, for $3 \le k < n$, $H^2 \le \frac14$ and $\delta \le \frac1{100}$:
-        $\min\{k^2/H^2, nk\}/2025$ questions.""",
-    code=[question_bound],
-    test=LOWER + "test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
-)  # fmt: skip
+@claim("B36")
 def theorem_1_with_its_constant(played=None):
     """`played`: see `theorem_support`."""
     yield from constants()
@@ -118,25 +108,7 @@ def theorem_1_with_its_constant(played=None):
     yield also(rests_on("B34", [theorem_steps(), *theorem_support(played)]))
 
 
-@claim(
-    "C06",
-    proof="04-lower-bound#thm-lower-corrected",
-    prose="the theorem from which it starts (B34), convexity, and the three cases",
-    touches=("general densities", "Dist-1", "Dist-2"),
-    place="Theorem 1 and the sketch of its proof",
-    status="holds with a caveat", basis="proved", kind="condition",
-    statement=r"""Given $k$, $f_g$ and $f_r$, a correct result with high probability takes $\Omega(\min\{k^2/H^2, nk\})$
-        questions.""",
-    corrected=r"""For $3 \le k < n$ and $H^2$ bounded away from 1: if $H^2 \le \frac14$, an algorithm with error
-        probability at most $\frac1{100}$ asks in expectation, on some partition, at least $\min\{k^2/H^2, nk\}/2025$
-        questions.""",
-    affects="""the boundary: two clusters, as many clusters as records, and densities that hardly overlap.""",
-    stands=r"""The argument, and the theorem for every setting of Table 1 ($k = 14$, $H^2 \le \frac14$).""",
-    code=[question_bound, chain, product_tv, hidden_size],
-    test=[LOWER + "test_the_corrected_theorem_is_below_the_bound_that_it_comes_from",
-          LOWER + "test_each_link_of_the_chain_is_at_most_the_next",
-          LOWER + "test_two_clusters_need_no_questions"],
-)  # fmt: skip
+@claim("C06")
 def theorem_1(chains=None, links=None, drawn=None, draws=1, played=None, records=2_000_000):
     """As B32 and B36; `records`: their number in two clusters that need no questions."""
     apart = cr.SimilarityModel.from_steps([0, HALF, 1], green=[0, 2], red=[2, 0], name="apart")  # H² = 1
@@ -240,18 +212,7 @@ def _dist2_exactly():
     ]  # fmt: skip
 
 
-@claim(
-    "B39",
-    proof="04-lower-bound#cor-lower-corrected",
-    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Corollary 1 and its proposition, corrected, with constants; for Dist-2 with $\epsilon \le \frac15$ the
-        lower and the upper bound are both of order $\min\{k^2/\epsilon, nk\}$.""",
-    code=[question_bound, expected_undetermined],
-    test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
-          CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n"],
-)  # fmt: skip
+@claim("B39")
 def corollary_corrected(played=None):
     """As B36."""
     yield from _corrected_corollary(played)
@@ -276,26 +237,7 @@ def _enough():
                      tolerance=1e-9)  # fmt: skip
 
 
-@claim(
-    "C07",
-    proof="04-lower-bound#cor-lower-corrected",
-    prose="the theorems from which it starts (B36, B37), and that a maximum is at least the mean",
-    touches=("general densities", "Dist-1", "Dist-2"),
-    place="Corollary 1",
-    status="refuted", basis="proved",
-    statement=r"Given $f_g$, $f_r$ with $H > 0$, and $k$, certainty takes $\Omega(n + k^2/H^2)$ questions.",
-    corrected=r"""It takes at least $(n + \min\{k^2/H^2, nk\})/4050$ questions in expectation, on some partition, for $3
-        \le k < n$, $H^2 \le \frac14$, and densities that vanish on the same set. For other densities the term $n$ may
-        be unnecessary.""",
-    affects=r"""small $H$ for fixed $n$ and $k$; the term $n$, if similarities can prove a match; and the proposition on
-        Dist-1 and Dist-2, which is derived from it.""",
-    stands=r"""Theorem 1, and $k^2/H^2$ as the order wherever it is below $nk$. The upper bounds and the experiments do
-        not use the corollary.""",
-    code=[question_bound, certificate, expected_undetermined],
-    test=[LOWER + "test_as_the_densities_meet_the_printed_corollary_wants_more_than_all_pairs",
-          GAMES + "test_the_fewest_answers_that_leave_no_doubt",
-          CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n"],
-)  # fmt: skip
+@claim("C07")
 def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
     """`played`: as B36; `records`, `clusters`: their numbers, for the bound."""
     few, weak = 3 / (3 + 4 / h), R(1, 1000)  # pairs over the printed bound
@@ -326,26 +268,7 @@ def corollary_1(played=None, records=(4, 10, 100), clusters=(3, 5, 30)):
         [question_bound(*case, error=0) / 2 for case in cases])))  # fmt: skip
 
 
-@claim(
-    "C14",
-    proof="04-lower-bound#cor-lower-corrected",
-    prose="the theorems from which it starts (B36 to B38), and that a maximum is at least the mean",
-    touches=("Dist-1", "Dist-2"),
-    place="Proposition 1 (lower bound for Dist-1 and Dist-2)",
-    status="refuted", basis="proved",
-    statement=r"""Certainty takes $\Omega(n + k^2/\epsilon^2)$ questions for Dist-1 and $\Omega(n + k^2/\epsilon)$ for
-        Dist-2.""",
-    corrected=r"""For $3 \le k < n$ it takes $\Omega(n + \min\{k^2/\epsilon^2, nk\})$ for Dist-1 and, for $\epsilon \le
-        \frac15$, $\Omega(\min\{k^2/\epsilon, nk\})$ for Dist-2, where this order is also sufficient.""",
-    affects=r"""Dist-1 and Dist-2 for small $\epsilon$, Dist-2 also for large $n$ and for $\epsilon$ close to
-        $\frac12$.""",
-    stands=r"""$k^2/\epsilon^2$ and $k^2/\epsilon$ as the orders wherever they are below $nk$. The upper bounds and the
-        experiments do not use the proposition.""",
-    code=[question_bound, expected_undetermined, certain_mass],
-    test=[LOWER + "test_the_corrected_bounds_for_the_two_models",
-          CERTAIN + "test_questions_about_undetermined_records_do_not_grow_with_n",
-          CERTAIN + "test_what_proves_itself_under_the_two_models"],
-)  # fmt: skip
+@claim("C14")
 def lower_bound_of_the_two_models(played=None):
     """As B36."""
     few, weak = 3 / (3 + 4 / e**2), R(1, 100)

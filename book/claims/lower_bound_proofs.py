@@ -154,21 +154,7 @@ def drawn_tests(drawn, draws):
                          size=draws, limit=LIMIT)  # fmt: skip
 
 
-@claim(
-    "B32",
-    proof="04c-lower-bound-proofs#prop-lower-chain",
-    prose="the inequality of Cauchy and Schwarz, and what the best test sees under the two models",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""The total variation distance of the two product measures of the proof of Theorem 1, exactly; in closed
-        form for Dist-1 and Dist-2; and each inequality of the Hellinger chain: $\mathrm{TV} \le \sqrt{1 -
-        (1-H^2)^{4a}}$, which is at most $\sqrt2\,H(P', P'')$, which is at most $\sqrt{4aH^2}$.""",
-    code=[product_tv, chain, hidden_size, evidence],
-    test=[LOWER + "test_the_distance_against_all_outcomes",
-          LOWER + "test_each_link_of_the_chain_is_at_most_the_next",
-          LOWER + "test_closed_forms_for_the_two_models",
-          LOWER + "test_the_size_of_the_proof_in_exact_arithmetic"],
-)  # fmt: skip
+@claim("B32")
 def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
     """`chains`, `links`: see `chain_exact`; `drawn`: simulated tests, with `draws` draws each."""
     rho, a = sp.symbols("rho a", positive=True)
@@ -184,17 +170,7 @@ def hellinger_chain(chains=None, links=None, drawn=None, draws=1):
         yield also(piece)
 
 
-@claim(
-    "B33",
-    proof="04c-lower-bound-proofs#prop-lower-rank",
-    prose="that each wrong cluster comes first with the probability that the best test errs",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""If $K$ clusters of $a$ records are sorted by their likelihood given the similarities of a record, the
-        right one has mean rank $1 + (K-1)(1 - \mathrm{TV}(P', P''))/2$.""",
-    code=[product_tv],
-    test=LOWER + "test_the_mean_rank_of_the_right_cluster",
-)  # fmt: skip
+@claim("B33")
 def mean_rank(ranks=None, draws=1):
     """`ranks`: rows of a model, K, a, and the mean and standard error of simulated ranks less one, of `draws` each."""
     tried = [(model, *shape) for model in _small_models() for shape in ((2, 2), (3, 1), (3, 2), (4, 1))]
@@ -304,18 +280,7 @@ def theorem_support(played):
     yield unequal_prior()
 
 
-@claim(
-    "B34",
-    proof="04c-lower-bound-proofs#thm-lower-ours",
-    prose="the count of questions about one hidden record, and Jensen's inequality",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""Lower bounds with explicit constants on the expected questions of randomised algorithms that know
-        $f_g$, $f_r$, $k$ and the similarities, and err with probability at most $\delta$.""",
-    code=[question_bound, product_tv],
-    test=[LOWER + "test_the_bound_is_the_loop_over_hidden_records",
-          LOWER + "test_best_play_on_one_hidden_record_is_above_the_bound"],
-)  # fmt: skip
+@claim("B34")
 def theorem_with_constants(played=None):
     """`played`: see `theorem_support`."""
     yield theorem_steps()
@@ -369,17 +334,7 @@ def two_exact():
     ]  # fmt: skip
 
 
-@claim(
-    "B35",
-    proof="04c-lower-bound-proofs#prop-lower-two",
-    prose="Markov's inequality for the ratio of the likelihoods, and the union bound",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""For $k \le 2$, the most likely partition, without any question, is wrong with probability at most $(1
-        + (1-H^2)^{n/2})^n - 1$.""",
-    code=["crowder.densities.hellinger2"],
-    test=LOWER + "test_two_clusters_need_no_questions",
-)  # fmt: skip
+@claim("B35")
 def two_clusters_need_no_questions():
     t = sp.Symbol("t", positive=True)
     yield identity("$t(n-t) - tn/2 = t(n-2t)/2$, nonnegative for $t \\le n/2$; $H^4$; and $n H^4 \\to 0$",
@@ -417,17 +372,7 @@ def certificates():
     ]  # fmt: skip
 
 
-@claim(
-    "B37",
-    proof="04c-lower-bound-proofs#prop-lower-certificate",
-    prose="that the noes between two clusters connect them",
-    place="beyond the paper",
-    status="holds", basis="proved",
-    statement=r"""If similarities never determine a pair, certainty about $k$ clusters takes at least $n - k$ questions
-        if $k \ge 2$ is given, and $n - k + \binom k2$ if it is not; both bounds are attained.""",
-    code=[certificate],
-    test=GAMES + "test_the_fewest_answers_that_leave_no_doubt",
-)  # fmt: skip
+@claim("B37")
 def fewest_questions_for_certainty():
     yield surplus()
     given, unknown = certificates()

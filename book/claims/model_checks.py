@@ -14,17 +14,7 @@ from crowder.densities import StepDensity
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B17",
-    place="beyond the paper",
-    statement="The densities as implemented have the means and the distances of the closed forms.",
-    basis="exact",
-    code=[cr.models.steps, StepDensity.sample],
-    test=[
-        "test_models.py::test_mass_moments_and_cdf_by_quadrature",
-        "test_models.py::test_samples_follow_the_cdf",
-    ],
-)
+@claim("B17")
 def means_and_distances(ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
     ways = three_computations(epsilons, draws, np.random.default_rng(1), alarm) if ways is None else ways
     yield says(
@@ -43,17 +33,7 @@ def means_and_distances(ways=None, draws=4000, alarm=1e-5, epsilons=EPSILONS):
     )
 
 
-@claim(
-    "B16",
-    place="beyond the paper",
-    statement="Similarities of a synthetic data set follow the two densities of its model.",
-    basis="simulated",
-    code=cr.datasets.synthetic,
-    test=[
-        "test_datasets.py::test_synthetic_draws_matches_from_green_and_others_from_red",
-        "test_models.py::test_samples_follow_the_cdf",
-    ],
-)
+@claim("B16")
 def synthetic_data(samples=None, epsilon=0.4, epsilons=EPSILONS):
     rng = np.random.default_rng(1)
     if samples is None:

@@ -72,21 +72,7 @@ SHORT = {"dist1": CLOSED["H2", "dist1"] / 2, "dist2": e}
 # --- claims ---------------------------------------------------------------------------------------------------------
 
 
-@claim(
-    "C11",
-    proof="02-models#three-distances",
-    prose="that every distance is a sum over the steps",
-    touches=("Dist-1", "Dist-2"),
-    place="Illustration, definitions of Dist-1 and Dist-2",
-    statement=r"""Dist-1 and Dist-2 are densities, with $H^2 = 1 - \sqrt{1 - \epsilon^2} \approx \epsilon^2/2$ and $H^2
-              = \epsilon/(1 - \epsilon) \approx \epsilon$; at $\epsilon = 0$ both are uniform.""",
-    basis="proved",
-    code=[cr.models.steps, hellinger2],
-    test=[
-        "test_models.py::test_closed_forms_of_the_paper",
-        "test_models.py::test_symbols_and_numbers_are_one_formula",
-    ],
-)
+@claim("C11")
 def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     derived = derived or derive()
     printed = " and ".join(f"${sp.latex(CLOSED['H2', name], order='rev-lex')}$" for name in THUMB)
@@ -114,23 +100,7 @@ def densities_and_distances(derived=None, points=None, epsilons=EPSILONS):
     yield also(_in_numbers())
 
 
-@claim(
-    "C12",
-    proof="02-models#from-uniform",
-    prose="that every distance is a sum over the steps",
-    touches="Dist-1",
-    place="Illustration, first sentence",
-    status="holds with a caveat",
-    basis="proved",
-    statement=r"In total variation, the densities of both models are $\epsilon$ from uniform.",
-    corrected=r"""The distance from uniform is $\epsilon/2$ for the densities of Dist-1 and $\epsilon$ for those of
-              Dist-2, so at most $\epsilon$.""",
-    affects=r"a factor of two in a remark comparing the two models at the same $\epsilon$.",
-    stands="All bounds, none of which uses the remark.",
-    kind="wording",
-    code=total_variation,
-    test="test_models.py::test_closed_forms_of_the_paper",
-)
+@claim("C12")
 def distance_from_uniform(derived=None, epsilons=EPSILONS):
     derived = derived or derive()
     quarter = Fraction(1, 4)
@@ -172,17 +142,7 @@ def distance_from_uniform(derived=None, epsilons=EPSILONS):
     yield corrected(also(agreement("the same in fractions", halves, [expected for _, expected in pairs])))
 
 
-@claim(
-    "C13",
-    proof="02-models#prop-closer",
-    prose="nothing but the order of the steps",
-    touches=("Dist-1", "Dist-2"),
-    place="Illustration, second sentence; again after Proposition 5",
-    statement="In Hellinger distance Dist-1 is closer to uniform than Dist-2.",
-    basis="proved",
-    code=[hellinger2, cr.models.steps],
-    test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
-)
+@claim("C13")
 def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     derived = derived or derive()
     gap = FROM_UNIFORM["H2", "dist2"] - FROM_UNIFORM["H2", "dist1"]
@@ -210,16 +170,7 @@ def dist1_is_closer_in_hellinger_distance(derived=None, epsilons=EPSILONS):
     yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
-@claim(
-    "B11",
-    proof="02-models#prop-thumb",
-    prose="that every distance is a sum over the steps",
-    place="beyond the paper",
-    statement=r"The relative error of the approximation of $H^2$ is $H^2/2$ for Dist-1 and $\epsilon$ for Dist-2.",
-    basis="proved",
-    code=hellinger2,
-    test="test_models.py::test_what_the_rules_of_thumb_miss",
-)
+@claim("B11")
 def errors_of_the_approximations(derived=None):
     derived = derived or derive()
     first, second = (f"{float(SHORT[name].subs(e, sp.Rational(1, 10))):.2%}" for name in THUMB)
@@ -236,17 +187,7 @@ def errors_of_the_approximations(derived=None):
     yield also(_in_numbers())
 
 
-@claim(
-    "B13",
-    proof="02-models#prop-closer",
-    prose="nothing but the order of the steps",
-    place="beyond the paper",
-    statement=r"""In total variation Dist-1 is closer to uniform as well, but only by a factor of at most two; in $H^2$
-              the ratio is unbounded as $\epsilon \to 0$.""",
-    basis="proved",
-    code=total_variation,
-    test="test_models.py::test_dist1_is_the_closer_one_in_every_reading",
-)
+@claim("B13")
 def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
     derived = derived or derive()
     gap = FROM_UNIFORM["TV", "dist2"] - FROM_UNIFORM["TV", "dist1"]
@@ -276,21 +217,7 @@ def dist1_is_closer_in_total_variation(derived=None, epsilons=EPSILONS):
     yield from map(also, (as_defined(epsilons), _from_uniform(epsilons), _in_numbers()))
 
 
-@claim(
-    "B14",
-    proof="02-models#three-distances",
-    prose="that mean, variance and distances are sums over the steps",
-    place="beyond the paper",
-    statement=r"""Means, variances, total variation and Kullback–Leibler divergence of the models: $\mathrm{TV} =
-              \epsilon$ and $\epsilon/(1 - \epsilon)$, $\mathrm{KL} = \epsilon \ln\frac{1+\epsilon}{1-\epsilon}$ and
-              $\infty$.""",
-    basis="proved",
-    code=cr.models.steps,
-    test=[
-        "test_models.py::test_closed_forms_of_the_paper",
-        "test_models.py::test_mass_moments_and_cdf_by_quadrature",
-    ],
-)
+@claim("B14")
 def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     derived = derived or derive()
     ours = [key for key in CLOSED if key[0] in ("TV", "KL") and CLOSED[key] is not sp.oo]
@@ -318,15 +245,7 @@ def moments_and_other_distances(derived=None, moments=None, epsilons=EPSILONS):
     yield also(as_defined(epsilons))
 
 
-@claim(
-    "B15",
-    place="beyond the paper",
-    statement="""For $m$ independent similarities the factors $1 - H^2$ multiply, and total variation stays between the
-              two bounds in terms of $H^2$.""",
-    basis="exact",
-    code=hellinger2,
-    test="test_models.py::test_hellinger_of_many_looks_multiplies",
-)
+@claim("B15")
 def hellinger_distance_of_many_similarities(distances=None, epsilons=EPSILONS):
     tried = [(name, epsilon, m) for name, epsilon in product(THUMB, epsilons) for m in range(1, 8)]
     hellinger = [1 - (1 - _model(name, epsilon).hellinger2) ** m for name, epsilon, m in tried]

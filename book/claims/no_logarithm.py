@@ -67,23 +67,7 @@ def _ordered():
             yield sp.sympify(g * F_r - r * F_g)
 
 
-@claim(
-    "B64",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="07b-no-logarithm#proof-counts-nolog",
-    prose="the comparison of the rates at which open matches and open non-matches turn up",
-    statement=r"""If $f_g$ and $f_r$ are in the reversed hazard rate order, edge ordering asks in expectation at most
-        $4\min(m, m', \frac1p)$ questions across two clusters of $m$ and $m'$ records, where $p$ is the share of matches
-        above all non-matches: no logarithm.""",
-    code=[linear_bound, matches_above, reversed_hazard_rate_ordered],
-    test=[
-        "test_asymptotics.py::test_the_bound_without_logarithm",
-        "test_asymptotics.py::test_the_bound_needs_its_condition",
-        "test_expected_counts.py::test_no_log_between_two_clusters",
-    ],
-)
+@claim("B64")
 def no_logarithm(largest_split=9, across=None):
     across = two_clusters((1, 3, 10)) if across is None else across
     M, b, p, t = sp.symbols("M b p t", positive=True)
@@ -124,17 +108,7 @@ def no_logarithm(largest_split=9, across=None):
     )
 
 
-@claim(
-    "B65",
-    proof="07b-no-logarithm#cor-counts-totals",
-    prose="the theorem from which it starts (B64)",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement="For Dist-2 edge ordering asks in expectation at most $n - k + 2k(k-1)/H^2$ questions.",
-    code=[linear_bound],
-    test="test_asymptotics.py::test_the_bound_without_logarithm",
-)
+@claim("B65")
 def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
     """`tried`: lists of cluster sizes."""
     sums, counts, rounded = [], [], []
@@ -165,21 +139,7 @@ def linear_totals(tried=([20] * 10, [30, 4, 4, 7])):
                          tolerance=1e-6))  # fmt: skip
 
 
-@claim(
-    "B66",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="07b-no-logarithm#prop-counts-harmonic",
-    prose="the exact count, from which it starts, and that a factor with $F_g$ is at most the one with $F_r$",
-    statement=r"""Without information node ordering asks in expectation exactly $2mm'/(m+m')$ questions across two
-        clusters, with $F_g \le F_r$ at most that many, and always at most $\min(m, \frac1p) + \min(m', \frac1p)$.""",
-    code=[cr.expected_queries, cr.expected_queries_exact],
-    test=[
-        "test_expected_counts.py::test_node_ordering_without_information_is_in_closed_form",
-        "test_expected_counts.py::test_node_ordering_stays_under_its_bounds",
-    ],
-)
+@claim("B66")
 def node_ordering_across_two_clusters(across=None, sizes=(1, 2, 3, 7)):
     across = two_clusters((1, 3, 10)) if across is None else across
     x, y, p, a, N = sp.symbols("x y p a N", positive=True)

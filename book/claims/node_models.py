@@ -77,22 +77,7 @@ def certainty() -> Evidence:
     )  # fmt: skip
 
 
-@claim(
-    "B55",
-    proof="06a-node-models#prop-node-certain",
-    prose="that a record with a certain match makes no detour",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""If a match is more similar than every possible non-match with probability $\theta > 0$, an arrival
-    order independent of the similarities takes at most $n - k + \binom k2 (\frac2\theta - 1)$ questions; for Dist-2 at
-    most $n + k^2/\epsilon$, without a logarithm.""",
-    code=[prob_nonmatch_first, expected_queries],
-    test=[
-        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
-        "test_bounds.py::test_races_of_dist2_need_bad_luck",
-    ],
-)
+@claim("B55")
 def certain_matches(totals=(30,), epsilons=(0.05, 0.3)):
     _, non_matches = _certain()
     yield certainty()
@@ -176,22 +161,7 @@ def any_order() -> tuple[Evidence, ...]:
     )  # fmt: skip
 
 
-@claim(
-    "B56",
-    proof="06a-node-models#prop-node-any",
-    prose="that records that make detours are an independent set, and the union bound",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""For any arrival order, even one computed from the similarities, node ordering takes at most $n - k +
-    \binom k2$ questions and $(k - 1) \sum_i (\mathrm e - 1 + \frac2\theta \ln |V_i|)$ more; for Dist-2 at most $n + 4
-    k^2 \ln n / \epsilon$.""",
-    code=NodeOrdering,
-    test=[
-        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
-        "test_bounds.py::test_mean_independence_number_is_within_its_bound",
-    ],
-)
+@claim("B56")
 def certain_matches_any_order(adversarial=None, records=4):
     if adversarial is None:
         rng = np.random.default_rng(7)
@@ -245,19 +215,7 @@ def _second_line(n, k, eps):
     return n + n * k * (1 - eps**2)
 
 
-@claim(
-    "B54",
-    proof="06a-node-models#dist1-constant",
-    prose="that a decreasing sum is at most its integral, and that equal sizes are the worst",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""For $n \ge 4k$ and an arrival order independent of the similarities, Dist-1 takes at most $n + nk\, r
-    (1 - \ln r) + k^2 (\frac12 - r)$ questions, $r = \frac{1 - \epsilon}{1 + \epsilon}$, which is at most $n + nk (1 -
-    \epsilon^2)$, for all cluster sizes.""",
-    code=node_bound,
-    test="test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
-)
+@claim("B54")
 def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     yield from _dist1_proof()
     rows = []
@@ -280,20 +238,7 @@ def dist1_with_its_constant(totals=(40, 400), epsilons=(0.01, 0.25, 0.5)):
     yield also(count_checked())
 
 
-@claim(
-    "B58",
-    place="beyond the paper",
-    status="holds",
-    basis="trend",
-    statement=r"""As equal clusters grow, with random arrival, the expected number of unnecessary questions of a record
-    about each other cluster tends to $\frac12 (1 - \epsilon)$ for Dist-1; for Dist-2 the non-matches asked about
-    between two clusters tend to $\frac{1 + \rho^2}{1 - \rho^2}$, $\rho = \frac{1 - 2\epsilon}{1 - \epsilon}$.""",
-    code=expected_queries,
-    test=[
-        "test_arrival_orders.py::test_large_clusters_under_dist1_make_half_of_one_minus_epsilon_detours",
-        "test_arrival_orders.py::test_large_clusters_under_dist2_cost_a_constant",
-    ],
-)
+@claim("B58")
 def limits_for_large_clusters(powers=range(3, 7), epsilons=(0.1, 0.5), dial=(0.01, 0.49)):
     x, t, v = *sp.symbols("x t", positive=True), sp.Symbol("v", nonnegative=True)
     rho = sp.Symbol("rho", positive=True)
@@ -347,23 +292,7 @@ def _correct_steps() -> list[float]:
     return [max(sums), steps.max(), terms.max()]
 
 
-@claim(
-    "C18",
-    proof="06a-node-models#prop-node-paper",
-    prose="the results from which it starts (C04, B54 to B56)",
-    touches=("Dist-1", "Dist-2"),
-    place="Proposition 5 (node ordering)",
-    status="holds",
-    basis="proved",
-    statement=r"""Node ordering asks $O(nk(1 - \epsilon^2))$ questions for Dist-1 and $O(n + k^2 \log n / \epsilon)$ for
-    Dist-2.""",
-    code=[node_bound, expected_queries, cr.L],
-    test=[
-        "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper",
-        "test_bounds.py::test_node_ordering_on_dist2_needs_no_logarithm",
-        "test_bounds.py::test_node_ordering_on_dist2_in_any_order",
-    ],
-)
+@claim("C18")
 def proposition_5(largest=1000, sound=None):
     yield inequality("Dist-1, any order: $nk \\le \\frac43 nk(1-\\epsilon^2)$ for $\\epsilon \\le \\frac12$",
                      sp.Rational(4, 3) * (1 - e**2) - 1, over={e: (0, half)})  # fmt: skip

@@ -254,18 +254,7 @@ def _extremes(sizes: Sequence[int]) -> tuple[int, int]:
     return rest(tuple(sizes))
 
 
-@claim(
-    "B51",
-    proof="06-node-ordering#prop-node-kinds",
-    prose="the count of the three kinds of questions, and the two constructions",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""Node ordering asks at least $n - k + \binom k2$ questions and at most $(n - k)(k - 1)$ more; both are
-    attained for all cluster sizes, so the exact worst case is $nk - \frac{k(k+1)}2$.""",
-    code=NodeOrdering,
-    test="test_orderings.py::test_node_ordering_at_its_worst",
-)
+@claim("B51")
 def least_and_most_questions(sizes=None, easy=None, worst=None):
     sizes = sizes_of(range(1, 6)) if sizes is None else sizes
     if easy is None:
@@ -284,22 +273,7 @@ def least_and_most_questions(sizes=None, easy=None, worst=None):
     yield also(_ideal_checked(sizes))
 
 
-@claim(
-    "C04",
-    proof="06-node-ordering#thm-node-worst",
-    prose="that no run asks more than the three kinds of questions allow, and no method fewer than the ideal",
-    touches="general densities",
-    place='Introduction, on Vesdapunt et al.; section "The two heuristic algorithms"',
-    status="holds",
-    basis="proved",
-    statement=r"""Node ordering asks at most $nk$ questions in the worst case, and so at most $O(k)$ times as many as an
-    optimal algorithm.""",
-    code=[NodeOrdering, ideal_queries],
-    test=[
-        "test_orderings.py::test_node_ordering_at_its_worst",
-        "test_orderings.py::test_node_ordering_never_asks_more_than_its_worst_case",
-    ],
-)
+@claim("C04")
 def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     if runs is None:
         runs = _worst_runs([*((a, clusters) for a in (10, 100)), (8, 4), (20, 6)])
@@ -327,18 +301,7 @@ def worst_case(runs=None, clusters=2, usual=None, sizes=None):
     yield also(_ideal_checked(sizes_of(range(1, 6)) if sizes is None else sizes))
 
 
-@claim(
-    "B52",
-    proof="06-node-ordering#prop-node-factor",
-    prose="that a quadratic without zeros keeps its sign, and that a minimum is at most the root of a product",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""The worst case of node ordering is at most $\min\{k, 2n/k\} \le \sqrt{2n}$ times the least possible
-    number of questions.""",
-    code=ideal_queries,
-    test="test_orderings.py::test_node_ordering_at_its_worst",
-)
+@claim("B52")
 def exact_worst_factor(runs=None):
     runs = _worst_runs([(8, 4), (20, 6)]) if runs is None else runs
     quadratic = 2 * n**2 - 3 * k * n + k**2 * (k + 1) / 2
@@ -378,31 +341,7 @@ def _searched(cases: int = 12) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["exact", "corrected", "sharp"])
 
 
-@claim(
-    "C10",
-    proof="06-node-ordering#thm-node-corrected",
-    prose="the union bound, and independence of the past",
-    touches=("general densities", "Dist-1", "Dist-2"),
-    place="Theorem 3 (node ordering)",
-    status="refuted",
-    basis="proved",
-    statement=r"""Node ordering asks at most $n + \sum_i \sum_{s=1}^{|V_i|} \min\{k, \ell_i(s)\}$ questions in
-    expectation, with $\ell_i(s) = (n - |V_i|)\, L_{g,r}(s)$.""",
-    corrected=r"""With $s$ from 0 to $|V_i| - 1$, and $k - 1$ in place of $k$, for every arrival order that is
-    independent of the similarities.""",
-    affects="""clusterings with many small clusters, above all singletons, under any model: the first record of each
-    cluster is left out, a term of at most $k^2$.""",
-    stands="""All that the paper derives from the theorem: Proposition 5 has such a term. For clusters as large as those
-    of Table 1 the two bounds hardly differ.""",
-    code=node_bound,
-    test=[
-        "test_bounds.py::test_node_bound_is_its_sum_in_fractions",
-        "test_bounds.py::test_four_singletons_refute_theorem_3_as_printed_and_nothing_smaller_does",
-        "test_bounds.py::test_theorem_3_as_printed_also_fails_on_clusters_of_two_and_on_many_small_ones",
-        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-        "test_bounds.py::test_the_corrected_node_bound_holds_on_random_models",
-    ],
-)
+@claim("C10")
 def theorem_3(asked=None, search=None):
     four, model = [1, 1, 1, 1], cr.dist2(Fraction(1, 3))
     if asked is None:
@@ -437,23 +376,7 @@ def theorem_3(asked=None, search=None):
     yield from (corrected(also(piece)) for piece in from_all_orders())
 
 
-@claim(
-    "B53",
-    proof="06-node-ordering#thm-node-corrected",
-    prose="the union bound, and independence of the past",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""For every arrival order that is independent of the similarities, the expected count is at most $n - k
-    + \binom k2 + \sum_i \sum_{s=1}^{|V_i|-1} \min\{k - 1, \ell_i(s)\}$, with $\ell_i(s) = (n - |V_i|)\, L_{g,r}(s)$.
-    The bound is attained.""",
-    code=[prob_nonmatch_first, expected_queries_in_order, node_bound],
-    test=[
-        "test_bounds.py::test_the_corrected_node_bound_holds_for_every_order_and_is_reached",
-        "test_arrival_orders.py::test_a_fixed_order_against_all_orders_of_the_pairs",
-        "test_arrival_orders.py::test_averaged_over_all_orders_it_is_the_count_for_random_arrival",
-    ],
-)
+@claim("B53")
 def theorem_3_corrected(search=None):
     search = _searched() if search is None else search
     single_first = [[expected_queries_in_order(model, [1] + [0] * m) for m in MATES] for model in MODELS]

@@ -38,18 +38,7 @@ def best_test_error(members, p):
     return total
 
 
-@claim(
-    "B93",
-    proof="10a-persistent-errors#prop-faulty-stay",
-    prose="that the answers are votes for one of two clusters, and that a tie is as good as one vote less",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    statement=r"""If errors are persistent, the answers of all members of two clusters of $m$ records place a record
-         with an error probability of exactly $e_{2m-1}$, that of $2m - 1$ independent votes, which is never zero.""",
-    code=majority_error,
-    test="test_voting.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
-)
+@claim("B93")
 def members_count_as_independent_votes(members=3):
     rates = (Fraction(1, 10), Fraction(1, 4), Fraction(2, 5))
     tried = [(m, chance) for m in range(1, members + 1) for chance in rates]
@@ -88,16 +77,7 @@ def _transcript(data, kind, votes, stays, seed):
     return [*end.queries.ravel().tolist(), *end.answers.tolist(), *end.clusters.tolist()], crowd.asked, end.n_queries
 
 
-@claim(
-    "B99",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""If errors are persistent, votes of any size lead to the same questions, answers and clusters as single
-         answers, at $r$ times the cost.""",
-    code=[cr.Faulty, cr.MajorityVote],
-    test="test_oracles.py::test_votes_do_not_help_against_errors_that_repeat",
-)
+@claim("B99")
 def votes_do_not_help_against_persistent_errors(data=None, votes=9, seed=1):
     rng = np.random.default_rng(1)
     data = data or [cr.datasets.synthetic([6, 5, 4], cr.dist2(0.2), rng=rng, shuffle=True) for _ in range(2)]
@@ -157,19 +137,7 @@ def _placed_correctly(votes, p, known, each, rng):
     return bool(run.resolution.clusters[new] == run.resolution.clusters[0])
 
 
-@claim(
-    "B98",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""If errors are persistent, a new record that is compared with $r$ members of each of $k$ known
-         clusters, in random order, is placed correctly with probability $(1-e_r)\frac{1-(1-e_r)^k}{k\,e_r}$.""",
-    code=[prob_placed_correctly, MemberVote],
-    test=[
-        "test_member_votes.py::test_prob_placed_correctly_by_every_pattern",
-        "test_member_votes.py::test_a_new_record_is_placed_as_often_as_the_formula_says",
-    ],
-)
+@claim("B98")
 def prob_of_correct_placement(placed=None, p=0.2, known=3, size=200):
     if placed is None:
         rng = np.random.default_rng(1)

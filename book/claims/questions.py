@@ -21,20 +21,7 @@ claim, check = of_chapter(__name__)
 GOOD = [(0, 1), (1, 2), (3, 4), (0, 4)]
 
 
-@claim(
-    "C01",
-    place="Introduction, Figure 1",
-    statement="""On the five Disney records a good order of the pairs needs four questions, and another order needs
-        nine.""",
-    basis="exact",
-    touches=(),
-    code=[questions_of_order, orders_by_questions, cr.datasets.disney],
-    test=[
-        "test_enumeration.py::test_disney",
-        "test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
-        "test_datasets.py::test_disney_is_figure_1",
-    ],
-)
+@claim("C01")
 def figure_1(asked=None, counts=None):
     labels = cr.datasets.disney().labels
     if asked is None:
@@ -55,21 +42,7 @@ def figure_1(asked=None, counts=None):
     yield also(cases("the four printed questions are asked", asked == GOOD, where="the printed order"))
 
 
-@claim(
-    "C02",
-    place="Lower bound, remark in the source; Figure 2(b), the ideal",
-    statement=r"""Every strategy needs at least $n - k + \binom k2$ questions to settle all pairs, if $k$ is not known
-              beforehand.""",
-    basis="proved",
-    proof="01-questions#prop-ends",
-    prose="that a set of questions without the required ones leaves a second clustering possible",
-    touches=TOUCHED,
-    code=cr.ideal_queries,
-    test=[
-        "test_resolution.py::test_no_set_of_questions_settles_all_with_fewer_than_the_ideal",
-        "test_resolution.py::test_no_run_gains_recall_faster_than_the_ideal",
-    ],
-)
+@claim("C02")
 def least_number_of_questions(counts=None):
     counts = counts or _counts()
     ideal = [cr.ideal_queries(sizes) for sizes in counts]
@@ -111,17 +84,7 @@ def least_number_of_questions(counts=None):
     )
 
 
-@claim(
-    "B01",
-    place="beyond the paper",
-    statement=r"""No order of the pairs needs more than $n - k + \sum_{i<j} m_i m_j$ questions, and some order needs
-              this many.""",
-    basis="proved",
-    proof="01-questions#prop-ends",
-    prose="that a match is asked only if it joins two components, and that nothing is implied without a match",
-    code=orders_by_questions,
-    test="test_enumeration.py::test_the_most_questions_of_any_order",
-)
+@claim("B01")
 def largest_number_of_questions(counts=None):
     counts = counts or _counts()
     most = [sum(sizes) - len(sizes) + sum(a * b for a, b in combinations(sizes, 2)) for sizes in counts]
@@ -146,15 +109,7 @@ def largest_number_of_questions(counts=None):
     yield also(cases("orders counted with and without the rules", *_same(counts), where=everywhere))
 
 
-@claim(
-    "B02",
-    place="beyond the paper",
-    statement="""The two rules of transitive inference find everything that a set of answers implies, so orders of the
-              pairs may be counted by what their answers imply.""",
-    basis="exact",
-    code=[questions_of_order, orders_by_questions],
-    test="test_enumeration.py::test_counting_by_states_equals_going_through_every_order",
-)
+@claim("B02")
 def two_rules_are_complete(counts=None, drawn=None):
     counts = counts or _counts()
     disney = cr.datasets.disney().labels

@@ -35,17 +35,7 @@ def _small_search():
     return pd.DataFrame(rows)
 
 
-@claim(
-    "B49",
-    place="beyond the paper",
-    status="holds", basis="exact",
-    statement=r"""For none of the random models tried does the exact count exceed Theorem 2 with the union-bound factor
-        or the bound for every model, nor, if $F_g \le F_r$, the tree bound.""",
-    code=[cr.edge_bound, edge_tree_bound, cr.expected_queries],
-    test=[BOUNDS + "test_theorem_2_with_its_factor_holds_on_random_models",
-          BOUNDS + "test_the_corrected_edge_bound_holds_on_random_models",
-          BOUNDS + "test_the_tree_bound_holds_on_random_models_with_dominance"],
-)  # fmt: skip
+@claim("B49")
 def bounds_of_random_models(search=None):
     """`search`: exact counts and bounds of random models."""
     search = _small_search() if search is None else search

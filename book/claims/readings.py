@@ -54,27 +54,7 @@ def _few_scores(rows=(7, 8), runs=2):
     return {FITS: rms.pop("as drawn"), **rms}
 
 
-@claim(
-    "C26",
-    place="Experimental Observations, data sets (i)",
-    status="misprint",
-    basis="simulated",
-    kind="misprint",
-    statement=r"The similarities were discretized to the values $0, 0.1, \dots, 1$.",
-    corrected=r"""The numbers of Table 1 are those of similarities as they are drawn, or discretized to steps too fine
-        to matter. With random ties, no rounding to tenths gives the numbers for Dist-2: to the nearest tenth both
-        orderings would ask more at $\epsilon = \frac1{10}$; down or up, several times as many at $\frac1{20}$.""",
-    affects="the description of the data sets of Table 1; no theorem, and no number of the table",
-    touches=["Dist-2", "experiments"],
-    code=[cr.expected_queries, table1_readings.spread, table1_readings.count_readings, cr.similarity.discretize],
-    test=[
-        "test_table1_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
-        "test_table1_readings.py::test_every_reading_is_counted_once",
-        "test_table1_readings.py::test_ties_by_index_in_listed_order_are_those_of_the_orderings",
-        "test_experiments.py::test_rounding_up_asks_what_rounding_down_asks",
-        "test_similarity.py::test_discretize",
-    ],
-)
+@claim("C26")
 def discretized_to_tenths(cells=None, scores=None, seed=2017):
     """`cells`: Dist-2 with random ties and arrival by expected size: ε, rounding, ordering, printed, expected (NaN
     where it is not known), mean and sd of `runs` runs. `scores`: reading, in words, to the root mean square of z."""
@@ -150,19 +130,7 @@ def _few_cells(sizes=(9, 6, 5, 4), runs=60):
     return cell
 
 
-@claim(
-    "B72",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="08a-readings#prop-syn-ties",
-    prose="that the questions depend on the order of the pairs alone",
-    statement="""With similarities discretized to tenths and random ties, the expected number of questions is that for
-        similarities whose mass is spread evenly over the values that were rounded to the same tenth: for edge ordering,
-        and for node ordering in random order.""",
-    code=[table1_readings.spread, cr.expected_queries],
-    test="test_table1_readings.py::test_a_spread_atom_asks_what_random_ties_ask",
-)
+@claim("B72")
 def exact_count_for_rounded_similarities(cells=None):
     """`cells`: for each row, ordering and rounding the mean and standard deviation of `runs` runs, and the expected
     number."""
@@ -205,16 +173,7 @@ def _cdf(law, at):
     return [sum(h * (min(b, x) - a) for a, b, h in ends if x > a) for x in at]
 
 
-@claim(
-    "B71",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement="""With uninformative similarities, edge ordering asks on average as many questions as a uniformly random
-        order of the pairs.""",
-    code=[count_questions, cr.enumeration.orders_by_questions],
-    test="test_enumeration.py::test_edge_ordering_on_noise_has_the_mean_over_all_orders",
-)
+@claim("B71")
 def uninformative_similarities(asked=None, sizes=(3, 2)):
     """`asked`: questions of edge ordering on data sets of these sizes."""
     if asked is None:

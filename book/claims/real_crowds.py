@@ -64,16 +64,7 @@ def _noisy_first(found: pd.DataFrame, most: dict[str, int], where: str) -> tuple
     return own, best, bounded(what, own, best, where=where)
 
 
-@claim(
-    "B200",
-    place="Table of strategies on two real crowds",
-    statement="On gym (single votes) and on allsports, noisy ordering has the largest area under its F1 curve, and "
-              "its F1 stays at 0.95 after fewer answers than that of any other strategy tried, in the mean of ten "
-              "orders of ties.",
-    basis="exact",
-    code=[NoisyOrdering],
-    test=[TESTS + "the_runs_that_are_recorded_are_those_of_a_replay"],
-)  # fmt: skip
+@claim("B200")
 def fewest_answers(runs=None):
     found, at = _single(runs), "mean of ten orders of ties"
     own, _, fewer = _noisy_first(found, PAIRS, at)
@@ -88,15 +79,7 @@ def fewest_answers(runs=None):
                       np.full(len(others), area["noisy"]), where=at)  # fmt: skip
 
 
-@claim(
-    "B201",
-    place="Table of repeated votes",
-    statement="On gym, errors partly stay with a pair: the majority of five is wrong on matches more than 1.5 times, "
-              "and on non-matches more than 5 times as often as it would be if single votes erred independently.",
-    basis="exact",
-    code=[ErrorRates],
-    test=[TESTS + "the_tables_that_are_recorded_are_those_of_the_files"],
-)  # fmt: skip
+@claim("B201")
 def majorities_keep_errors(rates=None):
     rates = recorded_replays.read("rates") if rates is None else rates
     five = rates[(rates["crowd"] == "gym") & (rates["votes"] == 5)].set_index("how")[["on matches", "on non-matches"]]
@@ -109,14 +92,7 @@ def majorities_keep_errors(rates=None):
     )  # fmt: skip
 
 
-@claim(
-    "B202",
-    place="Error rates of two real crowds",
-    statement="A \"no\" about a match is at least four times as likely as a \"yes\" about a non-match, on both crowds.",
-    basis="exact",
-    code=[ErrorRates],
-    test=[TESTS + "the_tables_that_are_recorded_are_those_of_the_files"],
-)  # fmt: skip
+@claim("B202")
 def two_rates(rates=None):
     rates = recorded_replays.read("rates") if rates is None else rates
     single = rates[(rates["votes"] == 1) & (rates["how"] == "counted")]
@@ -129,16 +105,7 @@ def two_rates(rates=None):
     )  # fmt: skip
 
 
-@claim(
-    "B203",
-    place="The size of a pilot",
-    statement=r"""If the answers about $\frac{z^2}{r^2} \frac{1 - p}{p}$ pairs of one kind err independently with rate
-         $p$, their share of wrong answers is within $\pm r p$ of $p$ with probability near 95 %
-         ($z = 1.96$, $r = \frac12$).""",
-    basis="exact",
-    code=[ErrorRates],
-    test=[TESTS + "a_pilot_of_this_size_is_as_precise_as_it_says"],
-)  # fmt: skip
+@claim("B203")
 def pilots(rates=(0.002, 0.01, 0.05, 0.1, 0.2), relative=0.5):
     chance = []
     for rate in rates:
@@ -152,15 +119,7 @@ def pilots(rates=(0.002, 0.01, 0.05, 0.1, 0.2), relative=0.5):
     )  # fmt: skip
 
 
-@claim(
-    "B204",
-    place="Table of strategies on cora with such errors",
-    statement="On a sample of cora with the error rates of either crowd, F1 of noisy ordering stays at 0.95 after "
-              "fewer answers than that of any other strategy tried with at most 10,000.",
-    basis="exact",
-    code=[NoisyOrdering],
-    test=[TESTS + "a_crowd_for_cora_errs_at_the_rates_given"],
-)  # fmt: skip
+@claim("B204")
 def on_cora(runs=None):
     found = _single(runs)
     crowds = [crowd for crowd in found.index.unique("crowd") if crowd.startswith("cora")]

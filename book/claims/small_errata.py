@@ -67,20 +67,7 @@ def _by_order(labels):
 # --- steps of proofs, and conclusions -------------------------------------------------------------------------------
 
 
-@claim(
-    "E09",
-    touches="Dist-1",
-    about="C18", place="Proof of Proposition 5, Dist-1, the cost of a record", status="holds with a caveat",
-    basis="exact", kind="condition",
-    statement=r"For $s \ge \frac nk(1-\epsilon)$, $\min\{k, (n - |V_i|)\, L_{g,r}(s)\} \le (1-\epsilon)k$.",
-    corrected=r"""To first order in $\epsilon$; in general it is at most about $k/(1+\epsilon)$. The sum is still at
-    most $nk(1-\epsilon^2)$, since $r(1 + \ln\frac1r) \le 1 - \epsilon^2$ for $r = \frac{1-\epsilon}{1+\epsilon}$.""",
-    affects=r"a step of a proof, for $\epsilon$ that is not small.",
-    stands="The proposition, with its factor.",
-    code=[node_bound, L],
-    test=["test_errata.py::test_the_step_for_node_ordering_under_dist1",
-          "test_bounds.py::test_node_ordering_on_dist1_keeps_the_factor_of_the_paper"],
-)  # fmt: skip
+@claim("E09")
 def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
     rng = np.random.default_rng(2017) if rng is None else rng
     for k, m, epsilon, what in (
@@ -119,25 +106,7 @@ def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
     )
 
 
-@claim(
-    "E11",
-    proof="03-integral#prop-l-top",
-    prose="that a power of a number below 1 vanishes",
-    touches=("general densities", "Dist-1", "Dist-2"),
-    about="C13", place="After Proposition 5, and the lower bound's section",
-    status="holds with a caveat", basis="proved", kind="wording",
-    statement="""That Dist-1 is closer to uniform in Hellinger distance, and asks more questions, shows that this is the
-    right distance for the heuristics, too.""",
-    corrected=r"""It is right for the lower bound and, up to a constant, for what an algorithm can achieve (B162). For
-    the heuristics it is not: total variation ranks the two models in the same way, and models at equal distances,
-    by both, can differ much in their counts: for large clusters $f_r/f_g$ at the largest similarities
-    matters, the limit of $(t+1)\,L_{g,r}(t)$.""",
-    affects="an interpretation.",
-    stands="The ranking of the two models, and the Hellinger distance in the lower bound.",
-    code=[L, L_symbolic, hellinger2, total_variation],
-    test=["test_errata.py::test_hellinger_distance_does_not_decide",
-          "test_theory.py::test_only_the_top_of_the_scale_counts"],
-)  # fmt: skip
+@claim("E11")
 def distance_for_the_heuristics(low=None, counts=None):
     low = cr.SimilarityModel.from_steps([0, QUARTER, HALF, 1], green=[0, 2, 1], red=[2, 0, 1]) if low is None else low
     counts = [expected_queries(m, [20] * 10) for m in (low, DIST2)] if counts is None else counts
@@ -169,21 +138,7 @@ def distance_for_the_heuristics(low=None, counts=None):
         (forms["dist2"] - ((1 - 2 * e) / (1 - e)) ** (s + 1)).subs(e, 1 - 2 * q)))  # fmt: skip
 
 
-@claim(
-    "E13",
-    proof="19a-small-errata#dist1-to-dist2",
-    prose="the two bounds on the count across two clusters",
-    touches=("Dist-1", "Dist-2", "experiments"),
-    about=["C17", "C28"], place="After Proposition 5, from Dist-1 to Dist-2",
-    status="holds with a caveat", basis="proved", kind="condition",
-    statement="For $k = o(n)$ the query complexity is drastically reduced by moving from Dist-1 to Dist-2.",
-    corrected=r"""For equal clusters, if $k \to \infty$ as well as $n/k$: the ratio of the two expected counts tends to
-    0. For fixed $k$ it tends to $\frac2{2 + (k-1)K}$ with edge and $\frac2{2 + (k-1)(1-\epsilon)}$ with node ordering,
-    $K$ as in C19, since the $n - k$ matches are asked about under either model.""",
-    affects="few clusters, and clusters of very unequal sizes, of which most records are in one.",
-    stands="The reduction in Table 1, with 14 clusters, and the bounds for Dist-2.",
-    code=expected_queries, test="test_errata.py::test_the_reduction_from_dist1_to_dist2_needs_many_clusters",
-)  # fmt: skip
+@claim("E13")
 def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
     """`sizes`: of a thousand clusters each; `m`: of two clusters."""
     law1, law2, lam = cr.dist1(epsilon), cr.dist2(epsilon), (1 - epsilon) / (1 + epsilon)
@@ -231,20 +186,7 @@ def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
         tolerance=0.02))  # fmt: skip
 
 
-@claim(
-    "E15",
-    touches=(),
-    about="C33", place="System model, persistent errors",
-    status="holds with a caveat", basis="exact", kind="condition",
-    statement="""If errors are persistent, questions about several elements of a cluster decide with certainty whether a
-    record belongs to it.""",
-    corrected="""With high probability, if the cluster is large enough: the best test between two clusters of $m$ has
-    the error probability of a majority of $2m - 1$ independent answers.""",
-    affects="a word, and a condition on the size of clusters.",
-    stands="All theorems: from there on the paper works with a perfect oracle.",
-    code=majority_error,
-    test="test_voting.py::test_the_members_of_two_clusters_are_worth_one_vote_less_than_they_are",
-)  # fmt: skip
+@claim("E15")
 def persistent_errors(sizes=(1, 2, 3, 4)):
     error = best_test_error(2, F(1, 10))
     yield says(counterexample(r"two clusters of two, $p = \frac1{10}$: error of the best test, against certainty",
@@ -264,18 +206,7 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
 # --- wording, and slips ---------------------------------------------------------------------------------------------
 
 
-@claim(
-    "E16",
-    touches=("general densities", "Dist-2"),
-    about=["C09", "C10"], place="Theorems 2 and 3", status="holds with a caveat", basis="exact",
-    kind="wording",
-    statement="The theorems bound the query complexity, the number of questions asked.",
-    corrected="The expected query complexity, by their proofs (with the corrections in the errata on them).",
-    affects="""one word, "expected".""",
-    stands="Both proofs, which say so.",
-    code=[cr.NodeOrdering, expected_queries],
-    test="test_errata.py::test_a_run_may_ask_more_than_the_bound_on_the_mean",
-)  # fmt: skip
+@claim("E16")
 def in_expectation():
     labels = [0, 0, 1, 1]
     w = np.where(np.equal.outer(labels, labels), 0.45, 0.55)  # matches in [ε, 1], non-matches in [0, 1 - ε]
@@ -310,17 +241,7 @@ def in_expectation():
                             float(_theorem_3(DIST2_FIFTHS, [2, 2]))))  # fmt: skip
 
 
-@claim(
-    "E24",
-    touches="general densities",
-    about=["C09", "C15"], place="Contributions", status="holds with a caveat", basis="exact", kind="wording",
-    statement="The paper derives the exact expression of the query complexity for some models.",
-    corrected="""Up to constants, and as upper bounds. The exact expected count is an integral, equal to the mean over
-    all orders.""",
-    affects="a word in the list of contributions.",
-    stands="All upper bounds that follow from it.",
-    code=[expected_queries_exact, edge_bound], test="test_errata.py::test_two_against_one_is_seven_thirds",
-)  # fmt: skip
+@claim("E24")
 def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], [2, 1, 1], [3, 2])):
     exact = expected_queries_exact(cr.uniform(), [2, 1])
     bound = by_hand.theorem_2([2, 1], lambda t: by_hand.integral(cr.uniform(), t))
@@ -335,15 +256,7 @@ def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], 
         [_by_order(naive.labels_of(s)) for s in tiny]))  # fmt: skip
 
 
-@claim(
-    "E18",
-    touches="Dist-2",
-    about="C18", place="Proof of Proposition 5, Dist-2", status="misprint", basis="exact", kind="misprint",
-    statement=r"$L_{g,r}(s) = \frac{e^{-\epsilon s}}{s+1}$.",
-    corrected=r"$L_{g,r}(s) \le \frac{e^{-\epsilon s}}{s+1}$, for all $s \ge 0$.",
-    affects="a sign. The proof needs only the inequality.",
-    code=L, test="test_errata.py::test_the_closed_form_for_dist2_begins_at_one",
-)  # fmt: skip
+@claim("E18")
 def equality_sign():
     value, printed = by_hand.integral(cr.dist2(QUARTER), 1), exp(-0.25) / 2
     yield says(counterexample(r"$\epsilon = \frac14$, $s = 1$", value=value, relation="equal", printed=printed,
@@ -357,16 +270,7 @@ def equality_sign():
     yield also_corrected(agreement("`L`", [L(cr.dist2(x), s) for x, s in points], values, tolerance=1e-13))
 
 
-@claim(
-    "E19",
-    touches=(),
-    about="C08", place="Definition of the integral, and the first display of the proof of Theorem 2",
-    status="misprint", basis="exact", kind="misprint",
-    statement=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^r f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
-    corrected=r"$L_{g,r}(t) = \int_0^1 \bigl(\int_0^x f_g(y)\,dy\bigr)^t f_r(x)\,dx$.",
-    affects="nothing; the appendix has the correct variable.",
-    code=[L, L_symbolic], test="test_errata.py::test_one_variable_with_two_names",
-)  # fmt: skip
+@claim("E19")
 def integration_variable():
     x, y, w = sp.symbols("x y w", positive=True)
     letter = sp.integrate(sp.integrate(1, (y, 0, w)), (x, 0, 1))  # uniform, t = 1, as printed, with w for r
@@ -384,16 +288,7 @@ def integration_variable():
     yield also_corrected(agreement("`L`", L(DIST1, 3), float(by_hand.integral(DIST1, 3)), tolerance=1e-14))
 
 
-@claim(
-    "E20",
-    touches=(),
-    about="C10", place="Proof of Theorem 3, the event", status="misprint", basis="exact", kind="misprint",
-    statement=r"The event of an unnecessary question is $w_{v,u} \ge \max_{x \in V_i} w_{v,x}$.",
-    corrected=r"""It is $w_{v,u} \ge \max_{x \in C_i} w_{v,x}$, over the $s$ placed records, with probability
-    $L_{g,r}(s)$.""",
-    affects="nothing; the proof continues with the correct probability.",
-    code=L, test="test_errata.py::test_the_maximum_is_over_the_placed_records",
-)  # fmt: skip
+@claim("E20")
 def placed_records():
     law = by_hand.orders(cr.uniform(), "ggr")  # of a cluster of three: matches 0 (placed) and 1 (not yet), non-match 2
     placed = sum(chance for order, chance in law.items() if order.index(2) < order.index(0))
@@ -408,19 +303,7 @@ def placed_records():
                                    tolerance=1e-14))  # fmt: skip
 
 
-@claim(
-    "E22",
-    proof="02-models#three-distances",
-    prose="that mass and distance are sums over the steps",
-    touches=("Dist-1", "experiments"),
-    about=["C11", "C24"], place="Definition of Dist-1; Table 1",
-    status="misprint", basis="proved", kind="misprint",
-    statement=r"Dist-1 is for $0 < \epsilon < \frac12$.",
-    corrected=r"""For $0 \le \epsilon \le 1$ both are densities, and $H^2 = 1 - \sqrt{1-\epsilon^2}$; Table 1 uses
-    $\epsilon = \frac12$.""",
-    affects="a range that is narrower than necessary, and than the one used.",
-    code=[cr.models.steps, hellinger2], test="test_errata.py::test_dist1_is_a_pair_of_densities_at_one_half",
-)  # fmt: skip
+@claim("E22")
 def range_of_dist1():
     rows = published.read()["table-1"].frame()
     used = [F(value) for value in rows["ε"][rows["model"] == "Dist-1"]]
@@ -448,19 +331,7 @@ def _worst(*sizes):
     return max(by_hand.node_questions(labels, pairs, arrival)[0] for arrival in permutations(range(len(labels))))
 
 
-@claim(
-    "E23",
-    proof="06-node-ordering#thm-node-worst",
-    prose="the worst case of node ordering, and the bound without similarities (C05)",
-    touches=(),
-    about=["C04", "C05"], place="Introduction, on Vesdapunt et al.; proof of Proposition 2", status="misprint",
-    basis="proved", kind="misprint",
-    statement="Node ordering is at least an $O(k)$-approximation; without information $O(nk)$ questions are necessary.",
-    corrected=r"""At most $k$ times the ideal, since $k(n - k + \binom k2)$ exceeds the worst case $nk - \binom{k+1}2$
-    by $\frac{k(k-1)^2}2$; and $\Omega(nk)$ are necessary.""",
-    affects="two words.",
-    code=[worst_case, ideal_queries], test="test_errata.py::test_at_most_k_times_the_ideal",
-)  # fmt: skip
+@claim("E23")
 def order_symbols(most=5):
     parts = [s for size in range(1, most + 1) for s in naive.splits(size)]
     best = max(F(_worst(*s), ideal_queries(s)) for s in parts if sum(s) == 4 and len(s) == 2)
@@ -483,15 +354,7 @@ def order_symbols(most=5):
         [worst_case(*case) for case in settings]))  # fmt: skip
 
 
-@claim(
-    "E25",
-    touches=(),
-    about="C01", place="Introduction, motivating example", status="misprint", basis="exact", kind="misprint",
-    statement="Six places are given.",
-    corrected="Five, three of one entity and two of another, needing between 4 and 9 questions.",
-    affects="a number in the text; the figure has five.",
-    code=[cr.datasets.disney, cr.enumeration.orders_by_questions], test="test_errata.py::test_five_places",
-)  # fmt: skip
+@claim("E25")
 def five_places():
     labels, counts = cr.datasets.disney().labels, cr.enumeration.orders_by_questions("aaabb")
     yield says(counterexample("listed places", value=len(labels), relation="equal", printed=6),

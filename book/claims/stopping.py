@@ -27,11 +27,7 @@ RISING = [Fraction(height, 4) for height in (1, 3, 5, 7)]
 SLOPE = cr.SimilarityModel.from_steps(QUARTERS, RISING, RISING[::-1], name="slope")
 
 
-@claim("B134", place=BEYOND, status="holds", basis="simulated",
-       statement="""When model and prior are correct, no more declarations are wrong on average than stated, for every
-           ordering, and hardly fewer.""",
-       code=cr.Stopping,
-       test=TESTS + "the_stated_chances_are_the_measured_ones_when_model_and_prior_are_right")  # fmt: skip
+@claim("B134")
 def stated_probabilities_are_calibrated(calibration=None):
     """`calibration`: a row for each run, with the model's name, the ordering, the rule, its δ, the number of the data
     set, the expected number of wrong declarations and their number."""
@@ -61,12 +57,7 @@ def stated_probabilities_are_calibrated(calibration=None):
     yield bounded("every run: the sum of the stated bounds, against δ", promised["stated"], promised["δ"])
 
 
-@claim("B137", place=BEYOND, status="holds", basis="simulated",
-       statement="""At ε = ½, stopping with δ = 0.001 for the whole run saves at least half of the questions of node
-           ordering on the paper's clusters, and a tenth of those of edge ordering.""",
-       code=cr.Stopping,
-       test=[TESTS + "the_first_pass_is_that_of_the_naive_version",
-             TESTS + "stopping_saves_what_the_chapter_says"])  # fmt: skip
+@claim("B137")
 def savings_of_stopping(saved=None, guessed=None):
     """`saved`: as for B136, with ε and δ. `guessed`: as for B135, with ε and the questions of the full and of the
     stopped run."""
@@ -93,11 +84,7 @@ def savings_of_stopping(saved=None, guessed=None):
     yield bounded("every run: the stated probability of a miss, against δ", saved["stated"], saved["δ"])
 
 
-@claim("B139", place=BEYOND, status="holds", basis="simulated",
-       statement="""On cora, with its own histograms as densities, at most a fifth of the questions finds 99 % of the
-           matching pairs; but at least ten times as many declarations are wrong as stated. If the similarities are
-           permuted, and so independent, the bound holds.""",
-       code=cr.Stopping, test=TESTS + "on_cora_stopping_is_cheap_and_misses_more_than_stated")  # fmt: skip
+@claim("B139")
 def stopping_on_cora(runs=None, delta=0.01):
     """`runs`: a row for each run, with the variant, the questions of the full and of the stopped run, the expected
     number of wrong declarations, their number, and recall."""
@@ -122,13 +109,7 @@ def stopping_on_cora(runs=None, delta=0.01):
     yield bounded("every run: the sum of the stated bounds, against δ", runs["stated"], np.full(len(runs), delta))
 
 
-@claim("B190", place=BEYOND, status="holds", basis="exact",
-       statement="""Without a model the missed pairs are only estimated: with a perfect crowd, edge ordering and
-           δ = 0.01, at least a thousand times as many matching pairs of cora are missed as estimated, under each of
-           twelve similarity functions; of gym and allsports none.""",
-       code=[cr.Stopping, cr.Stopped],
-       test=[TESTS + "a_bound_exists_only_where_everything_it_rests_on_was_given",
-             TESTS + "a_model_learned_from_cora_misses_thousands_of_pairs_and_gives_an_estimate_only"])  # fmt: skip
+@claim("B190")
 def estimates_of_a_learned_model(runs=None):
     """`runs`: a row for each run, as `book.companion.learned_stops.learned_stop` returns it."""
     if runs is None:

@@ -32,12 +32,7 @@ from crowder.beyond.posterior import left_open
 claim, check = of_chapter(__name__)
 
 
-@claim("B131", place=BEYOND, status="holds", basis="exact",
-       statement=r"""Given all similarities and true answers, two open components (no answer implies that they differ)
-           are one entity with probability at most $\sigma(\ln o + E(A,B) + \min_X \sum_C E(X,C)^+)$, for prior odds of
-           at most $o$; with equality if they are open to no other component.""",
-       code=[left_open, cr.Stopping],
-       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
+@claim("B131")
 def posterior_bound_of_an_open_pair(stopped=None, model=None):
     """`stopped`: for each run its similarities, the prior odds and the result of `Stopping.run`."""
     stopped, model = (stopped, model) if stopped is not None else _small_runs()
@@ -58,11 +53,7 @@ def posterior_bound_of_an_open_pair(stopped=None, model=None):
                     tolerance=1e-5)  # fmt: skip
 
 
-@claim("B132", place=BEYOND, status="holds", basis="exact",
-       statement="""The sum of these bounds is an upper bound on the probability that any match was missed; weighted by
-           the sizes of the components, it bounds the expected number of matching pairs missed.""",
-       code=cr.Stopped,
-       test=TESTS + "the_bound_is_never_below_the_exact_posterior_and_equal_for_a_lone_pair")  # fmt: skip
+@claim("B132")
 def bounds_for_a_whole_run(stopped=None, model=None):
     """`stopped`: as for B131."""
     stopped, model = (stopped, model) if stopped is not None else _small_runs()
@@ -91,14 +82,7 @@ def bounds_for_a_whole_run(stopped=None, model=None):
     yield agreement("both bounds as stated, against the formula", stated, printed, tolerance=1e-4)
 
 
-@claim("B133", place=BEYOND, status="holds", basis="exact",
-       statement="""With δ = 0 a stopped run asks the questions of the ordering, and with a budget of $q$ its first $q$;
-           with δ > 0 the bound that was asked for holds at the end, and every two clusters are separated by an answer
-           or declared different.""",
-       code=cr.Stopping,
-       test=[TESTS + "delta_zero_asks_what_the_ordering_asks_and_a_budget_its_first_questions",
-             TESTS + "what_was_promised_holds_at_the_end_and_everything_is_answered_implied_or_declared",
-             TESTS + "the_last_part_asks_what_was_passed_over_too_early"])  # fmt: skip
+@claim("B133")
 def guarantee_of_each_rule(data=None, model=None, promised=None, promised_model=None, odds=0.5, delta=0.1, budget=10):
     """`promised`: for each run the rule, "pair_delta" or "run_delta", its similarities and its result."""
     if data is None:
@@ -132,11 +116,7 @@ def guarantee_of_each_rule(data=None, model=None, promised=None, promised_model=
     yield agreement("every two clusters are separated by an answer or declared", sum(separated), len(separated))
 
 
-@claim("B135", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Prior odds and δ matter only through $\frac{\delta}{1-\delta}/o$. On clusters like the paper's,
-           with odds of one to thirteen many times more declarations are wrong than stated; with a hundred to one,
-           hardly any.""",
-       code=cr.Stopping, test=TESTS + "prior_odds_and_delta_count_by_their_ratio")  # fmt: skip
+@claim("B135")
 def effect_of_the_prior_odds(data=None, guessed=None):
     """`guessed`: a row for each run, with the prior odds, the number of the data set, the expected number of wrong
     declarations and their number."""
@@ -165,12 +145,7 @@ def effect_of_the_prior_odds(data=None, guessed=None):
                   guessed["wrong"][guessed["odds"] == 100].sum(), 2)  # fmt: skip
 
 
-@claim("B136", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""Under Dist-2 the similarities prove that two different components of $a$ and $b$ records differ
-           with probability $1 - (\frac{1-2\epsilon}{1-\epsilon})^{ab}$; only such pairs are declared, and no match is
-           missed.""",
-       code=[left_open, cr.Stopping],
-       test=TESTS + "under_dist2_nothing_is_missed_and_certain_pairs_are_free")  # fmt: skip
+@claim("B136")
 def certain_pairs_under_dist2(saved=None, ideal=None, seed=1, tries=4000):
     """`saved`: a row for each run, with the model's name, the ordering, the questions of the full and of the stopped
     run, the stated probability and the number of wrong declarations. `ideal`: the least number of questions. `seed`:
@@ -208,10 +183,7 @@ def certain_pairs_under_dist2(saved=None, ideal=None, seed=1, tries=4000):
                   np.r_[rows["questions"], edge], np.r_[rows["full"], np.full(len(edge), ideal)] - 1)  # fmt: skip
 
 
-@claim("B138", place=BEYOND, status="holds", basis="simulated",
-       statement="""With a budget of about one to two questions per record (Dist-1, ε = ½), evidence ordering reaches a
-           higher recall than both heuristics, and node ordering a higher one when it omits improbable matches.""",
-       code=[cr.Stopping, cr.EvidenceOrdering], test=TESTS + "stopping_saves_what_the_chapter_says")  # fmt: skip
+@claim("B138")
 def recall_under_a_budget(bought=None, least=None, most=None):
     """`bought`: a row for each budget and run, with the ordering, whether it omitted improbable matches, the number of
     the data set, recall and precision. `least`, `most`: the budgets of the claim."""
@@ -236,11 +208,7 @@ def recall_under_a_budget(bought=None, least=None, most=None):
     yield agreement("precision, every run", bought["precision"].to_numpy(), np.ones(len(bought)))
 
 
-@claim("B191", place=BEYOND, status="holds", basis="simulated",
-       statement=r"""If each answer is wrong with probability at most $e$, whatever was answered before, then after $q$
-           questions a match was missed with probability at most $eq + \sum p(A, B)$, on average over runs, also if only
-           *no* about a match is ever wrong; without $eq$ this fails.""",
-       code=[cr.Stopping, cr.Stopped], test=TESTS + "the_bounds_hold_on_average_for_a_crowd_that_errs")  # fmt: skip
+@claim("B191")
 def bounds_with_a_crowd_that_errs(erring=None):
     """`erring`: a row for each run, with the answers that may be wrong ("any" or "no"), whether a match was missed, the
     number of missed pairs, the bounds on both, and the estimate that takes the answers for true."""

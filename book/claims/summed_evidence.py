@@ -22,11 +22,7 @@ claim, check = of_chapter(__name__)
 LOWER = "test_lower_bounds.py::test_"
 
 
-@claim("B122", place=BEYOND, status="holds", basis="exact",
-       statement=r"""Between two clusters of $m$ records under Dist-1, summed evidence identifies the cluster of a
-           record with probability $\frac12 + c_m\epsilon$ to first order, $c_m \approx \sqrt{m/\pi}$; the most similar
-           pair with probability $\frac12 + b_m\epsilon$, $b_m \to \frac12$.""",
-       code=product_tv, test=LOWER + "small_epsilon_gives_the_sum_a_slope_that_grows_as_a_root")  # fmt: skip
+@claim("B122")
 def advantage_grows_as_the_root(most=6):
     x, m = sp.symbols("x m", positive=True)
     low = (1 - E, (1 - E) * x, (1 + E) * x)  # f_g, F_g, F_r below one half
@@ -61,11 +57,7 @@ def advantage_grows_as_the_root(most=6):
                          tolerance=1e-5))  # fmt: skip
 
 
-@claim("B123", place=BEYOND, status="holds", basis="exact",
-       statement="""The form "pairs" asks the same questions, in the same order, as a naive version that adds up all
-           votes again for each question.""",
-       code=[cr.EvidenceOrdering, question, absorb],
-       test="test_log_likelihood.py::test_questions_are_those_of_the_naive_version")  # fmt: skip
+@claim("B123")
 def form_pairs_is_the_naive_version(runs=20, seed=1):
     rng, same = np.random.default_rng(seed), []
     for model, vote_of in (
@@ -84,10 +76,7 @@ def form_pairs_is_the_naive_version(runs=20, seed=1):
                "version.")  # fmt: skip
 
 
-@claim("B124", place=BEYOND, status="holds", basis="simulated",
-       statement="""Ties are broken without bias: with equal similarities the mean number of questions is that over all
-           orders, and records listed cluster by cluster cost as much as shuffled ones.""",
-       code=cr.EvidenceOrdering, test=EVIDENCE + "ties_are_broken_without_bias")  # fmt: skip
+@claim("B124")
 def ties_are_broken_without_bias(runs=240, seed=1):
     flat, model = np.full(3, 0.7), cr.dist1(0.5)
     total = cr.enumeration.orders_by_questions([0, 0, 1])
@@ -117,10 +106,7 @@ def ties_are_broken_without_bias(runs=240, seed=1):
                      size=runs // 8, limit=5.5)  # fmt: skip
 
 
-@claim("B127", place=BEYOND, status="holds", basis="trend",
-       statement=r"""Under Dist-1, fewer than one of the $k - 1$ other clusters on average has more evidence than a
-           record's own once clusters have about $z^2/(2\epsilon^2)$ records, $\Phi(z) = 1 - \frac1{k-1}$.""",
-       code=product_tv, test=LOWER + "small_epsilon_gives_the_sum_a_slope_that_grows_as_a_root")  # fmt: skip
+@claim("B127")
 def cluster_size_needed(numbers=(5, 14)):
     """`numbers`: numbers of clusters."""
     dial = np.geomspace(1e-4, 0.2, 25)

@@ -33,22 +33,7 @@ def _event_by_event(n: int, s, o, batch: int, workers: int):
     return max(free)
 
 
-@claim(
-    "B154",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="18b-sweeps#prop-cost-batch",
-    prose="the two rules for rounding up, and that the busiest worker takes at least one batch",
-    statement=r"""A sweep of $N$ configurations of $s$ seconds each, in batches of $b$ with overhead $o$ per batch,
-    takes $\lceil\lceil N/b\rceil/W\rceil(bs+o)$ on $W$ workers, less than $(\frac{N}{bW}+1)(bs+o)$, which is minimal at
-    $b = \sqrt{No/(Ws)}$.""",
-    code=[time_needed, best_batch_size, time_bound],
-    test=[
-        "test_batched_sweeps.py::test_the_time_is_that_of_a_sweep_run_event_by_event",
-        "test_batched_sweeps.py::test_no_batch_is_much_better_than_the_best_one",
-    ],
-)
+@claim("B154")
 def optimal_batch_size(seed=7, plans=60):
     N, s, o, W, b = sp.symbols("N s o W b", positive=True)
     U = (N / (b * W) + 1) * (b * s + o)
@@ -112,20 +97,7 @@ def _swept(points: int = 6) -> dict:
                 "same_files": whole == [path.read_bytes() for path in files]}  # fmt: skip
 
 
-@claim(
-    "B155",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement="""A sweep gives the same results in one go, in batches, resumed after a crash, and with one process, two
-    processes, or the workers of a cluster.""",
-    code=[sweep_in_batches, repeat],
-    test=[
-        "test_batched_sweeps.py::test_batches_give_what_a_sweep_gives",
-        "test_batched_sweeps.py::test_a_sweep_goes_on_where_it_was",
-        "test_dask.py::test_a_cluster_gives_what_one_process_gives",
-    ],
-)
+@claim("B155")
 def same_results_in_any_mode(swept=None):
     swept, columns = _swept() if swept is None else swept, ["repetition", "node", "edge"]
     cluster = measured.read("cluster")
@@ -142,16 +114,7 @@ def same_results_in_any_mode(swept=None):
                      swept["untouched"], swept["same_files"], where="one sweep"))  # fmt: skip
 
 
-@claim(
-    "B156",
-    place="beyond the paper",
-    status="holds",
-    basis="simulated",
-    statement="""If the time of a sweep is predicted from a few measured configurations and empty tasks, the sweep takes
-    on average between half and twice the prediction.""",
-    code=time_needed,
-    test="test_benchmarks.py::test_the_committed_cluster_times_are_complete",
-)
+@claim("B156")
 def prediction_of_the_time(tasks=None):
     if tasks is None:
         tasks = measured.read("cluster").query("kind == 'sweep'")

@@ -78,21 +78,7 @@ def _few_runs(rows=SMALL_ROWS, runs=8):
 # --- the cluster sizes ---------------------------------------------------------------------------------------------
 
 
-@claim(
-    "C25",
-    place="Experimental Observations, data sets (i)",
-    status="misprint",
-    basis="exact",
-    kind="misprint",
-    statement="""Two clusters of 200, four of 100, eight of 50, two each of 30 and 20, and the rest of 10, are 1,200
-        records in 14 clusters.""",
-    corrected="""The first three entries are already 1,200 records in 14 clusters; the least number of questions for
-        them is 1,277, the smallest number in Table 1.""",
-    affects="the description of the data sets of Table 1; no theorem, and no number of the table",
-    touches="experiments",
-    code=[cr.ideal_queries],
-    test="test_resolution.py::test_the_ideal_of_larger_clusters_by_hand",
-)
+@claim("C25")
 def listed_sizes(first=None, fewest=None):
     listed = published.read()["listed-sizes"].numbers
     records, clusters = published.read()["data-sets"].numbers.values()
@@ -260,21 +246,7 @@ def _complete(data, runs, sizes):
     )
 
 
-@claim(
-    "C24",
-    place="Experimental Observations, Table 1",
-    status="holds",
-    basis="simulated",
-    statement=r"""The eighteen numbers of questions of Table 1: node and edge ordering, six values of $\epsilon$ under
-        Dist-1, three under Dist-2.""",
-    touches=["Dist-1", "Dist-2", "experiments"],
-    code=[cr.expected_queries, count_questions, cr.EdgeOrdering, cr.NodeOrdering, cr.datasets.synthetic],
-    test=[
-        "test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
-        "test_orderings.py::test_edge_ordering_asks_what_the_naive_reference_asks",
-        "test_orderings.py::test_node_ordering_asks_what_the_naive_reference_asks",
-    ],
-)
+@claim("C24")
 def table_1(counts=None, table=None, data=None, runs=None, sizes=None, seed=2017):
     """`counts`: a row for each data set. `table`: printed number, expected number (NaN where it is not known), mean and
     standard deviation of `runs` runs, for each row and ordering."""
@@ -301,20 +273,7 @@ def table_1(counts=None, table=None, data=None, runs=None, sizes=None, seed=2017
     yield also(bounded("node ordering, against $nk$", counts["node"], sum(sizes) * len(sizes)))
 
 
-@claim(
-    "C27",
-    place="Experimental Observations, Observation",
-    status="holds with a caveat",
-    basis="simulated",
-    kind="condition",
-    statement="Under Dist-1 edge ordering consistently asks more questions than node ordering.",
-    corrected="""It does in five of the six printed rows, and on average over regenerated data sets in all six; under
-        Dist-2 it asks fewer.""",
-    affects=r"the remark on Table 1 at $\epsilon = \frac12$ under Dist-1, a single run; no theorem",
-    touches=["Dist-1", "experiments"],
-    code=[cr.expected_queries, count_questions],
-    test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
-)
+@claim("C27")
 def edge_above_node(counts=None, seed=2017):
     counts, printed = _few_runs() if counts is None else counts, printed_table()
     more = (counts["edge"] - counts["node"]).groupby(counts["row"])
@@ -339,16 +298,7 @@ def edge_above_node(counts=None, seed=2017):
     yield from (corrected(also(piece)) for piece in second_implementation(seed))
 
 
-@claim(
-    "C28",
-    place="Experimental Observations, Observation",
-    status="holds",
-    basis="simulated",
-    statement=r"At the same $\epsilon$, Dist-2 needs far fewer questions than Dist-1 (less than half).",
-    touches=["Dist-1", "Dist-2", "experiments"],
-    code=[count_questions],
-    test="test_experiments.py::test_rows_of_table_1_are_what_a_run_may_give",
-)
+@claim("C28")
 def dist2_below_dist1(counts=None, seed=2017):
     counts, printed, both = _few_runs() if counts is None else counts, printed_table(), ["node", "edge"]
     by_epsilon = printed.groupby("ε").groups.values()

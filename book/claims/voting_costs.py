@@ -30,18 +30,7 @@ from crowder.voting import expected_answers, log_majority_error, majority_error,
 claim, check = of_chapter(__name__)
 
 
-@claim(
-    "B91",
-    place="beyond the paper",
-    status="holds",
-    basis="proved",
-    proof="10b-voting-costs#prop-faulty-vote",
-    prose="that half of all patterns have a wrong majority, and that the largest coefficient is at least the mean",
-    statement=r"""The error probability of a majority of $r$ votes lies between $\sqrt{p/q}\,\rho^r/(r+1)$ and
-         $\frac12\sqrt{p/q}\,\rho^r$, with $\rho = 2\sqrt{pq}$, $p < \frac12$.""",
-    code=[majority_error, log_majority_error],
-    test="test_voting.py::test_the_two_sided_bound_of_chapter_10",
-)
+@claim("B91")
 def two_sided_bound(points=20):
     p, r, j = sp.symbols("p r j", positive=True)
     q, smallest = 1 - p, (r + 1) / 2
@@ -82,16 +71,7 @@ def two_sided_bound(points=20):
     yield also(bounded("the upper bound over Hoeffding's", np.exp(high + 2 * n * (0.5 - x) ** 2), 1))
 
 
-@claim(
-    "B94",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""For $Q$ questions and a failure probability $\delta$, $2 \ln(Q/2\delta) / \ln\frac1{4pq}$ votes per
-         question are enough, and fewer are not, up to a term in $\ln r$.""",
-    code=votes_needed,
-    test="test_voting.py::test_the_least_number_of_votes",
-)
+@claim("B94")
 def votes_that_are_enough(rates=WRONG, failure=FAILURE):
     yield says(
         votes_agree(rates, failure),
@@ -106,20 +86,7 @@ def _any_wrong(Q, e):
     return sum(e ** sum(w) * (1 - e) ** (Q - sum(w)) for w in product([True, False], repeat=Q) if any(w))
 
 
-@claim(
-    "B95",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""Of $Q$ independent votes at least one errs with probability $1 - (1-e)^Q$, which is at most $Qe$ and
-         smaller by at most $\binom Q2 e^2$; the union bound requires at most two votes more than necessary, where $4pq
-         \le \delta/\ln\frac1{1-\delta}$.""",
-    code=[run_failure, votes_needed, majority_error],
-    test=[
-        "test_voting.py::test_a_run_fails_when_one_of_its_votes_does",
-        "test_voting.py::test_votes_by_the_exact_condition",
-    ],
-)
+@claim("B95")
 def union_bound_is_nearly_exact(surplus=None, rates=WRONG, failure=FAILURE):
     if surplus is None:
         settings = [(0.1, 10**d, chance) for d in (0, 2, 4) for chance in (failure, 0.1)]
@@ -204,20 +171,7 @@ def _few_paid(p, runs=20):
     return rows
 
 
-@claim(
-    "B96",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""A vote of $r$ that stops when it is decided takes an expected $E[N_r] \le \min(r, \frac{r+1}{2(1-p)})$
-         answers, with a closed formula, and a run $E[Q]\,E[N_r]$.""",
-    code=[expected_answers, cr.MajorityVote],
-    test=[
-        "test_voting.py::test_answers_of_a_vote_that_stops_when_it_is_decided",
-        "test_voting.py::test_an_early_end_saves_at_most_what_wald_allows",
-        "test_oracles.py::test_an_early_end_saves_votes_and_changes_no_answer",
-    ],
-)
+@claim("B96")
 def cost_of_a_vote_that_stops_early(paid=None, error=0.2, size=20, points=6):
     paid = paid or _few_paid(error)
     halves = [(r, x) for r in (1, 3, 5, 9, 21, 101, 1001) for x in np.linspace(0.001, 0.499, points)]
@@ -297,16 +251,7 @@ def _few_whole(runs):
     return pd.DataFrame(rows, columns=["ordering", "simulated", "exact", "error"])
 
 
-@claim(
-    "B92",
-    place="beyond the paper",
-    status="holds",
-    basis="exact",
-    statement=r"""A run that would ask a perfect crowd $Q$ questions finds the right clusters with probability exactly
-         $(1-e)^Q$ when each answer is wrong with probability $e$, independently.""",
-    code=[cr.EdgeOrdering, cr.NodeOrdering],
-    test="test_voting.py::test_a_run_comes_out_right_exactly_when_no_answer_is_wrong",
-)
+@claim("B92")
 def prob_of_a_correct_run(small=None, p=Fraction(1, 10), whole=None, runs=200):
     small = small or [_all_sequences(order, p) for order in ORDERS.values()]
     whole = _few_whole(runs) if whole is None else whole

@@ -24,12 +24,7 @@ BEYOND = "beyond the paper"
 IN_WORDS = {4: "four", 5: "five"}
 
 
-@claim("B141", place=BEYOND, status="holds", basis="simulated",
-       statement="""On generated data sets, the plan's interval for the questions until 95 % of the matches are found,
-           computed without labels from the similarities and possibly some answers, contains the actual number clearly
-           more often than not (nominally nine times in ten).""",
-       code=[Plan, draw_clusterings],
-       test="test_plan.py::test_the_intervals_hold_nearly_as_often_as_they_say")  # fmt: skip
+@claim("B141")
 def coverage_of_the_interval(held=None):
     """`held`: for each plan, whether its interval contains the actual number."""
     held = np.array(_trials() if held is None else held)
@@ -37,11 +32,7 @@ def coverage_of_the_interval(held=None):
                   *mean_and_error(held), 0.5, size=len(held), limit=2)  # fmt: skip
 
 
-@claim("B142", place=BEYOND, status="holds", basis="exact",
-       statement="""No question of a batch is implied by any answers to the others, if each was open on the assumption
-           that all before it in the batch match.""",
-       code=waste_free_questions,
-       test="test_batch.py::test_no_question_of_a_batch_is_implied_by_answers_to_the_others")  # fmt: skip
+@claim("B142")
 def no_question_of_a_batch_is_implied(records=4, seed=1):
     rng, bad, tried, runs = np.random.default_rng(seed), 0, 0, 0
     for labels, values in _every(records, rng):
@@ -52,11 +43,7 @@ def no_question_of_a_batch_is_implied(records=4, seed=1):
                     f"{runs:,} runs on {IN_WORDS[records]} records)", bad, 0)  # fmt: skip
 
 
-@claim("B143", place=BEYOND, status="holds", basis="exact",
-       statement="""In batches chosen on the assumption that all earlier open pairs match, edge ordering asks exactly
-           the questions that it asks one by one.""",
-       code=waste_free_questions,
-       test="test_batch.py::test_edge_ordering_in_batches_asks_what_it_asks_one_by_one")  # fmt: skip
+@claim("B143")
 def edge_in_batches(records=4, seed=1):
     rng, small, larger = np.random.default_rng(seed), [], []
     every = _every(records, rng)
@@ -72,10 +59,7 @@ def edge_in_batches(records=4, seed=1):
                     [sum(small), sum(larger)], [0, 0])  # fmt: skip
 
 
-@claim("B205", place=BEYOND, status="holds", basis="exact",
-       statement="""With answers known in advance and tables of which no two records match, edge and node ordering ask
-           about a candidate pair exactly if both answers to it are possible.""",
-       code=constrained, test="test_constraints.py::test_exactly_the_open_pairs_are_asked")  # fmt: skip
+@claim("B205")
 def asked_if_both_answers_are_possible(seed=1):
     rng, wrong, runs, every = np.random.default_rng(seed), 0, 0, list(combinations(range(4), 2))
     for tables, known in product([(0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 2, 3)], [{}, {(0, 3): True}, {(1, 2): False}]):

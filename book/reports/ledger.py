@@ -1,11 +1,10 @@
-"""The ledger: for each claim what `book.claims` declares and what its chapter found.
+"""The ledger: for each claim what ``book/data/claims.yml`` declares and what its chapter found.
 
 A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
@@ -14,57 +13,120 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from book import claims, strict_yaml
+from book import strict_yaml
 from book.build.chapters import BuildError, Chapter
-from book.companion.claims import KINDS, NOT_CHECKED, NOT_SHOWN, STATUSES, Claim
+from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 
-_NO_RECORD = {"status": NOT_CHECKED, "basis": "", "where": "", "evidence": []}
+STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
+#: Statuses that require a corrected statement.
+AMENDED = ("holds with a caveat", "misprint", "refuted")
+#: What kind of statement it is; errata are ordered by it.
+KINDS = ("result", "condition", "wording", "misprint")
+#: What a claim of the paper or an erratum may touch; some touch nothing of it.
+TOUCHED = ("general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments")
+
+_NO_RECORD: dict[str, Any] = {"found": NOT_CHECKED, "basis": "", "where": "", "says": "", "evidence": []}
+_TEXTS = ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "proof", "prose")
+_LISTS = ("touches", "about", "rests_on")
+_ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
+_PROOF = re.compile(r"[\w/-]+#[\w-]+")
+_CHECK = re.compile(r"""\bcheck\(\s*["']([BCE]\d+)["']""")
 
 
 def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | None = None) -> dict[str, dict[str, Any]]:
     """Claim -> its declaration, in the order of the identifiers; with `only`, the claims of these chapters."""
-    slugs = {claims.module_of(chapter.slug): chapter.slug for chapter in chapters}
     wanted = {chapter.slug for chapter in (chapters if only is None else only)}
-    try:
-        known = claims.load()
-    except Exception as error:  # importing a module may raise anything
-        raise BuildError(f"book/claims: {error}") from None
+    declared, checked = read_declared(root), checked_in(chapters)
+    for name in checked:
+        if name not in declared:
+            raise BuildError(f"{checked[name]}: checks {name}, which is not in claims.yml")
     catalogue: dict[str, dict[str, Any]] = {}
-    for name, claim in known.items():
-        module = claim.module.rpartition(".")[2]
-        if module not in slugs:
-            raise BuildError(f"book/claims/{module}.py: there is no chapter {module}")
-        if slugs[module] in wanted:
-            catalogue[name] = _entry(root, claim, slugs[module])
+    for name, entry in declared.items():
+        if name not in checked:
+            raise BuildError(f"claims.yml: no chapter checks {name}")
+        if checked[name] in wanted:
+            catalogue[name] = entry | {"chapter": checked[name], "errata": [], "carries": []}
     for name, entry in catalogue.items():
-        for other in entry["about"]:
-            if other in catalogue:
-                catalogue[other]["errata"].append(name)
-            elif only is None:
-                raise BuildError(f"{entry['chapter']}: {name} is about {other}, which is not a claim")
-    for name, others in _rests_on(root / "book" / "data" / "rests_on.yml").items():
-        if name in catalogue:
-            catalogue[name]["rests_on"] = others
-            for other in (other for other in others if other in catalogue):
-                catalogue[other]["carries"].append(name)
-        if only is None and (unknown := [one for one in (name, *others) if one not in catalogue]):
-            raise BuildError(f"rests_on.yml: {unknown[0]} is not a claim")
+        if entry["proof"]:
+            entry["proof"] = find_proof(root, entry["proof"])
+            if entry["proof"] is None:
+                raise BuildError(f"{name}: no argument is written out at {declared[name]['proof']}")
+        for key, back in (("about", "errata"), ("rests_on", "carries")):
+            for other in entry[key]:
+                if other in catalogue:
+                    catalogue[other][back].append(name)
+                elif other not in declared:
+                    raise BuildError(f"claims.yml: {name}: {key} names {other}, which is not a claim")
     layers({name: entry["rests_on"] for name, entry in catalogue.items()})
     return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
 
 
-def _rests_on(path: Path) -> dict[str, list[str]]:
-    """Claim -> the claims that it rests on, as the file declares."""
-    if not path.is_file():
-        return {}
-    try:
-        found = strict_yaml.read(path)
-    except strict_yaml.Unreadable as error:
-        raise BuildError(f"rests_on.yml: {error}") from None
-    for name, others in found.items():
-        if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
-            raise BuildError(f"rests_on.yml: {name} needs a list of claims, not {others!r}")
+def checked_in(chapters: list[Chapter]) -> dict[str, str]:
+    """Claim -> the chapter with the call that checks it."""
+    found: dict[str, str] = {}
+    for chapter in chapters:
+        if not chapter.exists():
+            continue
+        code = "\n".join(cell["source"] for cell in chapter.notebook()["cells"] if cell["cell_type"] == "code")
+        for name in dict.fromkeys(_CHECK.findall(code)):
+            if name in found:
+                raise BuildError(f"{chapter.slug}: checks {name}, and so does {found[name]}")
+            found[name] = chapter.slug
     return found
+
+
+def read_declared(root: Path) -> dict[str, dict[str, Any]]:
+    """Claim -> what the file declares of it, checked."""
+    path = root / "book" / "data" / "claims.yml"
+    try:
+        listed = strict_yaml.read(path).get("claims") or {} if path.is_file() else {}
+    except strict_yaml.Unreadable as error:
+        raise BuildError(f"claims.yml: {error}") from None
+    try:
+        return {name: _declaration(name, given) for name, given in listed.items()}
+    except ValueError as error:
+        raise BuildError(f"claims.yml: {error}") from None
+
+
+def _declaration(name: Any, given: Any) -> dict[str, Any]:
+    """One claim, with all its fields; a ValueError if it lacks what the page needs or has what its verdict rules out."""
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise ValueError(f"{name!r} should be C, E or B and two or three digits")
+    if not isinstance(given, dict):
+        raise ValueError(f"{name} should be a mapping, not {given!r}")
+    if unknown := given.keys() - {*_TEXTS, *_LISTS}:
+        raise ValueError(f"{name}: {min(map(str, unknown))} is unknown; there are {', '.join((*_TEXTS, *_LISTS))}")
+    of_paper = name[0] in "CE"
+    entry = {"id": name} | dict.fromkeys(_TEXTS, "") | {"kind": "result"} | {key: [] for key in _LISTS} | given
+    entry["place"] = entry["place"] or ("" if of_paper else "beyond the paper")
+    for key in _TEXTS:
+        if not isinstance(entry[key], str):
+            raise ValueError(f"{name}: {key} must be text, not {entry[key]!r}")
+    for key in _LISTS:
+        if not isinstance(entry[key], list) or not all(isinstance(item, str) for item in entry[key]):
+            raise ValueError(f"{name}: {key} must be a list of names, not {entry[key]!r}")
+    amended, proved = entry["status"] in AMENDED, entry["basis"] == "proved"
+    for key, known in (("status", STATUSES), ("kind", KINDS),
+                       ("basis", ("",) if entry["status"] == "undecided" else BASES)):  # fmt: skip
+        if entry[key] not in known:
+            raise ValueError(f"{name}: {key} {entry[key]!r}; expected one of {', '.join(map(repr, known))}")
+    for key, needed in (
+        ("place", True), ("statement", True), ("corrected", amended), ("proof", proved), ("prose", proved),
+        ("affects", of_paper and amended),
+        ("stands", of_paper and entry["kind"] == "result" and entry["status"] != "holds"),
+    ):  # fmt: skip
+        if needed and not entry[key].strip():
+            raise ValueError(f"{name}: {key} is missing")
+        if not needed and key in ("corrected", "proof", "prose") and entry[key]:
+            raise ValueError(f"{name}: {key} is given, but it is {status_and_basis(entry)}")
+    if entry["proof"] and not _PROOF.fullmatch(entry["proof"]):
+        raise ValueError(f"{name}: proof {entry['proof']!r}; expected a page and a label, as page#label")
+    for key, needed in (("touches", of_paper), ("rests_on", name[0] == "C")):
+        if needed != (key in given):
+            raise ValueError(f"{name}: {key} " + ("is missing; it may be []" if needed else "is given"))
+    if odd := [item for item in entry["touches"] if item not in TOUCHED]:
+        raise ValueError(f"{name}: touches {odd[0]!r}; expected some of {', '.join(map(repr, TOUCHED))}")
+    return entry
 
 
 def layers(edges: dict[str, list[str]]) -> list[list[str]]:
@@ -86,7 +148,7 @@ def layers(edges: dict[str, list[str]]) -> list[list[str]]:
 
     def find(name: str, above: tuple[str, ...] = ()) -> int:
         if name in above:
-            raise BuildError(f"rests_on.yml: {' rests on '.join((*above[above.index(name) :], name))}")
+            raise BuildError(f"claims.yml: {' rests on '.join((*above[above.index(name) :], name))}")
         if name not in depth:
             depth[name] = 1 + max((find(other, (*above, name)) for other in edges.get(name, ())), default=-1)
         return depth[name]
@@ -104,47 +166,6 @@ def layers(edges: dict[str, list[str]]) -> list[list[str]]:
         for column in columns:
             column.sort(key=lambda name: sum(height[other] for other in near[name]) / len(near[name]))
     return columns
-
-
-def _entry(root: Path, claim: Claim, slug: str) -> dict[str, Any]:
-    """The declaration of one claim, with the places of its code and tests."""
-    entry: dict[str, Any] = {"id": claim.id, "chapter": slug, "errata": [], "about": list(claim.about)}
-    entry |= {"rests_on": [], "carries": []}
-    entry |= {name: getattr(claim, name) for name in
-              ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "prose")}  # fmt: skip
-    entry |= {"touches": None if claim.touches is None else list(claim.touches), "proof": None}
-    if claim.proof:
-        entry["proof"] = find_proof(root, claim.proof)
-        if entry["proof"] is None:
-            raise BuildError(f"{claim.id}: no argument is written out at {claim.proof}")
-    for key, find, names in (("source", find_code, claim.code), ("test", find_test, claim.test)):
-        entry[key] = list(_found(root, claim.id, key, find, names))
-    return entry
-
-
-def _found(root: Path, id: str, key: str, find: Any, names: Iterable[str]) -> Iterable[dict[str, Any]]:
-    for name in names:
-        place = find(root, name)
-        if place is None:
-            raise BuildError(f"{id}: {key} {name} does not exist")
-        yield {"name": name, "path": place[0], "line": place[1]}
-
-
-def find_code(root: Path, dotted: str) -> tuple[str, int] | None:
-    """File and line of ``crowder.theory.L``, read without importing it."""
-    parts = dotted.split(".")
-    for cut in range(len(parts), 0, -1):
-        path = root.joinpath(*parts[:cut]).with_suffix(".py")
-        if path.is_file():
-            return _find(path, root, parts[cut:])
-    return None
-
-
-def find_test(root: Path, text: str) -> tuple[str, int] | None:
-    """File and line of ``test_theory.py::test_name``, wherever under ``tests`` the one file of that name is."""
-    file, _, name = text.partition("::")
-    paths = list((root / "tests").rglob(file)) if re.fullmatch(r"test_\w+\.py", file) else []
-    return _find(paths[0], root, [name]) if len(paths) == 1 and name.startswith("test_") else None
 
 
 #: At least so many words must follow a label for something to be an argument.
@@ -194,21 +215,6 @@ def _prose(path: Path) -> list[str]:
     return text.splitlines()
 
 
-def _find(path: Path, root: Path, names: list[str]) -> tuple[str, int] | None:
-    body, line = ast.parse(path.read_text(encoding="utf-8")).body, 1
-    for name in names:
-        for node in body:
-            targets = [getattr(node, "name", None)]
-            if isinstance(node, ast.Assign):
-                targets = [t.id for t in node.targets if isinstance(t, ast.Name)]
-            if name in targets:
-                body, line = getattr(node, "body", []), node.lineno
-                break
-        else:
-            return None
-    return path.relative_to(root).as_posix(), line
-
-
 def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
     """Claim -> what its chapter recorded."""
     records: dict[str, dict[str, Any]] = {}
@@ -226,7 +232,7 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
     for name, record in records.items():
         declared = catalogue.get(name, {}).get("chapter")
         if declared != record["chapter"]:
-            belongs = f"belongs to {declared}" if declared else "is in no module of book/claims"
+            belongs = f"belongs to {declared}" if declared else "has no check written out in a chapter"
             raise BuildError(f"{record['chapter']}: records {name}, which {belongs}")
     entries = []
     for name, declared in catalogue.items():
@@ -237,14 +243,22 @@ def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]
         # Show a failed piece in preference to the first.
         failed = [piece for piece in pieces if not piece["holds"]]
         shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
-        expected, found = status_and_basis(declared), status_and_basis(record)
-        entries.append(declared | {
-            "expected": expected, "status": record["status"], "basis": record["basis"], "where": record["where"],
-            "evidence": pieces,
-            "says": next((piece["says"] for piece in pieces if piece.get("says")), ""),
-            "what": shown["what"], "figure": shown["figure"], "changed": found != expected,
+        found = {"status": _status(declared, record["found"]), "basis": record["basis"]}
+        if found["basis"] == "proved" and not declared["proof"]:
+            found["basis"] = "exact"  # calculations with symbols, but no written argument that rests on them
+        expected = status_and_basis(declared)
+        entries.append(declared | found | {
+            "expected": expected, "where": record["where"], "evidence": pieces, "says": record["says"],
+            "what": shown["what"], "figure": shown["figure"], "changed": status_and_basis(found) != expected,
         })  # fmt: skip
     return entries
+
+
+def _status(declared: dict[str, Any], found: str) -> str:
+    """The status: how serious a counterexample is must be judged, and the data declare it."""
+    if found == "counterexample":
+        return declared["status"] if declared["status"] in AMENDED else NOT_SHOWN
+    return found if found in (declared["status"], NOT_CHECKED) else NOT_SHOWN
 
 
 def sentence(entry: dict[str, Any]) -> str:
@@ -318,7 +332,7 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
     """The ledger as CSV, one line per claim."""
     text = io.StringIO()
     columns = ["id", "place", "statement", "expected", "status", "basis", "where", "proof", "prose", "kind", "touches",
-               "corrected", "affects", "stands", "figure", "says", "rests_on", "chapter", "source", "test"]  # fmt: skip
+               "corrected", "affects", "stands", "figure", "says", "rests_on", "chapter"]  # fmt: skip
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for entry in entries:
@@ -326,7 +340,5 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
         line["proof"] = "{page}#{label}".format(**entry["proof"]) if entry["proof"] else ""
         line["touches"] = "; ".join(entry["touches"] or ())
         line["rests_on"] = " ".join(entry["rests_on"])
-        for key in ("source", "test"):
-            line[key] = " ".join(item["name"] for item in entry[key])
         writer.writerow(line)
     return text.getvalue()

@@ -1,6 +1,6 @@
-"""The statements of the paper in its own order, read from ``book/data/paper.yml``.
+"""The statements of the paper in its own order, read from the part `paper` of ``book/data/claims.yml``.
 
-The file maps sections to their statements, and each statement, by its printed name, to
+It maps sections to their statements, and each statement, by its printed name, to
 
 - `says`: what it says, in our words; without it, the wording of its first claim
 - `claims`: the claims that judge it, those of the paper first, then errata
@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, list[Row]]:
     """Section -> its statements."""
     try:
         sections = {title: [_row(name, given) for name, given in _mapping(rows, title).items()]
-                    for title, rows in strict_yaml.read(path).items()}  # fmt: skip
+                    for title, rows in strict_yaml.read(path).get("paper", {}).items()}  # fmt: skip
     except strict_yaml.Unreadable as error:
         raise BuildError(f"{path.name}: {error}") from None
     return sections

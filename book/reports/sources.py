@@ -1,4 +1,4 @@
-"""Pages of code: the files that the ledger links to, and the cells behind the figures."""
+"""Pages of code: the cells behind the figures, and files to which pages link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -70,7 +69,6 @@ def write(
     html_folder: Path,
     root: Path,
     copy: Path,
-    entries: list[dict[str, Any]],
     chapters: list[Chapter],
     executed: Path,
     commit: str | None,
@@ -78,10 +76,10 @@ def write(
 ) -> None:
     """Write the pages under ``source/``: files with an anchor ``L-n`` on each line, notebooks with one on each cell.
 
-    Files are those that the ledger names, and `more`. They are read from `copy` where possible, because `root` may have
+    They are read from `copy` where possible, because `root` may have
     been edited since.
     """
-    paths = sorted({*more, *(item["path"] for entry in entries for item in [*entry["source"], *entry["test"]])})
+    paths = sorted(set(more))
     styles = html_folder / "source" / "style.css"
     styles.parent.mkdir(parents=True, exist_ok=True)
     light = HtmlFormatter(style="default").get_style_defs(".highlight")

@@ -14,8 +14,7 @@ from typing import Any
 
 from docutils import nodes
 
-from book.companion.claims import KINDS
-from book.reports.ledger import by_weight, layers, status_and_basis
+from book.reports.ledger import KINDS, by_weight, layers, status_and_basis
 from book.sphinx_ext.verdicts import Fold, Line, MarkdownDirective, basis, css_classes, short, tag
 
 TABS = {"C": "The paper", "E": "Errata", "B": "Our own"}

@@ -28,11 +28,11 @@ class Paper(MarkdownDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        path = Path(self.env.srcdir, "book", "data", "paper.yml")
+        path = Path(self.env.srcdir, "book", "data", "claims.yml")
         self.env.note_dependency(path)
         rows = read(path).get(self.arguments[0])
         if rows is None:
-            self.warn(f"paper.yml has no section {self.arguments[0]}")
+            self.warn(f"claims.yml has no section {self.arguments[0]}")
             return []
         return [nodes.container("", *map(self.row, rows), classes=["paper"])]
 

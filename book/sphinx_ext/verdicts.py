@@ -60,17 +60,6 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
                                  refdoc=env.docname, refexplicit=True, refwarn=True)  # fmt: skip
 
 
-def source_link(env: Any, item: dict[str, Any]) -> nodes.Node:
-    """A link to the line on the page that the build makes of the file (see `sources`).
-
-    As plain HTML: the ledger has a thousand of them.
-    """
-    up = "../" * env.docname.count("/")
-    label = re.split(r"::|\.", item["name"])[-1]
-    address = f"{up}source/{item['path']}.html#L-{item['line']}"
-    return nodes.raw("", f'<a href="{address}">{label}</a>', format="html")
-
-
 class ClaimRole(SphinxRole):
     """{claim}`C15`"""
 
@@ -127,17 +116,11 @@ class MarkdownDirective(SphinxDirective):
         return node
 
     def links(self, entry: dict[str, Any], *, chapter: bool) -> nodes.paragraph:
-        """Links to the evidence in the chapter (or from there to the ledger), to code and to tests."""
-        parts: list[nodes.Node | str] = []
-        if chapter and entry["evidence"]:
-            parts += [link(self.env, f"claim-{entry['id'].lower()}", "evidence"), " · "]
-        if not chapter:
-            parts += [link(self.env, f"ledger-{entry['id'].lower()}", "ledger"), " · "]
-        for label, key in (("code", "source"), ("tests", "test")):
-            for number, item in enumerate(entry[key]):
-                parts += [", " if number else f"{label}: ", source_link(self.env, item)]
-            parts += [" · "] if entry[key] else []
-        return self.line(*parts[:-1], classes="claim-links")
+        """A link to the evidence in the chapter, or from there to the ledger."""
+        name = entry["id"].lower()
+        if chapter:
+            return self.line(*[link(self.env, f"claim-{name}", "evidence")] * bool(entry["evidence"]), classes="claim-links")
+        return self.line(link(self.env, f"ledger-{name}", "ledger"), classes="claim-links")
 
     def correction(self, entry: dict[str, Any], *, instance: bool = False) -> list[nodes.Node]:
         """What holds instead of the printed statement, what that affects, and what stands; with the first instance."""
@@ -208,7 +191,7 @@ def basis(entry: dict[str, Any]) -> list[str]:
 
 def touching(entry: dict[str, Any]) -> list[str]:
     """What of the paper a claim touches."""
-    if entry["touches"] is None:
+    if entry["id"][0] == "B":
         return []
     listed = ", ".join(entry["touches"]).replace("F_g <= F_r", r"$F_g \le F_r$")
     return [f"**Touches:** {listed or 'nothing in the analysis or the experiments'}."]
