@@ -6,11 +6,13 @@ ordering.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from crowder import validation
 from crowder.counting.random_graphs import log_connected_at
@@ -19,7 +21,9 @@ from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 from crowder.theory import L
 
-__all__ = ["disconnected", "edge_bound", "edge_tree_bound", "evidence_bound", "node_bound"]
+__all__ = [
+    "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound", "evidence_bound", "node_bound", "three_steps",
+]  # fmt: skip
 
 #: Gauss-Legendre nodes for each panel of `disconnected`, and their weights.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -141,6 +145,70 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     a, b = different[:, None], different[None, :]
     each = 2 * a * b / (np.maximum(a, b) + 1)
     return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
+
+
+def edge_union_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
+    r"""Theorem 2 with the union-bound factor that its proof leaves out, which holds for every model.
+
+    .. math:: n - k + \min_{s\ge 1}\Bigl[\binom k2 s^2 + \sum_{i=1}^k m_i (n - m_i) \binom{m_i}{s+1}
+        L_{g,r}\bigl(\tbinom{s+1}2\bigr)\Bigr], \qquad m_i = |V_i| .
+
+    Parameters
+    ----------
+    model : SimilarityModel
+    sizes : sequence of int
+        The cluster sizes :math:`|V_i|`, each at least 1.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    crowder.edge_bound : the printed bound, and a smaller one for every model.
+
+    Notes
+    -----
+    O(number of clusters times the largest size). For s at or above the largest size the sum is empty. It is derived in
+    the chapter "Edge ordering".
+
+    Examples
+    --------
+    >>> edge_union_bound(three_steps(Fraction(1, 2)), [2, 2])  # s = 1: 2 + 1 + 2 · 4 · 1 · ½ is more than s = 2: 2 + 4
+    6.0
+    """
+    sizes, model = cluster_sizes(sizes)[:, None], validation.model(model)
+    if not len(sizes):
+        return 0.0
+    n, k, s = int(sizes.sum()), len(sizes), np.arange(1, sizes.max() + 1)
+    inside = s < sizes
+    choices = gammaln(sizes + 1) - gammaln(s + 2) - gammaln(np.where(inside, sizes - s, 1))  # ln C(m, s + 1)
+    chance = np.log(np.maximum(L(model, s * (s + 1) / 2), 1e-300))
+    apart = np.where(inside, sizes * (n - sizes) * np.exp(np.minimum(choices + chance, 600)), 0).sum(axis=0)
+    return float(n - k + np.min(comb(k, 2) * s**2 + apart))
+
+
+def three_steps(p: float | Fraction) -> SimilarityModel:
+    r"""A model that exceeds Theorem 2: a match is above all non-matches with probability p, and below them otherwise.
+
+    On the three thirds of [0, 1],
+
+    .. math:: f_g = 3(1 - p),\; 0,\; 3p \quad\text{and}\quad f_r = 0,\; 3,\; 0, \qquad L_{g,r}(t) = (1 - p)^t .
+
+    Parameters
+    ----------
+    p : number
+        0 < p < 1.
+
+    Examples
+    --------
+    >>> float(L(three_steps(Fraction(1, 4)), 2))
+    0.5625
+    """
+    third = Fraction(1, 3)
+    return SimilarityModel.from_steps(
+        [0, third, 2 * third, 1], green=[3 * (1 - p), 0, 3 * p], red=[0, 3, 0], name="three steps"
+    )
 
 
 def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:

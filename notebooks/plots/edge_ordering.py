@@ -19,19 +19,19 @@ ALT = {
 }
 
 
-def lead(frame, epsilon):
-    """Two clusters of m: exact count, one run and both bounds, in the model with three steps and under Dist-1."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.0), sharey=True)
-    titles = {"three steps": "a model with three steps", "dist1": rf"Dist-1, $\epsilon = {epsilon:g}$"}
+def two_clusters(frame, epsilon):
+    """Two clusters of m: exact count, single runs and both bounds, in the model with three steps and under Dist-1."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
+    titles = {"three steps": "three steps", "dist1": rf"Dist-1, $\epsilon = {epsilon:g}$"}
     for ax, (name, title) in zip(axes, titles.items(), strict=True):
         part = frame[frame["model"] == name]
-        ax.loglog(part["m"], part["printed"], **PRINTED.line, lw=2.2, label="printed bound")
-        ax.loglog(part["m"], part["corrected"], **CORRECTED.line, label="corrected bound")
-        ax.loglog(part["m"], part["exact"], **EDGE.line, lw=2.2, label="exact")
-        ax.loglog(part["m"], part["one run"], **EDGE.points, mfc="none", ms=5, label="simulated, one run")
+        for column, look, up in (("printed", PRINTED, 0), ("corrected", CORRECTED, 6), ("exact", EDGE, -6)):
+            ax.loglog(part["m"], part[column], **look.line)
+            ax.annotate(column, part[["m", column]].iloc[-1], xytext=(4, up), textcoords="offset points",
+                        color=look.color, va="center")  # fmt: skip
+        ax.loglog(part["m"], part["one run"], **EDGE.points, mfc="none", ms=5)
         ax.set(xlabel="records in each cluster, $m$", title=title)
-    axes[0].set_ylabel("questions")
-    axes[1].legend(loc="upper left")
+    axes[0].set(ylabel="questions", ylim=(8, 4e6))
     return fig
 
 
