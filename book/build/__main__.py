@@ -44,7 +44,7 @@ from book.build.chapters import (  # noqa: E402
 )
 from book.build.environment import ROOT, WORK  # noqa: E402
 from book.build.manifest import Manifest  # noqa: E402
-from book.reports import api, ledger, licences, printed, reading_time, same_numbers, sources, status  # noqa: E402
+from book.reports import about, api, ledger, printed, reading_time, same_numbers, sources  # noqa: E402
 from crowder import files  # noqa: E402
 
 
@@ -228,15 +228,13 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "results" / "ledger.csv").write_text(ledger.as_csv(entries), encoding="utf-8")
     (src / "printed.json").write_text(json.dumps(numbers, ensure_ascii=False, indent=1), encoding="utf-8")
     (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
-    measured = src / "book" / "data" / "measured" / "chapters.csv"
-    about = status.facts(manifest, shown, profile_name=args.profile, results=results, measured=measured)
-    (src / "licences.json").write_text(json.dumps(licences.facts(ROOT), ensure_ascii=False), encoding="utf-8")
-    (src / "status.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf-8")
+    known = about.facts(manifest, shown, profile=args.profile, results=results, data=src / "book" / "data")
+    (src / "about.json").write_text(json.dumps(known, ensure_ascii=False, indent=1), encoding="utf-8")
     code = [] if args.preview else api.write(src, chapters)
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
     reading_time.fill(html)
     render.offer_executed(html, shown, executed)
-    licences.copy_texts(ROOT, html)
+    about.copy_texts(html)
     sources.write(html, ROOT, src, shown, executed, manifest.commit, code)
     shutil.copy(work / folders.DIGEST, html)
     if not args.preview:

@@ -129,18 +129,22 @@ def read_chapters(root: Path) -> list[Chapter]:
     return chapters
 
 
-def numbered(root: Path) -> dict[Path, int]:
-    """Chapter -> its number in the book; the numbered parts of _toc.yml are counted through."""
-    parts = read_yaml(root, "_toc.yml").get("parts", [])
-    files = [entry["file"] for part in parts if part.get("numbered") for entry in part.get("chapters", [])]
-    return {Path(file).with_suffix(".ipynb"): number for number, file in enumerate(files, start=1)}
+def number_of(slug: str) -> str:
+    """The number of a chapter, from the name of its file; empty if it has none.
+
+    >>> number_of("08-synthetic"), number_of("A2-edge-ordering"), number_of("preface")
+    ('8', 'A2', '')
+    """
+    found = re.match(r"0*(A?\d+[a-z]?)-", slug)
+    return found[1] if found else ""
 
 
 def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
-    """The chapters that ``--only`` asks for: by number ("4", "04") or by name."""
+    """The chapters that ``--only`` asks for: by number ("4", "04", "a2") or by name."""
     chosen = []
     for wanted in only:
-        found = [c for c in chapters if wanted == c.slug or c.slug.split("-")[0].lstrip("0") == wanted.lstrip("0")]
+        name = wanted.lower().lstrip("0")
+        found = [c for c in chapters if name and name in (c.slug.lower().lstrip("0"), number_of(c.slug).lower())]
         if not found:
             raise BuildError(f"--only {wanted}: no such chapter; there are {', '.join(c.slug for c in chapters)}")
         chosen += found

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from book.build.chapters import BuildError, Chapter, numbered
+from book.build.chapters import BuildError, Chapter, number_of
 from book.build.environment import ROOT
 from book.build.to_myst import to_myst
 from book.reports.sources import without_plain_spans
@@ -41,12 +41,11 @@ main()
 
 def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
     """Put the executed chapters and their results among the Sphinx sources."""
-    numbers = numbered(src)
     for chapter in chapters:
         where = f"results/{chapter.slug}"
         shutil.copytree(results / chapter.slug, src / where)
         notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
-        page = to_myst(notebook, chapter.slug, where, _seeds(results / chapter.slug), numbers.get(chapter.path))
+        page = to_myst(notebook, chapter.slug, where, _seeds(results / chapter.slug), number_of(chapter.slug))
         (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
 
 

@@ -2,8 +2,8 @@
 
 `book.companion.figures` leaves kind, name, caption and alternative text in the metadata of an output. Here the output
 becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes a box after its cell (see
-`verdicts`), and a cell that does nothing but check claims is only these boxes. The executed notebook itself is not
-changed.
+`book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. The executed notebook
+itself is not changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FENCE = ":" * 9
 
 
 def to_myst(
-    notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None, number: int | None = None
+    notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None, number: str = ""
 ) -> dict[str, Any]:
     """The notebook for Sphinx.
 
@@ -77,7 +77,7 @@ def only_checks(source: str) -> bool:
     )
 
 
-def _label_folded_cells(page: dict[str, Any], number: int | None) -> None:
+def _label_folded_cells(page: dict[str, Any], number: str) -> None:
     """Label each folded cell with its figures and tables ("Code: Figure 5.2") or with its first comment."""
     counts = {"figure": 0, "table": 0}
     for cell in page["cells"]:
@@ -89,7 +89,7 @@ def _label_folded_cells(page: dict[str, Any], number: int | None) -> None:
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")
         if "hide-input" in cell["metadata"].get("tags", []):
             first = "".join(cell["source"]).partition("\n")[0]
-            what = ", ".join(shown) if shown and number is not None else first.removeprefix("#").strip()
+            what = ", ".join(shown) if shown and number else first.removeprefix("#").strip()
             if first.startswith("#") or shown:
                 cell["metadata"]["mystnb"] = {"code_prompt_show": f"Code: {what}", "code_prompt_hide": f"Code: {what}"}
 

@@ -1,17 +1,19 @@
 """The ledger: for each claim what ``book/data/claims.yml`` declares and what its chapter found.
 
-A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing.
+A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing. The part
+`paper` of the file has the statements of the paper in its own order (`read_paper`).
 """
 
 from __future__ import annotations
 
 import csv
+import graphlib
 import io
 import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from book import strict_yaml
 from book.build.chapters import BuildError, Chapter
@@ -20,10 +22,13 @@ from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
 #: Statuses that require a corrected statement.
 AMENDED = ("holds with a caveat", "misprint", "refuted")
-#: What kind of statement it is; errata are ordered by it.
+#: What kind of statement it is.
 KINDS = ("result", "condition", "wording", "misprint")
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
 TOUCHED = ("general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments")
+
+#: Kinds of statements that the paper numbers.
+NUMBERED = ("Theorem", "Corollary", "Proposition", "Definition", "Lemma", "Equation", "Figure", "Table")
 
 _NO_RECORD: dict[str, Any] = {"found": NOT_CHECKED, "basis": "", "where": "", "says": "", "evidence": []}
 _TEXTS = ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "proof", "prose")
@@ -37,27 +42,28 @@ def read_catalogue(root: Path, chapters: list[Chapter], only: list[Chapter] | No
     """Claim -> its declaration, in the order of the identifiers; with `only`, the claims of these chapters."""
     wanted = {chapter.slug for chapter in (chapters if only is None else only)}
     declared, checked = read_declared(root), checked_in(chapters)
-    for name in checked:
-        if name not in declared:
-            raise BuildError(f"{checked[name]}: checks {name}, which is not in claims.yml")
-    catalogue: dict[str, dict[str, Any]] = {}
-    for name, entry in declared.items():
-        if name not in checked:
-            raise BuildError(f"claims.yml: no chapter checks {name}")
-        if checked[name] in wanted:
-            catalogue[name] = entry | {"chapter": checked[name], "errata": [], "carries": []}
+    for name, slug in checked.items():
+        if name not in declared and slug in wanted:
+            raise BuildError(f"{slug}: checks {name}, which is not in claims.yml")
+    if only is None and (lacking := [name for name in declared if name not in checked]):
+        raise BuildError(f"claims.yml: no chapter checks {', '.join(lacking)}")
+    catalogue = {name: entry | {"chapter": checked[name], "carries": []}
+                 for name, entry in declared.items() if checked.get(name) in wanted}  # fmt: skip
     for name, entry in catalogue.items():
         if entry["proof"]:
             entry["proof"] = find_proof(root, entry["proof"])
             if entry["proof"] is None:
                 raise BuildError(f"{name}: no argument is written out at {declared[name]['proof']}")
-        for key, back in (("about", "errata"), ("rests_on", "carries")):
-            for other in entry[key]:
-                if other in catalogue:
-                    catalogue[other][back].append(name)
-                elif other not in declared:
-                    raise BuildError(f"claims.yml: {name}: {key} names {other}, which is not a claim")
-    layers({name: entry["rests_on"] for name, entry in catalogue.items()})
+        for key in ("about", "rests_on"):
+            if odd := [other for other in entry[key] if other not in declared]:
+                raise BuildError(f"claims.yml: {name}: {key} names {odd[0]}, which is not a claim")
+        for other in entry["rests_on"]:
+            if other in catalogue:
+                catalogue[other]["carries"].append(name)
+    try:
+        graphlib.TopologicalSorter({name: entry["rests_on"] for name, entry in catalogue.items()}).prepare()
+    except graphlib.CycleError as error:
+        raise BuildError(f"claims.yml: {' carries '.join(error.args[1])}") from None
     return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
 
 
@@ -77,19 +83,30 @@ def checked_in(chapters: list[Chapter]) -> dict[str, str]:
 
 def read_declared(root: Path) -> dict[str, dict[str, Any]]:
     """Claim -> what the file declares of it, checked."""
-    path = root / "book" / "data" / "claims.yml"
     try:
-        listed = strict_yaml.read(path).get("claims") or {} if path.is_file() else {}
-    except strict_yaml.Unreadable as error:
-        raise BuildError(f"claims.yml: {error}") from None
-    try:
+        listed = _part(root / "book" / "data" / "claims.yml", "claims")
         return {name: _declaration(name, given) for name, given in listed.items()}
     except ValueError as error:
         raise BuildError(f"claims.yml: {error}") from None
 
 
+def _part(path: Path, part: str) -> dict[Any, Any]:
+    """A part of the file; empty if it is not there."""
+    try:
+        found = (strict_yaml.read(path) if path.is_file() else {}).get(part) or {}
+    except strict_yaml.Unreadable as error:
+        raise BuildError(f"claims.yml: {error}") from None
+    return _mapping(found, part)
+
+
+def _mapping(given: Any, name: Any) -> dict[Any, Any]:
+    if not isinstance(given, dict):
+        raise BuildError(f"claims.yml: {name} should be a mapping, not {given!r}")
+    return given
+
+
 def _declaration(name: Any, given: Any) -> dict[str, Any]:
-    """One claim, with all its fields; a ValueError if it lacks what the page needs or has what its verdict rules out."""
+    """One claim, with all its fields; a ValueError if one is missing or contradicts the verdict."""
     if not isinstance(name, str) or not _ID.fullmatch(name):
         raise ValueError(f"{name!r} should be C, E or B and two or three digits")
     if not isinstance(given, dict):
@@ -127,45 +144,6 @@ def _declaration(name: Any, given: Any) -> dict[str, Any]:
     if odd := [item for item in entry["touches"] if item not in TOUCHED]:
         raise ValueError(f"{name}: touches {odd[0]!r}; expected some of {', '.join(map(repr, TOUCHED))}")
     return entry
-
-
-def layers(edges: dict[str, list[str]]) -> list[list[str]]:
-    """The names in columns, each to the right of those it leads to; without those that no edge touches.
-
-    In a column a name stands near the mean height of its neighbours, so that few lines cross.
-
-    Raises
-    ------
-    BuildError
-        If a name leads to itself.
-
-    Examples
-    --------
-    >>> layers({"a": [], "b": ["a"], "c": ["a", "b"], "d": []})
-    [['a'], ['b'], ['c']]
-    """
-    depth: dict[str, int] = {}
-
-    def find(name: str, above: tuple[str, ...] = ()) -> int:
-        if name in above:
-            raise BuildError(f"claims.yml: {' rests on '.join((*above[above.index(name) :], name))}")
-        if name not in depth:
-            depth[name] = 1 + max((find(other, (*above, name)) for other in edges.get(name, ())), default=-1)
-        return depth[name]
-
-    touched = {name for name in edges if edges[name]} | {other for others in edges.values() for other in others}
-    columns: list[list[str]] = [[] for _ in range(1 + max((find(name) for name in sorted(touched)), default=-1))]
-    for name in sorted(touched):
-        columns[depth[name]].append(name)
-    near: dict[str, list[str]] = {name: list(edges.get(name, ())) for name in touched}
-    for name, others in edges.items():
-        for other in others:
-            near[other].append(name)
-    for _ in range(8):
-        height = {name: (place + 0.5) / len(column) for column in columns for place, name in enumerate(column)}
-        for column in columns:
-            column.sort(key=lambda name: sum(height[other] for other in near[name]) / len(near[name]))
-    return columns
 
 
 #: At least so many words must follow a label for something to be an argument.
@@ -213,6 +191,52 @@ def _prose(path: Path) -> list[str]:
         cells = json.loads(text)["cells"]
         text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     return text.splitlines()
+
+
+class Row(NamedTuple):
+    """A statement of the paper, by its printed name.
+
+    Attributes
+    ----------
+    says : str
+        What it says, in our words; without it, the wording of its first claim.
+    claims : tuple of str
+        The claims that judge it, those of the paper first, then errata.
+    chapter : str
+        Where the book treats it; without it, the chapter of its first claim.
+    figure : str
+        Ours for it, as ``08-synthetic#fig-table1``.
+    """
+
+    name: str
+    says: str
+    claims: tuple[str, ...]
+    chapter: str
+    figure: str
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the paper numbers it."""
+        return bool(re.match(rf"({'|'.join(NUMBERED)}) \(?\d", self.name))
+
+
+def read_paper(path: Path) -> dict[str, list[Row]]:
+    """Section of the paper -> its statements, in order."""
+    return {title: [_row(name, _mapping(given, name)) for name, given in _mapping(rows, title).items()]
+            for title, rows in _part(path, "paper").items()}  # fmt: skip
+
+
+def _row(name: str, given: dict[str, Any]) -> Row:
+    claims, texts = given.get("claims", []), {key: given.get(key, "") for key in ("says", "chapter", "figure")}
+    if unknown := given.keys() - {"claims", *texts}:
+        raise BuildError(f"claims.yml: {name}: unknown {', '.join(sorted(map(str, unknown)))}")
+    if not isinstance(claims, list) or not all(_ID.fullmatch(str(claim)) for claim in claims):
+        raise BuildError(f"claims.yml: {name}: claims must be a list of identifiers, not {claims!r}")
+    if wrong := [key for key, text in texts.items() if not isinstance(text, str)]:
+        raise BuildError(f"claims.yml: {name}: {wrong[0]} must be text, not {texts[wrong[0]]!r}")
+    if not claims and not (texts["says"] and texts["chapter"]):
+        raise BuildError(f"claims.yml: {name}: without claims, it needs both says and chapter")
+    return Row(name, claims=tuple(claims), **texts)
 
 
 def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
@@ -299,12 +323,10 @@ def changes(entries: list[dict[str, Any]]) -> list[str]:
     ]  # fmt: skip
 
 
-def tally(entries: list[dict[str, Any]], letter: str = "C") -> dict[str, int]:
-    """Status -> how many of the paper's claims (or errata, E; own statements, B) have it."""
-    counts = dict.fromkeys((*STATUSES, NOT_SHOWN, NOT_CHECKED), 0)
-    for entry in entries:
-        if entry["id"].startswith(letter):
-            counts[entry["status"]] += 1
+def tally(entries: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Status -> how many of the paper's claims have it."""
+    found = [entry["status"] for entry in entries if entry["id"].startswith("C")]
+    counts = {status: found.count(status) for status in (*STATUSES, NOT_SHOWN, NOT_CHECKED)}
     return {status: count for status, count in counts.items() if count}
 
 
@@ -316,16 +338,6 @@ def counted(status: str, count: int) -> str:
     """
     plural = status.replace("holds", "hold").replace("misprint", "misprints")
     return f"{count} {status if count == 1 else plural}"
-
-
-def errata(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The errata by weight: amended claims of the paper, and what is listed as an erratum only."""
-    return by_weight([e for e in entries if e["id"][0] == "E" or (e["id"][0] == "C" and e["corrected"])])
-
-
-def by_weight(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results first, then conditions, wording and misprints; each in the order of the claims that they are about."""
-    return sorted(entries, key=lambda e: (KINDS.index(e["kind"]), min([e["id"], *e["about"]])))
 
 
 def as_csv(entries: list[dict[str, Any]]) -> str:

@@ -5,7 +5,7 @@
 (function () {
   const article = document.querySelector("article");
   if (!article) return;
-  const SHOWN = ".proof, .claim, .ledger-row, .citation, div.math, figure, table";
+  const SHOWN = ".proof, .claim, .paper-claim, .citation, div.math, figure, table";
   const root = new URL(document.documentElement.dataset.content_root || "./", location.href);
   const loaded = new Map(); // page -> promise of its previews
   const arrived = {};
@@ -49,7 +49,6 @@
     copy.classList.remove("popout", "toggle", "dropdown", "toggle-hidden");
     copy.querySelectorAll(".claim-statement").forEach((statement) => statement.closest("details")?.replaceWith(statement));
     copy.querySelectorAll("details, script, button, .headerlink, .claim-links").forEach((part) => part.remove());
-    if (copy.matches("details")) copy.open = true;
     copy.querySelectorAll("a").forEach((part) => {
       const words = document.createElement("span");
       words.className = part.className;

@@ -47,7 +47,6 @@ def notebook(*cells: str) -> dict:
 MODULES = {
     "crowder": ["validation", "files"],
     "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
-    "book/claims": ["__init__"],
 }
 
 
@@ -57,7 +56,7 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        left_out = ("__pycache__", "*.png", "claims", "companion", "published.yml", "rests_on.yml", "[!b]*.md")
+        left_out = ("__pycache__", "*.png", "companion", "claims", "claims.yml", "published.yml", "[!b]*.md")
         not_ours = shutil.ignore_patterns(*left_out)
         shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
         shutil.copy(ROOT / "_config.yml", root)
@@ -68,7 +67,7 @@ class TinyBook:
         (root / "book" / "pages" / "index.md").write_text("# Tiny\n\nA book.\n")
         for folder, names in MODULES.items():
             (root / folder).mkdir(exist_ok=True, parents=True)
-            (root / folder / "__init__.py").touch()  # empty: the real ones, but that of the claims, import everything
+            (root / folder / "__init__.py").touch()  # empty: the real ones import everything
             for name in names:
                 shutil.copy(ROOT / folder / f"{name}.py", root / folder)
         (root / "notebooks").mkdir()
@@ -86,9 +85,9 @@ class TinyBook:
     def write(self, slug: str, *cells: str) -> None:
         (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))
 
-    def claims(self, name: str, text: str) -> None:
-        """A module of `book.claims`."""
-        (self.root / "book" / "claims" / f"{name}.py").write_text(text)
+    def claims(self, text: str) -> None:
+        """What is declared of its claims."""
+        (self.root / "book" / "data" / "claims.yml").write_text(text)
 
     def profiles(self, text: str) -> None:
         (self.root / "book" / "data" / "profiles.yml").write_text(text)

@@ -1,0 +1,131 @@
+"""The page about the build: what ran and when, the work of others on the pages, and the planted faults.
+
+Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
+be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
+which files of a page are its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from book.build.chapters import Chapter
+from book.build.manifest import Manifest, measured_times
+
+FOLDER = "licences"
+_DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, results: Path, data: Path) -> dict[str, Any]:
+    """What the page says of these chapters, which have been executed; `data` is the folder of the book's data."""
+    commits, used, versions = {}, set(), {}
+    for chapter in chapters:
+        entry = manifest.data["chapters"][chapter.slug]
+        versions |= entry["versions"]
+        commits.setdefault(entry["commit"] or "not a git checkout", []).append(chapter.slug)
+        for path in (results / chapter.slug / "data").glob("*.json"):
+            used.add("{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8"))))
+    slugs = {chapter.slug for chapter in chapters}
+    times = [row for row in measured_times(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
+    parts = [{"name": part["name"], "licence": part["licence"], "package": part["package"],
+              "version": _version(part["package"]), "text": text_of(part["package"]) is not None}
+             for part in components()]  # fmt: skip
+    return {
+        "profile": profile, "commits": commits, "data": sorted(used),
+        # The order must not depend on which chapters ran now: Python first, then the packages.
+        "versions": {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))},
+        "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
+        "machine": times[0]["versions"] if times else "", "parts": parts,
+        "faults": read_faults(data / "measured" / "faults.csv"),
+    }  # fmt: skip
+
+
+def ran(known: dict[str, Any], up: str) -> list[str]:
+    """Profile, commit, data, versions and run times, as a table."""
+    commits = [f"`{commit}`" if len(known["commits"]) == 1 else f"`{commit}` ({', '.join(slugs)})"
+               for commit, slugs in known["commits"].items()]  # fmt: skip
+    rows = {"profile": known["profile"], "commit": "; ".join(commits), "data sets": "; ".join(known["data"]) or "none",
+            "versions": ", ".join(f"{name} {version}" for name, version in known["versions"].items())}  # fmt: skip
+    if times := known["seconds"]:
+        longest = sorted(times, key=times.get, reverse=True)[:3]
+        most = ", ".join(f"{slug} {times[slug]:,.0f} s" for slug in longest)
+        rows["run time in full"] = f"{sum(times.values()) / 60:.0f} minutes, of which {most} ({known['machine']})"
+    return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in rows.items())]
+
+
+# --- the work of others -----------------------------------------------------------------------------------------------
+
+
+def components() -> list[dict[str, Any]]:
+    """The third-party parts of the pages: name, licence, package, files."""
+    return yaml.safe_load((_DATA / "licences.yml").read_text(encoding="utf-8"))
+
+
+def text_of(package: str) -> str | None:
+    """The licence texts that a package ships, if it is installed, and those that are kept here instead."""
+    paths = list((_DATA / FOLDER).glob(f"{package}.txt"))
+    try:
+        listed = distribution(package).files or []
+    except PackageNotFoundError:
+        listed = []
+    named = [path for path in listed if ".dist-info" in path.parts[0]
+             and re.search(r"licen[cs]e|copying|notice", path.name, re.IGNORECASE)]  # fmt: skip
+    texts = [Path(path.locate()).read_text(encoding="utf-8").strip() for path in sorted(named, key=str)]
+    texts += [path.read_text(encoding="utf-8").strip() for path in paths]
+    return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
+
+
+def _version(package: str) -> str:
+    try:
+        return distribution(package).version
+    except PackageNotFoundError:
+        return "(in this repository)"
+
+
+def copy_texts(html: Path) -> None:
+    """Copy the licence texts beside the pages, as these licences require: one file per package."""
+    (html / FOLDER).mkdir(exist_ok=True)
+    for package in sorted({part["package"] for part in components()}):
+        if text := text_of(package):
+            (html / FOLDER / f"{package}.txt").write_text(text, encoding="utf-8")
+
+
+def parts(known: dict[str, Any], up: str) -> list[str]:
+    """The third-party parts as a table; `up` is the path from the page to the root of the pages."""
+    lines = ["| part of the pages | licence | package |", "| --- | --- | --- |"]
+    for part in known["parts"]:
+        name = part["package"]
+        # As HTML, because Sphinx would look for a document of that name.
+        label = f'<a href="{up}{FOLDER}/{name}.txt">{name}</a>' if part["text"] else name
+        lines.append(f"| {part['name']} | {part['licence']} | {label} {part['version']} |")
+    return lines
+
+
+# --- planted faults ---------------------------------------------------------------------------------------------------
+
+
+def read_faults(path: Path) -> list[dict[str, str]]:
+    """The record of `make faults`: a row for each planted fault, with what noticed it; none if there is no file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def faults(known: dict[str, Any], up: str) -> list[str]:
+    """How many faults of which kind were planted, and how many were noticed."""
+    rows = known["faults"]
+    unseen = [row["fault"] for row in rows if not (int(row["tests"]) or row["claims"] or "it hangs" in row["first"])]
+    changed = sum(bool(row["claims"]) for row in rows)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in rows).most_common())
+    return [f"**{len(rows)} faults** were planted; {len(rows) - len(unseen)} were noticed, {changed} of them also by a "
+            f"claim or a chapter that stopped." + f" Not noticed: {', '.join(unseen)}." * bool(unseen),
+            "", f"By kind: {kinds}."]  # fmt: skip

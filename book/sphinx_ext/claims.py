@@ -1,0 +1,348 @@
+"""Claims on the pages: badges, the boxes beside statements, and the page that follows the paper.
+
+They read ``ledger.json``, which the build writes beside the sources once the chapters have run (see `ledger`)::
+
+    {claim}`C15`              a badge, linked to the evidence
+    ```{verdict} C15          the result in one sentence, with the evidence folded; the build inserts it where the
+                              chapter checks the claim, and claims.css puts it into the margin where there is one
+    ```{tally}                how many claims of the paper have which status; each count leads to their rows
+    ```{paper} Main results   the statements of one section of the paper, a row each, which opens
+    ```{own}                  the book's own statements, in the same form
+
+``#claim-c09`` is the address of a box, ``#claim-row-c09`` that of the claim on the page that follows the paper, where
+``?show=refuted`` selects rows (paper.js). Without a script that page lists all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx import addnodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from book.build.chapters import number_of
+from book.companion.claims import NOT_SHOWN
+from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, status_and_basis, tally
+
+logger = logging.getLogger(__name__)
+
+#: The page that follows the paper.
+PAGE = "book/pages/paper"
+
+
+class Box(nodes.General, nodes.Element):
+    """The box of a claim beside its statement."""
+
+
+class Fold(nodes.General, nodes.Element):
+    """What is closed until a reader opens it; its first child is a `Line`."""
+
+
+class Line(nodes.General, nodes.Element):
+    """The line of a fold that is always there. A link in it would be out of reach: it opens, and does nothing else."""
+
+
+def look(entry: dict[str, Any]) -> list[str]:
+    """The CSS classes of a status and its basis."""
+    return ["verdict", f"status-{_dashed(entry['status'])}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
+
+
+def mark(entry: dict[str, Any]) -> nodes.inline:
+    """Identifier and status, without a link."""
+    text = f"{entry['id']} {status_and_basis(entry) if entry['status'] == 'holds' else entry['status']}"
+    return nodes.inline(text, text, classes=look(entry))
+
+
+def badge(env: Any, entry: dict[str, Any], target: str = "") -> nodes.Node:
+    """Identifier and status, linked to where the claim was checked or, if it was not, to its row."""
+    name = entry["id"].lower()
+    words = mark(entry).astext()
+    target = target or (f"claim-{name}" if entry["evidence"] else f"claim-row-{name}")
+    # The classes are on a node around the link, because Sphinx replaces the node inside it.
+    return nodes.inline("", "", link(env, target, words), classes=look(entry))
+
+
+def link(env: Any, target: str, text: str) -> nodes.Node:
+    return addnodes.pending_xref("", nodes.inline(text, text), refdomain="std", reftype="ref", reftarget=target,
+                                 refdoc=env.docname, refexplicit=True, refwarn=True)  # fmt: skip
+
+
+def _dashed(status: str) -> str:
+    return status.replace(" ", "-")
+
+
+class ClaimRole(SphinxRole):
+    """{claim}`C15`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        entry = self.env.crowder_ledger.get(self.text)
+        if entry is None:
+            logger.warning("no claim %s in the ledger", self.text, location=self.get_location())
+            return [nodes.inline(self.text, self.text)], []
+        return [badge(self.env, entry)], []
+
+
+class MarkdownDirective(SphinxDirective):
+    """Helpers for directives that insert Markdown."""
+
+    def warn(self, text: str) -> None:
+        logger.warning(text, location=self.get_location())
+
+    def markdown(self, *lines: str) -> list[nodes.Node]:
+        """Nodes for lines of Markdown, with maths and roles."""
+        box = nodes.container()
+        self.state.nested_parse(StringList(list(lines), source="ledger"), self.content_offset, box)
+        return box.children
+
+    def inline(self, text: str) -> list[nodes.Node]:
+        """The nodes of one paragraph of Markdown."""
+        return [node for paragraph in self.markdown(text) for node in paragraph.children]
+
+    def line(self, *parts: nodes.Node | str, classes: str = "") -> nodes.paragraph:
+        made = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+        return nodes.paragraph("", "", *made, classes=[classes] if classes else [])
+
+    def target(self, node: nodes.Element, name: str) -> nodes.Element:
+        node["names"].append(name)
+        self.state.document.note_explicit_target(node, node)
+        return node
+
+    def amendment(self, entry: dict[str, Any]) -> list[nodes.Node]:
+        """What holds instead of the printed statement, what that affects, and what stands."""
+        return self.labelled({
+            f"What holds ({entry['basis'] or NOT_SHOWN})": entry["corrected"], "Affects": entry["affects"],
+            "What stands": entry["stands"],
+        })  # fmt: skip
+
+    def labelled(self, texts: dict[str, str]) -> list[nodes.Node]:
+        """A paragraph for each of these texts that is not empty, after its label."""
+        return self.markdown(*(part for label, text in texts.items() if text for part in (f"**{label}:** {text}", "")))
+
+    def grounds(self, entry: dict[str, Any]) -> list[nodes.Node]:
+        """How we know: the written argument, or where it was tried; and what of the paper it touches."""
+        known = {}
+        if entry["basis"] == "proved" and entry["proof"]:
+            where = "in {{{role}}}`{label}`.".format(**entry["proof"])
+            known["Proved"] = f"{where} In prose only: {entry['prose']}."
+        elif entry["basis"] == "exact" and entry["where"]:
+            known["Exact"] = f"at {entry['where']}."
+        if entry["id"][0] != "B":
+            touched = ", ".join(entry["touches"]).replace("F_g <= F_r", r"$F_g \le F_r$")
+            known["Touches"] = f"{touched or 'nothing in the analysis or the experiments'}."
+        found = self.labelled(known)
+        return found + [self.line(f"Expected: {entry['expected']}", classes="claim-expected")] * entry["changed"]
+
+
+class VerdictBox(MarkdownDirective):
+    """The result of one claim, where the chapter checks it: a badge, one sentence, and the rest folded."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        entry = self.env.crowder_ledger.get(self.arguments[0])
+        if entry is None:
+            self.warn(f"no claim {self.arguments[0]} in the ledger")
+            return []
+        # The theme hides the list of contents where something of the class `popout` stands in its place.
+        looks = ["claim", "popout", *["claim-changed"] * entry["changed"]]
+        box = Box("", classes=looks, role="note", **{"aria-label": f"Evidence for {entry['id']}"})
+        name = entry["id"].lower()
+        self.target(box, f"claim-{name}")
+        row = f"claim-row-{name}"
+        box += self.line(badge(self.env, entry, row), " ", *self.inline(sentence(entry)), classes="claim-says")
+        if brief := 0 < len(entry["corrected"]) <= 60:
+            box += self.labelled({"What holds": entry["corrected"]})
+        fold = Fold("", Line("", nodes.Text("Evidence")), classes=["claim-evidence"])
+        # A preview of the claim shows this part of the fold.
+        printed = f"{'Printed' if entry['corrected'] else 'Claim'}, {entry['place']}"
+        stated = nodes.container(classes=["claim-statement"])
+        stated += self.labelled({printed: entry["statement"]})
+        stated += self.amendment(entry | {"corrected": ""} if brief else entry)
+        fold += stated
+        fold += self.grounds(entry)
+        fold += self.markdown(*pieces(entry["evidence"]))
+        fold += self.line(link(self.env, row, "the paper, in order"), classes="claim-links")
+        box += fold
+        return [box]
+
+
+def pieces(evidence: list[dict[str, Any]]) -> list[str]:
+    """The evidence as a list; pieces for the printed statement come first."""
+    lines = []
+    for piece in sorted(evidence, key=lambda piece: piece["corrected"]):
+        role = "*Instead:* " if piece["corrected"] else ""
+        lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{piece['what']}: *{piece['figure']}*")
+    return lines or ["No evidence was recorded."]
+
+
+class Tally(MarkdownDirective):
+    """How many claims of the paper have which status; on the page that follows it also further choices."""
+
+    def run(self) -> list[nodes.Node]:
+        entries = self.env.crowder_ledger.values()
+        kinds = {letter: [entry for entry in entries if entry["id"][0] == letter] for letter in "CEB"}
+        parts: list[nodes.Node | str] = [nodes.strong("", f"{len(kinds['C'])} claims of the paper"), ": "]
+        for status, count in tally(kinds["C"]).items():
+            looks = ["verdict", f"status-{_dashed(status)}"]
+            parts += [nodes.inline("", "", self.rows(_dashed(status), counted(status, count)), classes=looks), " "]
+        if changed := [entry["id"] for entry in entries if entry["changed"]]:
+            parts += [nodes.strong("", f" Changed in this run: {', '.join(changed)}.")]
+        found = [self.line(*parts, classes="tally")]
+        if self.env.docname == PAGE:
+            amended = sum(entry["status"] in AMENDED for entry in kinds["C"] + kinds["E"])
+            choices = {"": "all", "amended": f"amended, with {len(kinds['E'])} further errata ({amended})",
+                       "own": f"the book’s own ({len(kinds['B'])})"}  # fmt: skip
+            shown = [self.rows(kind, words) for kind, words in choices.items()]
+            dots = [part for each in shown for part in (nodes.Text(" · "), each)][1:]
+            found += [self.line("Show ", *dots, nodes.inline(classes=["paper-shown"]), classes="paper-choices")]
+        return found
+
+    def rows(self, kind: str, words: str) -> nodes.reference:
+        """A link to the rows of one kind."""
+        page = "" if self.env.docname == PAGE else self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
+        return nodes.reference(words, words, internal=True, refuri=f"{page}?show={kind}")
+
+
+class Rows(MarkdownDirective):
+    """Rows that open to claims."""
+
+    def row(self, name: str, words: str, entries: list[dict[str, Any]], about: str, looks: list[str]) -> nodes.Element:
+        """One row: what the paper says and the verdicts; opened, the claims, and where the book treats them."""
+        marks = [part for entry in entries for part in (nodes.Text(" "), mark(entry))]
+        parts = [nodes.inline("", "", *self.inline(name), classes=["row-name"]),
+                 nodes.inline("", "", *self.inline(words), *marks, classes=["row-text"])]  # fmt: skip
+        if not entries:  # there is nothing to open
+            parts[1] += nodes.inline("", " ", *self.inline(about), classes=["row-where"])
+            line = nodes.paragraph("", "", *parts, classes=["row-line"])
+            return nodes.container("", line, classes=["paper-row", *looks])
+        body = [self.block(entry, name, words) for entry in entries]
+        changed = ["claim-changed"] * any(entry["changed"] for entry in entries)
+        where = self.line(*self.inline(about), classes="row-where") if about else nodes.container()
+        return Fold("", Line("", *parts, classes=["row-line"]), where, *body, classes=["paper-row", *looks, *changed])
+
+    def block(self, entry: dict[str, Any], row: str, words: str) -> nodes.Element:
+        """What became of one claim; where it has been said in another row, a link there."""
+        name = entry["id"].lower()
+        box = nodes.container(classes=["paper-claim", f"was-{_dashed(entry['status'])}"])
+        homes = self.env.temp_data.setdefault("paper-homes", {})
+        if name in homes:
+            box += self.line(badge(self.env, entry, f"claim-row-{name}"), *self.inline(f"is under *{homes[name]}*."))
+            box["classes"].append("paper-again")
+            return box
+        homes[name] = row
+        box += self.line(badge(self.env, entry), " ", *self.inline(f"*{entry['place']}*" * (name[0] != "b")))
+        said = "What is wrong" if entry["corrected"] else "Evidence"
+        box += self.labelled({"Printed": entry["statement"] * (entry["statement"] != words), said: sentence(entry)})
+        box += self.amendment(entry)
+        box += self.grounds(entry)
+        related = []
+        for key, verb in (("rests_on", "Rests on"), ("carries", "Carries"), ("about", "Concerns")):
+            if known := [other for other in entry[key] if other in self.env.crowder_ledger]:
+                related += [nodes.Text(f"{' ' * bool(related)}{verb} "), self.others(known), nodes.Text(".")]
+        box += [self.line(*related, classes="claim-links")] * bool(related)
+        return self.target(box, f"claim-row-{name}")
+
+    def others(self, names: list[str]) -> nodes.inline:
+        """Links to other claims on this page."""
+        made = nodes.inline()
+        for name in names:
+            made += [nodes.Text(", ")] * bool(made.children)
+            made += nodes.reference(name, name, internal=True, refid=f"claim-row-{name.lower()}")
+        return made
+
+    def where(self, slug: str) -> str:
+        """A link to a chapter."""
+        page = page_of(self.env, slug)
+        if page is None:
+            self.warn(f"there is no chapter {slug}")
+            return ""
+        return f"{{doc}}`{named(slug)} </{page}>`"
+
+
+class Paper(Rows):
+    """The statements of one section of the paper."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(path := Path(self.env.srcdir, "book", "data", "claims.yml"))
+        rows = read_paper(path).get(self.arguments[0])
+        if rows is None:
+            self.warn(f"claims.yml has no section {self.arguments[0]}")
+            return []
+        return [self.statement(row) for row in rows]
+
+    def statement(self, row: Row) -> nodes.Element:
+        entries = [self.env.crowder_ledger[name] for name in row.claims if name in self.env.crowder_ledger]
+        if len(entries) < len(row.claims):
+            self.warn(f"{row.name}: the ledger has not all of {', '.join(row.claims)}")
+        words = row.says or (entries[0]["statement"] if entries else "")
+        slug = row.chapter or (entries[0]["chapter"] if entries else "")
+        about = self.where(slug) if slug else ""
+        if row.figure:
+            about += f" · {{numref}}`{row.figure.partition('#')[2]}`"
+        looks = ["paper-numbered"] * row.numbered
+        return self.target(self.row(row.name, words, entries, about, looks), "paper-" + nodes.make_id(row.name))
+
+
+class Own(Rows):
+    """The book's own statements."""
+
+    def run(self) -> list[nodes.Node]:
+        own = [entry for entry in self.env.crowder_ledger.values() if entry["id"][0] == "B"]
+        return [self.row(named(entry["chapter"]), entry["statement"], [entry], "", ["paper-own"]) for entry in own]
+
+
+def named(slug: str) -> str:
+    """What a chapter is called.
+
+    >>> named("05-edge-ordering"), named("A2-edge-ordering")
+    ('Chapter 5', 'Appendix A2')
+    """
+    number = number_of(slug)
+    return f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
+
+
+def page_of(env: Any, slug: str) -> str | None:
+    """The page of a chapter, as ``notebooks/appendix/A2-name``."""
+    pages = Path(env.srcdir).glob(f"notebooks/**/{slug}.ipynb")
+    return next((path.relative_to(env.srcdir).with_suffix("").as_posix() for path in pages), None)
+
+
+def load(app: Any, env: Any, docnames: Any) -> None:
+    path = Path(app.srcdir) / "ledger.json"
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    env.crowder_ledger = {entry["id"]: entry for entry in entries}
+
+
+def add_script(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    if page == PAGE:
+        app.add_js_file("paper.js", loading_method="defer")
+
+
+def tag(name: str, *attributes: str) -> tuple[Any, Any]:
+    """How the HTML writer enters and leaves a node; those of its attributes that are named are written, too."""
+
+    def enter(writer: Any, node: nodes.Element) -> None:
+        writer.body.append(writer.starttag(node, name, "", **{key: node[key] for key in attributes if key in node}))
+
+    return enter, lambda writer, node: writer.body.append(f"</{name}>\n")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_node(Box, html=tag("div", "role", "aria-label"))
+    app.add_node(Fold, html=tag("details"))
+    app.add_node(Line, html=tag("summary"))
+    app.add_css_file("claims.css")
+    app.add_role("claim", ClaimRole())
+    for name, directive in {"verdict": VerdictBox, "tally": Tally, "paper": Paper, "own": Own}.items():
+        app.add_directive(name, directive)
+    app.connect("env-before-read-docs", load)
+    app.connect("html-page-context", add_script)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,143 @@
+"""Results of the chapters, and reports of the build, on pages that are not chapters.
+
+::
+
+    {found}`08-synthetic#n_near:.0f`        a number that the chapter names with `glue`, formatted
+    {minutes}`notebooks/05-* notebooks/06-*`  how long these pages take to read (see `reading_time`)
+    {cell}`08-synthetic#x`                  a link to the cell that made a figure, on the page of the notebook's code
+    ```{shown} 08-synthetic#fig-counts      a figure of the chapter, linked to its place there
+    A caption of its own.
+    ```
+    ```{printed}                            the paper's numbers beside ours (from ``printed.json``, see `printed`)
+    ```{about} ran                          what ran (or: parts, faults; from ``about.json``, see `about`)
+
+A chapter, number or figure that does not exist is a warning, and so an error in a build of the whole book.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from book.reports import about
+from book.reports.printed import agreement, regenerated, show, tally
+from book.reports.same_numbers import glued
+from book.sphinx_ext.claims import Fold, Line, MarkdownDirective, named, page_of
+
+logger = logging.getLogger(__name__)
+
+
+class FoundRole(SphinxRole):
+    """{found}`08-synthetic#n_near:.0f`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        place, _, form = self.text.partition(":")
+        slug, _, name = place.partition("#")
+        page, numbers = page_of(self.env, slug), {}
+        if page is not None:
+            path = Path(self.env.srcdir, f"{page}.ipynb")
+            self.env.note_dependency(path)
+            numbers = {name: value for name, _, value in glued(path)}
+        text = "?"
+        try:
+            text = format(ast.literal_eval(numbers[name]), form)
+        except KeyError:
+            logger.warning("chapter %s names no number %s", slug, name, location=self.get_location())
+        except ValueError as error:
+            logger.warning("%s: %s", self.text, error, location=self.get_location())
+        return [nodes.inline(text, text, classes=["pasted-text"])], []
+
+
+class MinutesRole(SphinxRole):
+    """{minutes}`notebooks/0*`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        markup = f'<span data-minutes="{escape(self.text)}">0</span>'  # filled in when all pages are rendered
+        return [nodes.raw(markup, markup, format="html")], []
+
+
+class CellRole(SphinxRole):
+    """{cell}`08-synthetic#show-table`"""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        slug, _, cell = self.text.partition("#")
+        up = "../" * self.env.docname.count("/")
+        return [nodes.reference("", "code", internal=False, refuri=f"{up}source/notebooks/{slug}.html#cell-{cell}")], []
+
+
+class Shown(MarkdownDirective):
+    """A figure of a chapter, with another caption."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        slug, _, name = self.arguments[0].partition("#")
+        page, known = page_of(self.env, slug), Path(self.env.srcdir, "results", slug, f"{name}.json")
+        if page is None or not known.with_suffix(".svg").is_file():
+            self.warn(f"no chapter shows {self.arguments[0]}")
+            return []
+        alt = json.loads(known.read_text(encoding="utf-8"))["alt"]
+        image = nodes.image(uri=f"/results/{slug}/{name}.svg", alt=alt, classes=["drawn"])
+        to = self.env.app.builder.get_relative_uri(self.env.docname, page) + f"#{name}"
+        picture = nodes.reference("", "", image, internal=True, refuri=to)
+        caption = nodes.container(classes=["shown-caption"])
+        self.state.nested_parse(self.content, self.content_offset, caption)
+        return [nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"])]
+
+
+def read(env: Any, name: str) -> Any:
+    """What the build left beside the sources; None if it is not there."""
+    path = Path(env.srcdir, name)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+class Printed(MarkdownDirective):
+    """The paper's numbers: a line for each group, which opens to its table."""
+
+    def run(self) -> list[nodes.Node]:
+        groups = read(self.env, "printed.json") or []
+        size = sum(len(group["numbers"]) for group in groups)
+        return [*self.markdown(f"**{size} printed numbers**: {tally(groups)}."), *map(self.group, groups)]
+
+    def group(self, group: dict[str, Any]) -> nodes.Node:
+        line = Line("", *self.inline(f"**{group['place']}** ({group['unit']}): {tally([group])}"), classes=["row-line"])
+        chapter = f"{{doc}}`{named(group['chapter'])} </{page_of(self.env, group['chapter'])}>`"
+        lines = [f"Regenerated in {chapter}. Rule: {group['rule']}."]
+        if group["setting"]:
+            lines[0] += f" Regenerated with {group['setting']}, which the paper leaves open."
+        if group["runs"]:
+            lines[0] += f" The mean of {group['runs']} runs ± the standard deviation of one."
+        lines += ["", "| | printed | regenerated | |", "| --- | ---: | ---: | --- |"]
+        for number in group["numbers"]:
+            reason = f": {number['differ']}" if number["differ"] else ""
+            cells = (number["name"], show(number["printed"]), regenerated(number), agreement(number) + reason)
+            lines.append(f"| {' | '.join(cells)} |")
+        return Fold("", line, *self.markdown(*lines), classes=["printed-group"])
+
+
+class About(MarkdownDirective):
+    """A part of the page about the build."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        known, up = read(self.env, "about.json"), "../" * self.env.docname.count("/")
+        made = {"ran": about.ran, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
+        return self.markdown(*made(known, up)) if known else []
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_role("found", FoundRole())
+    app.add_role("minutes", MinutesRole())
+    app.add_role("cell", CellRole())
+    for name, directive in {"shown": Shown, "printed": Printed, "about": About}.items():
+        app.add_directive(name, directive)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
