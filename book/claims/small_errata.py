@@ -4,7 +4,6 @@ An amended claim of the paper (C06, C09, ...) is an erratum itself. Here are the
 a step of a proof, a conclusion, a word. Each names the claims that it is `about`, none of which has the same place.
 """
 
-from collections import Counter
 from fractions import Fraction as F
 from functools import cache
 from itertools import combinations, pairwise, permutations, product
@@ -28,11 +27,10 @@ from book.companion.claims import (
     says,
 )
 from crowder.counting.asymptotics import edge_limit, node_limit
-from crowder.counting.bounds import edge_bound, node_bound
+from crowder.counting.bounds import node_bound
 from crowder.counting.decision_trees import worst_case
 from crowder.counting.exact_counts import expected_queries_exact
 from crowder.counting.expected_counts import expected_across, expected_queries
-from crowder.densities import hellinger2, total_variation
 from crowder.resolution import ideal_queries
 from crowder.theory import EPSILON as e
 from crowder.theory import L, L_symbolic
@@ -352,14 +350,3 @@ def order_symbols(most=5):
     yield also_corrected(agreement(
         f"the worst case of node ordering, which is optimal among strategies, up to {most} records", found,
         [worst_case(*case) for case in settings]))  # fmt: skip
-
-
-@claim("E25")
-def five_places():
-    labels, counts = cr.datasets.disney().labels, cr.enumeration.orders_by_questions("aaabb")
-    yield says(counterexample("listed places", value=len(labels), relation="equal", printed=6),
-               f"The text announces six places, and lists {len(labels)}.")  # fmt: skip
-    yield corrected(agreement("three and two records: fewest and most questions over all orders, against the "
-                              "figure",
-                              [min(counts), max(counts)], [4, 9]))  # fmt: skip
-    yield also_corrected(agreement("the sizes", sorted(Counter(labels.tolist()).values()), [2, 3]))

@@ -5,16 +5,11 @@ They share no code with `crowder`.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
-from itertools import combinations
-from math import comb
-from operator import and_, or_
 
 from scipy.cluster.hierarchy import DisjointSet
 
-__all__ = ["clusterings", "components", "labels_of", "matches", "orders_by_ruling_out", "splits", "undecided"]
+__all__ = ["clusterings", "components", "labels_of", "splits"]
 
 
 def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -70,59 +65,3 @@ def components(records: Iterable[int], pairs: Iterable[Sequence[int]]) -> list[s
         if i in parts and j in parts:
             parts.merge(i, j)
     return parts.subsets()
-
-
-def matches(labels: Sequence) -> int:
-    """The matching pairs as bits; pairs are numbered in the order of `itertools.combinations`.
-
-    Examples
-    --------
-    >>> bin(matches("aab"))
-    '0b1'
-    """
-    return sum((a == b) << p for p, (a, b) in enumerate(combinations(labels, 2)))
-
-
-def undecided(seen: int, truth: int, possible: Sequence[int]) -> int:
-    """The pairs, as bits, on which the clusterings consistent with the answers differ.
-
-    Parameters
-    ----------
-    seen : int
-        The pairs asked about.
-    truth : int
-        Their answers: `matches` of the true labels.
-    possible : sequence of int
-        `matches` of every clustering that is possible before any question.
-
-    Examples
-    --------
-    >>> possible = [matches(labels) for labels in clusterings(3)]
-    >>> undecided(0b011, matches("aab"), possible)  # records 1 and 2 match, 1 and 3 do not: all is decided
-    0
-    """
-    left = [m for m in possible if not (m ^ truth) & seen]
-    return reduce(or_, left) ^ reduce(and_, left)
-
-
-def orders_by_ruling_out(labels: Sequence) -> Counter:
-    """How many orders of all pairs lead to each number of questions, without the rules of inference.
-
-    A pair is asked about unless all clusterings consistent with the earlier answers agree on it.
-
-    Examples
-    --------
-    >>> sorted(orders_by_ruling_out("aab").items())
-    [(2, 4), (3, 2)]
-    """
-    truth, pairs = matches(labels), comb(len(labels), 2)
-    possible = [matches(other) for other in clusterings(len(labels))]
-    # set of pairs processed -> questions so far -> number of orders
-    ways = defaultdict(Counter, {0: Counter([0])})
-    for seen in range(2**pairs):
-        asks = undecided(seen, truth, possible)
-        for p in range(pairs):
-            if not seen >> p & 1:
-                for questions, count in ways[seen].items():
-                    ways[seen | 1 << p][questions + (asks >> p & 1)] += count
-    return ways[2**pairs - 1]
