@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, pairwise, permutations, product
 from math import comb, lgamma
 
 import networkx as nx
@@ -13,7 +13,8 @@ import crowder as cr
 from book.companion.by_hand import expected_components, integral, theorem_2, theorem_3
 from book.companion.naive import splits
 from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
-from crowder.counting.bounds import disconnected, edge_tree_bound
+from crowder.counting.bounds import disconnected, edge_tree_bound, edge_union_bound, three_steps
+from crowder.counting.enumeration import questions_of_order
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------
 
@@ -194,13 +195,7 @@ def test_node_bound_of_no_records_and_bad_sizes():
 
 # --- Edge ordering: Theorem 2 --------------------------------------------------------------------------------------
 
-THIRD = Fraction(1, 3)
 BACKWARDS = cr.SimilarityModel.from_steps([0, Fraction(1, 2), 1], [2, 0], [0, 2], name="backwards")
-
-
-def three_steps(p):
-    """f_g above all of f_r with probability p, below all of it otherwise."""
-    return cr.SimilarityModel.from_steps([0, THIRD, 2 * THIRD, 1], [3 * (1 - p), 0, 3 * p], [0, 3, 0])
 
 
 def printed_edge_bound(model, sizes):
@@ -208,18 +203,10 @@ def printed_edge_bound(model, sizes):
 
 
 def restored_edge_bound(model, sizes):
-    """Theorem 2 with the factor C(m, s + 1): some s + 1 records have no pair met among them."""
-    n, k = sum(sizes), len(sizes)
-    some = np.arange(1, max(sizes) + 1)
-    chance = cr.L(model, some * (some + 1) / 2)
-    return (
-        n
-        - k
-        + min(
-            comb(k, 2) * s**2 + sum(m * (n - m) * comb(m, s + 1) * at for m in sizes)
-            for s, at in zip(some.tolist(), chance, strict=True)
-        )
-    )
+    """Theorem 2 with the factor C(m, s + 1), in fractions: some s + 1 records have no pair met among them."""
+    n, k, L = sum(sizes), len(sizes), partial(integral, model)
+    apart = {s: sum(m * (n - m) * comb(m, s + 1) * L(comb(s + 1, 2)) for m in sizes) for s in range(1, max(sizes) + 1)}
+    return n - k + min(comb(k, 2) * s**2 + of_s for s, of_s in apart.items())
 
 
 def in_pieces(model, m):
@@ -266,6 +253,7 @@ def random_edge_instances(many=80):
 @pytest.mark.parametrize("sizes", [*EDGE_SIZES, [30, 20], [9] * 5], ids=str)
 def test_edge_bound_is_its_formula_in_fractions(model, sizes):
     assert cr.edge_bound(model, sizes) == pytest.approx(float(printed_edge_bound(model, sizes)), rel=1e-12)
+    assert edge_union_bound(model, sizes) == pytest.approx(float(restored_edge_bound(model, sizes)), rel=1e-11)
 
 
 def test_the_model_on_three_steps():
@@ -310,9 +298,32 @@ def test_theorem_2_with_its_factor_holds_on_random_models():
     instances = random_edge_instances()
     exact = [cr.expected_queries(model, sizes) for model, sizes in instances]
     for (model, sizes), count in zip(instances, exact, strict=True):
-        assert count <= restored_edge_bound(model, sizes) * (1 + 1e-9)
+        assert count <= edge_union_bound(model, sizes) * (1 + 1e-9)
     # Without the factor it does not, on some of them.
     assert any(count > cr.edge_bound(*instance) for instance, count in zip(instances, exact, strict=True))
+
+
+@pytest.mark.parametrize("labels", ["aab", "aabb", "aaab"])
+def test_the_lemmas_of_the_edge_bounds_in_every_order(labels):
+    """Between two clusters: questions ≤ s t + non-matches met while one has more than s, or the other more than t,
+    components; and no more than the records of the second cluster take one by one."""
+    first, second = ([v for v, name in enumerate(labels) if name == cluster] for cluster in "ab")
+
+    def across(pairs):
+        return sum(labels[i] != labels[j] for i, j in questions_of_order(pairs, labels))
+
+    def met(own, pairs):
+        graph = nx.Graph(pair for pair in pairs if set(pair) <= set(own))
+        graph.add_nodes_from(own)
+        return nx.number_connected_components(graph)
+
+    for order in permutations(combinations(range(len(labels)), 2)):
+        nonmatches = [t for t, (i, j) in enumerate(order) if labels[i] != labels[j]]
+        left = [(met(first, order[:t]), met(second, order[:t])) for t in nonmatches]
+        asked = across(order)
+        for s, t in product(range(1, len(first) + 1), range(1, len(second) + 1)):
+            assert asked <= s * t + sum(a > s or b > t for a, b in left)
+        assert asked <= sum(across([pair for pair in order if set(pair) <= {*first, v}]) for v in second)
 
 
 @pytest.mark.parametrize("model", EDGE_MODELS, ids=lambda m: f"{m.name}-{m.epsilon}")
@@ -492,7 +503,8 @@ def test_the_printed_tail_for_dist2_is_below_one():
 
 
 def test_edge_bounds_of_no_records_and_bad_sizes():
-    for bound in (cr.edge_bound, lambda *given: cr.edge_bound(*given, printed=False), edge_tree_bound):
+    corrected = partial(cr.edge_bound, printed=False)
+    for bound in (cr.edge_bound, corrected, edge_tree_bound, edge_union_bound):
         assert bound(cr.uniform(), []) == 0
         for sizes in ([0], [2, -1], [1.5], [[2, 1]]):
             with pytest.raises(ValueError, match="positive integers"):
