@@ -5,8 +5,7 @@ a step of a proof, a conclusion, a word. Each names the claims that it is `about
 """
 
 from fractions import Fraction as F
-from functools import cache
-from itertools import combinations, pairwise, permutations, product
+from itertools import pairwise, product
 from math import ceil, exp, sqrt
 
 import numpy as np
@@ -28,10 +27,8 @@ from book.companion.claims import (
 )
 from crowder.counting.asymptotics import edge_limit, node_limit
 from crowder.counting.bounds import node_bound
-from crowder.counting.decision_trees import worst_case
 from crowder.counting.exact_counts import expected_queries_exact
 from crowder.counting.expected_counts import expected_across, expected_queries
-from crowder.resolution import ideal_queries
 from crowder.theory import EPSILON as e
 from crowder.theory import L, L_symbolic
 from crowder.theory import T as t
@@ -204,41 +201,6 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
 # --- wording, and slips ---------------------------------------------------------------------------------------------
 
 
-@claim("E16")
-def in_expectation():
-    labels = [0, 0, 1, 1]
-    w = np.where(np.equal.outer(labels, labels), 0.45, 0.55)  # matches in [ε, 1], non-matches in [0, 1 - ε]
-    run = cr.node_ordering(w, cr.Truth(labels), order=[0, 2, 1, 3], rng=0)
-    bound = _theorem_3(DIST2_FIFTHS, [2, 2], printed=True)
-    yield says(counterexample(
-        r"two clusters of two, Dist-2 with $\epsilon = \frac25$: questions of a run that can occur, against Theorem 3",
-        value=run.n_queries, relation="at most", printed=bound),
-        f"A single run on two clusters of two records can take {run.n_queries} questions; Theorem 3 gives "
-        f"{float(bound):.2f}, which bounds the expected number.")  # fmt: skip
-    yield also(bounded("the corrected bound is exceeded as well", float(_theorem_3(DIST2_FIFTHS, [2, 2])),
-                       run.n_queries))  # fmt: skip
-    yield also(
-        cases(
-            "the similarities are possible",
-            DIST2_FIFTHS.green.pdf(0.45) > 0,
-            DIST2_FIFTHS.red.pdf(0.55) > 0,
-            where="two numbers",
-        )
-    )
-    apart_first = [(0, 2), (0, 3), (1, 2), (1, 3), (0, 1), (2, 3)]
-    again = by_hand.node_questions("aabb", apart_first, [0, 2, 1, 3])[0]
-    yield also(agreement("the same run, pair by pair", run.n_queries, again))
-    yield corrected(
-        bounded(
-            "the expected number, all orders of pairs and of arrival",
-            float(by_hand.node_mean(cr.uniform(), "aabb")),
-            float(_theorem_3(cr.uniform(), [2, 2])),
-        )
-    )
-    yield corrected(bounded("and for that Dist-2", expected_queries(DIST2_FIFTHS, [2, 2], "node"),
-                            float(_theorem_3(DIST2_FIFTHS, [2, 2]))))  # fmt: skip
-
-
 @claim("E24")
 def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], [2, 1, 1], [3, 2])):
     exact = expected_queries_exact(cr.uniform(), [2, 1])
@@ -286,21 +248,6 @@ def integration_variable():
     yield also_corrected(agreement("`L`", L(DIST1, 3), float(by_hand.integral(DIST1, 3)), tolerance=1e-14))
 
 
-@claim("E20")
-def placed_records():
-    law = by_hand.orders(cr.uniform(), "ggr")  # of a cluster of three: matches 0 (placed) and 1 (not yet), non-match 2
-    placed = sum(chance for order, chance in law.items() if order.index(2) < order.index(0))
-    whole = sum(chance for order, chance in law.items() if order[0] == 2)
-    yield says(counterexample(
-        "no information, a cluster of three with one record placed: probability that a non-match is asked about "
-        "first, against the printed event", value=placed, relation="equal", printed=whole),
-        f"With one record of a cluster of three placed, a non-match comes first with probability {placed}; the printed "
-        f"event has probability {whole}.")  # fmt: skip
-    yield corrected(agreement("with the placed records only, $L_{g,r}(1)$", placed, by_hand.integral(cr.uniform(), 1)))
-    yield also_corrected(agreement("`L`", L(cr.uniform(), [1, 2]).tolist(), [float(placed), float(whole)],
-                                   tolerance=1e-14))  # fmt: skip
-
-
 @claim("E22")
 def range_of_dist1():
     rows = published.read()["table-1"].frame()
@@ -319,34 +266,3 @@ def range_of_dist1():
         affinity - sp.sqrt((1 - e) * (1 + e)), (1 - e) * (1 + e) - (1 - e**2)))  # fmt: skip
     yield also_corrected(agreement("`hellinger2`", [cr.dist1(x).hellinger2 for x in used],
                                    [1 - sqrt(1 - float(x) ** 2) for x in used], tolerance=1e-14))  # fmt: skip
-
-
-@cache
-def _worst(*sizes):
-    """Most questions of node ordering: non-matches more similar than all matches, all arrival orders."""
-    labels = naive.labels_of(sizes)
-    pairs = sorted(combinations(range(len(labels)), 2), key=lambda pair: labels[pair[0]] == labels[pair[1]])
-    return max(by_hand.node_questions(labels, pairs, arrival)[0] for arrival in permutations(range(len(labels))))
-
-
-@claim("E23")
-def order_symbols(most=5):
-    parts = [s for size in range(1, most + 1) for s in naive.splits(size)]
-    best = max(F(_worst(*s), ideal_queries(s)) for s in parts if sum(s) == 4 and len(s) == 2)
-    yield says(counterexample("four records, two clusters: largest ratio of node ordering to the ideal, against $k$",
-                              value=best, relation="at least", printed=2),
-               f"On four records in two clusters node ordering never asks more than {float(best):.2f} times the fewest "
-               "possible questions; $k$ is an upper bound on the factor.")  # fmt: skip
-    yield counterexample("two singletons: questions needed, against none, which is $O(nk)$",
-                         value=_worst(1, 1), relation="equal", printed=0)  # fmt: skip
-    yield corrected(
-        identity(
-            "the difference of the two",
-            k * (n - k + k * (k - 1) / 2) - (n * k - k * (k + 1) / 2) - k * (k - 1) ** 2 / 2,
-        )
-    )
-    settings = sorted({(sum(s), len(s)) for s in parts})
-    found = [max(_worst(*s) for s in parts if (sum(s), len(s)) == case) for case in settings]
-    yield also_corrected(agreement(
-        f"the worst case of node ordering, which is optimal among strategies, up to {most} records", found,
-        [worst_case(*case) for case in settings]))  # fmt: skip

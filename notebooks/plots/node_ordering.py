@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, FEWEST, INK, NODE, PRINTED, PURPLE, SKY
+from book.companion.figures import CORRECTED, FEWEST, INK, NODE, PRINTED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -12,17 +12,12 @@ ALT = {
         "the corrected bound."
     ),
     "fig-node-worst": (
-        "Left: two parallel rising lines, the worst case five times above the least. Right: the factor rises "
-        "along k, peaks near the square root of 2n, and falls back to one."
+        "A curve on logarithmic scales. The factor rises along k, peaks near the square root of n over 2, and falls "
+        "back to one; runs lie on it."
     ),
     "fig-node-search": (
         "A scatter of points. Many lie left of one, a good number right of one, up to about ten. All lie below "
         "one on the vertical axis."
-    ),
-    "fig-node-table1": (
-        "Nine rows. In each, the two bounds lie together far to the right. The exact count and the simulation in "
-        "random order coincide; simulation by expected size is lower for Dist-1, and the printed number lies near "
-        "it."
     ),
 }
 
@@ -40,22 +35,15 @@ def lead(frame):
     return fig
 
 
-def worst(frame, tried):
-    """Left: questions in the worst case. Right: worst case over least; `tried` are runs, k to factor."""
-    runs, curve = frame[frame["asked"].notna()], frame[frame["asked"].isna()]
-    clusters, total = int(runs["k"].iloc[0]), int(curve["n"].iloc[0])
-    few, k = runs[runs["k"] == clusters], curve["k"]
-    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.6))
-    left.loglog(few["n"], few["n"] * clusters, color=INK, ls="-.", lw=1, label="$nk$")
-    left.loglog(few["n"], few["asked"], **NODE.points, label="worst case, run")
-    left.loglog(few["n"], few["least"], **FEWEST.line, label="fewest")
-    left.set(xlabel="$n$", title=f"questions, $k = {clusters}$")
-    left.legend(loc="upper left")
-    right.loglog(k, curve["most over least"], **NODE.line, label="worst case / fewest")
-    right.loglog(list(tried), list(tried.values()), **NODE.points, label="run")
-    right.loglog(k, np.minimum(k, 2 * total / k), color=INK, lw=1, ls="-.", label=r"$\min\{k, 2n/k\}$")
-    right.set(xlabel="$k$", title=f"factor, $n = {total:,}$")
-    right.legend(loc="lower center")
+def worst(frame, total):
+    """The worst case over the fewest questions against the number of clusters, and the bound on it."""
+    k = frame["k"]
+    fig, ax = plt.subplots(figsize=(5.4, 3.0))
+    ax.loglog(k, frame["worst over fewest"], **NODE.line, label="worst case / fewest")
+    ax.loglog(k, frame["run"], **NODE.points, label="run")
+    ax.loglog(k, np.minimum(k, 2 * total / k), color=INK, lw=1, ls="-.", label=r"$\min\{k, 2n/k\}$")
+    ax.set(xlabel="clusters, $k$", ylabel=f"factor, $n = {total:,}$")
+    ax.legend(loc="lower center")
     return fig
 
 
@@ -77,34 +65,4 @@ def search(frame):
     ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
     ax.minorticks_off()
     ax.legend(loc="lower right")
-    return fig
-
-
-def table_1(frame, spread):
-    """Bounds, counts, runs and the printed numbers; `spread` has the deviations of one run."""
-    place = np.arange(len(frame))[::-1]
-    names = {"dist1": "Dist-1", "dist2": "Dist-2"}
-    drawn = [
-        ("bound, printed", "bound", "x", PRINTED.color, 0, 7),
-        ("bound, corrected", "corrected", "D", CORRECTED.color, 0, 5),
-        ("exact, random order", "exact", "|", NODE.color, 0.22, 13),
-        ("simulated, random order", "random", "o", NODE.color, 0.22, 5),
-        ("simulated, by expected size", "sorted", "v", SKY, -0.05, 5),
-        ("published", "printed", "*", PURPLE, -0.32, 8),
-    ]
-    fig, ax = plt.subplots(figsize=(6.4, 5.2))
-    for label, column, marker, color, shift, size in drawn:
-        values = frame[column]
-        look = {"color": color, "ms": size, "mew": 1.6, "mfc": "none", "ls": "none"}
-        ax.plot(values, place + shift, marker, label=label, **look)
-        if column in spread:
-            low, high = values - 2 * spread[column], values + 2 * spread[column]
-            ax.hlines(place + shift, low, high, color=color, lw=1.2)
-    rows = zip(frame["model"].map(names), frame["ε"], strict=True)
-    ax.set_yticks(place, [f"{name}, {epsilon}" for name, epsilon in rows])
-    ax.set(xscale="log", xlabel="questions")
-    ticks = [1500, 2500, 4000, 6000, 10_000, 15_000]
-    ax.set_xticks(ticks, [f"{value:,}" for value in ticks])
-    ax.minorticks_off()
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
