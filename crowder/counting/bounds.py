@@ -64,7 +64,7 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     Notes
     -----
     Printed: O(largest size). For s above the largest cluster size the inner sums are empty and the bracket increases
-    with s. Corrected: as `disconnected`, and O(distinct sizes squared). It is derived in the chapter "Edge ordering".
+    with s. Corrected: as `disconnected`, and O(distinct sizes squared). It is derived in the appendix on edge ordering.
 
     Examples
     --------
