@@ -48,7 +48,6 @@ universal statement that was only tried is exact at the cases tried, which the p
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from book.companion import results
 from book.companion.empirical import exceeds, limit, simulation, trend
@@ -180,7 +179,7 @@ def _line(piece: Evidence) -> str:
     return f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what}: {piece.figure}"
 
 
-# --- until every chapter has its own evidence --------------------------------------------------------------------------
+# --- until every chapter has its own evidence -------------------------------------------------------------------------
 
 
 def also(piece: Evidence) -> Evidence:

@@ -321,6 +321,13 @@ def load(app: Any, env: Any, docnames: Any) -> None:
     env.crowder_ledger = {entry["id"]: entry for entry in entries}
 
 
+def without_links(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Keep only the words of the links in the line of a fold."""
+    for line in doctree.findall(Line):
+        for reference in list(line.findall(nodes.reference)):
+            reference.replace_self(reference.children)
+
+
 def add_script(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     if page == PAGE:
         app.add_js_file("paper.js", loading_method="defer")
@@ -344,5 +351,6 @@ def setup(app: Any) -> dict[str, bool]:
     for name, directive in {"verdict": VerdictBox, "tally": Tally, "paper": Paper, "own": Own}.items():
         app.add_directive(name, directive)
     app.connect("env-before-read-docs", load)
+    app.connect("doctree-resolved", without_links)
     app.connect("html-page-context", add_script)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from sphinx.environment.collectors.toctree import TocTreeCollector
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as Collector
 
 from book.build.chapters import number_of
 
-_count = TocTreeCollector.assign_section_numbers
+_count = Collector.assign_section_numbers
 
 
-def assign(collector: TocTreeCollector, env: Any) -> list[str]:
+def assign(collector: Collector, env: Any) -> list[str]:
     """Let Sphinx count, in each part from 1, and put the number of the file in the first place."""
     changed = _count(collector, env)
     for page, numbers in env.toc_secnumbers.items():
@@ -29,5 +29,5 @@ def assign(collector: TocTreeCollector, env: Any) -> list[str]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    TocTreeCollector.assign_section_numbers = assign  # before Sphinx numbers the figures by section
+    Collector.assign_section_numbers = assign  # before Sphinx numbers the figures by section
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,6 +21,7 @@
   });
   window.addEventListener("load", mark);
   window.addEventListener("resize", mark);
+  document.addEventListener("toggle", mark, true); // what was folded has no width
 })();
 
 // On paper, proofs are open.

@@ -1,14 +1,10 @@
 """Bad input to the command that builds the book: chapters, parameters, profiles, files of the book."""
 
-import importlib
-import shutil
-import sys
 from pathlib import Path
-from unittest.mock import patch
 
+import yaml
 from bad_material import PLACE, Row
 
-import book.claims
 from book.build.chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select
 from book.reports import ledger, printed
 
@@ -39,29 +35,15 @@ def profiles(text):
     return read_profiles(clone(data__profiles=text), CHAPTERS)
 
 
-def claims(text, module="questions"):
-    """The catalogue of a book with one module of claims, that has this text."""
-    folder = Path(PLACE["folder"]) / "claims"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    (folder / f"{module}.py").write_text(text, encoding="utf-8")
-    importlib.invalidate_caches()
-    names, modules = dict(vars(book.claims)), dict(sys.modules)
-    sys.modules.pop(f"book.claims.{module}", None)
-    with patch.object(book.claims, "__path__", [str(folder)]), patch.object(sys, "dont_write_bytecode", True):
-        try:
-            return ledger.read_catalogue(clone(), CHAPTERS)
-        finally:  # the book's own module of that name is again what it was
-            vars(book.claims).update(names)
-            sys.modules.pop(f"book.claims.{module}", None)
-            sys.modules.update(modules)
+def claims(text):
+    """What a book with this file declares."""
+    return ledger.read_declared(clone(data__claims=text))
 
 
 def claim(id="C98", **changed):
-    """The text of a module of one claim."""
-    facts = {"place": "p", "statement": "s", "basis": "exact", "touches": ()} | changed
-    head = "from book.companion.claims import of_chapter\nclaim, check = of_chapter(__name__)\n"
-    return f"{head}one = claim({id!r}, **{facts!r})(lambda: iter([]))\n"
+    """The text of a file of one claim."""
+    facts = {"place": "p", "statement": "s", "status": "holds", "basis": "exact", "touches": [], "rests_on": []}
+    return yaml.safe_dump({"claims": {id: facts | changed}})
 
 
 TABLE = {
@@ -108,19 +90,15 @@ TABLE = {
         Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' appears twice"),
     ],
     "Declared claims": [
-        Row(lambda: claims("claim("), BuildError, "book/claims: '(' was never closed (questions.py, line 1)"),
-        Row(lambda: claims("import no_such_module"), BuildError, "book/claims: No module named 'no_such_module'"),
-        Row(lambda: claims("claim"), BuildError, "book/claims: name 'claim' is not defined"),
-        Row(lambda: claims(claim("C1")), BuildError, "book/claims: claim 'C1': expected C, E or B"),
-        Row(lambda: claims(claim(status="sure")), BuildError, "book/claims: C98: status 'sure'; expected one of"),
-        Row(lambda: claims(claim(colour="red")), BuildError, "got an unexpected keyword argument 'colour'"),
-        Row(lambda: claims(claim(place=" ")), BuildError, "book/claims: C98: place is empty"),
-        Row(lambda: claims(claim() + "claim('C98', place='p', statement='s', basis='exact', touches=())(list)"),
-            BuildError, "book/claims: book.claims.questions has two claims C98"),
-        Row(lambda: claims(claim(code="crowder.nothing")), BuildError, "C98: source crowder.nothing does not exist"),
-        Row(lambda: claims(claim(test="test_nothing.py::test_it")), BuildError, "C98: test test_noth"),
-        Row(lambda: claims(claim(about="C99")), BuildError, "01-questions: C98 is about C99"),
-        Row(lambda: claims(claim(), "nothing"), BuildError, "book/claims/nothing.py: there is no chapter nothing"),
+        Row(lambda: claims("claims: ["), BuildError, "claims.yml: while parsing a flow"),
+        Row(lambda: claims("claims: [C98]"), BuildError, "claims.yml: claims should be a mapping"),
+        Row(lambda: claims("claims: {C98: {}, C98: {}}"), BuildError, "claims.yml: 'C98' appears twice"),
+        Row(lambda: claims("claims: {C98: so}"), BuildError, "claims.yml: C98 should be a mapping"),
+        Row(lambda: claims(claim("C1")), BuildError, "claims.yml: 'C1' should be C, E or B"),
+        Row(lambda: claims(claim(status="sure")), BuildError, "claims.yml: C98: status 'sure'; expected one of"),
+        Row(lambda: claims(claim(colour="red")), BuildError, "claims.yml: C98: colour is unknown"),
+        Row(lambda: claims(claim(place=" ")), BuildError, "claims.yml: C98: place is missing"),
+        Row(lambda: claims(claim(rests_on="C01")), BuildError, "C98: rests_on must be a list of names"),
         Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),
             BuildError, "book/data/published.yml: t: there is no chapter 99-none"),
         Row(lambda: printed.read_groups(clone(data__published="t: 5"), CHAPTERS),

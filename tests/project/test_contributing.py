@@ -28,23 +28,16 @@ print(data.condensed.tolist(), len(plan.batch(2)) > 0)
 """
 
 CLAIM = """
-import sympy as sp
-from book.companion.claims import agreement, also, identity, of_chapter
-
-claim, check = of_chapter(__name__)
-
-
-@claim("B01", place="beyond the paper", statement="A square is a product.", status="holds", basis="proved",
-       proof="03-three#squares", prose="that all sides of a square are equal")
-def square(side=3, area=9):
-    x = sp.Symbol("x")
-    yield identity("for every side", (x**2, x * x))
-    yield also(agreement("in numbers", side * side, area))
+claims:
+  B01: {statement: A square is a product., status: holds, basis: proved, proof: 03-three#squares,
+        prose: that all sides are equal}
 """
 
 CELL = """
-from book.claims.three import check
-check("B01", side=size, area=size**2)
+import sympy as sp
+from book.companion.claims import check, identity
+x = sp.Symbol("x")
+check("B01", identity("for every side", (x**2, x * x)));
 """
 
 
@@ -60,28 +53,23 @@ def test_a_similarity_is_a_function_and_its_name(tmp_path):
     assert done.stdout.split() == ["[0.0,", *["0.0,"] * 8, "0.0]", "True"], done.stderr
 
 
-def test_a_chapter_is_a_notebook_its_claims_and_a_line_and_a_claim_a_function_and_a_line(tmp_path):
+def test_a_chapter_is_a_notebook_and_a_line_and_a_claim_is_words_and_a_check(tmp_path):
     book = TinyBook(tmp_path / "book")
     text = (
         "# Three\n\nA square is a product {claim}`B01`.\n\n(squares)=\n## Why\n\n" + "All of its sides are equal. " * 8
     )
     book.write("03-three", text, "#p\nsize = 5", CELL)
-    (book.root / "book" / "claims" / "three.py").write_text(CLAIM)
+    book.claims(CLAIM)
     toc = (book.root / "_toc.yml").read_text()
     (book.root / "_toc.yml").write_text(
-        toc.replace("/02-two\n", "/02-two\n  - file: notebooks/03-three\n") + "  - file: book/pages/ledger\n"
+        toc.replace("/02-two\n", "/02-two\n  - file: notebooks/03-three\n") + "  - file: book/pages/paper\n"
     )
-    (book.root / "book" / "pages" / "ledger.md").write_text("# Ledger\n\n```{ledger} B\n```\n")
+    (book.root / "book" / "pages" / "paper.md").write_text("# The paper\n\n```{own}\n```\n")
     done = book.build()
     assert done.returncode == 0, done.stderr
     page = book.page("notebooks/03-three")
     assert "B01 holds (proved)" in page and 'id="claim-b01"' in page and "for every side" in page
-    assert "In prose only: that all sides of a square are equal." in page
-    # Without its notebook, the claim runs on its defaults; and a wrong number turns it red there, too.
-    for area, said in ((9, "('holds', 'proved')"), (10, "('not shown', 'proved')")):
-        call = f"from book.claims.three import square as c; f = c.record(c.gather(area={area})); " \
-               "print((f['status'], f['basis']))"  # fmt: skip
-        alone = subprocess.run(
-            [sys.executable, "-B", "-c", call], cwd=book.root, capture_output=True, text=True, check=True
-        )
-        assert alone.stdout.strip() == said
+    assert "In prose only: that all sides are equal." in page
+    # And a wrong formula turns it red.
+    book.write("03-three", text, "#p\nsize = 5", CELL.replace("x * x", "x + x"))
+    assert "03-three: B01 changed: expected holds (proved), found not shown" in book.build().stderr

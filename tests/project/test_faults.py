@@ -19,7 +19,7 @@ import catalogue  # noqa: E402
 import plant  # noqa: E402
 import sandbox  # noqa: E402
 
-from book.reports import planted  # noqa: E402
+from book.reports import about  # noqa: E402
 
 FAULTS = catalogue.read(ROOT / "faults" / "faults.yml")
 
@@ -37,7 +37,7 @@ def test_there_are_faults_of_every_kind_in_every_folder():
     assert {path.name for path in (ROOT / "crowder").iterdir() if (path / "__init__.py").is_file()} == inside
     ours = {"crowder", *(f"crowder/{name}" for name in inside)}
     ours |= {"book/companion", "book/build", "book/sphinx_ext", "book/reports"}
-    assert {planted.folder_of(fault.file) for fault in FAULTS} == ours
+    assert {"/".join(Path(fault.file).parts[:-1][:2]) for fault in FAULTS} == ours
     # A dozen must be seen by a reader of the book, not by tests alone.
     assert sum(bool(fault.chapters) for fault in FAULTS) >= 12
 
@@ -220,7 +220,7 @@ def test_the_copy_is_the_project_without_what_is_made(tmp_path):
 # --- the page -----------------------------------------------------------------------------------------------------
 
 
-def test_the_page_says_of_each_fault_who_noticed(tmp_path):
+def test_the_page_counts_the_faults_that_were_noticed(tmp_path):
     faults = [catalogue.Fault(**NOTICED | {"file": file, "name": name}) for file, name in [
         ("crowder/x.py", "one-power-less"), ("crowder/x.py", "left-edge"), ("book/reports/ledger.py", "no-judge"),
     ]]  # fmt: skip
@@ -230,28 +230,19 @@ def test_the_page_says_of_each_fault_who_noticed(tmp_path):
     ]  # fmt: skip
     rows = [plant.row(fault, outcome) for fault, outcome in zip(faults, outcomes, strict=True)]
     plant.record(tmp_path / "faults.csv", rows)
-    text = "\n".join(planted.as_markdown(planted.read(tmp_path / "faults.csv")))
-    assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim." in text
-    assert "| ties | 3 |" in text
-    assert "*one power less* (ties, `x`): so. Noticed by 2 tests, the first “a law” and by claims C11, B12." in text
-    assert "*left edge* (ties, `x`): so. Noticed by a run that did not end." in text
-    assert "*no judge* (ties, `ledger`): so. **Not noticed.**" in text
-    assert planted.read(tmp_path / "none.csv") == []
+    text = "\n".join(about.faults({"faults": about.read_faults(tmp_path / "faults.csv")}, ""))
+    assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim" in text
+    assert "Not noticed: no-judge." in text and "By kind: ties 3." in text
+    assert about.read_faults(tmp_path / "none.csv") == []
 
 
 def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_noticed():
     known = {fault.name: (fault.kind, fault.file, fault.why) for fault in FAULTS}
-    rows = planted.read(ROOT / plant.RECORD)
+    rows = about.read_faults(ROOT / plant.RECORD)
     assert len(rows) >= 40
     for line in rows:
         assert known[line["fault"]] == (line["kind"], line["file"], line["why"])
         assert line["first"] or line["claims"], line["fault"]
-
-
-def test_every_folder_of_the_catalogue_has_its_place_on_the_page():
-    rows = [plant.row(fault, sandbox.Outcome()) for fault in FAULTS]
-    text = "\n".join(planted.as_markdown([{key: str(value) for key, value in row.items()} for row in rows]))
-    assert text.count("**Not noticed.**") == len(FAULTS)
 
 
 def test_what_is_left_to_plant_is_what_nobody_has_noticed_yet(tiny, capsys):

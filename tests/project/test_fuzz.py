@@ -340,13 +340,13 @@ def test_printed_numbers_are_those_in_the_file_or_refused(folder, content):
 
 TOC = b"format: jb-book\nroot: book/pages/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
 PROFILES = b"quick:\n  01-one: {size: 1, name: y}\nrough: {01-one: {sizes: [1, 2]}}\n"
-CLAIM = b"""B111:
-  place: beyond the paper
-  statement: >-
-    At every setting both counts lie between the least possible and $nk$.
-  verdict: exact
-  source: [crowder.theory.L, crowder.resolution.ideal_queries]
-  test: tests/book/companion/test_explorer.py::test_each_number_is_the_one_it_is_called
+CLAIM = b"""claims:
+  B111:
+    statement: >-
+      At every setting both counts lie between the least possible and $nk$.
+    status: holds
+    basis: exact
+paper: {Main results: {Theorem 1: {claims: [B111]}}}
 """
 CELL = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
         "source": "size = 3\nname = 'x'\nsizes = [1]"}  # fmt: skip
@@ -361,12 +361,12 @@ def test_a_book_with_a_damaged_file_is_read_or_refused_by_name(folder, data):
 
     root = folder / "clone"
     which = data.draw(
-        st.sampled_from(["_toc.yml", "book/data/profiles.yml", "book/claims/01-one.yml", "notebooks/01-one.ipynb"])
+        st.sampled_from(["_toc.yml", "book/data/profiles.yml", "book/data/claims.yml", "notebooks/01-one.ipynb"])
     )
     files = {
         "_toc.yml": TOC,
         "book/data/profiles.yml": PROFILES,
-        "book/claims/01-one.yml": b"",
+        "book/data/claims.yml": b"",
         "notebooks/01-one.ipynb": NOTEBOOK,
     }
     good = CLAIM if "claims" in which else files[which]
@@ -378,7 +378,8 @@ def test_a_book_with_a_damaged_file_is_read_or_refused_by_name(folder, data):
     def read():
         chapters = read_chapters(root)
         profiles = read_profiles(root, chapters)
-        ledger.read_catalogue(root, chapters)
+        ledger.read_catalogue(root, chapters, only=chapters)
+        ledger.read_paper(root / "book" / "data" / "claims.yml")
         return [overrides(chapters, profile, {"size": "7"} if chapters else {}) for profile in profiles.values()]
 
     with in_time():

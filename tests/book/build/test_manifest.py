@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 IMPORTS = """
 import crowder.x
-from book.claims import one
 from book.companion import published, x
 open("./style.txt")
 """
@@ -25,7 +24,7 @@ def project(tmp_path):
     """A chapter that was executed, with its results, and all that it read."""
     for name in ("crowder/x.py", "notebooks/style.txt", "book/data/published.yml", "book/data/profiles.yml",
                  "book/companion/x.py", "book/companion/published.py",
-                 "book/claims/one.py", "book/build/x.py", "crowder/practice/y.py", "out/01-one.ipynb",
+                 "book/build/x.py", "crowder/practice/y.py", "out/01-one.ipynb",
                  "results/01-one/fig-a.csv"):  # fmt: skip
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1\n")
@@ -55,7 +54,7 @@ def test_what_was_recorded_is_current_for_its_own_parameters_alone(project):
 
 @pytest.mark.parametrize(
     "name",
-    ["crowder/x.py", "book/companion/x.py", "book/claims/one.py", "notebooks/style.txt", "book/data/published.yml",
+    ["crowder/x.py", "book/companion/x.py", "notebooks/style.txt", "book/data/published.yml",
      "out/01-one.ipynb"],
 )  # fmt: skip
 def test_any_change_of_what_it_read_or_left_ends_it(project, name):
@@ -84,8 +83,7 @@ def test_a_file_less_ends_it(project):
 
 
 def test_another_cell_ends_it_and_another_expectation_does_not(project):
-    (project / "book" / "claims" / "01-one.yml").write_text("C01: {}\n")
-    (project / "book" / "claims" / "two.py").write_text("the claims of another chapter\n")
+    (project / "book" / "data" / "claims.yml").write_text("claims: {}\n")
     (project / "book" / "data" / "profiles.yml").write_text("quick: {}\n")
     (project / "book" / "build" / "x.py").write_text("2\n")
     assert current(project)  # what is expected of a run does not change the run, nor does what builds it

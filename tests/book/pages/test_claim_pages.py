@@ -1,10 +1,10 @@
-"""Claims as a reader meets them: boxes in the margin, the ledger with its tabs and filters, and previews of links."""
+"""Claims as a reader meets them: boxes in the margin, the page that follows the paper, and previews of links."""
 
 from itertools import pairwise
 
 import pytest
 from barriers import barriers
-from test_ledger import ROOT, book_with_claims
+from test_ledger import CHECKS, MORE, book_with_claims
 from tiny_book import FIGURE
 
 STATEMENT = (
@@ -35,21 +35,14 @@ Squares have a {prf:ref}`thm-one`, an equation {eq}`eq-one`, and {numref}`fig-b`
 """
     + "There is more to say. " * 300
 )
-IMPORT = "#h\n# Imports\nfrom book.claims.one import check"
-CHECKS = 'check("C01")\ncheck("C02")\ncheck("C03")\ncheck("E01")'
 
 
 @pytest.fixture(scope="module")
 def html(tmp_path_factory):
-    """A book of two chapters and the ledger."""
+    """A book of two chapters and the page that follows the paper."""
     made = book_with_claims(tmp_path_factory.mktemp("claims") / "project")
-    made.write("01-one", STATEMENT, "#p\nsize = 3", FIGURE, IMPORT, "# And\n\nmore.", CHECKS, "# The end")
+    made.write("01-one", STATEMENT, "#p\nsize = 3\nfactor = 2", FIGURE, CHECKS, "# And\n\nmore.", MORE, "# The end")
     made.write("02-two", ELSEWHERE, "#p\nsize = 5\nshare = 0.5")
-    text = (ROOT / "book" / "pages" / "ledger.md").read_text(encoding="utf-8")
-    text = text.replace("{ref}`The chapter on errata <ch-errata>`", "A chapter").replace("(ch-ledger)=\n", "")
-    (made.root / "book" / "pages" / "ledger.md").write_text(text)
-    toc = made.root / "_toc.yml"
-    toc.write_text(toc.read_text() + "  - file: book/pages/ledger\n")
     done = made.build()
     assert done.returncode == 0, done.stderr
     return made.out / "html"
@@ -67,7 +60,7 @@ def test_on_a_wide_screen_evidence_stands_in_the_margin(visit, width):
     page, trouble = visit("notebooks/01-one", width=width)
     text = page.locator("#a-square > p").first.bounding_box()
     found = boxes(page)
-    assert len(found) == 4 and trouble == []
+    assert len(found) == 5 and trouble == []
     for box in found:
         assert box["x"] >= text["x"] + text["width"] and box["x"] + box["width"] <= width
     for above, below in pairwise(found):
@@ -111,71 +104,54 @@ def test_on_paper_there_is_one_line(visit):
     assert box.evaluate("e => getComputedStyle(e).float") == "none"
 
 
-# --- the ledger ---------------------------------------------------------------------------------------------------
+# --- the paper, in order --------------------------------------------------------------------------------------------
+
+ROWS = ["theorem-1", "lemma-2", "remark", "proof-of-lemma-2", "section-3", "own"]
 
 
 def shown(page):
-    return [row.get_attribute("id").removeprefix("ledger-") for row in page.locator(".ledger-row").all()
+    return [(row.get_attribute("id") or "own").removeprefix("paper-") for row in page.locator(".paper-row").all()
             if row.is_visible()]  # fmt: skip
 
 
-def test_the_tabs_of_the_ledger_work_by_keyboard(visit):
-    page, trouble = visit("book/pages/ledger")
+def test_the_counts_and_the_choices_select_rows_and_are_in_the_address(visit):
+    page, trouble = visit("book/pages/paper")
     assert page.evaluate("window.shift") == 0  # the script moves nothing
-    assert shown(page) == ["c01", "c02", "c03"]
-    tabs = page.get_by_role("tab")
-    assert tabs.all_inner_texts() == ["The paper (3)", "Errata (1)", "Our own (0)"]
-    tabs.first.focus()
-    page.keyboard.press("ArrowRight")
-    assert shown(page) == ["e01"] and page.url.endswith("#tab=E")
-    page.keyboard.press("End")
-    assert shown(page) == [] and page.get_by_role("tab", selected=True).inner_text() == "Our own (0)"
-    page.keyboard.press("ArrowRight")
-    assert shown(page) == ["c01", "c02", "c03"]
+    assert shown(page) == ROWS
+    for link, expected in [("1 refuted", ["lemma-2", "proof-of-lemma-2"]), ("amended", ["lemma-2", "proof-of-lemma-2"]),
+                           ("1 undecided", ["section-3"]), ("the book’s own", ["own"]), ("all", ROWS)]:  # fmt: skip
+        page.locator("article").get_by_role("link", name=link).focus()
+        page.keyboard.press("Enter")
+        assert shown(page) == expected
+        assert page.locator("article [aria-current]").all_inner_texts()[0].startswith(link)
+        assert page.locator("h2:visible").count() == (3 if link == "all" else 1)
+        words = page.locator(".paper-shown").inner_text()
+        assert words == ("" if link == "all" else f"({len(expected)} of 6 rows shown)")
+    page.goto(page.url.partition("?")[0] + "?show=refuted")
+    assert shown(page) == ["lemma-2", "proof-of-lemma-2"]
+    page.goto(page.url.partition("?")[0] + "?show=nothing")
+    assert shown(page) == []
     assert trouble == []
 
 
-def test_filters_select_by_keyboard_and_are_in_the_address(visit):
-    page, _ = visit("book/pages/ledger")
-    page.get_by_label("Status").focus()
-    page.keyboard.type("ref")
-    page.keyboard.press("Enter")
-    assert shown(page) == ["c02"] and page.locator("output").inner_text() == "1 of 3 shown"
-    address = page.url
-    assert address.endswith("#status=refuted")
-    page.get_by_label("Basis").select_option("proved")
-    assert shown(page) == [] and page.locator("output").inner_text() == "0 of 3 shown"
-    page.get_by_role("button", name="Show all").click()
-    assert shown(page) == ["c01", "c02", "c03"]
-    for name, value, expected in [("Chapter", "01 one", 3), ("Weight", "slip", 0), ("Weight", "result", 3)]:
-        page.get_by_label(name).select_option(value)
-        assert len(shown(page)) == expected
-    page.goto("about:blank")
-    page.goto(address)
-    assert shown(page) == ["c02"]
-    page.goto(address.partition("#")[0] + "#tab=E&status=no-such-status")
-    page.wait_for_function("document.querySelector('#ledger-e01').checkVisibility()")
-    assert shown(page) == ["e01"]
-
-
-def test_the_address_of_a_claim_opens_its_row(visit):
-    page, _ = visit("book/pages/ledger")
-    page.get_by_label("Status").select_option("refuted")
-    page.evaluate("location.hash = '#ledger-e01'")
-    page.wait_for_function("document.querySelector('#ledger-e01').open")
-    assert shown(page) == ["e01"]  # the filter that would hide it is gone
-    assert page.locator("#ledger-e01 .claim-links").is_visible()
-    page.locator("#ledger-e01 a", has_text="C02").click()
-    page.wait_for_function("document.querySelector('#ledger-c02').open")
-    assert "c02" in shown(page)
-    page.locator(".rests-on a", has_text="C01").click()
-    page.wait_for_function("document.querySelector('#ledger-c01').open")
+def test_a_badge_in_a_chapter_leads_through_the_box_to_the_open_row(visit):
+    page, _ = visit("notebooks/01-one")
+    page.locator("#claim-c02 .claim-says a").click()
+    page.wait_for_url("**/paper.html#claim-row-c02")
+    assert page.locator("#paper-lemma-2").evaluate("e => e.open") and page.locator("#claim-row-c02").is_visible()
+    page.locator("#claim-row-c02").get_by_role("link", name="C01").click()
+    page.wait_for_function("document.querySelector('#paper-theorem-1').open")
+    # What was selected gives way.
+    page.goto(page.url.partition("#")[0] + "?show=undecided#claim-row-e01")
+    page.wait_for_function("document.querySelector('#paper-lemma-2').open")
+    assert page.locator("#claim-row-e01").is_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_ledger_has_no_barriers(visit, width):
-    page, _ = visit("book/pages/ledger", width=width)
-    page.locator("#ledger-c02 > summary").click()
+def test_the_page_has_no_barriers(visit, width):
+    page, _ = visit("book/pages/paper", width=width)
+    for row in page.locator("details.paper-row > summary").all():
+        row.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert barriers(page) == []
     page.emulate_media(color_scheme="dark")
@@ -186,9 +162,9 @@ def test_the_ledger_has_no_barriers(visit, width):
 def test_without_scripts_every_row_is_listed(browser, html):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto((html / "book" / "pages" / "ledger.html").as_uri())
-    assert shown(page) == ["c01", "c02", "c03", "e01"]
-    assert page.locator("select").count() == 0
+    page.goto((html / "book" / "pages" / "paper.html").as_uri() + "?show=refuted")
+    assert shown(page) == ROWS
+    assert not page.locator(".paper-choices").is_visible()
     context.close()
 
 

@@ -17,13 +17,10 @@ import yaml
 from barriers import barriers
 from fontTools.ttLib import TTFont
 
-from book.claims import load
-from book.reports.ledger import errata
-
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
-REFERENCE = ("ledger", "printed", "notation", "run", "api", "status", "faults", "licences", "bibliography")
+REFERENCE = ("notation", "run", "api", "about", "bibliography")
 OTHERS = [f"book/pages/{name}" for name in REFERENCE]
 PAGES = ["book/pages/index", "book/pages/paper", *CHAPTERS, *OTHERS]
 
@@ -99,17 +96,6 @@ def test_nothing_is_loaded_from_elsewhere(pages):
     assert {name: page.outside for name, page in pages.items() if page.outside} == {}
 
 
-def test_the_lists_of_errata_have_each_once_what_weighs_most_first(html):
-    page = (html / "notebooks" / "19-errata.html").read_text(encoding="utf-8")
-    results, rest = (part.partition("<section")[0] for part in page.split('<div class="errata ')[1:])
-    keys = ("id", "kind", "corrected", "about")
-    listed = errata([{key: getattr(claim, key) for key in keys} for claim in load().values()])
-    for part, wanted in ((results, True), (rest, False)):
-        expected = [entry["id"].lower() for entry in listed if (entry["kind"] == "result") == wanted]
-        assert re.findall(r'href="[^"]*#claim-([ce]\d+)"', part) == expected
-    assert all(f"{word} (" in rest for word in ("Conditions that are left out", "Wording", "Slips"))
-
-
 def test_every_image_says_what_it_shows(pages):
     for name, page in pages.items():
         for image in page.images:
@@ -150,7 +136,7 @@ def legible_in_the_dark(page):
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'", timeout=5000)
     figures = page.locator("img.drawn")
     assert figures.count() == page.locator("article img").count()
-    if not page.url.endswith(("pages/index.html", "pages/paper.html")):  # whose figures stand in a layout of their own
+    if not page.url.endswith("pages/index.html"):  # whose figure stands in a layout of its own
         assert figures.count() == page.locator("article figure img").count()
     styles = figures.evaluate_all(
         "all => all.map(e => [getComputedStyle(e).filter, getComputedStyle(e).backgroundColor, e.naturalWidth])"

@@ -10,13 +10,12 @@ import pytest
 from needing import missing
 from tiny_book import TinyBook
 
-import book.claims
 from book.build.chapters import BuildError
-from book.reports.paper import number, read
+from book.reports.ledger import read_declared, read_paper
 from book.reports.reading_time import fill, of_page
 
 ROOT = Path(__file__).resolve().parents[3]
-SECTIONS = read(ROOT / "book" / "data" / "paper.yml")
+SECTIONS = read_paper(ROOT / "book" / "data" / "claims.yml")
 ROWS = [row for rows in SECTIONS.values() for row in rows]
 
 #: What the paper numbers. The definitions in its source are inside \remove, and are not printed.
@@ -24,7 +23,8 @@ NUMBERED = {"Theorem": 3, "Corollary": 1, "Proposition": 7, "Equation": 1, "Figu
 
 
 def numbered():
-    return [named for row in ROWS if (named := number(row.name))]
+    found = [re.match(r"(\w+) \(?(\d+)", row.name) for row in ROWS if row.numbered]
+    return [(name[1], int(name[2])) for name in found]
 
 
 def chapter(slug):
@@ -84,7 +84,7 @@ def test_what_is_removed_or_commented_out_is_not_printed():
 
 
 def test_every_claim_of_the_paper_and_every_erratum_has_its_place():
-    known = book.claims.load()
+    known = read_declared(ROOT)
     named = {name for row in ROWS for name in row.claims}
     assert {name for name in known if name[0] in "CE"} <= named
     assert named <= known.keys()
@@ -104,22 +104,22 @@ def test_a_figure_of_the_paper_is_drawn_by_its_chapter(row):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A: {Theorem 1: {claims: [C1], claim: [C2]}}", "Theorem 1: unknown claim"),
+        ("A: {Theorem 1: {claims: [C01], claim: [C02]}}", "Theorem 1: unknown claim"),
         ("A: {Theorem 1: {claims: C01}}", "Theorem 1: claims must be a list"),
         ("A: {Theorem 1: {claims: [X1]}}", "Theorem 1: claims must be a list"),
         ("A: {Theorem 1: {claims: [C01], says: 3}}", "Theorem 1: says must be text"),
         ("A: {Remark: {says: It holds.}}", "Remark: without claims, it needs both says and chapter"),
         ("A: {Theorem 1: {claims: [C01]}, Theorem 1: {claims: [C02]}}", "'Theorem 1' appears twice"),
-        ("A: [Theorem 1]", "A: expected a mapping"),
-        ("A: {Theorem 1: }", "Theorem 1: expected a mapping"),
-        ("- A", "expected a mapping"),
+        ("A: [Theorem 1]", "A should be a mapping"),
+        ("A: {Theorem 1: }", "Theorem 1 should be a mapping"),
+        ("- A", "paper should be a mapping"),
     ],
 )
 def test_a_file_that_says_something_else_is_refused(tmp_path, text, message):
-    path = tmp_path / "paper.yml"
-    path.write_text(text)
+    path = tmp_path / "claims.yml"
+    path.write_text("paper:\n" + re.sub("^", "  ", text))
     with pytest.raises(BuildError, match=re.escape(message)):
-        read(path)
+        read_paper(path)
 
 
 # --- the first page -----------------------------------------------------------------------------------------------
@@ -174,21 +174,21 @@ def test_results_of_chapters_on_another_page(tiny):
 
 
 def test_what_no_chapter_has_stops_the_build(tiny):
-    (tiny.root / "book" / "data" / "paper.yml").write_text(
-        "Somewhere:\n  Theorem 1: {claims: [C01], chapter: 01-one}\n  Theorem 2: {says: Two., chapter: 09-nine}\n"
-        "  Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}\n"
+    tiny.claims(
+        "paper: {Somewhere: {Theorem 1: {claims: [C01], chapter: 01-one}, Theorem 2: {says: Two., chapter: 09-nine},"
+        " Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}}}"
     )
     wrong = {
         "{found}`02-two#volume`": "chapter 02-two names no number volume",
         "{found}`03-three#area`": "chapter 03-three names no number area",
         "{found}`02-two#word:.2f`": "02-two#word:.2f: Unknown format code",
         "```{shown} 01-one#fig-z\n```": "no chapter shows 01-one#fig-z",
-        "```{paper} Nowhere\n```": "paper.yml has no section Nowhere",
+        "```{paper} Nowhere\n```": "claims.yml has no section Nowhere",
         "```{paper} Somewhere\n```": "Theorem 1: the ledger has not all of C01",
     }
     done = front(tiny, "\n\n".join(wrong))
     assert done.returncode == 1
-    found = ["Theorem 2: there is no chapter 09-nine", "Theorem 3: no chapter shows 01-one#fig-z", *wrong.values()]
+    found = ["there is no chapter 09-nine", "undefined label: 'fig-z'", *wrong.values()]
     assert [message for message in found if message not in done.stderr] == []
 
 
