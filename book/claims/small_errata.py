@@ -6,14 +6,14 @@ a step of a proof, a conclusion, a word. Each names the claims that it is `about
 
 from fractions import Fraction as F
 from itertools import pairwise, product
-from math import ceil, exp, sqrt
+from math import ceil, exp
 
 import numpy as np
 import sympy as sp
 
 import crowder as cr
 from book.claims.persistent_errors import best_test_error
-from book.companion import by_hand, naive, published
+from book.companion import by_hand, naive
 from book.companion.claims import (
     agreement,
     also,
@@ -246,23 +246,3 @@ def integration_variable():
         sum(chance for order, chance in by_hand.orders(DIST1, "gggr").items() if order[0] == 3),
         by_hand.integral(DIST1, 3)))  # fmt: skip
     yield also_corrected(agreement("`L`", L(DIST1, 3), float(by_hand.integral(DIST1, 3)), tolerance=1e-14))
-
-
-@claim("E22")
-def range_of_dist1():
-    rows = published.read()["table-1"].frame()
-    used = [F(value) for value in rows["ε"][rows["model"] == "Dist-1"]]
-    outside = [x for x in used if not 0 < x < HALF]
-    yield says(counterexample(r"rows of Table 1 with $\epsilon$ outside $0 < \epsilon < \frac12$", value=len(outside),
-                              relation="equal", printed=0),
-               rf"Table 1 uses $\epsilon = {', '.join(map(str, outside))}$, where Dist-1 is well defined as "
-               "well.")  # fmt: skip
-    edges, green, red = cr.models.steps("dist1", e)
-    widths = [b - a for a, b in pairwise(edges)]
-    masses = [(sum(h * b for h, b in zip(row, widths, strict=True)), 1) for row in (green, red)]
-    affinity = sum(sp.sqrt(g * r) * b for g, r, b in zip(green, red, widths, strict=True))
-    yield corrected(identity(
-        r"both masses are 1, and $1 - H^2 = \sqrt{1 - \epsilon^2}$, for $0 \le \epsilon \le 1$", *masses,
-        affinity - sp.sqrt((1 - e) * (1 + e)), (1 - e) * (1 + e) - (1 - e**2)))  # fmt: skip
-    yield also_corrected(agreement("`hellinger2`", [cr.dist1(x).hellinger2 for x in used],
-                                   [1 - sqrt(1 - float(x) ** 2) for x in used], tolerance=1e-14))  # fmt: skip

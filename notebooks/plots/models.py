@@ -6,7 +6,6 @@ import crowder as cr
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import sympy as sp
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
 
 #: What the figures show, for readers who cannot see them.
@@ -73,25 +72,38 @@ def looks(frame, epsilons):
     return fig
 
 
-def outlines_and_distances(epsilon, distances, approximations):
+def outlines_and_distances(epsilon, dial, distances):
     """What `models` draws: the corners of the densities, and H² and its approximation as ε grows."""
-    e, dial = sp.Symbol("epsilon", positive=True), np.geomspace(0.01, 0.49, 100)
     parts = []
     for name, law in product(NAMES, LAWS):
         density = getattr(getattr(cr, name)(epsilon), law)
         heights = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
         outline = {"x": np.repeat(density.edges, 2).astype(float), "density": heights}
         parts.append(pd.DataFrame({"model": name, "epsilon": epsilon, "density_of": law} | outline))
-    for name, near in approximations.items():
-        values = {"H2": distances["H2", name], "approximation": near}
-        over = {what: sp.lambdify(e, value)(dial) for what, value in values.items()}
-        parts.append(pd.DataFrame({"model": name, "epsilon": dial} | over))
+    for name, (distance, near) in distances.items():
+        parts.append(pd.DataFrame({"model": name, "epsilon": dial, "H2": distance, "approximation": near}))
     return pd.concat(parts)
 
 
-def distances(sides, tex):
-    """A row for each kind of distance, with both distances of both models in TeX."""
-    columns = {rf"$\mathrm{{TV}}$, {NAMES[name]}": ("TV", name) for name in NAMES}
-    columns |= {f"$H^2$, {NAMES[name]}": ("H2", name) for name in NAMES}
-    cells = {title: [tex(values[key]) for values in sides.values()] for title, key in columns.items()}
-    return pd.DataFrame({"distance of": list(sides)} | cells)
+def extremes(frame):
+    """Total variation against squared Hellinger distance, and the bounds between them."""
+    fig, ax = plt.subplots(figsize=(5.6, 4.4))
+    others = frame[frame["model"] == "random"]
+    ax.plot(others["H2"], others["TV"], ".", ms=3.5, color=GREY, alpha=0.7)
+    h = np.linspace(0, 1, 201)
+    ax.plot(h, np.sqrt(2 * h), color=INK, lw=1, ls=":")
+    ax.plot(h, np.sqrt(h * (2 - h)), color=INK, lw=0.8, ls="-")
+    ax.plot(h, h, color=INK, lw=0.8, ls="-")
+    places = {"dist1": ("o", "right", (-9, 4)), "dist2": ("s", "left", (9, -10))}
+    for name, (marker, side, shift) in places.items():
+        for _, row in frame[frame["model"] == NAMES[name]].iterrows():
+            at = row["H2"], row["TV"]
+            ax.plot(*at, marker, ms=7, color=LINES[name]["color"])
+            label = f"{NAMES[name]}, {row['epsilon']:g}"
+            ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
+    ax.text(0.8, 0.77, r"$H^2$", va="top")
+    ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
+    ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")
+    ax.set(xlabel=r"$H^2(f_g, f_r)$", xlim=(-0.22, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set(ylabel=r"$\mathrm{TV}(f_g, f_r)$", ylim=(0, 1.1))
+    return fig
