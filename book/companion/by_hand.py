@@ -11,11 +11,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from math import comb, factorial, prod
 
-import numpy as np
-
 __all__ = [
-    "connected", "expected_components", "integral", "node_mean", "node_questions", "orders",
-    "questions_by_evidence", "steps", "theorem_2", "theorem_3",
+    "connected", "integral", "node_mean", "node_questions", "orders", "steps", "theorem_2", "theorem_3",
 ]  # fmt: skip
 
 
@@ -95,27 +92,6 @@ def node_mean(model, labels: Sequence) -> Fraction:
                for order, chance in law.items() for arrival in permutations(range(n))) / factorial(n)  # fmt: skip
 
 
-def questions_by_evidence(similarity: np.ndarray, labels: Sequence, arrival: Sequence[int]) -> int:
-    """The questions of a node ordering that first asks about the cluster with the most evidence under Dist-1.
-
-    The evidence is the number of similarities of at least one half, less that of the others.
-
-    >>> questions_by_evidence(np.array([[0, 0.9, 0.2], [0.9, 0, 0.1], [0.2, 0.1, 0]]), [0, 0, 1], [0, 1, 2])
-    2
-    """
-    votes = np.where(similarity >= 0.5, 1, -1)
-    clusters, asked = [], 0
-    for v in arrival:
-        for c in sorted(clusters, key=lambda c: -votes[v, c].sum()):
-            asked += 1
-            if labels[c[0]] == labels[v]:
-                c.append(v)
-                break
-        else:
-            clusters.append([v])
-    return asked
-
-
 def connected(m: int, p) -> list:
     """The chance that the random graph G(a, p) is connected, for a = 0, ..., m.
 
@@ -126,16 +102,6 @@ def connected(m: int, p) -> list:
     for a in range(2, m + 1):  # the first vertex is in a component of b < a vertices
         c.append(1 - sum(comb(a - 1, b - 1) * c[b] * (1 - p) ** (b * (a - b)) for b in range(1, a)))
     return c
-
-
-def expected_components(m: int, p):
-    """The expected number of connected components of G(m, p).
-
-    >>> expected_components(2, Fraction(1, 4))
-    Fraction(7, 4)
-    """
-    c = connected(m, p)
-    return sum(comb(m, a) * c[a] * (1 - p) ** (a * (m - a)) for a in range(1, m + 1))
 
 
 def theorem_2(sizes: Sequence[int], L: Callable):

@@ -1,4 +1,4 @@
-"""The errata: one statement has one verdict; and their small instances, recomputed from the printed words by `by_hand`.
+"""The errata: one statement has one verdict; and their small instances, recomputed from the printed words in fractions.
 
 Those whose counterexample needs more than that are guarded where their subject is: test_bounds, test_voting.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
+from in_fractions import connected, integral, node_questions, orders, questions_by_evidence, steps
 
 import crowder as cr
-from book.companion.by_hand import connected, integral, node_questions, orders, questions_by_evidence, steps
 from book.companion.naive import labels_of, splits
 from book.reports.ledger import STATUSES, read_declared
 from crowder.counting.decision_trees import certificate, worst_case

@@ -1,7 +1,7 @@
 """Algorithms at their plainest, once each: what answers imply, in two ways, and the paper's two heuristics.
 
-They share no code with `crowder`, which is held against them. More of the kind, which chapters need as well, is in
-`book.companion.naive` and `book.companion.by_hand`.
+They share no code with `crowder`, which is held against them. More of the kind is in `in_fractions` and, as chapters
+need it as well, in `book.companion.naive`.
 """
 
 from collections import deque

@@ -8,9 +8,9 @@ from math import comb, lgamma
 import networkx as nx
 import numpy as np
 import pytest
+from in_fractions import expected_components, integral, theorem_2, theorem_3
 
 import crowder as cr
-from book.companion.by_hand import expected_components, integral, theorem_2, theorem_3
 from book.companion.naive import splits
 from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.bounds import disconnected, edge_tree_bound, edge_union_bound, three_steps

@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
+import in_fractions
 import pytest
 import sympy as sp
 
 import crowder as cr
 from book.claims.every_order import mean_over_orders
 from book.claims.no_logarithm import masses
-from book.companion import by_hand
 from book.companion.naive import labels_of, splits
 from crowder.counting.enumeration import orders_by_questions
 from crowder.models import steps
@@ -57,7 +57,7 @@ def test_dist1_and_dist2_counts_are_the_same_functions_of_epsilon(name, sizes, o
 @pytest.mark.parametrize("which", ODD_MODELS)
 def test_odd_models_too(which, sizes, ordering):
     model = ODD_MODELS[which]
-    green, red = zip(*(mass for _, _, *mass in by_hand.steps(model)), strict=True)
+    green, red = zip(*(mass for _, _, *mass in in_fractions.steps(model)), strict=True)
     assert sum(green) == sum(red) == 1
     expected = mean_over_orders(labels_of(sizes), ordering, green, red)
     assert cr.expected_queries_exact(model, sizes, ordering) == expected

@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 from math import comb, prod, sqrt
 
+import in_fractions
 import numpy as np
 import pytest
 import sympy as sp
@@ -13,7 +14,6 @@ from scipy import stats
 from shared import step_models
 
 import crowder as cr
-from book.companion import by_hand
 from crowder.counting.decision_trees import fewest_expected
 from crowder.counting.determined_pairs import expected_undetermined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
@@ -23,7 +23,7 @@ MODELS = [cr.dist1(0.25), cr.dist1(0.5), cr.dist2(0.2), THREE, cr.uniform()]
 
 
 def masses(model):
-    return np.array([(green, red) for *_, green, red in by_hand.steps(model)], dtype=float).T
+    return np.array([(green, red) for *_, green, red in in_fractions.steps(model)], dtype=float).T
 
 
 def all_outcomes(model, a, b):

@@ -3,10 +3,10 @@
 from fractions import Fraction
 from itertools import combinations, product
 
+import in_fractions
 import numpy as np
 import pytest
 
-from book.companion import by_hand
 from book.companion.naive import components
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.random_graphs import component_numbers, connected, log_connected
@@ -36,7 +36,7 @@ def test_numbers_are_those_of_all_graphs_on_up_to_five_vertices(p):
 
 @pytest.mark.parametrize("p", [Fraction(1, 7), Fraction(1, 1000), Fraction(2, 3)])
 def test_the_recursion_of_positive_terms_is_the_one_that_subtracts(p):
-    exact = by_hand.connected(40, p)[1:]
+    exact = in_fractions.connected(40, p)[1:]
     assert connected_polynomials(40, 1 - p) == exact
     assert np.allclose(connected(40, float(p)), np.array(exact, dtype=float), rtol=1e-12)
 
@@ -57,9 +57,9 @@ def test_no_term_is_left_out_that_would_change_the_sum(p):
 
 def test_subtraction_would_lose_what_the_positive_terms_keep():
     """At p = 1/1000 forty vertices are connected with probability 2e-60: far below what 1 minus something can tell."""
-    exact = float(by_hand.connected(40, Fraction(1, 1000))[-1])
+    exact = float(in_fractions.connected(40, Fraction(1, 1000))[-1])
     assert exact < 1e-55 and connected(40, 0.001)[-1] == pytest.approx(exact, rel=1e-12)
-    assert abs(by_hand.connected(40, 0.001)[-1]) > 1e-20  # in floats: noise
+    assert abs(in_fractions.connected(40, 0.001)[-1]) > 1e-20  # in floats: noise
 
 
 @pytest.mark.parametrize("m", [2, 50, 500, 2000])
