@@ -85,13 +85,12 @@ def test_every_notebook_is_a_chapter():
     assert listed == [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
 
 
-def test_an_appendix_belongs_to_a_chapter():
-    """By its number, 05a to 05-edge-ordering, and the chapter sends its reader there."""
+def test_a_chapter_sends_its_reader_to_each_appendix():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in CHAPTERS)
     for path in APPENDIX:
-        number = path.stem[:2]
-        (chapter,) = (chapter for chapter in CHAPTERS if chapter.stem.startswith(number))
+        assert re.fullmatch(r"A[1-9]-[a-z0-9-]+", path.stem)
         label = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0].strip("()=\n")
-        assert re.search(rf"{{ref}}`[^`]*\b{label}>?`", chapter.read_text(encoding="utf-8")), (path.stem, label)
+        assert re.search(rf"{{ref}}`[^`]*\b{label}>?`", text), (path.stem, label)
 
 
 # --- layers -------------------------------------------------------------------------------------------------------
@@ -170,19 +169,17 @@ def test_imports_within_the_package_go_in_no_circle():
     assert order.index("crowder.validation") < order.index("crowder.orderings") < order.index("crowder")
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if within(name, "book.companion", "book.claims")])
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "book.companion")])
 def test_what_notebooks_import_needs_no_build(name):
     found = [other for other in imported(OURS[name].read_text(encoding="utf-8")) if within(other, "book")]
-    assert not [other for other in found if not within(other, "book.companion", "book.claims", "book.strict_yaml")]
-    if within(name, "book.companion"):
-        assert not [other for other in found if within(other, "book.claims")]
+    assert not [other for other in found if not within(other, "book.companion", "book.strict_yaml")]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_build(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
-    assert found and not [name for name in found if not within(name, "crowder", "book.companion", "book.claims")]
+    assert found and not [name for name in found if not within(name, "crowder", "book.companion")]
 
 
 def test_the_map_of_the_project_names_every_module():
@@ -199,12 +196,8 @@ def test_the_map_of_the_project_names_every_module():
             assert ROOT.joinpath(*above).is_dir(), line
         else:
             named += [".".join([*above, name]) for name in names.split(", ")]
-    wanted = [name for name in OURS if OURS[name].stem != "__init__" and not within(name, "book.claims")]
+    wanted = [name for name in OURS if OURS[name].stem != "__init__"]
     assert sorted(named) == sorted(wanted)  # nothing is missing, nothing listed twice, nothing gone
-    # The claims have a module a chapter, named as it is, so the map need not.
-    known = {path.stem.partition("-")[2].replace("-", "_") for path in NOTEBOOKS}
-    claims = {name.rpartition(".")[2] for name in OURS if name.startswith("book.claims.")}
-    assert {name for name in claims if not name.startswith(("test_", "conftest"))} <= known
 
 
 # --- packages -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tiny_book import TinyBook
+from tiny_book import FIGURE, TinyBook
 
 from book.sphinx_ext.theorems import name_of
 
@@ -83,6 +83,29 @@ def test_titles_and_references(book):
         ("thm-theirs", "these words"),
     ]
     assert len(re.findall('id="thm-theirs"', page)) == 1
+
+
+def test_an_appendix_has_the_number_of_its_file_everywhere(tmp_path):
+    book = TinyBook(tmp_path / "project")
+    (book.root / "notebooks" / "appendix").mkdir()
+    links = "{prf:ref}`thm-ours`, {numref}`fig-b`, {eq}`eq-a` and {numref}`sec`"
+    book.write("01-one", f"# One\n\nSee {links}.", "#p\nsize = 5")
+    page = f"{PAGE}\n\n(sec)=\n## A section\n\n$$x^2$$ (eq-a)"
+    book.write("appendix/A2-more", page, "#p\nsize = 3", f"#h\n# Drawing\n{FIGURE}")
+    toc = book.root / "_toc.yml"
+    toc.write_text(f"{toc.read_text()}- numbered: 2\n  chapters:\n  - file: notebooks/appendix/A2-more\n")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    said = text(book.page("notebooks/01-one"))
+    assert "See Companion Theorem A2.1, Figure A2.2, (A2.1) and Section A2.1." in said
+    assert "A2. Statements" in said and "2. Two" in said  # the navigation
+    assert book.build("--only", "a2", "--preview").returncode == 0
+    preview = (book.out / "preview" / "notebooks" / "appendix" / "A2-more.html").read_text()
+    for page in (book.page("notebooks/appendix/A2-more"), preview):
+        said = text(page)
+        for words in ("A2. Statements", "Companion Theorem A2.2 (Another tree)", "Figure A2.1", "Table A2.1", "(A2.1)",
+                      "A2.1. A section", "Code: Figure A2.1, Figure A2.2, Table A2.1"):  # fmt: skip
+            assert words in said, words
 
 
 def test_the_chapters_name_the_statements_of_the_paper():
