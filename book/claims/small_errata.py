@@ -13,7 +13,7 @@ import sympy as sp
 
 import crowder as cr
 from book.claims.persistent_errors import best_test_error
-from book.companion import by_hand, naive
+from book.companion import by_hand
 from book.companion.claims import (
     agreement,
     also,
@@ -27,7 +27,6 @@ from book.companion.claims import (
 )
 from crowder.counting.asymptotics import edge_limit, node_limit
 from crowder.counting.bounds import node_bound
-from crowder.counting.exact_counts import expected_queries_exact
 from crowder.counting.expected_counts import expected_across, expected_queries
 from crowder.theory import EPSILON as e
 from crowder.theory import L, L_symbolic
@@ -51,12 +50,6 @@ def also_corrected(piece):
 def _theorem_3(model, sizes, *, printed=False):
     """Theorem 3 in fractions: as printed, or corrected and with n - k for n."""
     return by_hand.theorem_3(sizes, lambda s: by_hand.integral(model, s), corrected=not printed)
-
-
-def _by_order(labels):
-    """Expected questions of edge ordering without information: the mean over all orders of the pairs."""
-    found = cr.enumeration.orders_by_questions(labels)
-    return sum(q * F(ways) for q, ways in found.items()) / sum(found.values())
 
 
 # --- steps of proofs, and conclusions -------------------------------------------------------------------------------
@@ -199,21 +192,6 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
 
 
 # --- wording, and slips ---------------------------------------------------------------------------------------------
-
-
-@claim("E24")
-def exact_expression(tiny=([1], [2], [1, 1], [2, 1], [1, 1, 1], [3, 1], [2, 2], [2, 1, 1], [3, 2])):
-    exact = expected_queries_exact(cr.uniform(), [2, 1])
-    bound = by_hand.theorem_2([2, 1], lambda t: by_hand.integral(cr.uniform(), t))
-    yield says(counterexample(
-        "two records of one entity and one of another, no information: expected questions of edge ordering, "
-        "against the expression of Theorem 2", value=exact, relation="equal", printed=bound),
-        f"For clusters of two and one records the exact expectation is {exact} without information, and the bound of "
-        f"Theorem 2 is {bound}.")  # fmt: skip
-    yield corrected(agreement(
-        f"the exact expression against all orders of the pairs, {len(tiny)} partitions, in fractions",
-        [expected_queries_exact(cr.uniform(), s) for s in tiny],
-        [_by_order(naive.labels_of(s)) for s in tiny]))  # fmt: skip
 
 
 @claim("E18")
