@@ -133,7 +133,7 @@ def chooser(
         ("half of the answers that cora takes", ordering, "when they are spent", 1, budget, f"recall {reached:.0%}",
          "ch-stopping"),
         (f"candidates only (cora, scores from {fewer['similarity at least']:g})", "edge", done, 1, fewer["questions"],
-         f"recall {fewer['recall by transitivity']:.1%}", "ch-cost"),
+         f"recall {fewer['recall by transitivity']:.1%}", "time-and-memory"),
         (f"{enough['error']:.0%} of answers wrong, independently", "edge", done, int(enough["votes"]),
          enough["answers"], f"F1 {enough['F1']:.3f}", "ch-faulty"),
     ]  # fmt: skip

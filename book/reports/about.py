@@ -1,4 +1,4 @@
-"""The page about the build: what ran and when, the work of others on the pages, and the planted faults.
+"""What ran and when, what a run costs, the work of others on the pages, and the planted faults.
 
 Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
 be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
@@ -44,7 +44,8 @@ def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, results:
         "versions": {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))},
         "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
         "machine": times[0]["versions"] if times else "", "parts": parts,
-        "faults": read_faults(data / "measured" / "faults.csv"),
+        "faults": rows(data / "measured" / "faults.csv"), "scale": rows(data / "measured" / "scale.csv"),
+        "orderings": rows(data / "measured" / "orderings.csv"),
     }  # fmt: skip
 
 
@@ -52,13 +53,43 @@ def ran(known: dict[str, Any], up: str) -> list[str]:
     """Profile, commit, data, versions and run times, as a table."""
     commits = [f"`{commit}`" if len(known["commits"]) == 1 else f"`{commit}` ({', '.join(slugs)})"
                for commit, slugs in known["commits"].items()]  # fmt: skip
-    rows = {"profile": known["profile"], "commit": "; ".join(commits), "data sets": "; ".join(known["data"]) or "none",
+    shown = {"profile": known["profile"], "commit": "; ".join(commits), "data sets": "; ".join(known["data"]) or "none",
             "versions": ", ".join(f"{name} {version}" for name, version in known["versions"].items())}  # fmt: skip
     if times := known["seconds"]:
         longest = sorted(times, key=times.get, reverse=True)[:3]
         most = ", ".join(f"{slug} {times[slug]:,.0f} s" for slug in longest)
-        rows["run time in full"] = f"{sum(times.values()) / 60:.0f} minutes, of which {most} ({known['machine']})"
-    return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in rows.items())]
+        shown["run time in full"] = f"{sum(times.values()) / 60:.0f} minutes, of which {most} ({known['machine']})"
+    return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())]
+
+
+def cost(known: dict[str, Any], up: str) -> list[str]:
+    """What a run costs in time and memory: cora, beside a sort of its similarities, and the most records measured."""
+    lines = ["| measured | processor time | memory |", "| --- | ---: | ---: |"]
+    names = {
+        "argsort": "`numpy.argsort` of cora's similarities",
+        "edge": "cora, edge ordering",
+        "node": "cora, node ordering",
+    }
+    for row in known["orderings"]:
+        if row["sweep"] == "cora" and row["contestant"] in names:
+            lines.append(
+                f"| {names[row['contestant']]}, {int(row['pairs']):,} pairs | {float(row['seconds']):.2f} s | |"
+            )
+    most = max((int(row["records"]) for row in known["scale"]), default=0)
+    for row in known["scale"]:
+        if int(row["records"]) == most:
+            where = {"sparse": "in memory", "stream": "from disk"}[row["kind"]]
+            what = f"{most:,} records, {int(row['pairs']):,} candidate pairs, {row['ordering']} ordering, {where}"
+            lines.append(f"| {what} | {float(row['seconds']):.0f} s | {int(row['peak_mb']) / 1000:.1f} GB |")
+    return lines
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a file of measurements; none if there is no file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 # --- the work of others -----------------------------------------------------------------------------------------------
@@ -112,20 +143,12 @@ def parts(known: dict[str, Any], up: str) -> list[str]:
 # --- planted faults ---------------------------------------------------------------------------------------------------
 
 
-def read_faults(path: Path) -> list[dict[str, str]]:
-    """The record of `make faults`: a row for each planted fault, with what noticed it; none if there is no file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def faults(known: dict[str, Any], up: str) -> list[str]:
     """How many faults of which kind were planted, and how many were noticed."""
-    rows = known["faults"]
-    unseen = [row["fault"] for row in rows if not (int(row["tests"]) or row["claims"] or "it hangs" in row["first"])]
-    changed = sum(bool(row["claims"]) for row in rows)
-    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in rows).most_common())
-    return [f"**{len(rows)} faults** were planted; {len(rows) - len(unseen)} were noticed, {changed} of them also by a "
-            f"claim or a chapter that stopped." + f" Not noticed: {', '.join(unseen)}." * bool(unseen),
+    planted = known["faults"]
+    unseen = [row["fault"] for row in planted if not (int(row["tests"]) or row["claims"] or "it hangs" in row["first"])]
+    changed = sum(bool(row["claims"]) for row in planted)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in planted).most_common())
+    counts = f"{len(planted) - len(unseen)} were noticed, {changed} of them also by a claim or a chapter that stopped."
+    return [f"**{len(planted)} faults** were planted; {counts}" + f" Not noticed: {', '.join(unseen)}." * bool(unseen),
             "", f"By kind: {kinds}."]  # fmt: skip

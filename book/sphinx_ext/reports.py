@@ -9,7 +9,7 @@
     A caption of its own.
     ```
     ```{printed}                            the paper's numbers beside ours (from ``printed.json``, see `printed`)
-    ```{about} ran                          what ran (or: parts, faults; from ``about.json``, see `about`)
+    ```{about} ran                          what ran (or: cost, parts, faults; from ``about.json``, see `about`)
 
 A chapter, number or figure that does not exist is a warning, and so an error in a build of the whole book.
 """
@@ -124,13 +124,13 @@ class Printed(MarkdownDirective):
 
 
 class About(MarkdownDirective):
-    """A part of the page about the build."""
+    """A report on the build."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         known, up = read(self.env, "about.json"), "../" * self.env.docname.count("/")
-        made = {"ran": about.ran, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
+        made = {"ran": about.ran, "cost": about.cost, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
         return self.markdown(*made(known, up)) if known else []
 
 

@@ -230,15 +230,15 @@ def test_the_page_counts_the_faults_that_were_noticed(tmp_path):
     ]  # fmt: skip
     rows = [plant.row(fault, outcome) for fault, outcome in zip(faults, outcomes, strict=True)]
     plant.record(tmp_path / "faults.csv", rows)
-    text = "\n".join(about.faults({"faults": about.read_faults(tmp_path / "faults.csv")}, ""))
+    text = "\n".join(about.faults({"faults": about.rows(tmp_path / "faults.csv")}, ""))
     assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim" in text
     assert "Not noticed: no-judge." in text and "By kind: ties 3." in text
-    assert about.read_faults(tmp_path / "none.csv") == []
+    assert about.rows(tmp_path / "none.csv") == []
 
 
 def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_noticed():
     known = {fault.name: (fault.kind, fault.file, fault.why) for fault in FAULTS}
-    rows = about.read_faults(ROOT / plant.RECORD)
+    rows = about.rows(ROOT / plant.RECORD)
     assert len(rows) >= 40
     for line in rows:
         assert known[line["fault"]] == (line["kind"], line["file"], line["why"])
