@@ -6,7 +6,6 @@ a step of a proof, a conclusion, a word. Each names the claims that it is `about
 
 from fractions import Fraction as F
 from itertools import pairwise, product
-from math import ceil, exp
 
 import numpy as np
 import sympy as sp
@@ -26,7 +25,6 @@ from book.companion.claims import (
     says,
 )
 from crowder.counting.asymptotics import edge_limit, node_limit
-from crowder.counting.bounds import node_bound
 from crowder.counting.expected_counts import expected_across, expected_queries
 from crowder.theory import EPSILON as e
 from crowder.theory import L, L_symbolic
@@ -53,45 +51,6 @@ def _theorem_3(model, sizes, *, printed=False):
 
 
 # --- steps of proofs, and conclusions -------------------------------------------------------------------------------
-
-
-@claim("E09")
-def proposition_5(rng=None, tops=(2, 3, 10), equal=(1, 2, 20)):
-    rng = np.random.default_rng(2017) if rng is None else rng
-    for k, m, epsilon, what in (
-        (
-            7,
-            21,
-            F(49, 100),
-            r"seven clusters of 21, $\epsilon = \frac{49}{100}$: cost of a record from there on",
-        ),
-        (10, 100, F(2, 5), r"ten clusters of 100, $\epsilon = \frac25$"),
-    ):
-        s = ceil(m * (1 - epsilon))
-        cost, allowed = (k - 1) * m * by_hand.integral(cr.dist1(epsilon), s), (1 - epsilon) * k
-        yield says(counterexample(what, value=cost, relation="at most", printed=allowed),
-                   rf"With {k} clusters of {m} records and $\epsilon = {float(epsilon):g}$, a record costs up to "
-                   f"{float(cost):.3f} questions, where the step allows {float(allowed):g}.")  # fmt: skip
-    dial = np.linspace(0.001, 0.5, 500)
-    r = (1 - dial) / (1 + dial)
-    yield corrected(bounded(r"$r(1 + \ln\frac1r)$ against $1 - \epsilon^2$, $0 < \epsilon \le \frac12$",
-                            r * (1 - np.log(r)), 1 - dial**2))  # fmt: skip
-    shapes = [rng.integers(1, top, size=k).tolist() for top in tops for k in (2, 5, 20, 60)]
-    shapes += [[m] * k for m in equal for k in (2, 20, 60)]
-    tried = list(product(shapes, (0.01, 0.1, 0.25, 0.4, 0.5)))
-    yield corrected(bounded(
-        rf"the printed sum of Theorem 3 less $n$, against $nk(1-\epsilon^2)$, {len(tried)} cases",
-        [node_bound(cr.dist1(x), sizes) - sum(sizes) for sizes, x in tried],
-        [sum(sizes) * len(sizes) * (1 - x * x) for sizes, x in tried]))  # fmt: skip
-    model = cr.dist1(F(2, 5))
-    yield also_corrected(
-        agreement(
-            "`node_bound` against a transcription",
-            [node_bound(model, s) for s in ([5, 3, 1], [4, 4])],
-            [float(by_hand.theorem_3(s, lambda x: by_hand.integral(model, x))) for s in ([5, 3, 1], [4, 4])],
-            tolerance=1e-9,
-        )
-    )
 
 
 @claim("E11")
@@ -192,20 +151,6 @@ def persistent_errors(sizes=(1, 2, 3, 4)):
 
 
 # --- wording, and slips ---------------------------------------------------------------------------------------------
-
-
-@claim("E18")
-def equality_sign():
-    value, printed = by_hand.integral(cr.dist2(QUARTER), 1), exp(-0.25) / 2
-    yield says(counterexample(r"$\epsilon = \frac14$, $s = 1$", value=value, relation="equal", printed=printed,
-                              margin=0.01),
-               rf"At $\epsilon = \frac14$ and $s = 1$ the two sides are {float(value):.3f} and {printed:.3f}: the "
-               "right side is an upper bound.")  # fmt: skip
-    points = list(product([F(i, 40) for i in range(1, 20)], [0, 1, 2, 5, 20, 100]))
-    values = [float(by_hand.integral(cr.dist2(x), s)) for x, s in points]
-    yield corrected(bounded(r"the inequality: all $\epsilon$ in steps of $\frac1{40}$, $s$ up to 100", values,
-                            [exp(-float(x) * s) / (s + 1) for x, s in points]))  # fmt: skip
-    yield also_corrected(agreement("`L`", [L(cr.dist2(x), s) for x, s in points], values, tolerance=1e-13))
 
 
 @claim("E19")

@@ -2,7 +2,7 @@ r"""Node ordering as the paper defines it, with records arriving by expected siz
 
 The arrival order then depends on the same similarities as the questions, and the exact count for random arrival
 (`crowder.counting.expected_counts`) does not apply. Expected sizes are sums of many similarities, and here they are
-taken to be normal. The formula is derived in the appendix "Arrival by expected size".
+taken to be normal. The formula is derived in the appendix "Node ordering and the order of arrival".
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""What the claims of chapter 8 and of the appendix on expected sizes compute besides runs."""
+"""What the claims of chapter 8 compute besides runs."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import crowder as cr
-from book.claims.expected_size import without_weights
 from book.claims.synthetic import distance, expected, family_limit
 
 
@@ -34,10 +33,3 @@ def test_what_is_expected_is_known_for_random_ties_and_by_size_only_as_drawn():
     assert nearest > below == pytest.approx(expected(model, sizes, "edge"), rel=1e-9)
     assert np.isnan(expected(model, sizes, "edge", "nearest", "index"))
     assert np.isnan(expected(model, sizes, "node", "nearest", "random", "expected size"))
-
-
-@pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.5), cr.dist2(0.1)], ids=lambda model: model.name)
-def test_without_weights_equal_clusters_arrive_as_in_random_order(model):
-    """Expected sizes with one mean put the records in random order, if they do not depend on the similarities."""
-    assert without_weights(model, [20] * 5) == pytest.approx(cr.expected_queries(model, [20] * 5, "node"), rel=1e-6)
-    assert without_weights(model, [40, 10]) < cr.expected_queries(model, [40, 10], "node") or model.name == "uniform"
