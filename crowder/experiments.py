@@ -18,7 +18,8 @@ from scipy import stats
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
-from crowder.perfect_crowd import edge_questions, node_questions
+from crowder.oracles import Truth
+from crowder.orderings import edge_ordering, node_ordering
 from crowder.validation import Seed
 
 __all__ = ["count_questions", "mean_interval", "repeat", "summarise", "sweep"]
@@ -30,7 +31,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     Parameters
     ----------
     function : callable
-        Takes a keyword ``rng``; must be importable if `n_jobs` is not 1.
+        Takes a keyword ``rng``. It may be defined in a notebook, also if `n_jobs` is not 1.
     repetitions : int
         At least 1.
     rng : int or numpy.random.Generator, keyword only
@@ -273,7 +274,7 @@ def count_questions(
     """
     rng = validation.generator(rng, "similarities and ties")
     data = synthetic(sizes, model, rng=rng, discretize=discretize)
-    return {
-        "node": node_questions(data.condensed, data.labels, rng=rng),
-        "edge": edge_questions(data.condensed, data.labels, rng=rng),
-    }
+    crowd = Truth(data.labels)
+    node = node_ordering(data.similarity, crowd, rng=rng)
+    edge = edge_ordering(data.similarity, crowd, rng=rng)
+    return {"node": node.n_queries, "edge": edge.n_queries}

@@ -21,6 +21,7 @@ __all__ = [
     "SimilarityModel",
     "dist1",
     "dist2",
+    "rounded",
     "steps",
     "uniform",
 ]
@@ -224,6 +225,45 @@ def dist2(epsilon: Any) -> SimilarityModel:
     if epsilon == Fraction(1, 2):
         raise ValueError("ε must lie in (0, 1/2) for Dist-2: at 1/2 the supports of f_g and f_r no longer overlap")
     return SimilarityModel.from_steps(*steps("dist2", epsilon), name="dist2", epsilon=epsilon)
+
+
+def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityModel:
+    r"""A model whose pairs come in the order of rounded similarities with ties broken at random.
+
+    The mass of each rounded value is spread evenly over its bin, the similarities that are rounded to it:
+    :math:`f(x) = (F(b) - F(a)) / (b - a)` on a bin :math:`[a, b]`, for f_g and f_r. `crowder.expected_queries` of this
+    model is then exact for edge ordering, and for node ordering in random order.
+
+    Parameters
+    ----------
+    model : SimilarityModel
+    rule : {"round", "floor", "ceil"}
+        As for `crowder.similarity.functions.discretize`. "floor" and "ceil" give pairs the same order: values other
+        than the multiples of 1/levels differ by one step.
+    levels : int
+        Values are rounded to multiples of 1/levels.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown, or there is no level.
+
+    See Also
+    --------
+    crowder.datasets.synthetic : draws rounded similarities.
+
+    Examples
+    --------
+    >>> rounded(dist2(0.25), "floor", levels=2).green.heights  # a third of the matches are below one half
+    (0.66..., 1.33...)
+    """
+    if not isinstance(rule, str) or rule not in ("round", "floor", "ceil"):
+        raise ValueError(f'rule must be "round", "floor" or "ceil", not {rule!r}')
+    levels = validation.whole(levels, "levels", least=1)
+    inner = (np.arange(levels) + 0.5) / levels if rule == "round" else np.arange(1, levels) / levels
+    edges = np.concatenate([[0.0], inner, [1.0]])
+    heights = [np.diff(law.cdf(edges)) / np.diff(edges) for law in (validation.model(model).green, model.red)]
+    return SimilarityModel.from_steps(edges, *heights, name=f"{model.name}, {rule}", epsilon=model.epsilon)
 
 
 def _density(which: str, edges: Any, heights: Any) -> StepDensity:

@@ -24,7 +24,6 @@ from book.companion.claims import (
 )
 from crowder.counting.enumeration import questions_of_order
 from crowder.experiments import count_questions, mean_interval, repeat
-from crowder.perfect_crowd import edge_questions, node_questions
 
 claim, check = of_chapter(__name__)
 
@@ -135,8 +134,7 @@ def second_implementation(seed):
         small = cr.datasets.synthetic([9, 6, 5, 3, 1], model, rng=rng)
         w, truth = small.similarity, cr.Truth(small.labels)
         asked = [f(w, truth, rng=rng).n_queries for f in (cr.node_ordering, cr.edge_ordering)]
-        counted = [f(w, small.labels, rng=1) for f in (node_questions, edge_questions)]  # what the chapter calls
-        walks += [(way, _walked(w, small.labels.tolist())) for way in (asked, counted)]
+        walks.append((asked, _walked(w, small.labels.tolist())))
         large = cr.datasets.synthetic([60] * 8, model, rng=rng)
         parts = (large.condensed[large.matching], large.condensed[~large.matching])
         written = _distributions(row["model"], float(row["ε"]), x)

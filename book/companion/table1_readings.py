@@ -18,8 +18,9 @@ from scipy.spatial.distance import squareform
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
+from crowder.oracles import Truth
+from crowder.orderings import edge_ordering, node_ordering
 from crowder.pairs import candidates
-from crowder.perfect_crowd import edge_questions, node_questions
 from crowder.resolution import cluster_sizes
 from crowder.similarity.functions import discretize
 
@@ -169,16 +170,16 @@ def count_readings(
         if ROUNDINGS[rounding] is not None:
             values = discretize(values, ROUNDINGS[rounding])
         pairs = candidates(values)  # checked, squared and summed once for all three runs
-        rule = "random" if ties == "random" else "index"  # as drawn, no two values are equal
+        rule, crowd = "random" if ties == "random" else "index", Truth(labels)  # as drawn, no two values are equal
         for arrival in (*arrivals, "none"):
-            settings = {"rng": own[arrival], "ties": rule}
             if arrival == "none":
-                questions = edge_questions(pairs, labels, **settings)
+                order = own[arrival].random(len(values)) if rule == "random" else rule
+                run = edge_ordering(pairs, crowd, ties=order)
             else:
-                questions = node_questions(pairs, labels, order=ARRIVALS[arrival], **settings)
+                run = node_ordering(pairs, crowd, rng=own[arrival], ties=rule, order=ARRIVALS[arrival])
             ordering = "edge" if arrival == "none" else "node"
             names = {"rounding": rounding, "ties": ties, "arrival": arrival, "ordering": ordering}
-            found.append({**names, "questions": questions})
+            found.append({**names, "questions": run.n_queries})
     return found
 
 

@@ -11,7 +11,6 @@ from scipy import sparse
 import crowder as cr
 from crowder.beyond.hybrid_ordering import HybridOrdering
 from crowder.pairs import candidates, constrained
-from crowder.perfect_crowd import edge_questions
 
 MODEL = cr.dist1(0.3)
 
@@ -232,7 +231,6 @@ def test_what_cannot_take_constraints_refuses_them():
     pairs = constrained(candidates([0.5] * 6), tables=[0, 0, 1, 1])
     for refusing in (
         lambda: cr.NoisyOrdering(pairs, rng=1),
-        lambda: edge_questions(pairs, [0, 1, 2, 3], rng=1),
         lambda: cr.resolve([(0, 1, "yes")], pairs, rng=1),
     ):
         with pytest.raises(ValueError, match="must have no known answers or tables for"):

@@ -102,7 +102,7 @@ def test_counts_are_those_of_the_two_orderings():
     truth = cr.Truth(data.labels)
     expected = {
         "node": cr.node_ordering(data.similarity, truth, rng=rng).n_queries,
-        "edge": cr.edge_ordering(data.similarity, truth, ties=rng.random(len(data.condensed))).n_queries,
+        "edge": cr.edge_ordering(data.similarity, truth, rng=rng).n_queries,
     }
     assert count_questions(sizes, model, rng=4, discretize="round") == expected
 

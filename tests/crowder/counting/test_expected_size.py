@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.perfect_crowd import node_questions
 
 TABLE1 = [200] * 2 + [100] * 4 + [50] * 8
 #: f_g and f_r differ in variance (0.073 and 0.047), and f_r is skewed.
@@ -19,7 +18,7 @@ def mean_of_runs(model, sizes, runs):
     counts = []
     for rng in np.random.default_rng(3).spawn(runs):
         data = cr.datasets.synthetic(sizes, model, rng=rng)
-        counts.append(node_questions(data.condensed, data.labels, rng=rng))
+        counts.append(cr.node_ordering(data.condensed, cr.Truth(data.labels), rng=rng).n_queries)
     return np.mean(counts), np.std(counts, ddof=1) / np.sqrt(runs)
 
 
