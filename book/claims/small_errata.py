@@ -5,9 +5,8 @@ a step of a proof, a conclusion, a word. Each names the claims that it is `about
 """
 
 from fractions import Fraction as F
-from itertools import pairwise, product
+from itertools import product
 
-import numpy as np
 import sympy as sp
 
 import crowder as cr
@@ -16,16 +15,13 @@ from book.companion import by_hand
 from book.companion.claims import (
     agreement,
     also,
-    bounded,
-    cases,
     corrected,
     counterexample,
     identity,
     of_chapter,
     says,
 )
-from crowder.counting.asymptotics import edge_limit, node_limit
-from crowder.counting.expected_counts import expected_across, expected_queries
+from crowder.counting.expected_counts import expected_queries
 from crowder.theory import EPSILON as e
 from crowder.theory import L, L_symbolic
 from crowder.theory import T as t
@@ -83,54 +79,6 @@ def distance_for_the_heuristics(low=None, counts=None):
         (forms["uniform"], 1),
         (forms["dist1"] - top * (1 + e * ((1 - e) / 2) ** (s - 1))).subs(e, 1 - 2 * q),
         (forms["dist2"] - ((1 - 2 * e) / (1 - e)) ** (s + 1)).subs(e, 1 - 2 * q)))  # fmt: skip
-
-
-@claim("E13")
-def number_of_clusters_for_a_reduction(epsilon=0.2, sizes=(5, 12, 80), m=400):
-    """`sizes`: of a thousand clusters each; `m`: of two clusters."""
-    law1, law2, lam = cr.dist1(epsilon), cr.dist2(epsilon), (1 - epsilon) / (1 + epsilon)
-    h2 = law2.hellinger2
-
-    def ratio(m, k, ordering):
-        two = [expected_across(law, m, m, ordering) for law in (law2, law1)]
-        return np.divide(*(k * (m - 1) + k * (k - 1) / 2 * np.array(two)))
-
-    kept, limit = ratio(m, 2, "edge"), 2 / (2 + edge_limit(lam))
-    yield says(
-        counterexample(
-            rf"two clusters of {m}, $\epsilon = {epsilon:g}$: questions of edge ordering under Dist-2, as a share of "
-            "those under Dist-1, which a drastic reduction leaves below one half",
-            value=kept,
-            relation="at most",
-            printed=HALF,
-        ),
-        f"Two clusters of {m} records still need {kept:.0%} as many questions under Dist-2 as under Dist-1.",
-    )
-    yield also(counterexample("its limit for large clusters", value=limit, relation="at most", printed=HALF))
-    c, h, r = sp.symbols("m h lambda", positive=True)
-    most, least = n - k + k * (k - 1) / 2 * 4 / h, k * (k - 1) / 2 * r * c / 2
-    share = (most / least).subs(n, k * c)
-    yield corrected(identity(
-        r"at most $n - k + \binom k2 \frac4{H^2}$ questions under Dist-2, at least $\binom k2 \frac{\lambda m}2$ under "
-        "Dist-1: their ratio, and its limit along $k = m$",
-        share - 4 * (c - 1) / (r * c * (k - 1)) - 8 / (r * h * c), sp.limit(share.subs(k, c), c, sp.oo)))  # fmt: skip
-    grown = np.array([1, *sizes, m])
-    across = {law.name: [expected_across(law, j, j) for j in grown] for law in (law1, law2)}
-    yield also_corrected(bounded(r"two clusters of $m$ under Dist-1: $\frac{\lambda m}2$ against the expected "
-                                 "non-matches", lam * grown / 2, across["dist1"]))  # fmt: skip
-    yield also_corrected(bounded(r"under Dist-2: the expected non-matches against $\frac4{H^2}$",
-                                 across["dist2"], 4 / h2))  # fmt: skip
-    shares = [ratio(j, 1000, ordering) for ordering in ("edge", "node") for j in sizes]
-    yield also_corrected(cases(
-        "the ratio falls",
-        *(bool(b < a) for ordering in (shares[: len(sizes)], shares[len(sizes) :]) for a, b in pairwise(ordering)),
-        where=f"a thousand clusters of {', '.join(map(str, sizes))}, both orderings",
-        shows=", ".join(f"{share:.3f}" for share in shares)))  # fmt: skip
-    yield also_corrected(agreement(
-        f"fixed $k$ = 2, 3, 10 and clusters of {m}, against the limits",
-        [ratio(m, j, ordering) for ordering in ("edge", "node") for j in (2, 3, 10)],
-        [2 / (2 + (j - 1) * limit(lam)) for limit in (edge_limit, node_limit) for j in (2, 3, 10)],
-        tolerance=0.02))  # fmt: skip
 
 
 @claim("E15")

@@ -1,8 +1,8 @@
-"""Figures of the appendix *Large clusters*."""
+"""Figures of the appendix *The logarithm, and large clusters*."""
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE
+from book.companion.figures import EDGE, GREY, INK, NODE
 
 LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
 
@@ -72,27 +72,4 @@ def dist2(profile, limits):
         ax.set(xlabel="$mH^2$", title=f"{ordering} ordering", ylim=(0, 1.05))
         ax.legend(loc="upper right" if ordering == "edge" else "lower right")
     axes[0].set_ylabel("$H^2\\, E[Q_{ij}]$")
-    return fig
-
-
-def dials(counts, records, clusters, size):
-    """Exact counts as the number of clusters changes, and as ε changes."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 4.2))
-    for ax, (_, half) in zip(axes, counts.groupby("dial", sort=False), strict=True):
-        asked = half[half["what"] != "ideal"]
-        for (name, what), part in asked.groupby(["model", "what"], sort=False):
-            line = {} if name == "Dist-1" else {"mfc": "none", "lw": 0.8}
-            ax.loglog(
-                part["at"],
-                part["questions"],
-                ms=4,
-                **{"lw": 1.8, **LOOK[what], **line},
-                label=f"{name}, {what}",
-            )
-        ideal = half[(half["what"] == "ideal") & (half["model"] == "Dist-1")]
-        ax.loglog(ideal["at"], ideal["questions"], **FEWEST.line, label="fewest possible")
-    axes[0].set(title=f"{records:,} records", ylabel="questions", xlabel="clusters, $k$")
-    axes[1].set(title=f"{clusters} clusters of {size}", xlabel=r"$\epsilon$", ylim=(1e4, 1e6))
-    axes[1].yaxis.set_minor_formatter(plt.NullFormatter())
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
     return fig
