@@ -29,7 +29,7 @@ from sphinx.util.docutils import SphinxRole
 from book.reports import about
 from book.reports.printed import agreement, regenerated, show, tally
 from book.reports.same_numbers import glued
-from book.sphinx_ext.claims import Fold, Line, MarkdownDirective, named, page_of
+from book.sphinx_ext.claims import MarkdownDirective, page_of
 
 logger = logging.getLogger(__name__)
 
@@ -100,27 +100,33 @@ def read(env: Any, name: str) -> Any:
 
 
 class Printed(MarkdownDirective):
-    """The paper's numbers: a line for each group, which opens to its table."""
+    """The paper's numbers as a table, and the rules by which they agree."""
 
     def run(self) -> list[nodes.Node]:
         groups = read(self.env, "printed.json") or []
         size = sum(len(group["numbers"]) for group in groups)
-        return [*self.markdown(f"**{size} printed numbers**: {tally(groups)}."), *map(self.group, groups)]
-
-    def group(self, group: dict[str, Any]) -> nodes.Node:
-        line = Line("", *self.inline(f"**{group['place']}** ({group['unit']}): {tally([group])}"), classes=["row-line"])
-        chapter = f"{{doc}}`{named(group['chapter'])} </{page_of(self.env, group['chapter'])}>`"
-        lines = [f"Regenerated in {chapter}. Rule: {group['rule']}."]
-        if group["setting"]:
-            lines[0] += f" Regenerated with {group['setting']}, which the paper leaves open."
-        if group["runs"]:
-            lines[0] += f" The mean of {group['runs']} runs ± the standard deviation of one."
-        lines += ["", "| | printed | regenerated | |", "| --- | ---: | ---: | --- |"]
-        for number in group["numbers"]:
-            reason = f": {number['differ']}" if number["differ"] else ""
-            cells = (number["name"], show(number["printed"]), regenerated(number), agreement(number) + reason)
-            lines.append(f"| {' | '.join(cells)} |")
-        return Fold("", line, *self.markdown(*lines), classes=["printed-group"])
+        lines = [f"**{size} printed numbers**: {tally(groups)}.", ""]
+        lines += ["| in the paper | | printed | here | |", "| --- | --- | ---: | ---: | --- |"]
+        rules: dict[str, list[str]] = {}
+        for group in groups:
+            place = f"{group['place']} ({group['unit']})"
+            where = f"{{doc}}`{place} </{page_of(self.env, group['chapter'])}>`"
+            for number in group["numbers"]:
+                reason = f": {number['differ']}" if number["differ"] else ""
+                cells = (
+                    where,
+                    number["name"],
+                    show(number["printed"]),
+                    regenerated(number),
+                    agreement(number) + reason,
+                )
+                lines.append(f"| {' | '.join(cells)} |")
+                where = ""
+            rule = group["rule"] + f", with {group['setting']}, which the paper leaves open" * bool(group["setting"])
+            rule += f", the mean of {group['runs']} runs ± the standard deviation of one" * bool(group["runs"])
+            rules.setdefault(rule, []).append(place)
+        lines += ["", "Rules of agreement:", "", *(f"- {'; '.join(places)}: {rule}" for rule, places in rules.items())]
+        return self.markdown(*lines) if groups else []
 
 
 class About(MarkdownDirective):

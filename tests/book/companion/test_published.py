@@ -192,7 +192,7 @@ def test_the_build_shows_printed_beside_regenerated(built):
     assert "printed numbers: 1 agrees; 1 differs, as noted" in done.stdout
     page = re.sub("<[^>]*>|\\s+", " ", book.page("notebooks/01-one"))
     assert "differs: a slip" in page and "within 5 %" in page
-    assert "Regenerated with titles alone, which the paper leaves open." in page
+    assert "with titles alone, which the paper leaves open" in page
     lines = (book.out / "results" / "full" / "printed.csv").read_text().splitlines()
     assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
     assert ",titles alone," in lines[1]
