@@ -33,7 +33,7 @@ def lines(page: str) -> list[list[str]]:
         if fraction.get("linethickness") != "0" and parts:
             parts[0].insert_after("/")
     found = []
-    for element in article.find_all(_LINES):
+    for element in article.find_all(lambda tag: tag.name in _LINES or "row-line" in tag.get("class", [])):
         if element.find(["p", "li"]):
             continue  # its parts are lines
         text = " ".join(element.get_text().split())
