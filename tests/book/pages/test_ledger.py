@@ -309,7 +309,7 @@ MOVES = {
         "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)",
     # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
     ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)",
-    ("value=2 + 1", "value=2"): "E01 changed: expected misprint (exact), found not shown (exact) (a sum: printed: equal",
+    ("value=2 + 1", "value=2"): "E01 changed: expected misprint (exact), found not shown (exact) (a sum: printed:",
     ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (what came before:",
     # A call that is written out, but does not run.
     ('check("B01"', 'if factor > 9: check("B01"'):
