@@ -36,7 +36,7 @@ NAME = "asking-the-crowd.pdf"
 _WHOLE = '<!DOCTYPE html><html lang="en" data-theme="light"><head></head><body></body></html>'
 
 # Elements that are useful only on a screen.
-_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download"
+_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .paper-choices"
 #: Besides print.css, which is among the style sheets of the pages.
 _STYLE = """
 /* A shadow is printed as an image. The unused identifier outranks the selectors of the themes. */
@@ -134,7 +134,7 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
     for part in article.select(_SCREEN_ONLY):
         part.decompose()
     for fold in article.select("details"):
-        if "proof" in fold.get("class", []):  # a reader of paper cannot open it
+        if {"proof", "paper-row"} & {*fold.get("class", [])}:  # a reader of paper cannot open it
             fold["open"] = ""
         else:
             for hidden in fold.find_all(recursive=False):

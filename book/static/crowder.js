@@ -24,9 +24,9 @@
   document.addEventListener("toggle", mark, true); // what was folded has no width
 })();
 
-// On paper, proofs are open.
+// On paper, proofs and the rows of the paper are open.
 addEventListener("beforeprint", () => {
-  document.querySelectorAll("details.proof:not([open])").forEach((proof) => proof.toggleAttribute("open", true));
+  document.querySelectorAll(":is(details.proof, .paper-row):not([open])").forEach((fold) => fold.toggleAttribute("open", true));
 });
 
 // The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
