@@ -1,40 +1,10 @@
-"""Naive algorithms for a few records: an independent check of what `crowder` computes, used by several chapters.
-
-They share no code with `crowder`.
-"""
+"""All clusterings of a few records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
-from scipy.cluster.hierarchy import DisjointSet
-
-__all__ = ["clusterings", "components", "labels_of", "splits"]
-
-
-def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """All lists of cluster sizes of n records, each in descending order.
-
-    Examples
-    --------
-    >>> list(splits(4))
-    [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
-    """
-    if n == 0:
-        yield ()
-    for m in range(min(n, most or n), 0, -1):
-        yield from ((m, *rest) for rest in splits(n - m, m))
-
-
-def labels_of(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Labels of records in clusters of these sizes, cluster by cluster.
-
-    Examples
-    --------
-    >>> labels_of([3, 1])
-    (0, 0, 0, 1)
-    """
-    return tuple(label for label, size in enumerate(sizes) for _ in range(size))
+__all__ = ["clusterings"]
 
 
 def clusterings(n: int, labels: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
@@ -50,18 +20,3 @@ def clusterings(n: int, labels: tuple[int, ...] = ()) -> Iterator[tuple[int, ...
     else:
         for label in range(max(labels, default=-1) + 2):
             yield from clusterings(n, (*labels, label))
-
-
-def components(records: Iterable[int], pairs: Iterable[Sequence[int]]) -> list[set[int]]:
-    """The connected components that the pairs make of the records; a pair that is not of two of them is left out.
-
-    Examples
-    --------
-    >>> components([1, 2, 3], [(1, 3), (3, 4)])
-    [{1, 3}, {2}]
-    """
-    parts = DisjointSet(records)
-    for i, j in pairs:
-        if i in parts and j in parts:
-            parts.merge(i, j)
-    return parts.subsets()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import clusterings
 from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
-from book.companion.naive import clusterings
 
 
 @st.composite

@@ -5,19 +5,19 @@ Those whose counterexample needs more than that are guarded where their subject 
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, permutations, product
-from math import ceil, comb, exp, log, sqrt
+from itertools import product
+from math import comb, exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy as sp
 from in_fractions import connected, integral, node_questions, orders, questions_by_evidence, steps
+from naive import splits
 
 import crowder as cr
-from book.companion.naive import labels_of, splits
 from book.reports.ledger import STATUSES, read_declared
-from crowder.counting.decision_trees import certificate, worst_case
+from crowder.counting.decision_trees import certificate
 from crowder.counting.determined_pairs import certain_mass, prob_fully_determined
 from crowder.counting.enumeration import orders_by_questions
 from crowder.counting.lower_bounds import product_tv
@@ -135,14 +135,6 @@ def test_uniform_noise_where_clusters_are_small():
         assert exact <= 2 * k * log(1 + n / (k * (s - 2)))
 
 
-@pytest.mark.parametrize(("k", "m", "epsilon"), [(7, 21, F(49, 100)), (10, 100, F(2, 5))])
-def test_the_step_for_node_ordering_under_dist1(k, m, epsilon):
-    """E09: a record costs more than (1-ε)k there; the sum stays below nk(1-ε²)."""
-    s = ceil(m * (1 - epsilon))
-    assert (k - 1) * m * integral(cr.dist1(epsilon), s) > (1 - epsilon) * k
-    assert cr.node_bound(cr.dist1(epsilon), [m] * k) - k * m <= k * k * m * (1 - float(epsilon) ** 2)
-
-
 def test_hellinger_distance_does_not_decide():
     """E11: L(1) is 3/8 and 1/8, and edge ordering asks 1327 and 235, at the same distances."""
     low = cr.SimilarityModel.from_steps([0, QUARTER, F(1, 2), 1], green=[0, 2, 1], red=[2, 0, 1])
@@ -172,16 +164,6 @@ def test_the_reduction_from_dist1_to_dist2_needs_many_clusters():
     assert share([10_000] + [1] * 20) > 0.9  # k = o(n), but n - k matches are asked about either way
 
 
-def test_a_run_may_ask_more_than_the_bound_on_the_mean():
-    """E16: similarities that Dist-2 with ε = 2/5 can produce, non-matches on top: five questions, over 38/9."""
-    labels, model = [0, 0, 1, 1], cr.dist2(F(2, 5))
-    W = np.where(np.equal.outer(labels, labels), 0.45, 0.55)
-    assert model.green.pdf(0.45) > 0 and model.red.pdf(0.55) > 0
-    bound = 4 - 2 + sum(min(1, 2 * integral(model, s)) for s in (0, 1)) * 2
-    assert cr.node_ordering(W, cr.Truth(labels), order=[0, 2, 1, 3], rng=0).n_queries == 5 > bound
-    assert cr.expected_queries(model, [2, 2], "node") <= bound
-
-
 def test_the_closed_form_for_dist2_begins_at_one():
     """C23, E18: at ε = 1/4, L(0) = 1 against 2/3 and e^(-1/4); L(1) = 2/9 against e^(-1/4)/2, which is a bound."""
     model = cr.dist2(QUARTER)
@@ -202,14 +184,6 @@ def test_one_variable_with_two_names():
     assert first == integral(cr.dist1(QUARTER), 3) == F(159, 1024)
 
 
-def test_the_maximum_is_over_the_placed_records():
-    """E20: a cluster of three, one of it placed: L(1) = 1/2, not L(2) = 1/3."""
-    law = orders(cr.uniform(), "ggr")
-    assert sum(chance for order, chance in law.items() if order.index(2) < order.index(0)) == F(1, 2)
-    assert sum(chance for order, chance in law.items() if order[0] == 2) == F(1, 3)
-    assert cr.L(cr.uniform(), [1, 2]) == pytest.approx([1 / 2, 1 / 3])
-
-
 def test_dist1_is_half_of_epsilon_from_uniform():
     """C12: f_g = 1 ∓ ε: half the integral of ε is ε/2. Dist-2 misses a mass of ε."""
     flat = cr.uniform().green
@@ -224,17 +198,6 @@ def test_dist1_is_a_pair_of_densities_at_one_half():
     model = cr.dist1(F(1, 2))
     assert sum(g for *_, g, _ in steps(model)) == sum(r for *_, r in steps(model)) == 1
     assert model.hellinger2 == pytest.approx(1 - sqrt(3 / 4), abs=1e-15)
-
-
-@pytest.mark.parametrize("sizes", [s for n in range(1, 6) for s in splits(n)], ids=str)
-def test_at_most_k_times_the_ideal(sizes):
-    """E23: the worst case of node ordering, by trying; k times the ideal exceeds nk - C(k+1, 2) by k(k-1)²/2."""
-    n, k = sum(sizes), len(sizes)
-    labels = labels_of(sizes)
-    pairs = sorted(combinations(range(n), 2), key=lambda pair: labels[pair[0]] == labels[pair[1]])
-    worst = max(node_questions(labels, pairs, arrival)[0] for arrival in permutations(range(n)))
-    assert worst == worst_case(n, k) == n * k - comb(k + 1, 2)
-    assert 2 * (k * cr.ideal_queries(sizes) - worst) == k * (k - 1) ** 2
 
 
 def test_two_against_one_is_seven_thirds():

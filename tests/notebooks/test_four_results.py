@@ -5,11 +5,11 @@ from itertools import combinations
 from math import e, exp, log, pi
 
 import mpmath
+import naive
 import numpy as np
 import pytest
 
 import crowder as cr
-from book.companion import naive
 from crowder.counting.asymptotics import edge_limit
 from crowder.counting.expected_counts import expected_across
 from crowder.counting.lower_bounds import question_bound, two_sided_bound

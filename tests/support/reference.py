@@ -1,7 +1,7 @@
 """Algorithms at their plainest, once each: what answers imply, in two ways, and the paper's two heuristics.
 
-They share no code with `crowder`, which is held against them. More of the kind is in `in_fractions` and, as chapters
-need it as well, in `book.companion.naive`.
+They share no code with `crowder`, which is held against them. More of the kind is in `in_fractions`;
+`naive` lists clusterings and cluster sizes.
 """
 
 from collections import deque

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 import reference
+from naive import clusterings
 
 import crowder as cr
 from book.companion.charts import replay
-from book.companion.naive import clusterings
 from crowder.resolution import Resolution
 
 

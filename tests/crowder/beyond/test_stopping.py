@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import clusterings
 from reference import Closure, bits
 from scipy import sparse
 
 import crowder as cr
-from book.companion.naive import clusterings
 from crowder.beyond.log_likelihood import SETTLED, reweigh
 from crowder.beyond.member_votes import MemberVote
 from crowder.engine import edge_ask, node_ask

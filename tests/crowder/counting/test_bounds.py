@@ -9,9 +9,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from in_fractions import expected_components, integral, theorem_2, theorem_3
+from naive import splits
 
 import crowder as cr
-from book.companion.naive import splits
 from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.bounds import disconnected, edge_tree_bound, edge_union_bound, three_steps
 from crowder.counting.enumeration import questions_of_order

@@ -7,9 +7,9 @@ from math import factorial, prod
 import in_fractions
 import pytest
 import sympy as sp
+from naive import labels_of, splits
 
 import crowder as cr
-from book.companion.naive import labels_of, splits
 from crowder.counting.enumeration import orders_by_questions
 from crowder.models import steps
 from crowder.theory import EPSILON

@@ -6,8 +6,8 @@ from itertools import combinations, product
 import in_fractions
 import numpy as np
 import pytest
+from naive import components
 
-from book.companion.naive import components
 from crowder.counting.exact_counts import connected_polynomials
 from crowder.counting.random_graphs import component_numbers, connected, log_connected
 
