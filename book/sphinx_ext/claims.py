@@ -222,8 +222,8 @@ class Rows(MarkdownDirective):
             return nodes.container("", line, classes=["paper-row", *looks])
         body = [self.block(entry, name, words) for entry in entries]
         changed = ["claim-changed"] * any(entry["changed"] for entry in entries)
-        where = self.line(*self.inline(about), classes="row-where") if about else nodes.container()
-        return Fold("", Line("", *parts, classes=["row-line"]), where, *body, classes=["paper-row", *looks, *changed])
+        where = [self.line(*self.inline(about), classes="row-where")] * bool(about)
+        return Fold("", Line("", *parts, classes=["row-line"]), *where, *body, classes=["paper-row", *looks, *changed])
 
     def block(self, entry: dict[str, Any], row: str, words: str) -> nodes.Element:
         """What became of one claim; where it has been said in another row, a link there."""

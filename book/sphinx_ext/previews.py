@@ -14,7 +14,7 @@ from typing import Any
 
 #: What can be shown: the beginning of an element, up to its identifier.
 SHOWN = re.compile(
-    r'<(?P<tag>div|figure|table)\b(?=[^>]*\bclass="[^"]*\b(?:proof|math|claim|citation|table|align-default)\b)'
+    r'<(?P<tag>div|figure|table)\b(?=[^>]*\bclass="(?:[^"]* )?(?:proof|math|claim|citation|table|align-default)[ "])'
     r'[^>]*\bid="(?P<id>[^"]+)"[^>]*>'
 )
 _LINK = re.compile(r'<a\b[^>]*\bhref="([^"#:]*)#([^"]+)"')

@@ -125,7 +125,7 @@ def test_the_counts_and_the_choices_select_rows_and_are_in_the_address(visit):
         assert shown(page) == expected
         assert page.locator("article [aria-current]").all_inner_texts()[0].startswith(link)
         assert page.locator("h2:visible").count() == (3 if link == "all" else 1)
-        words = page.locator(".paper-shown").inner_text()
+        words = page.locator(".paper-shown").inner_text().strip()
         assert words == ("" if link == "all" else f"({len(expected)} of 6 rows shown)")
     page.goto(page.url.partition("?")[0] + "?show=refuted")
     assert shown(page) == ["lemma-2", "proof-of-lemma-2"]
