@@ -27,7 +27,6 @@ from bad_material import (
 import crowder as cr
 from book.companion import batched_sweeps as batches
 from book.companion import claims, figures, interactive, measured, published
-from book.companion import table1_readings as readings
 from book.companion.charts import explorer, replay, stepper
 from crowder import experiments
 
@@ -82,20 +81,6 @@ TABLE = {
         Row(lambda: batches.time_needed(-10, 1, overhead=1, batch=1, workers=1), ValueError, "configurations must"),
         Row(lambda: batches.best_batch_size(10, 0, overhead=1, workers=1), ValueError, "seconds must"),
         Row(lambda: batches.time_bound(10, -1, overhead=1, workers=1), ValueError, "seconds must"),
-    ],
-    "Readings": [
-        Row(lambda: readings.spread(M, "up"), ValueError, "unknown rounding 'up'; expected"),
-        Row(lambda: readings.one_more_run([1], [1], [1], 1), ValueError, "runs must be at least 2, not 1"),
-        Row(lambda: readings.one_more_run([1], [1], [1], nan), TypeError, "runs must be a whole number, not nan"),
-        Row(lambda: readings.count_readings([2, 1], M, rng=None), ValueError, "pass rng=, a seed or a"),
-        Row(lambda: readings.size_readings([], 3, 1), ValueError, "not [], 3, 1, 10"),
-        Row(lambda: readings.size_readings([3, 2], 1, 1, rest=0), ValueError, "not [3, 2], 1, 1, 0"),
-        Row(lambda: readings.joint_score([], 50), ValueError, "at least one distance and 2 runs are needed, not"),
-        Row(lambda: readings.joint_score([1], 1), ValueError, "at least one distance and 2 runs are needed, not"),
-        Row(lambda: readings.select(rounding="nonsense"),
-            ValueError, "no reading has rounding = 'nonsense'; there are {'rounding': ['as"),
-        Row(lambda: readings.select(colour="x"),
-            ValueError, "no reading has colour = 'x'; there are {'rounding': ['as drawn',"),
     ],
     "Figures and tables": [
         Row(lambda: figures.show(plot(), "fig-a", caption=" ", alt="x", data=F),

@@ -13,7 +13,7 @@ from shared import step_models
 
 import crowder as cr
 from crowder.densities import StepDensity, hellinger2, kl, total_variation
-from crowder.models import MODEL_NAMES, steps
+from crowder.models import MODEL_NAMES, rounded, steps
 
 EPSILONS = [0.01, 0.05, 0.2, 0.37, 0.49]
 
@@ -222,3 +222,33 @@ def test_a_mass_may_miss_one_by_a_billionth(sign):
     assert StepDensity((0, 0.5, 1), (1, 1 + sign * 1.8e-9)).cdf(1) == 1  # and what is left of the error is taken out
     with pytest.raises(ValueError, match="must sum to 1"):
         StepDensity((0, 0.5, 1), (1, 1 + sign * 2.4e-9))
+
+
+@pytest.mark.parametrize("rule", ["round", "floor"])
+def test_a_rounded_model_keeps_the_mass_of_every_tenth(rule):
+    blurred = rounded(cr.dist2(0.05), rule)
+    draws = np.random.default_rng(2).random(200_000) * 0.95 + 0.05  # f_g of Dist-2, ε = 1/20
+    _, counts = np.unique(cr.similarity.discretize(draws, rule), return_counts=True)
+    mass = np.diff(blurred.green.cdf(np.asarray(blurred.green.edges, float)))
+    assert len(mass) == (11 if rule == "round" else 10)
+    assert np.abs(counts / len(draws) - mass[-len(counts) :]).max() < 0.005
+
+
+@pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
+@pytest.mark.parametrize("model", [cr.dist1(0.25), cr.dist2(0.05)], ids=["dist1", "dist2"])
+def test_a_rounded_model_asks_what_random_ties_ask(rule, model):
+    """Exact expectations against 400 data sets with rounded similarities."""
+    sizes, counts = [9, 6, 5, 4], {"edge": [], "node": []}
+    for rng in np.random.default_rng(11).spawn(400):
+        data = cr.datasets.synthetic(sizes, model, rng=rng, discretize=rule)
+        crowd = cr.Truth(data.labels)
+        counts["edge"].append(cr.edge_ordering(data.similarity, crowd, rng=rng).n_queries)
+        counts["node"].append(cr.node_ordering(data.similarity, crowd, rng=rng, order="random").n_queries)
+    for ordering, asked in counts.items():
+        exact = cr.expected_queries(rounded(model, rule), sizes, ordering)
+        assert abs(np.mean(asked) - exact) < 4.5 * np.std(asked, ddof=1) / np.sqrt(len(asked)), (ordering, exact)
+
+
+def test_a_rule_for_rounding_is_named():
+    with pytest.raises(ValueError, match='"round", "floor" or "ceil"'):
+        rounded(cr.dist1(0.25), "down")
