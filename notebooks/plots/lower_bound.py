@@ -1,11 +1,9 @@
-"""The figure of the chapter *What no algorithm can avoid*."""
+"""The figures of the chapter *What no algorithm can avoid*."""
 
-import crowder as cr
+from math import sqrt
+
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
-from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, NODE, PRINTED
-from crowder.counting.lower_bounds import question_bound
+from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, NODE, ORANGE, PRINTED, RED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -40,11 +38,24 @@ def table_1(frame, levels, ideal):
     return fig
 
 
-def bounds(smallest, n, k):
-    """The printed bound and one that holds, over epsilon: a table for each model."""
-    dial = np.geomspace(smallest, 0.499, 120)
-    for law in (cr.dist1, cr.dist2):
-        laws = [law(epsilon) for epsilon in dial]
-        printed = [n + k**2 / model.hellinger2 for model in laws]
-        holds = [question_bound(model, n, k) for model in laws]
-        yield pd.DataFrame({"model": laws[0].name, "epsilon": dial, "printed": printed, "holds": holds})
+#: The links of the Hellinger chain: column, label, colour, dash.
+LINKS = [
+    ("subadditive", r"chain, $\frac{1}{2}(1+\sqrt{4aH^2})$", RED, ":"),
+    ("affine", r"first link, $\frac{1}{2}(1+\sqrt{1-(1-H^2)^{4a}})$", ORANGE, "--"),
+    ("tv", r"exact, $\frac{1}{2}(1+\mathrm{TV})$", BLUE, "-"),
+]
+
+
+def best_test(frame):
+    """How often the best test is right: exactly, and at most by two links of the chain."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.6, 3.4), sharey=True)
+    for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
+        part = frame[frame["model"] == name]
+        ax.axhline((1 + sqrt(1 / 2)) / 2, color=INK, lw=1, ls=(0, (1, 1)))
+        for column, label, color, dash in LINKS:
+            ax.semilogx(part["epsilon"], (1 + part[column]) / 2, color=color, ls=dash, lw=1.6, label=label)
+        ax.set(title=title, ylim=(0.49, 0.9), xlabel=r"$\epsilon$")
+    axes[0].set_ylabel("right with probability")
+    axes[0].text(0.0105, 0.863, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, the proof's limit", fontsize=9.5)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return fig
