@@ -42,7 +42,6 @@ pdf: $(VENV)/.test
 # Benchmarks: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.bench
 	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
-	$(PY) benchmarks/cluster.py $(ARGS)
 	$(PY) benchmarks/scale.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
 	$(PY) benchmarks/pages.py $(ARGS)

@@ -3,7 +3,6 @@
 import sys
 from math import inf, nan
 
-import numpy as np
 import pandas as pd
 from bad_material import (
     SPEC,
@@ -25,7 +24,6 @@ from bad_material import (
 )
 
 import crowder as cr
-from book.companion import batched_sweeps as batches
 from book.companion import claims, figures, interactive, measured, published
 from book.companion.charts import explorer, replay, stepper
 from crowder import experiments
@@ -55,32 +53,6 @@ TABLE = {
         Row(lambda: experiments.sweep(nothing, 5, 1, rng=7), TypeError, "grid must be"),
         Row(lambda: experiments.sweep(nothing, [{"repetition": 1}], 1, rng=7),
             ValueError, "grid must"),
-    ],
-    "Sweeps in batches": [
-        Row(lambda: batches.sweep_in_batches(None, [{}], 1, rng=7, folder=folder(), batch=1),
-            TypeError, "function must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [1], 1, rng=7, folder=folder(), batch=1), TypeError, "grid must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=7, folder=None, batch=1), TypeError, "folder must"),
-        Row(lambda: batches.sweep_in_batches(lambda rng: 5, [{}], 1, rng=7, folder=folder(), batch=1),
-            TypeError, "function must"),
-        Row(lambda: batches.sweep_in_batches(lambda rng, a: {"a": 9}, [{"a": 1}], 1, rng=7, folder=folder(), batch=1),
-            ValueError, "function must"),
-        Row(lambda: batches.sweep_in_batches(lambda rng: {"repetition": 9}, [{}], 1, rng=7, folder=folder(), batch=1),
-            ValueError, "function must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=7, folder=folder(), batch=0),
-            ValueError, "batch must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=7, folder=folder(), batch=1.5),
-            TypeError, "batch must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=np.random.default_rng(7), folder=folder(), batch=1),
-            TypeError, "rng, the seed, must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=7, folder=beside(file("sweep.json", "{")), batch=1),
-            ValueError, "sweep.json must"),
-        Row(lambda: batches.sweep_in_batches(nothing, [{}], 1, rng=7, folder=beside(file("sweep.json", "[]")), batch=1),
-            ValueError, "holds another sweep"),
-        Row(lambda: batches.time_needed(10, 1, overhead=1, batch=0, workers=1), ValueError, "batch must"),
-        Row(lambda: batches.time_needed(-10, 1, overhead=1, batch=1, workers=1), ValueError, "configurations must"),
-        Row(lambda: batches.best_batch_size(10, 0, overhead=1, workers=1), ValueError, "seconds must"),
-        Row(lambda: batches.time_bound(10, -1, overhead=1, workers=1), ValueError, "seconds must"),
     ],
     "Figures and tables": [
         Row(lambda: figures.show(plot(), "fig-a", caption=" ", alt="x", data=F),
@@ -285,8 +257,6 @@ TABLE = {
     "Measured times": [
         Row(lambda: measured.read("nope"), FileNotFoundError, "nope.csv: measurements"),
         Row(lambda: measured.read("../../x"), FileNotFoundError, "x.csv: measurements"),
-        Row(lambda: measured.slope([1, 2], [1, 2]), ValueError, "a slope needs at least three positive points"),
-        Row(lambda: measured.slope([1, 2, 3], [1, 2, -1]), ValueError, "a slope needs at least three positive points"),
         Row(lambda: measured.read("x", beside(file("x.csv", ""))), ValueError, "x.csv is not a table"),
     ],
 }  # fmt: skip

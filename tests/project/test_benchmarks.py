@@ -18,9 +18,6 @@ from crowder.people import people
 ROOT = Path(__file__).resolve().parents[2]
 ORDERINGS = ["sweep", "contestant", "n", "k", "pairs", "questions", "rounds", "first", "seconds", "ratio", "low",
              "high", "versions"]  # fmt: skip
-CLUSTER = ["kind", "backend", "workers", "n", "tasks", "rounds", "seconds", "low", "high", "peak_mb", "least",
-           "speedup", "hub", "work", "result", "each", "after", "overhead", "batch", "again", "bytes",
-           "versions"]  # fmt: skip
 
 
 def decades(values):
@@ -48,16 +45,6 @@ def test_the_orderings_are_timed(tmp_path):
     assert (table.loc[table["contestant"] == "argsort", "ratio"] == 1).all()
     counts = table[table["sweep"] == "plainest"].pivot(index="n", columns="contestant", values="questions")
     assert counts["edge"].equals(counts["edge, plainest"]) and counts["node"].equals(counts["node, plainest"])
-
-
-def test_processes_are_timed_and_find_the_same(tmp_path):
-    pytest.importorskip("distributed")
-    run("benchmarks/cluster.py", "--quick", "--results", str(tmp_path))
-    table = pd.read_csv(tmp_path / "cluster.csv")
-    assert list(table) == CLUSTER
-    for kind in ("scaling", "sweep"):
-        assert table.loc[table["kind"] == kind, "result"].nunique() == 1
-    assert (table.loc[table["kind"] != "empty", "seconds"] > 0).all()
 
 
 PLANS = ["data", "chosen_on", "sample", "records", "matches", "needed",
@@ -124,21 +111,6 @@ def test_the_committed_orderings_are_complete():
     assert noisy.loc["next question", "seconds"] < 0.05 and noisy.loc["clustering", "seconds"] < 2
 
 
-def test_the_committed_cluster_times_are_complete():
-    table = measured.read("cluster")
-    assert list(table) == CLUSTER
-    by = dict(tuple(table.groupby("kind")))
-    assert set(by) == {"configuration", "scaling", "empty", "sweep"}
-    everyone = {("sequential", 1), ("loky", 2), ("dask", 1), ("dask", 2)}
-    for kind in ("scaling", "empty"):
-        assert set(zip(by[kind]["backend"], by[kind]["workers"], strict=True)) == everyone
-        assert by[kind][["seconds", "least", "speedup", "hub", "result"]].notna().all(axis=None)
-        assert by[kind]["result"].nunique() == 1
-    assert by["sweep"][["seconds", "each", "after", "overhead", "batch", "bytes", "again"]].gt(0).all(axis=None)
-    assert (by["sweep"]["tasks"] == 200).all() and by["sweep"]["result"].nunique() == 1
-    assert by["configuration"]["peak_mb"].is_monotonic_increasing and len(by["configuration"]) >= 5
-
-
 def test_the_committed_scale_is_complete():
     table = measured.read("scale")
     numbers = ["records", "pairs", "questions", "seconds", "sort_seconds", "argsort_seconds", "ratio", "limit_seconds",
@@ -181,7 +153,7 @@ def test_results_go_where_the_book_reads_them():
 def test_make_bench_runs_them_all():
     recipe = (ROOT / "Makefile").read_text().split("\nbench:")[1].split("\n\n")[0]
     assert "-c benchmarks/pytest.ini benchmarks $(ARGS)" in recipe
-    for script in ("cluster", "scale", "chapters", "pages", "fallen_back"):
+    for script in ("scale", "chapters", "pages", "fallen_back"):
         assert f"benchmarks/{script}.py $(ARGS)" in recipe
 
 

@@ -118,14 +118,14 @@ def clone(tmp_path_factory):
 @pytest.mark.parametrize(
     ("file", "stale", "current"),
     [
-        ("crowder/engine.py", ["01-questions", "05-edge-ordering", "08-synthetic", "18-cost"], []),
+        ("crowder/engine.py", ["01-questions", "05-edge-ordering", "08-synthetic"], []),
         ("crowder/practice/journal.py", [], ["01-questions", "05-edge-ordering", "08-synthetic", "13-stopping"]),
         ("crowder/practice/plan.py", ["16-your-data"], ["02-models", "08-synthetic", "12-closing-the-gap"]),
         ("crowder/beyond/stopping.py", ["13-stopping"], ["02-models", "08-synthetic", "12-closing-the-gap"]),
         ("crowder/counting/decision_trees.py", ["04-lower-bound"], ["02-models", "08-synthetic"]),
-        ("book/data/published.yml", ["08-synthetic", "09-cora"], ["18-cost"]),
-        ("book/data/measured/scale.csv", ["18-cost"], ["02-models", "08-synthetic"]),
-        ("book/data/measured/faults.csv", [], ["02-models", "18-cost"]),
+        ("book/data/published.yml", ["08-synthetic", "09-cora"], ["17-explorer"]),
+        ("book/data/measured/plans.csv", ["16-your-data"], ["02-models", "08-synthetic"]),
+        ("book/data/measured/faults.csv", [], ["02-models", "16-your-data"]),
         ("book/build/render.py", [], ["02-models", "08-synthetic"]),
         ("crowder/cora/values/SHA256SUMS", ["09-cora"], []),
     ],
