@@ -68,62 +68,6 @@ def votes(frame, below):
     return fig
 
 
-def union(frame, failure):
-    """The chance that any vote of a run errs: exact, union bound and simulated."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.4))
-    parts = frame.groupby("p", sort=False)
-    for (rate, part), marker, color in zip(parts, "osv", (SKY, GREEN, PURPLE), strict=False):
-        line, hits = part[part["simulated"].isna()], part[part["simulated"].notna()]
-        ax.semilogy(line["votes"], line["exact"], "-", color=color, label=f"$p = {rate:g}$")
-        ax.semilogy(line["votes"], line["union"], ":", color=color, lw=1.4)
-        ax.plot(hits["votes"], hits["simulated"], marker, ms=6, color=color, **OPEN)
-    ax.axhline(failure, color=GREY, lw=0.8)
-    ax.set(xlabel="votes on each question", ylabel="probability that the run fails")
-    ax.set(ylim=(1e-3, 30), xlim=(0, 125))
-    fig.legend(loc="outside upper center", ncols=3)
-    return fig
-
-
-def bill(frame, simulated, rate, names):
-    """All answers of a run, by error rate and by records; crosses at `rate` are simulated.
-
-    `names` says at which height of the left panel each model's name stands.
-    """
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
-    for (against, name, ordering), part in frame.groupby(["against", "model", "ordering"]):
-        label = f"{ordering} ordering" if (against, name) == ("p", "Dist-2") else None
-        ax = axes[int(against == "n")]
-        ax.plot(part["x"], part["answers"], lw=1.5, ms=4, label=label, **LOOKS[ordering])
-    for answers in simulated:
-        axes[0].plot(rate, answers, "x", ms=9, mew=1.8, color=INK)
-    axes[0].set(xlabel="one answer is wrong, $p$", ylabel="answers", yscale="log")
-    axes[0].set(xticks=[0, 0.1, 0.2, 0.3, 0.4])
-    axes[1].set(xlabel="records $n$", xscale="log")
-    records = frame.loc[frame["against"] == "n", "x"].unique()
-    axes[1].set_xticks(records, [f"{round(n):,}" for n in records])
-    axes[1].minorticks_off()
-    for name, height in names.items():
-        axes[0].annotate(name, (0.12, height), ha="center")
-    fig.legend(loc="outside upper center", ncols=2)
-    return fig
-
-
-def growth(frame):
-    """Votes against records: exact, the bound of the chapter and Hoeffding's."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
-    for (rate, part), marker in zip(frame.groupby("p", sort=False), "osD^v", strict=False):
-        tens = part["digits"]
-        ax.semilogy(tens, part["votes"], marker, ms=5, label=f"$p = {rate:g}$", **OPEN)
-        color = ax.lines[-1].get_color()
-        ax.semilogy(tens, part["enough"], "-", lw=1.1, color=color)
-        ax.semilogy(tens, part["Hoeffding"], ":", lw=1.3, color=color)
-    ax.set(xlabel="records $n$", ylabel="votes on each question", ylim=(4, 6000))
-    ticks = np.arange(2, 13, 2)
-    ax.set_xticks(ticks, [f"$10^{{{tick}}}$" for tick in ticks])
-    fig.legend(loc="outside upper center", ncols=5, handletextpad=0.2, columnspacing=1.2)
-    return fig
-
-
 def once(frame):
     """Precision and recall after one wrong answer, by its place in the run."""
     fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), sharex=True, sharey=True)
@@ -142,24 +86,6 @@ def once(frame):
             axes[row, 0].set_ylabel(share)
         axes[0, column].set_title(f"{ordering} ordering")
         axes[1, column].set_xlabel("place of the mistake in the run")
-    fig.legend(loc="outside upper center", ncols=2)
-    return fig
-
-
-def rates(frame, once):
-    """Precision and recall without votes; dotted: as if the damages of single mistakes added up."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
-    wrong = frame["p"].unique()
-    for ax, share in zip(axes, ("precision", "recall"), strict=True):
-        for ordering, look in LOOKS.items():
-            part = frame[frame["ordering"] == ordering].groupby("p")[share]
-            label = f"{ordering} ordering" if share == "recall" else None
-            error = part.std() / np.sqrt(part.size())
-            ax.errorbar(wrong, part.mean(), error, capsize=3, ms=5, lw=1.5, label=label, **look)
-            single = once[once["ordering"] == ordering]
-            line = 1 - wrong * single["questions"].iloc[0] * (1 - single[share].mean())
-            ax.plot(wrong, line, ":", color=look["color"], lw=1.2)
-        ax.set(xscale="log", xlabel="one answer is wrong, $p$", title=share, ylim=(0, 1.04))
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 
