@@ -39,7 +39,7 @@ QUESTIONS = (
 #: The MIME type of the explorer's settings in an executed notebook.
 EXPLORER = "application/vnd.crowder.explorer+json"
 
-#: Half the usual number of nodes; the chapter checks how much accuracy that costs.
+#: Half the usual number of nodes; a test holds how little accuracy that costs.
 NODES = 12
 
 

@@ -61,6 +61,13 @@ def test_each_number_is_the_one_it_is_called(sizes):
     assert counted["least possible"] == n - k + k * (k - 1) / 2 and counted["nk"] == n * k
 
 
+def test_half_the_nodes_are_enough():
+    for model in (cr.dist1(0.1), cr.dist2(0.26), cr.uniform()):
+        for sizes in ([12, 4, 4, 4], [8, 8, 8]):
+            finer, counted = explorer.questions(model, sizes, nodes=24), explorer.questions(model, sizes)
+            assert counted == pytest.approx(finer, rel=1e-9)
+
+
 def test_the_grid_has_each_setting_with_its_own_numbers():
     models = {"uniform": lambda epsilon: cr.uniform(), "Dist-2": cr.dist2, "Dist-1": cr.dist1}
     counted = explorer.grid(models, [0.1, 0.3], 8, [2, 3])
