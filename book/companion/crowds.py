@@ -1,16 +1,18 @@
-"""Two real crowds, gym and allsports, in which every pair of records was answered: reading their files.
+"""Two real crowds, gym and allsports, in which every pair of records was answered: their files, and what was recorded.
 
-    python -m book.companion.crowds [FOLDER]
+The folder ``CROWDER_CROWDS`` has the folders ``gym`` and ``allsports`` of Saha and Subramanian (ESA 2019), with
+``graph.txt`` (similarities), ``answers.txt`` and ``gold.txt``. The files are public but state no licence, so the book
+has only what `book.companion.replays` computed from them, in ``book/data/measured``:
 
-replays every strategy on them (`book.companion.replays`), which takes about a quarter of an hour, and records what came
-out in ``book/data/measured/crowd*`` (`book.companion.recorded_replays`). The files are public but state no licence, so
-the book has only what is computed from them. FOLDER (by default ``CROWDER_CROWDS``) has the folders ``gym`` and
-``allsports`` of Saha and Subramanian (ESA 2019), with ``graph.txt`` (similarities), ``answers.txt`` and ``gold.txt``.
+- ``crowds.csv``: mean recall, precision and F1 against the answers paid for, by crowd, votes and strategy;
+- ``crowd_runs.csv``: each run, its end, the answers until F1 stays at 0.95, and the area under its F1;
+- ``crowd_errors.csv``: wrong answers by similarity; ``crowd_votes.csv``: pairs by the number of wrong votes of five;
+- ``crowd_rates.csv``: error rates, counted and learned;
+- ``crowds.yml``: the date, the sizes of both crowds, and which files were read.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Sequence
@@ -20,10 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-__all__ = ["RECORDED", "Crowd", "place", "read", "recorded"]
+from book import strict_yaml
+
+__all__ = ["BUDGET", "LEVEL", "RECORDED", "VARIABLE", "Crowd", "place", "read", "recorded", "source", "table"]
 
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "measured" / "crowds.csv"
 VARIABLE = "CROWDER_CROWDS"
+#: The F1 that is wanted; the answers that a replay on cora buys at most.
+LEVEL, BUDGET = 0.95, 10_000
 
 
 class Crowd(NamedTuple):
@@ -93,16 +99,11 @@ def recorded(orderings: Sequence[str] = ("edge", "node", "evidence")) -> pd.Data
     return found[some & found["votes"].isin([1, 5])].reset_index(drop=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", default=os.environ.get(VARIABLE), help=f"by default {VARIABLE}")
-    folder = parser.parse_args().folder
-    if not folder:
-        parser.error(f"name the folder of the crowds, or set {VARIABLE}")
-    from book.companion import recorded_replays  # which imports this module
-
-    recorded_replays.record(folder)
+def table(name: str) -> pd.DataFrame:
+    """A recorded table: "runs", "errors", "votes" or "rates"."""
+    return pd.read_csv(RECORDED.with_name(f"crowd_{name}.csv"))
 
 
-if __name__ == "__main__":
-    main()
+def source() -> dict[str, Any]:
+    """When the replay was recorded, of which files, and how many records and entities each crowd has."""
+    return strict_yaml.read(RECORDED.with_suffix(".yml"))

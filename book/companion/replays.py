@@ -1,32 +1,44 @@
 """Every strategy replayed on crowds whose answers are all known: what each answer paid for adds to the clusters.
 
-`python -m book.companion.crowds` runs them all and records the results, which the chapter *Real crowds* shows.
+    python -m book.companion.replays [FOLDER]
+
+replays all of them on the real crowds in FOLDER (by default ``CROWDER_CROWDS``) and on a sample of cora, which takes
+about half an hour, and writes the tables of `book.companion.crowds`, which the chapter *Real crowds* shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+import datetime
+import hashlib
+import os
+from collections.abc import Callable, Iterable
 from functools import partial
-from math import inf, log
+from math import comb, inf, log
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 import crowder as cr
-from book.companion.crowds import Crowd, place
-from crowder.beyond.answer_model import PRIOR
+from book.companion.crowds import BUDGET, LEVEL, RECORDED, VARIABLE, Crowd, place, read
+from crowder.beyond.answer_model import PRIOR, ErrorRates, learn_errors
+from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
 from crowder.beyond.control_queries import ControlQueries
 from crowder.beyond.hybrid_ordering import HybridOrdering
 from crowder.beyond.kept_answers import KeptAnswers
 from crowder.beyond.member_votes import MemberVote
 from crowder.beyond.noisy_ordering import NoisyOrdering
+from crowder.voting import majority_error
 
-__all__ = ["LEVEL", "STRATEGIES", "Oracle", "mean_curve", "quality", "replay", "summary"]
+__all__ = [
+    "STRATEGIES", "Oracle", "cora_crowd", "errors", "kinds_of_errors", "learned", "mean_curve", "perfect",
+    "quality", "record", "replay", "runs", "sizes", "summary", "votes_wrong",
+]  # fmt: skip
 
-#: F1 that is wanted.
-LEVEL = 0.95
 #: Mean curves have so many points.
 POINTS = 40
 #: The baseline that asks the most similar pairs once clusters its answers at so many places.
@@ -189,6 +201,7 @@ STRATEGIES: dict[str, Callable[[Crowd, Oracle, int], list[Point]]] = {
     "most similar once, strict": partial(_similar, unasked=STRICT),
     "noisy": _kept(NoisyOrdering),
 }
+ALL = list(STRATEGIES)
 #: `NoisyOrdering` that does not stop, however sure it is.
 STRATEGIES["noisy, all answers"] = _kept(partial(NoisyOrdering, doubt=0))
 
@@ -221,3 +234,159 @@ def mean_curve(runs: list[pd.DataFrame]) -> pd.DataFrame:
     columns = ["recall", "precision", "F1"]
     each = [run[columns].to_numpy()[np.searchsorted(run["answers"], at, side="right") - 1] for run in runs]
     return pd.DataFrame({"answers": at}).join(pd.DataFrame(np.mean(each, axis=0), columns=columns))
+
+
+# --- what is recorded -------------------------------------------------------------------------------------------------
+
+SEEDS = range(1, 11)
+#: On cora: the share of its entities in the sample, and the runs.
+SHARE, FEW = 0.3, range(1, 3)
+CORA = ["edge", "node", "hybrid", "control queries", "most similar once", "most similar once, strict", "noisy"]
+BANDS = np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0])
+
+
+def _same(crowd: Crowd) -> np.ndarray:
+    return (crowd.labels[:, None] == crowd.labels)[np.triu_indices(len(crowd.labels), 1)]
+
+
+def perfect(crowd: Crowd) -> Crowd:
+    """The same records, with true answers."""
+    return crowd._replace(name=f"{crowd.name}, perfect crowd", votes=_same(crowd)[:, None].astype(float))
+
+
+def kinds_of_errors(gym: Crowd, allsports: Crowd) -> dict[str, ErrorRates]:
+    """The error rates of both crowds, learned from all answers and the truth."""
+    found = {}
+    for crowd in (gym, allsports):
+        i, j = np.triu_indices(len(crowd.labels), 1)
+        known = zip(*np.nonzero(~np.isnan(crowd.votes)), strict=True)
+        answers = Answers.read([(int(i[p]), int(j[p]), bool(crowd.votes[p, v])) for p, v in known])
+        at = place(len(crowd.labels), *answers.pairs.T)
+        found[crowd.name] = learn_errors(answers, _same(crowd)[at])
+    return found
+
+
+def cora_crowd(name: str, rates: ErrorRates, rng: int) -> Crowd:
+    """A sample of cora's entities, and a crowd whose pairs and votes err at these rates; one vote for each pair."""
+    data, generator = cr.datasets.cora(), np.random.default_rng(rng)
+    entities = np.unique(data.labels)
+    kept = np.isin(data.labels, np.random.default_rng(0).choice(entities, int(SHARE * len(entities)), replace=False))
+    labels, similarity = data.labels[kept], data.similarity[np.ix_(kept, kept)]
+    upper = np.triu_indices(len(labels), 1)
+    crowd = Crowd(f"cora, errors as on {name}", labels, similarity[upper], np.empty((len(upper[0]), 1)))
+    same, (yes, no) = _same(crowd), rates.majority(1)
+    wrong = generator.random(len(same)) < np.where(same, no, yes)
+    return crowd._replace(votes=(same ^ wrong)[:, None].astype(float))
+
+
+def runs(
+    crowd: Crowd, votes: int, strategies: Iterable[str], seeds: Iterable[int] = SEEDS, budget: float = np.inf
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The mean curve of each strategy, and a row for each run."""
+    curves, rows, horizon = [], [], len(crowd.similarity) // 3
+    for strategy in strategies:
+        found = [replay(crowd, strategy, votes, rng, budget) for rng in seeds]
+        what = {"crowd": crowd.name, "votes": votes, "ordering": strategy}
+        curves.append(mean_curve(found).assign(**what))
+        rows += [what | {"rng": rng} | summary(run, horizon) for rng, run in zip(seeds, found, strict=True)]
+    curve = pd.concat(curves, ignore_index=True)
+    curve = curve[["crowd", "votes", "ordering", "answers", "recall", "precision", "F1"]]
+    return curve.round(5), pd.DataFrame(rows).round(6)
+
+
+def errors(crowd: Crowd) -> pd.DataFrame:
+    """Wrong single votes by similarity, on matches and on non-matches."""
+    same, band = _same(crowd), np.digitize(crowd.similarity, BANDS[1:-1])
+    rows = []
+    for match in (True, False):
+        for b in range(len(BANDS) - 1):
+            votes = crowd.votes[(same == match) & (band == b)]
+            said = votes[~np.isnan(votes)]
+            rows.append((crowd.name, match, BANDS[b], BANDS[b + 1], len(votes), len(said), int((said != match).sum())))
+    return pd.DataFrame(rows, columns=["crowd", "match", "from", "to", "pairs", "votes", "wrong"])
+
+
+def votes_wrong(gym: Crowd, rates: ErrorRates) -> pd.DataFrame:
+    """Pairs with 0 to 5 wrong votes: counted, expected of the model of looks, and of independent errors."""
+    full, same = ~np.isnan(gym.votes).any(axis=1), _same(gym)
+    rows = []
+    says_yes = [1 - rates.vote[1], rates.vote[0], rates.unclear_yes]  # if the pair looks the same, different, unclear
+    for match, looks in zip((True, False), rates.looks.T, strict=True):
+        votes = gym.votes[full & (same == match)]
+        wrong, m = (votes != match).sum(axis=1), votes.shape[1]
+        errs = [1 - yes if match else yes for yes in says_yes]
+        models = [list(zip(looks, errs, strict=True)), [(1.0, float((votes != match).mean()))]]
+        for k in range(m + 1):
+            expected = (sum(share * comb(m, k) * p**k * (1 - p) ** (m - k) for share, p in model) for model in models)
+            rows.append((match, k, int((wrong == k).sum()), *(len(votes) * x for x in expected)))
+    return pd.DataFrame(rows, columns=["match", "wrong", "pairs", "looks", "independent"]).round(3)
+
+
+def learned(crowd: Crowd, rates: ErrorRates) -> pd.DataFrame:
+    """Rates of wrong answers on matches and non-matches, by the votes of a majority; and those learned on the way."""
+    same, known, rows, what = _same(crowd)[:, None], ~np.isnan(crowd.votes), [], (crowd.name,)
+    single = [float((crowd.votes != match)[known & (same == match)].mean()) for match in (True, False)]
+    for votes in (votes for votes in (1, 3, 5) if votes <= crowd.votes.shape[1]):
+        said = np.nanmean(crowd.votes[:, :votes], axis=1, keepdims=True) > 0.5
+        counted = [float((said[same == match] != match).mean()) for match in (True, False)]
+        rows.append((*what, votes, "counted", *(counted if votes > 1 else single)))
+        rows.append((*what, votes, "if errors were independent", *(majority_error(votes, p) for p in single)))
+        rows.append((*what, votes, "model of looks", *rates.majority(votes)[::-1]))
+    on_the_way, asked = [], []
+    for rng in SEEDS:
+        strategy = NoisyOrdering(crowd.similarity, rng=rng)
+        strategy.run(Oracle(crowd))
+        on_the_way.append(strategy.errors.majority(1)[::-1])
+        i, j, yes, _ = (np.array(x) for x in zip(*strategy.answers, strict=True))
+        match = crowd.labels[i] == crowd.labels[j]
+        asked.append([(~yes[match]).mean(), yes[~match].mean()])
+    rows.append((*what, 1, "counted where it asked", *np.mean(asked, axis=0)))
+    rows.append((*what, 1, "learned while asking", *np.mean(on_the_way, axis=0)))
+    return pd.DataFrame(rows, columns=["crowd", "votes", "how", "on matches", "on non-matches"]).round(6)
+
+
+def sizes(*found: Crowd) -> dict[str, dict[str, int]]:
+    """How many records and entities each crowd has."""
+    return {crowd.name: {"records": len(crowd.labels), "entities": len(np.unique(crowd.labels))} for crowd in found}
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file that is read."""
+    names = [f"{name}/{file}.txt" for name in ("gym", "allsports") for file in ("graph", "answers", "gold")]
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def record(folder: str | os.PathLike[str]) -> None:
+    """Replay everything and write what is recorded."""
+    gym, allsports = both = [read(folder, name) for name in ("gym", "allsports")]
+    rates = kinds_of_errors(gym, allsports)
+    plan: list[tuple] = [(gym, 1, ALL), (gym, 3, ["edge", "noisy"]), (gym, 5, ALL), (allsports, 1, ALL)]
+    plan += [(perfect(crowd), 1, ["edge", "noisy"]) for crowd in both]
+    plan += [(crowd, 1, ["noisy, all answers"], [1]) for crowd in both]
+    plan += [(cora_crowd(name, rates[name], 1), 1, CORA, FEW, BUDGET) for name in rates]
+    curves, rows = zip(*(runs(*settings) for settings in plan), strict=True)
+    tables = {
+        "crowds": pd.concat(curves),
+        "crowd_runs": pd.concat(rows),
+        "crowd_errors": pd.concat(map(errors, both)),
+        "crowd_votes": votes_wrong(gym, rates["gym"]),
+        "crowd_rates": pd.concat(learned(crowd, rates[crowd.name]) for crowd in both),
+    }
+    for name, table in tables.items():
+        table.to_csv(RECORDED.with_name(f"{name}.csv"), index=False, lineterminator="\n")
+    about = {"date": datetime.date.today(), "crowder": cr.__version__}
+    about |= {"sizes": sizes(*both), "SHA-256": checksums(Path(folder))}
+    RECORDED.with_suffix(".yml").write_text(yaml.safe_dump(about, sort_keys=False), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", default=os.environ.get(VARIABLE), help=f"by default {VARIABLE}")
+    folder = parser.parse_args().folder
+    if not folder:
+        parser.error(f"name the folder of the crowds, or set {VARIABLE}")
+    record(folder)
+
+
+if __name__ == "__main__":
+    main()

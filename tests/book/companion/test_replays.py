@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from book.claims.real_crowds import pilot
-from book.companion import crowds, recorded_replays, replays
+from book.companion import crowds, replays
 from crowder.beyond.answer_model import ErrorRates
 
 
@@ -77,18 +76,9 @@ def test_a_run_that_has_ended_keeps_its_clusters_in_the_mean():
     assert len(mean) <= replays.POINTS
 
 
-@pytest.mark.parametrize("rate", [0.002, 0.03, 0.2])
-def test_a_pilot_of_this_size_is_as_precise_as_it_says(rate):
-    """By the normal approximation, 1.96 standard errors are half the rate; by simulation, 95 % of pilots get there."""
-    m = pilot(rate, 0.5)
-    assert 1.96 * np.sqrt(rate * (1 - rate) / m) == pytest.approx(0.5 * rate, rel=0.01)
-    seen = np.random.default_rng(3).binomial(m, rate, 20_000) / m
-    assert 0.93 < (np.abs(seen - rate) <= 0.5 * rate + 1e-12).mean() < 0.97
-
-
 def test_a_crowd_for_cora_errs_at_the_rates_given():
     rates = ErrorRates(0.01, 0.1, vote=(0.02, 0.05))
-    crowd = recorded_replays.cora_crowd("these", rates, rng=1)
+    crowd = replays.cora_crowd("these", rates, rng=1)
     same = (crowd.labels[:, None] == crowd.labels)[np.triu_indices(len(crowd.labels), 1)]
     for match, rate in zip((False, True), rates.majority(1), strict=True):
         votes = crowd.votes[same == match, 0]
@@ -101,10 +91,10 @@ def test_a_crowd_for_cora_errs_at_the_rates_given():
 @pytest.mark.parametrize("name", ["gym", "allsports"])
 def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
     """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour."""
-    known = recorded_replays.read("runs")
+    known = crowds.table("runs")
     known = known[(known["crowd"] == name) & (known["votes"] == 1) & known["rng"].isin([1, 2])]
     known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)
-    _, found = recorded_replays.runs(real_crowds[name], 1, known["ordering"].unique(), [1, 2])
+    _, found = replays.runs(real_crowds[name], 1, known["ordering"].unique(), [1, 2])
     pd.testing.assert_frame_equal(found, known, rtol=1e-5, check_dtype=False)
 
 
@@ -113,25 +103,25 @@ def test_the_curves_that_are_recorded_are_those_of_a_replay(real_crowds, name, v
     """The means of all ten orders of ties, of the strategies that are cheap to replay."""
     known, cheap = crowds.recorded(), ["edge", "node", "evidence"]
     known = known[(known["crowd"] == name) & (known["votes"] == votes) & known["ordering"].isin(cheap)]
-    curves, _ = recorded_replays.runs(real_crowds[name], votes, cheap)
+    curves, _ = replays.runs(real_crowds[name], votes, cheap)
     pd.testing.assert_frame_equal(curves, known.reset_index(drop=True), atol=2e-5, check_dtype=False)
 
 
 def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, monkeypatch):
-    rates = recorded_replays.kinds_of_errors(**real_crowds)
-    wrong = recorded_replays.votes_wrong(real_crowds["gym"], rates["gym"])
-    pd.testing.assert_frame_equal(wrong, recorded_replays.read("votes"), atol=0.002)
-    errors = pd.concat([recorded_replays.errors(crowd) for crowd in real_crowds.values()], ignore_index=True)
-    pd.testing.assert_frame_equal(errors, recorded_replays.read("errors"))
-    monkeypatch.setattr(recorded_replays, "SEEDS", [1])  # of the means over ten runs
-    found = pd.concat([recorded_replays.learned(crowd, rates[crowd.name]) for crowd in real_crowds.values()])
-    known = recorded_replays.read("rates")
+    rates = replays.kinds_of_errors(**real_crowds)
+    wrong = replays.votes_wrong(real_crowds["gym"], rates["gym"])
+    pd.testing.assert_frame_equal(wrong, crowds.table("votes"), atol=0.002)
+    errors = pd.concat([replays.errors(crowd) for crowd in real_crowds.values()], ignore_index=True)
+    pd.testing.assert_frame_equal(errors, crowds.table("errors"))
+    monkeypatch.setattr(replays, "SEEDS", [1])  # of the means over ten runs
+    found = pd.concat([replays.learned(crowd, rates[crowd.name]) for crowd in real_crowds.values()])
+    known = crowds.table("rates")
     means = ["counted where it asked", "learned while asking"]
     found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
 
 
 def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real_crowds, crowds_path):
-    known = recorded_replays.source()
-    assert known["SHA-256"] == recorded_replays.checksums(crowds_path)
-    assert known["sizes"] == recorded_replays.sizes(*real_crowds.values())
+    known = crowds.source()
+    assert known["SHA-256"] == replays.checksums(crowds_path)
+    assert known["sizes"] == replays.sizes(*real_crowds.values())
