@@ -1,4 +1,4 @@
-"""Figures of the chapter *When to stop*."""
+"""Figures of the chapter *When to stop* and of the appendix *An audit*."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
 #: What the figures show, for readers who cannot see them.
@@ -51,20 +52,6 @@ def cora(recall: pd.DataFrame) -> Figure:
         ax.plot(end["questions"], end["recall"], **marks, zorder=3, label=f"{way} ordering, stopped")
     ax.set(xlabel="questions", ylabel="recall", ylim=(0, 1.05), xlim=(0, None))
     ax.legend(loc="lower right")
-    return fig
-
-
-def exact(pairs: pd.DataFrame) -> Figure:
-    """The stated chance of each open pair against its exact posterior probability."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.4))
-    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls=":", label="equal")
-    lone, others = pairs[pairs["lone"]], pairs[~pairs["lone"]]
-    look = {"ms": 4, "mfc": "none", "color": SKY}
-    ax.plot(others["exact"], others["stated"], "o", label="open to others, too", **look)
-    ax.plot(lone["exact"], lone["stated"], "D", ms=6, color=INK, label="open to each other only")
-    ax.set(xlabel="exact posterior probability of a match", ylabel="stated bound")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    fig.legend(loc="outside upper center", ncols=3)
     return fig
 
 
@@ -118,17 +105,38 @@ def rows(saved: pd.DataFrame, ideal: int) -> Figure:
     return fig
 
 
-def budget(bought: pd.DataFrame) -> Figure:
-    """Mean recall against the budget, for each ordering, with and without skipping."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.5))
-    mean = bought.groupby(["way", "passing", "budget"], as_index=False)["recall"].mean()
-    for (way, passing), part in mean.groupby(["way", "passing"]):
-        color, marker = LOOK[way]
-        if passing:
-            look = {"ls": "-", "markevery": 3, "mfc": color, "label": f"{way}, skipping"}
-        else:
-            look = {"ls": ":", "markevery": (1, 3), "mfc": "none", "label": way}
-        ax.plot(part["budget"], part["recall"], marker=marker, ms=4, color=color, **look)
-    ax.set(xlabel="budget, questions", ylabel="recall when it is spent", ylim=(-0.03, 1.03))
-    ax.legend(loc="lower right", fontsize=8.5)
+#: Color, marker and line of each data set, in their order.
+LOOKS = [
+    (EDGE.color, "D", "-"),
+    (NODE.color, "o", "-"),
+    (EVIDENCE.color, "^", "-"),
+    (INK, "s", "--"),
+    (SKY, "v", "--"),
+    (GREY, "P", ":"),
+]
+
+
+def cost(rows: pd.DataFrame) -> Figure:
+    """Questions until a recall is certified, as a share of those that settle every pair."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.6))
+    for (name, own), (color, marker, ls) in zip(rows.groupby("data", sort=False), LOOKS, strict=False):
+        ax.plot(own["target"], own["questions"] / own["all"], ls, marker=marker, ms=6, color=color, label=name)
+    ax.axhline(1, **{**FEWEST.line, "label": "every pair settled"})
+    ax.set_xticks(rows["target"].unique())
+    ax.xaxis.set_major_formatter(PercentFormatter(1, 0))
+    ax.yaxis.set_major_formatter(PercentFormatter(1, 0))
+    ax.set(xlabel="recall to be certified", ylabel="questions", ylim=(0, 1.12))
+    fig.legend(loc="outside upper center", ncols=3)
+    return fig
+
+
+def errors(shares: pd.DataFrame) -> Figure:
+    """The exact probability of an error against the number of matches, for each α."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.2))
+    for (alpha, own), (color, marker, ls) in zip(shares.groupby("α", sort=False), LOOKS, strict=False):
+        ax.plot(own["matches"], own["errors"] / alpha, ls, marker=marker, ms=5, color=color, label=f"α = {alpha:g}")
+    ax.axhline(1, color=GREY, ls=":")
+    ax.set(xlabel="matches among the open pairs", ylabel="probability of an error / α", ylim=(0, 1.08))
+    ax.set_xticks(np.arange(0, shares["matches"].max() + 1, 2))
+    fig.legend(loc="outside upper center", ncols=3)
     return fig

@@ -1,8 +1,9 @@
-"""Audits of many data sets: how often a certified recall is wrong, and what it costs.
+"""Audits of many data sets, and stopping by learned densities on two crowds: what chapter 13 shows of both.
 
-    python -m book.companion.audits [NAME ...]     writes these rows of book/data/measured/audit.csv
+    python benchmarks/audits.py [NAME ...]     writes these rows of book/data/measured/audit.csv
+    python benchmarks/audits.py learned        writes book/data/measured/learned_stops.csv
 
-Without names it writes all of them, which takes a quarter of an hour. gym and allsports are read from the folder
+Without names it writes all rows of audits, which takes a quarter of an hour. gym and allsports are read from the folder
 ``CROWDER_CROWDS`` (see `book.companion.crowds`); their crowd is perfect here: it knows the true entities.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +24,7 @@ from crowder.datasets import Dataset
 from crowder.pairs import candidates
 from crowder.people import people
 
-__all__ = ["DATA", "RECORDED", "TARGETS", "measured", "recorded"]
-
-RECORDED = Path(__file__).resolve().parents[1] / "data" / "measured" / "audit.csv"
+RECORDED = Path(__file__).resolve().parents[1] / "book" / "data" / "measured" / "audit.csv"
 TARGETS = (0.8, 0.9, 0.95, 0.99)
 RUNS = 200
 SIZES = [20, 15, 10, 10] + [5] * 10 + [2] * 30 + [1] * 60
@@ -88,21 +88,37 @@ def measured(name: str, runs: int = RUNS) -> pd.DataFrame:
     return pd.DataFrame(rows).round(6)
 
 
-def recorded() -> pd.DataFrame:
-    """The rows of the last run."""
-    return pd.read_csv(RECORDED)
+def learned(runs: int = 10) -> pd.DataFrame:
+    """Edge ordering with densities learned from the answers and δ = 0.01, on both crowds' similarities, with several
+    orders of tied pairs: questions to the end and when stopped, and matching pairs missed, as estimated and in truth.
+    """
+    rows = []
+    for name, seed in product(("gym", "allsports"), range(runs)):
+        data = _crowd(name)
+        crowd, matches = cr.Truth(data.labels), int(data.matching.sum())
+        run = cr.Stopping(cr.EdgeOrdering(data.condensed, rng=seed), run_delta=0.01).run(crowd)
+        rows.append({
+            "similarities": name, "run": seed,
+            "to the end": cr.edge_ordering(data.condensed, crowd, rng=seed).n_queries,
+            "questions": run.n_queries, "matches": matches,
+            "chance": run.run_estimate, "estimated": run.missed_estimate,
+            "missed": round((1 - float(run.recall(data.labels)[-1])) * matches),
+        })  # fmt: skip
+    return pd.DataFrame(rows).round(9)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(DATA), metavar="NAME", help=", ".join(DATA))
-    names = parser.parse_args().names
-    for name in names:
+    parser.add_argument("names", nargs="*", default=list(DATA), metavar="NAME", help=", ".join([*DATA, "learned"]))
+    for name in parser.parse_args().names:
+        if name == "learned":
+            learned().to_csv(RECORDED.with_name("learned_stops.csv"), index=False, lineterminator="\n")
+            continue
         if name not in DATA:
-            parser.error(f"NAME must be one of {', '.join(DATA)}, not {name!r}")
+            parser.error(f"NAME must be learned or one of {', '.join(DATA)}, not {name!r}")
         rows = measured(name)
         if RECORDED.exists():
-            rows = pd.concat([recorded().query("data != @name"), rows])
+            rows = pd.concat([pd.read_csv(RECORDED).query("data != @name"), rows])
         place = rows["data"].map({name: at for at, name in enumerate(DATA)})
         rows = rows.iloc[np.argsort(place.to_numpy(), kind="stable")]
         rows.to_csv(RECORDED, index=False, lineterminator="\n")
