@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -104,6 +104,25 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
             assert run.queries.tolist() == result.queries.tolist()
             asked += ordering.n_queries
     assert asked > 100
+
+
+@pytest.mark.parametrize("tables", [(0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 2, 3)])
+@pytest.mark.parametrize("known", [{}, {(0, 3): True}, {(1, 2): False}])
+@pytest.mark.parametrize("name", ["edge", "node"])
+def test_exactly_the_open_pairs_are_asked_whatever_the_candidates(name, known, tables):
+    """Of four records, every set of candidate pairs, and every clustering that tables and known answers allow."""
+    every, rng = list(combinations(range(4), 2)), np.random.default_rng(1)
+    unlike = {pair: False for pair in every if tables[pair[0]] == tables[pair[1]]}
+    allowed = [p for p in partitions(4) if all((p[i] == p[j]) == s for (i, j), s in (known | unlike).items())]
+    for kept, truth in product(product([False, True], repeat=6), allowed):
+        pairs, possible = np.array(every)[list(kept)], allowed
+        listed = sparse.coo_array((rng.permutation(6)[list(kept)] / 10 + 0.1, pairs.T), shape=(4, 4))
+        ordering = ORDERINGS[name](constrained(candidates(listed), (list(known), list(known.values())), tables))
+        while (pair := ordering.ask()) is not None:
+            assert both(possible, pair)
+            ordering.tell(pair, same := bool(truth[pair[0]] == truth[pair[1]]))
+            possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
+        assert not any(both(possible, pair) for pair in pairs)
 
 
 def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component():
