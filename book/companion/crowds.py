@@ -2,7 +2,7 @@
 
 The folder ``CROWDER_CROWDS`` has the folders ``gym`` and ``allsports`` of Saha and Subramanian (ESA 2019), with
 ``graph.txt`` (similarities), ``answers.txt`` and ``gold.txt``. The files are public but state no licence, so the book
-has only what `book.companion.replays` computed from them, in ``book/data/measured``:
+has only what ``benchmarks/crowds.py`` computed from them, in ``book/data/measured``:
 
 - ``crowds.csv``: mean recall, precision and F1 against the answers paid for, by crowd, votes and strategy;
 - ``crowd_runs.csv``: each run, its end, the answers until F1 stays at 0.95, and the area under its F1;

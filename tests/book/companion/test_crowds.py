@@ -1,9 +1,9 @@
-"""The real crowds: reading their files, replaying them, and what the book recorded of them."""
+"""The real crowds: reading their files."""
 
 import numpy as np
 import pytest
 
-from book.companion import crowds, replays
+from book.companion import crowds
 
 
 @pytest.fixture
@@ -33,18 +33,3 @@ def test_a_missing_pair_is_an_error(invented):
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
     with pytest.raises(ValueError, match="a pair has no similarity or no answer"):
         crowds.read(invented, "gym")
-
-
-def test_a_replay_counts_every_vote(invented):
-    """Pair (7, 9) is the most similar, then (5, 7), (6, 9), (5, 6); each question costs three answers."""
-    edge = replays.replay(crowds.read(invented, "gym"), "edge", 3, rng=1)
-    # One of two matching pairs is denied by the majority: recall 1/2, precision 1.
-    assert edge.iloc[-1][["recall", "precision"]].tolist() == [0.5, 1.0]
-    assert edge.iloc[-1]["answers"] % 3 == 0 and edge.iloc[-1]["F1"] == pytest.approx(2 / 3, abs=1e-6)
-
-
-def test_the_kth_question_about_a_pair_gets_its_kth_vote(invented):
-    """Pair (5, 7) has the votes 1, 0, 0; pair (7, 9) has two, and keeps the last of them."""
-    single = replays.Oracle(crowds.read(invented, "gym"))
-    assert [single(0, 2), single(2, 0), single(0, 2), single(0, 2)] == [True, False, False, False]
-    assert [single(2, 3) for _ in range(3)] == [False] * 3 and single.paid == 7

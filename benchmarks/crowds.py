@@ -1,9 +1,9 @@
 """Every strategy replayed on crowds whose answers are all known: what each answer paid for adds to the clusters.
 
-    python -m book.companion.replays [FOLDER]
+    python benchmarks/crowds.py [FOLDER]
 
-replays all of them on the real crowds in FOLDER (by default ``CROWDER_CROWDS``) and on a sample of cora, which takes
-about half an hour, and writes the tables of `book.companion.crowds`, which the chapter *Real crowds* shows.
+replays them on the real crowds in FOLDER (by default ``CROWDER_CROWDS``) and on a sample of cora, which takes about
+half an hour, and writes the tables of `book.companion.crowds`, which the chapter *Real crowds* shows.
 """
 
 from __future__ import annotations
@@ -34,11 +34,6 @@ from crowder.beyond.member_votes import MemberVote
 from crowder.beyond.noisy_ordering import NoisyOrdering
 from crowder.voting import majority_error
 
-__all__ = [
-    "STRATEGIES", "Oracle", "cora_crowd", "errors", "kinds_of_errors", "learned", "mean_curve", "perfect",
-    "quality", "record", "replay", "runs", "sizes", "summary", "votes_wrong",
-]  # fmt: skip
-
 #: Mean curves have so many points.
 POINTS = 40
 #: The baseline that asks the most similar pairs once clusters its answers at so many places.
@@ -52,13 +47,6 @@ class Oracle:
     """The crowd's votes, paid for one by one: the k-th question about a pair gets its k-th vote; or a majority each.
 
     Strategies that keep contradictions, and could go on, end when `budget` answers are paid for.
-
-    Examples
-    --------
-    >>> crowd = Crowd("two", np.array([0, 0]), np.array([0.5]), np.array([[1.0, 0.0, 1.0]]))
-    >>> single, three = Oracle(crowd), Oracle(crowd, 3)
-    >>> [single(0, 1) for _ in range(4)], single.paid, three(0, 1), three.paid
-    ([True, False, True, True], 4, True, 3)
     """
 
     def __init__(self, crowd: Crowd, votes: int = 1, budget: float = inf) -> None:
@@ -87,13 +75,7 @@ class Point(NamedTuple):
 
 
 def quality(answers: int, clusters: np.ndarray, labels: np.ndarray) -> Point:
-    """Precision and recall over pairs; precision is 1 if nothing is joined.
-
-    Examples
-    --------
-    >>> quality(3, np.array([0, 0, 0]), np.array([5, 5, 6]))
-    Point(answers=3, recall=1.0, precision=0.3333333333333333, F1=0.5)
-    """
+    """Precision and recall over pairs; precision is 1 if nothing is joined."""
     _, both = np.unique(np.stack([clusters, labels]), axis=1, return_counts=True)
     joined, match, right = (float((m * (m - 1)).sum()) for m in (np.bincount(clusters), np.bincount(labels), both))
     return Point(answers, right / match, right / joined if joined else 1.0, 2 * right / (joined + match))
@@ -212,14 +194,7 @@ def replay(crowd: Crowd, strategy: str, votes: int, rng: int, budget: float = in
 
 
 def summary(run: pd.DataFrame, horizon: int) -> dict[str, float]:
-    """Where a run ends, the answers until F1 stays at `LEVEL` (NaN if it does not), and the mean F1 up to a horizon.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"answers": [0, 10, 20], "recall": 1.0, "precision": 1.0, "F1": [0.0, 0.96, 1.0]})
-    >>> summary(run, 40)["until"], summary(run, 40)["area"]
-    (10.0, 0.74)
-    """
+    """Where a run ends, the answers until F1 stays at `LEVEL` (NaN if it does not), and the mean F1 up to a horizon."""
     low, end = np.flatnonzero(run["F1"] < LEVEL), run.iloc[-1]
     until = float(run["answers"].iloc[low[-1] + 1]) if len(low) and low[-1] + 1 < len(run) else np.nan
     lengths = np.diff(np.minimum(np.append(run["answers"], horizon), horizon))

@@ -1,12 +1,19 @@
 """Replays of strategies on crowds whose answers are all known, and what is recorded of them."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from book.companion import crowds, replays
+from book.companion import crowds
 from crowder.beyond.answer_model import ErrorRates
+
+spec = importlib.util.spec_from_file_location("replays", Path(__file__).parents[2] / "benchmarks" / "crowds.py")
+replays = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(replays)
 
 
 @pytest.fixture
@@ -16,6 +23,28 @@ def twelve():
     same = (labels[:, None] == labels)[np.triu_indices(12, 1)]
     similarity = np.where(same, 0.6, 0.4) + np.random.default_rng(1).uniform(-0.3, 0.3, len(same))
     return crowds.Crowd("twelve", labels, similarity, np.column_stack([same] * 3).astype(float))
+
+
+@pytest.fixture
+def four():
+    """Two entities, {0, 2} and {1, 3}; the pair (0, 2) is answered wrongly by two of three, (2, 3) only twice."""
+    votes = [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1], [0, 0, np.nan]]
+    return crowds.Crowd("four", np.array([0, 1, 0, 1]), np.array([0.3, 0.9, 0.2, 0.1, 0.8, 1.0]), np.array(votes))
+
+
+def test_a_replay_counts_every_vote(four):
+    """Pair (2, 3) is the most similar, then (0, 2), (1, 3), (0, 1); each question costs three answers."""
+    edge = replays.replay(four, "edge", 3, rng=1)
+    # One of two matching pairs is denied by the majority: recall 1/2, precision 1.
+    assert edge.iloc[-1][["recall", "precision"]].tolist() == [0.5, 1.0]
+    assert edge.iloc[-1]["answers"] % 3 == 0 and edge.iloc[-1]["F1"] == pytest.approx(2 / 3, abs=1e-6)
+
+
+def test_the_kth_question_about_a_pair_gets_its_kth_vote(four):
+    """Pair (0, 2) has the votes 1, 0, 0; pair (2, 3) has two, and keeps the last of them."""
+    single = replays.Oracle(four)
+    assert [single(0, 2), single(2, 0), single(0, 2), single(0, 2)] == [True, False, False, False]
+    assert [single(2, 3) for _ in range(3)] == [False] * 3 and single.paid == 7
 
 
 @pytest.mark.parametrize("strategy", replays.STRATEGIES)
@@ -96,6 +125,14 @@ def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
     known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)
     _, found = replays.runs(real_crowds[name], 1, known["ordering"].unique(), [1, 2])
     pd.testing.assert_frame_equal(found, known, rtol=1e-5, check_dtype=False)
+
+
+def test_a_run_on_cora_that_is_recorded_is_that_of_a_replay(real_crowds):
+    rates, known = replays.kinds_of_errors(**real_crowds), crowds.table("runs")
+    crowd = replays.cora_crowd("allsports", rates["allsports"], 1)
+    known = known[(known["crowd"] == crowd.name) & (known["ordering"] == "noisy") & (known["rng"] == 2)]
+    _, found = replays.runs(crowd, 1, ["noisy"], [2], crowds.BUDGET)
+    pd.testing.assert_frame_equal(found, known.reset_index(drop=True), rtol=1e-5, check_dtype=False)
 
 
 @pytest.mark.parametrize(("name", "votes"), [("gym", 1), ("gym", 5), ("allsports", 1)])
