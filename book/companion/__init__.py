@@ -1,7 +1,7 @@
 """What a notebook imports besides `crowder`: figures, tables, numbers for the prose.
 
-The claims of a chapter come from its module in `book.claims`. Charts, the paper's printed numbers and the like are
-imported one by one (``from book.companion import published``), so that a chapter depends only on what it uses.
+Evidence for claims, charts, the paper's printed numbers and the like are imported one by one (``from book.companion
+import published``), so that a chapter depends only on what it uses.
 """
 
 from importlib import import_module

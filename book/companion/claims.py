@@ -158,7 +158,7 @@ def _carrying(pieces: Iterable[Evidence]) -> list[Evidence]:
     """The pieces on which the basis rests: those for the statement that holds."""
     pieces = list(pieces)
     refuted = any(piece.kind == "counterexample" and not piece.corrected for piece in pieces)
-    return [p for p in pieces if p.corrected == refuted and not p.also and p.kind in BASES]
+    return [p for p in pieces if p.corrected == refuted and p.kind in BASES]
 
 
 def corrected(piece: Evidence) -> Evidence:
@@ -177,35 +177,3 @@ def corrected(piece: Evidence) -> Evidence:
 def _line(piece: Evidence) -> str:
     role = "*instead:* " if piece.corrected else ""
     return f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what}: {piece.figure}"
-
-
-# --- until every chapter has its own evidence -------------------------------------------------------------------------
-
-
-def also(piece: Evidence) -> Evidence:
-    return piece._replace(also=True)
-
-
-def says(piece: Evidence, sentence: str) -> Evidence:
-    return piece._replace(says=" ".join(sentence.split()))
-
-
-def of_chapter(module: str):
-    known = {}
-
-    def claim(id):
-        def add(evidence):
-            known[id] = evidence
-            return evidence
-
-        return add
-
-    def check_one(id, **given):
-        pieces = []
-        try:
-            pieces.extend(known[id](**given))
-        except Exception as error:
-            pieces.append(Evidence("error", f"{type(error).__name__}: {error}", False, "no result"))
-        check(id, *pieces, says=next((piece.says for piece in pieces if piece.says), ""))
-
-    return claim, check_one

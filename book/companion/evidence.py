@@ -39,22 +39,18 @@ class Evidence(NamedTuple):
     holds : bool
     figure : str
         The number that shows it (Markdown).
-    also, corrected : bool
-        Whether it is additional support, and whether it concerns the corrected statement.
+    corrected : bool
+        Whether it concerns the corrected statement.
     where : str
         At which cases something was tried, if it was not derived for all: "exact at ...".
-    says : str
-        The one sentence that a reader sees while the evidence is folded (Markdown).
     """
 
     kind: str
     what: str
     holds: bool
     figure: str
-    also: bool = False
     corrected: bool = False
     where: str = ""
-    says: str = ""
 
 
 def identity(what: str, *differences, shows: str = "") -> Evidence:

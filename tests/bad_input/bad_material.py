@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 import crowder as cr
-from book.companion import claims, interactive
+from book.companion import interactive
 from crowder import people
 from crowder.beyond import member_votes as members
 
@@ -229,24 +229,3 @@ def words():
 
 def nothing(rng):
     return {"x": 1}
-
-
-# --- claims -----------------------------------------------------------------------------------------------------------
-
-DECLARED = {"place": "p", "statement": "s", "basis": "exact", "touches": ()}
-
-
-def declaring(evidence=lambda: iter([]), **changed):
-    """A claim of a chapter of its own."""
-    return claims.of_chapter("m")[0]("C15", **DECLARED | changed)(evidence)
-
-
-def twice_declared(id):
-    claim, _ = claims.of_chapter("m")
-    for _ in range(2):
-        claim(id, **DECLARED)(lambda: iter([]))
-
-
-def yielding(*things):
-    """A claim whose evidence is these things."""
-    return declaring(lambda n=1: iter(things))

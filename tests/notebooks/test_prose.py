@@ -114,9 +114,8 @@ def read(path):
         found += [(n, cell["id"]) for text in texts for n in typed(text)]
         if cell["cell_type"] == "code":
             code |= literals(source)
-    for folder in ("book/claims", "notebooks/plots"):  # what belongs to the chapter, and stands beside it
-        module = ROOT / folder / f"{path.stem.partition('-')[2].replace('-', '_')}.py"
-        code |= literals(module.read_text(encoding="utf-8")) if module.exists() else set()
+    plots = ROOT / "notebooks" / "plots" / f"{path.stem.partition('-')[2].replace('-', '_')}.py"
+    code |= literals(plots.read_text(encoding="utf-8")) if plots.exists() else set()
     return found, code
 
 

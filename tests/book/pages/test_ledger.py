@@ -547,7 +547,7 @@ def test_a_written_argument_is_found_by_its_label(project, tmp_path, label, role
 
 # --- judging --------------------------------------------------------------------------------------------------------
 
-PIECE = {"kind": "exact", "what": "w", "holds": True, "figure": "fine", "also": False, "corrected": False}
+PIECE = {"kind": "exact", "what": "w", "holds": True, "figure": "fine", "corrected": False}
 BAD = PIECE | {"what": "v", "holds": False, "figure": "off by one"}
 
 

@@ -1,1 +1,0 @@
-"""What is left of the old modules of claims, until every chapter has its own evidence."""
