@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, RED, SKY
+from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
 from notebooks.plots import real_crowds
 
 #: What the figures show, for readers who cannot see them.
