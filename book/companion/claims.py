@@ -91,13 +91,6 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
         The sentence that the page shows while the evidence is folded, such as "All 576 counts are at most 6.6 % of
         the worst case."; without it, the words and the figure of the decisive piece.
 
-    Raises
-    ------
-    TypeError
-        If a piece is not `Evidence`.
-    ValueError
-        If a chapter checks a claim twice in one build.
-
     Examples
     --------
     >>> check("C99", agreement("twice one", 2 * 1, 2))

@@ -15,16 +15,8 @@ __all__ = ["exceeds", "limit", "mean_and_error", "simulation", "trend"]
 def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
     """Means of seeded simulations compared with their expected values.
 
-    Parameters
-    ----------
-    what : str
-    mean, error : float or array_like
-        Means and their standard errors.
-    expected : float or array_like
-    size : int
-        Draws or runs per mean.
-    limit : float
-        How many standard errors a mean may be off. At 4, a true claim fails once in 16,000 times for each mean.
+    `size` is the number of draws or runs per mean, and `limit` how many standard errors a mean may be off. At 4, a true
+    claim fails once in 16,000 times for each mean.
 
     Examples
     --------
@@ -43,16 +35,8 @@ def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.
 def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
     """Means of seeded simulations that lie clearly above a floor.
 
-    Parameters
-    ----------
-    what : str
-    mean, error : float or array_like
-        Means (of differences, say) and their standard errors.
-    floor : float or array_like
-    size : int
-        Draws or runs per mean.
-    limit : float
-        How many standard errors each mean must be above its floor, at least.
+    `size` is the number of draws or runs per mean, and `limit` how many standard errors each mean must be above its
+    floor, at least.
 
     Examples
     --------
@@ -99,15 +83,8 @@ def _scores(what: str, mean, error, expected) -> np.ndarray:
 def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
     """A power law fitted by least squares in logarithms.
 
-    Parameters
-    ----------
-    what : str
-    x, y : array_like
-        x positive, over at least three decades; with a y that is not positive, the evidence does not hold.
-    exponent : float
-        The claimed exponent.
-    within : float
-        How far the fitted exponent may be off.
+    x is positive, over at least three decades; with a y that is not positive, the evidence does not hold. The fitted
+    exponent may be off by `within`.
 
     Examples
     --------
@@ -129,16 +106,9 @@ def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
 def limit(what: str, x, y, value, *, within: float) -> Evidence:
     """Values along a sequence that approach a limit: a trend, however close they come.
 
-    Parameters
-    ----------
-    what : str
-    x, y : array_like
-        x positive, over at least three decades.
-    value : float
-        The claimed limit of y as x grows.
-    within : float
-        How far from the limit the value at the largest x may be. In the last decade, values that are farther away must
-        be no farther than the one before; how a sequence begins says nothing about its limit.
+    x is positive, over at least three decades, and `value` the claimed limit of y as x grows. At the largest x, y may
+    be off by `within`. In the last decade, values that are farther away must be no farther than the one before; how a
+    sequence begins says nothing about its limit.
 
     Examples
     --------

@@ -56,15 +56,9 @@ class Evidence(NamedTuple):
 def identity(what: str, *differences, shows: str = "") -> Evidence:
     """Symbolic identities: each difference of two sides simplifies to zero.
 
-    Parameters
-    ----------
-    what : str
-    *differences : sympy expression or pair of them
-        At least one; a pair stands for the difference of its two sides. If none has a free symbol, they compare
-        numbers, which proves nothing beyond these numbers: the evidence is then "exact". Where sympy cancels a
-        difference with symbols as soon as it is written down, a pair keeps them.
-    shows : str
-        What the identities show, for the figure.
+    A pair stands for the difference of its two sides, and keeps symbols that sympy would cancel as soon as the
+    difference is written down. If no difference has a free symbol, they compare numbers, which proves nothing beyond
+    these numbers: the evidence is then "exact". `shows` says what the identities show, for the figure.
 
     Examples
     --------
@@ -92,16 +86,8 @@ def identity(what: str, *differences, shows: str = "") -> Evidence:
 def inequality(what: str, *expressions, over: Mapping | None = None, shows: str = "") -> Evidence:
     """Symbolic inequalities: each expression is proved to be nonnegative for all values of its symbols.
 
-    Parameters
-    ----------
-    what : str
-    *expressions : sympy expression
-        At least one, with a free symbol in at least one of them. Symbols range over the positive numbers, if `over`
-        does not say otherwise.
-    over : mapping
-        Symbol to the ends of its range, such as ``{e: (0, 1)}``; the upper one may be infinite.
-    shows : str
-        What the inequalities show, for the figure.
+    Symbols range over the positive numbers, or between the ends that `over` gives, such as ``{e: (0, 1)}``; the upper
+    one may be infinite.
 
     Notes
     -----
@@ -194,15 +180,8 @@ def _sign(factor, ends: dict) -> int:
 def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
     """Cases in each of which something is true: exact, but only there.
 
-    Parameters
-    ----------
-    what : str
-    *truths : bool or sympy relation
-        At least one; a relation that sympy cannot decide does not hold.
-    where : str, keyword only
-        Which cases these are, to follow "exact at"; such as "all orders of up to four records".
-    shows : str
-        What they show, for the figure.
+    `where` says which cases these are, to follow "exact at", such as "all orders of up to four records"; `shows` what
+    they show, for the figure. A relation that sympy cannot decide does not hold.
 
     Examples
     --------
@@ -224,16 +203,8 @@ def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
 def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
-    Parameters
-    ----------
-    what : str
-    value, expected : number or array_like
-        If their shapes differ, the evidence does not hold.
-    tolerance : float
-    relative : bool
-        Measure the difference relative to the expected value; if that is 0, the evidence does not hold.
-    where : str
-        At which cases, to follow "exact at"; by default the number of values and `what`, if there are several.
+    With `relative`, differences are relative to the expected values, which must not be 0. Numbers of another shape do
+    not agree. `where` says at which cases, to follow "exact at"; by default it is the number of values and `what`.
 
     Examples
     --------
@@ -272,15 +243,9 @@ def agreement(what: str, value, expected, *, tolerance: float = 0, relative: boo
 def bounded(what: str, value, limit, *, where: str = "") -> Evidence:
     """Values that must not exceed their limits, at every point evaluated.
 
-    Parameters
-    ----------
-    what : str
-        States the range.
-    value, limit : float or array_like
-        Broadcast together. Without finite values and finite, positive limits the evidence does not hold. The figure
-        is the largest ratio.
-    where : str
-        At which cases, to follow "exact at"; by default the number of points and `what`.
+    Values and limits are broadcast together; without finite values and finite, positive limits the evidence does not
+    hold. The figure is the largest ratio. `where` says at which cases; by default it is the number of points and
+    `what`.
 
     Examples
     --------
@@ -311,18 +276,8 @@ _RELATIONS = {
 def counterexample(what: str, *, value, relation: str, printed, margin: float = 0.0) -> Evidence:
     """One instance in which the printed statement is false.
 
-    Parameters
-    ----------
-    what : str
-        The instance.
-    value : number
-        What the arithmetic gives.
-    relation : {"at most", "at least", "equal"}
-        What the statement says the value is, relative to `printed`.
-    printed : number
-        What the statement gives.
-    margin : float
-        How far apart value and printed must be to contradict each other; 0 for exact numbers.
+    The statement says that the value is "at most", "at least" or "equal" to what is `printed`. To contradict it, they
+    must be more than `margin` apart, which is 0 for exact numbers.
 
     Examples
     --------
@@ -343,15 +298,7 @@ def counterexample(what: str, *, value, relation: str, printed, margin: float = 
 def vanishing(what: str, ratio, variable, to, *, direction: str = "+") -> Evidence:
     """A counterexample to an order of growth, whatever its constant: what is needed, over the printed form, tends to 0.
 
-    Parameters
-    ----------
-    what : str
-        What tends to what.
-    ratio : sympy expression
-        Of one variable.
-    variable : sympy symbol
-    to : number or sympy expression
-        Where the limit is taken; from above, or from below with ``direction="-"``.
+    The limit of the ratio, an expression of one variable, is taken from above, or from below with ``direction="-"``.
 
     Examples
     --------
@@ -389,15 +336,8 @@ def none_needed(what: str, value, form) -> Evidence:
 def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
     """Several readings of one statement, each run and scored; the best must be the one that the page names.
 
-    Parameters
-    ----------
-    what : str
-    scores : mapping
-        Reading to score; the smallest fits best.
-    fits : str
-        The reading that the page names.
-    unit : str
-        What a score is.
+    `scores` maps readings to their scores; the smallest fits best. `fits` is the reading that the page names, and
+    `unit` what a score is.
 
     Examples
     --------

@@ -173,11 +173,6 @@ def show(
     parameters : mapping, optional
         What the figure was made with (seed, repetitions, …); saved in the JSON file.
 
-    Raises
-    ------
-    ValueError
-        For an empty caption, alt text or data, a name of another form or, during a build, a name shown twice.
-
     Examples
     --------
     >>> fig, ax = plt.subplots()
@@ -232,11 +227,6 @@ def table(
     parameters : mapping, optional
         What the table was made with; saved in the JSON file.
 
-    Raises
-    ------
-    ValueError
-        As for :func:`show`, and for the format of an unknown column.
-
     Examples
     --------
     >>> table(pd.DataFrame({"t": [1, 2], "L": [0.5, 0.25]}), "tab-l", caption="The integral.", formats={"L": ".2f"})
@@ -258,10 +248,7 @@ def table(
 def say(text: str) -> None:
     """Display Markdown that contains computed numbers.
 
-    Parameters
-    ----------
-    text : str
-        Markdown, usually an f-string; common indentation is removed. In the book, maths and roles work.
+    Common indentation is removed; in the book, maths and roles work.
 
     Examples
     --------

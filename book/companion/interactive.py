@@ -30,17 +30,7 @@ VEGALITE = "application/vnd.vegalite.v6+json"
 class Words:
     """A sentence for every setting of some parameters, for readers who cannot see the chart.
 
-    Parameters
-    ----------
-    by : sequence of str
-        Names of parameters of the chart.
-    texts : mapping
-        A tuple of their values, in this order, to the sentence.
-
-    Raises
-    ------
-    ValueError
-        If a sentence is missing for a combination of values, or empty.
+    `by` names parameters of the chart; `texts` maps each tuple of their values, in this order, to the sentence.
 
     Examples
     --------
@@ -98,13 +88,6 @@ def show(
         The parameter that the buttons "Back" and "Next" move.
     still : mapping, optional
         Values of parameters in the still picture; the others keep their initial value.
-
-    Raises
-    ------
-    ValueError
-        As for `book.companion.figures.show`, and for a parameter that is not bound to an input of the chart.
-    TypeError
-        If chart, words, step or still have the wrong type.
 
     Examples
     --------

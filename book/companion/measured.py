@@ -20,20 +20,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "measured"
 
 
 def read(name: str, folder=None) -> pd.DataFrame:
-    """One table of measurements.
-
-    Parameters
-    ----------
-    name : str
-        Of a file in that folder, for example ``"orderings"`` or ``"plans"``.
-    folder : path, optional
-        Another folder to which ``make bench`` wrote its files.
-
-    Raises
-    ------
-    FileNotFoundError
-        The files are part of a clone of the book, not of an installed package.
-    """
+    """One table of measurements."""
     path = Path(folder or FOLDER) / f"{name}.csv"
     if not path.is_file():
         raise FileNotFoundError(

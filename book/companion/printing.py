@@ -20,18 +20,9 @@ __all__ = ["escape_markup", "exactly", "markdown_table", "number"]
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
     """A table as Markdown, with numbers aligned to the right.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Single, distinct column names; the index is not printed.
-    formats : mapping
-        Column name to a format specification or a function from a value to text.
-
-    Returns
-    -------
-    str
-        Without a format, integers have a comma between thousands and floats four significant digits; missing values
-        are dashes, and anything else is converted by ``str``.
+    `formats` maps a column to a format specification or a function from a value to text. Without one, integers have a
+    comma between thousands and floats four significant digits; missing values are dashes, and anything else is
+    converted by ``str``. The index is not printed.
 
     Examples
     --------

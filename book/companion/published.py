@@ -65,15 +65,7 @@ class Group(NamedTuple):
     def frame(self, *, as_code: str | None = None) -> pd.DataFrame:
         """The numbers as a table: one column per level, except that the names of the last level become columns.
 
-        Parameters
-        ----------
-        as_code : str, keyword only
-            A column whose names are converted to the spelling of the package, ``dist1`` for ``Dist-1``.
-
-        Raises
-        ------
-        KeyError
-            If there is no such column.
+        The names in the column `as_code` are converted to the spelling of the package, ``dist1`` for ``Dist-1``.
 
         Examples
         --------
@@ -98,18 +90,6 @@ class Group(NamedTuple):
 
 def read(path: str | os.PathLike | None = None) -> dict[str, Group]:
     """All groups by name, from ``book/data/published.yml``.
-
-    Parameters
-    ----------
-    path : path, optional
-        Another file of the same form.
-
-    Raises
-    ------
-    FileNotFoundError
-        The file is part of a clone of the book, not of an installed package.
-    ValueError
-        For a file that is not valid, an incomplete group, or an unknown rule.
 
     Examples
     --------
@@ -196,11 +176,8 @@ def in_words(rule: Any) -> str:
 def cluster_sizes(*, announced: bool = False) -> list[int]:
     """The cluster sizes that the paper lists for its synthetic data, in its order.
 
-    Parameters
-    ----------
-    announced : bool, keyword only
-        Only the first of them, as many as the number of clusters that the paper states. These have the stated
-        number of records, while the whole list has more of both (chapter 8).
+    With `announced` only the first of them, as many as the number of clusters that the paper states. These have the
+    stated number of records, while the whole list has more of both (chapter 8).
 
     Examples
     --------
@@ -216,28 +193,9 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
 def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = 0.0, runs: int | None = None) -> bool:
     """Whether a regenerated number agrees with the printed one, by a rule of ``book/data/published.yml``.
 
-    Parameters
-    ----------
-    rule : str or dict
-        ``"equal"``; ``"at least"`` or ``"at most"``, for the regenerated number; ``{"percent": p}``: the difference is
-        at most p per cent of the printed number; ``{"deviations": d}``: see Notes.
-    printed, regenerated : float
-        With "deviations", `regenerated` is the mean of `runs` runs.
-    sd : float, keyword only
-        Standard deviation of one run.
-    runs : int, keyword only
-        How many there were, at least two.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        For an unknown rule, or "deviations" without runs or a finite standard deviation.
-    TypeError
-        If the number of runs is not whole.
+    Rules are ``"equal"``; ``"at least"`` or ``"at most"``, for the regenerated number; ``{"percent": p}``: the
+    difference is at most p per cent of the printed number; ``{"deviations": d}`` of a mean of `runs` runs with this
+    standard deviation: see Notes.
 
     Notes
     -----
@@ -295,16 +253,6 @@ def compare(
         The number of runs over which the numbers are means.
     setting : str, keyword only
         What the paper leaves open and was chosen here, such as the similarity function; it stands beside the numbers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``name``, ``printed``, ``regenerated``, ``sd`` and ``agrees``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown group, or names other than those of the group.
 
     Examples
     --------

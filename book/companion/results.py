@@ -52,20 +52,8 @@ def uses(data: Dataset) -> Dataset:
 def glue(**values: Any) -> None:
     """Name computed numbers for the prose, where the role ``{glue:text}`name:.2f``` shows them.
 
-    Parameters
-    ----------
-    **values : number or str
-        Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with
-        computed numbers, which the role ``{glue:md}`name:myst``` shows.
-
-    Raises
-    ------
-    TypeError
-        If a value is neither a number nor text.
-
-    Notes
-    -----
-    Outside a notebook this does nothing.
+    Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with computed
+    numbers, which the role ``{glue:md}`name:myst``` shows. Outside a notebook this does nothing.
 
     Examples
     --------

@@ -46,22 +46,9 @@ NODES = 12
 def shaped(n: int, k: int, shape: str) -> list[int]:
     """Sizes of k clusters with n records in total.
 
-    Parameters
-    ----------
-    n, k : int
-    shape : {"equal", "one large", "as 1/i"}
-        As equal as possible; half of the records in one cluster, the others equal; the i-th in proportion to 1/i.
-        Each has at least 1 record, and the remainder of the rounding goes to the largest.
-
-    Returns
-    -------
-    list of int
-        Largest first.
-
-    Raises
-    ------
-    ValueError
-        For an unknown shape, or if k clusters need more than n records.
+    "equal": as equal as possible; "one large": half of the records in one cluster, the others equal; "as 1/i": the
+    i-th in proportion to 1/i. Each has at least one record, and the remainder of the rounding goes to the largest,
+    which is first.
 
     Examples
     --------
@@ -89,23 +76,9 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
     """All quantities that the explorer shows for one model and one clustering.
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        The cluster sizes.
-    nodes : int, keyword only
-        Of the quadrature in `crowder.counting.expected_counts.expected_queries`.
-
-    Returns
-    -------
-    dict
-        For each of `QUESTIONS` the expected number of questions, or a bound on it. In node ordering, records
-        arrive in random order, as its bound assumes.
-
-    Notes
-    -----
-    O(m²) per node for a largest cluster of m records (see `expected_counts` and `bounds` in `crowder.counting`).
+    For each of `QUESTIONS` the expected number of questions, or a bound on it, with so many `nodes` of the quadrature
+    in `crowder.counting.expected_counts.expected_queries`. In node ordering, records arrive in random order, as its
+    bound assumes.
 
     Examples
     --------
@@ -134,24 +107,8 @@ def grid(
 ) -> pd.DataFrame:
     """`questions` for every model, ε, number of clusters and shape.
 
-    Parameters
-    ----------
-    models : mapping
-        Name to a function of ε. "uniform" does not depend on ε and is computed once.
-    epsilons : sequence of float
-    n : int
-        Number of records.
-    clusters : sequence of int
-        Numbers of clusters.
-
-    Returns
-    -------
-    DataFrame
-        Columns model, epsilon, clusters, shape and those of `QUESTIONS`.
-
-    Notes
-    -----
-    One call of `questions` per row, except for the uniform model.
+    A model is a function of ε; "uniform" does not depend on it and is computed once. Columns: model, epsilon, clusters,
+    shape and those of `QUESTIONS`.
 
     Examples
     --------
@@ -178,23 +135,8 @@ def grid(
 def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> tuple[SimilarityModel, list[int]]:
     """The model and the cluster sizes of a state of the explorer, as the page has it in its address.
 
-    Parameters
-    ----------
-    address : str
-        For example "model=dist1&epsilon=0.26&clusters=20*12, 5" (twelve clusters of 20 records, one of 5), or
-        "model=own&green=...&red=...&clusters=..." with ten heights each.
-    cora : mapping, optional
-        The heights "green" and "red" of the model "cora".
-
-    Returns
-    -------
-    model : SimilarityModel
-    sizes : list of int
-
-    Raises
-    ------
-    ValueError
-        If the address names no model or no clusters.
+    For example "model=dist1&epsilon=0.26&clusters=20*12, 5" (twelve clusters of 20 records, one of 5), or
+    "model=own&green=...&red=...&clusters=..." with ten heights each; `cora` has those of the model "cora".
 
     Examples
     --------
@@ -222,17 +164,7 @@ def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> 
 def states(addresses: Mapping[str, str], cora: Mapping[str, Sequence[float]] | None = None) -> pd.DataFrame:
     """The numbers of some states of the explorer.
 
-    Parameters
-    ----------
-    addresses : mapping
-        Names to addresses, as in `setting`.
-    cora : mapping, optional
-        As in `setting`.
-
-    Returns
-    -------
-    DataFrame
-        Columns state, Hellinger distance and those of `QUESTIONS`.
+    `addresses` maps names to addresses as in `setting`; columns: state, Hellinger distance and those of `QUESTIONS`.
 
     Examples
     --------
@@ -251,10 +183,7 @@ def states(addresses: Mapping[str, str], cora: Mapping[str, Sequence[float]] | N
 def tenths(data: Dataset) -> dict[str, list[float]]:
     """The heights, on ten bins of [0, 1], of the densities of a data set's similarities.
 
-    Returns
-    -------
-    dict
-        "green", of the matches, and "red", of the non-matches.
+    "green" are those of the matches, "red" those of the non-matches.
 
     Examples
     --------
@@ -273,18 +202,9 @@ def tenths(data: Dataset) -> dict[str, list[float]]:
 def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, settings: Mapping[str, Any]) -> None:
     """Display the explorer: on the page it takes the place of a still picture, which remains where no scripts run.
 
-    Parameters
-    ----------
-    fig, name, caption, alt, data
-        As for `book.companion.figures.show`.
-    settings : mapping
-        start, the state shown first, as in `setting`; links, the states that links in the text set, by name; clusters,
-        examples by name ("20*12"); cora, the ten heights of each of its densities, "green" and "red".
-
-    Raises
-    ------
-    ValueError
-        As for `book.companion.figures.show`, and if a setting is missing.
+    The arguments are those of `book.companion.figures.show`, and `settings`: start, the state shown first, as in
+    `setting`; links, the states that links in the text set, by name; clusters, examples by name ("20*12"); cora, the
+    ten heights of each of its densities, "green" and "red".
 
     Examples
     --------

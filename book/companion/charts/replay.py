@@ -60,24 +60,7 @@ class Step(NamedTuple):
 def steps(run: Resolution) -> list[Step]:
     """Replay a run question by question.
 
-    Parameters
-    ----------
-    run : Resolution
-        Questions and answers, none of them about a pair that is already settled.
-
-    Returns
-    -------
-    list of Step
-        One more than the questions; the first is the state before them.
-
-    Raises
-    ------
-    ValueError
-        If a question is about a settled pair, or not about a pair of records.
-
-    Notes
-    -----
-    O(n²) time and memory, in addition to the components listed in each step.
+    The first step is the state before the questions. A question about a settled pair is a ValueError.
 
     Examples
     --------
@@ -125,16 +108,8 @@ def steps(run: Resolution) -> list[Step]:
 def settled(replay: Sequence[Step]) -> pd.DataFrame:
     """All settled pairs, with when and how they were settled.
 
-    Parameters
-    ----------
-    replay : sequence of Step
-        From `steps`.
-
-    Returns
-    -------
-    DataFrame
-        Columns a and b, the records of the pair; at, the number of the question that settled it; how, "asked" or
-        "inferred"; same, whether it is a match. Rows are in the order of the questions, with the asked pair first.
+    Columns: a and b, the records of the pair; at, the number of the question that settled it; how, "asked" or
+    "inferred"; same, whether it is a match. Rows are in the order of the questions, with the asked pair first.
 
     Examples
     --------
@@ -156,19 +131,8 @@ def settled(replay: Sequence[Step]) -> pd.DataFrame:
 def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None) -> str:
     """A step in words, for readers who cannot see the chart.
 
-    Parameters
-    ----------
-    replay : sequence of Step
-    at : int
-        The number of the question; 0 means before the first, a number beyond the last the end.
-    names : sequence of str
-        The records' names.
-    similarity : array_like, shape (n, n), optional
-        If given, the text includes the similarity of the pair.
-
-    Returns
-    -------
-    str
+    `at` is the number of the question: 0 means before the first, a number beyond the last the end. With a matrix of
+    similarities, the text includes that of the pair.
 
     Examples
     --------

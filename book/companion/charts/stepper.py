@@ -36,16 +36,6 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
 def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
     """The data behind the chart: when and how each pair of each run was settled.
 
-    Parameters
-    ----------
-    runs : mapping
-        Name of the ordering to its run.
-
-    Returns
-    -------
-    DataFrame
-        The column ordering, then those of `book.companion.charts.replay.settled`.
-
     Examples
     --------
     >>> frame({"edge": Resolution([[0, 1]], [True], [0, 0])}).to_dict("records")
@@ -62,27 +52,9 @@ def stepper(
 ) -> tuple[Any, Words]:
     """A chart that steps through runs on the same records, and its sentences.
 
-    Parameters
-    ----------
-    runs : mapping
-        Name ("edge ordering", for example) to run, at most four; the first is shown initially.
-    names : sequence of str, shape (n,)
-        The records' names, in their order on the circle.
-    similarity : array_like, shape (n, n), optional
-        If given, the sentences include the similarity of each pair asked about.
-    size : int, keyword only
-        Width in pixels.
-
-    Returns
-    -------
-    chart : altair.VConcatChart
-        Parameters "ordering" and "question".
-    words : book.companion.interactive.Words
-
-    Raises
-    ------
-    ValueError
-        If the number of names is not that of the records, or there is no run, or more than four.
+    At most four runs, by name; the first is shown initially. `names` are those of the records, in their order on the
+    circle, and `size` is the width in pixels. With a matrix of similarities, the sentences include that of each pair
+    asked about. The chart has the parameters "ordering" and "question".
 
     Examples
     --------
@@ -127,16 +99,7 @@ def stepper(
 def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
     """The background of every record after every question, coloured in clusters of at least two records.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        From `book.companion.charts.replay.steps`.
-
-    Returns
-    -------
-    list of list of str
-        Colours by question and record. When clusters merge, the largest keeps its colour. No two clusters have the
-        same colour unless the colours run out.
+    When clusters merge, the largest keeps its colour. No two have the same colour unless the colours run out.
 
     Examples
     --------
