@@ -21,6 +21,15 @@ ALT = {
         "Logarithmic plot of lines against the number of votes. Those for p below one half fall straight, the "
         "steeper the smaller p. One at one half is level. One at 0.6 rises towards one."
     ),
+    "fig-faulty-stay": (
+        "A level dashed line at 0.2 for repeated questions. Falling marks for fresh answers, and beside each, one "
+        "answer to the right at the same height, a diamond for the members of two clusters."
+    ),
+    "fig-faulty-members": (
+        "Two plots against the size of a cluster. Crosses for repeated questions lie on the squares for single "
+        "answers, low and level. Members lie higher, a second look highest, near one from ten records on at the "
+        "smaller error rate and from twenty on at the larger."
+    ),
 }
 
 #: How each ordering is drawn.

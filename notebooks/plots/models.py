@@ -19,6 +19,10 @@ ALT = {
         "Left: four rising curves, from a few similarities to hundreds. Right: the same curves over m times H "
         "squared lie close together inside a grey band, and are near certainty at five."
     ),
+    "fig-models-extremes": (
+        "Total variation against squared Hellinger distance. Dots fill a lens between a diagonal and an arch; "
+        "Dist-1 lies on the arch, Dist-2 on the diagonal; a dotted outer bound runs above the arch."
+    ),
 }
 
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}

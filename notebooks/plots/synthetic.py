@@ -22,6 +22,11 @@ ALT = {
         "Three rising curves. The ideal is at recall one first, by far; node ordering rises almost steadily; edge "
         "ordering stays near zero for a third of its questions, then climbs and ends last."
     ),
+    "fig-readings": (
+        "A grid of readings by printed numbers. The top row, similarities as drawn with arrival by expected size, "
+        "is light almost throughout. All others have dark cells: one or two for the nearest tenth, whole blocks "
+        "for records listed by cluster."
+    ),
 }
 
 LOOK = {"ideal": FEWEST, "node ordering": NODE, "edge ordering": EDGE}
