@@ -100,8 +100,9 @@ class Sandbox:
         outcome = Outcome()
         for plain in (True, False):
             tests = sorted({test for fault in faults if fault.plain == plain for test in fault.tests})
-            if tests and not (outcome.caught or outcome.trouble):
-                outcome = self._run_all(tests, [] if plain else chapters, plain, timeout)
+            slugs = [] if plain else chapters
+            if (tests or slugs) and not (outcome.caught or outcome.trouble):
+                outcome = self._run_all(tests, slugs, plain, timeout)
         shutil.rmtree(self._compiled, ignore_errors=True)
         if self._cache.exists():
             self._cache.rename(self._compiled)
@@ -125,6 +126,15 @@ class Sandbox:
 
     def _run_all(self, tests: list[str], chapters: list[str], plain: bool, timeout: float) -> Outcome:
         outcome, started = Outcome(), time.monotonic()
+        if tests:
+            self._run_tests(outcome, tests, plain, timeout)
+        left = timeout - (time.monotonic() - started)
+        if chapters and not outcome.hung and not outcome.trouble:
+            self._run_chapters(outcome, chapters, max(left, 1.0))
+        outcome.seconds = time.monotonic() - started
+        return outcome
+
+    def _run_tests(self, outcome: Outcome, tests: list[str], plain: bool, timeout: float) -> None:
         # -o: the options of pyproject.toml would print a summary; doctests are run where a target names a module.
         options = ["-q", "-p", "no:cacheprovider", "--tb=no", "-o", "addopts=--strict-markers --doctest-modules"]
         self._report.unlink(missing_ok=True)
@@ -135,21 +145,18 @@ class Sandbox:
             outcome.tests = failed(self._report)
         if done is not None and done[0] != 0 and not outcome.tests:
             outcome.trouble = f"pytest ended with {done[0]}: {done[1].strip()[-600:]}"
-        left = timeout - (time.monotonic() - started)
-        if chapters and not outcome.hung and not outcome.trouble:
-            for name in ("executed", "results", "src"):  # keeps the cache of fonts
-                shutil.rmtree(self._book / name, ignore_errors=True)
-            build = [sys.executable, "-m", "book.build", "--profile", "quick", "--jobs", "1"]
-            build += ["--output", str(self._book)]
-            done = self._run([*build, *(part for slug in chapters for part in ("--only", slug))], max(left, 1.0))
-            if done is None:
-                outcome.hung = True
-            else:
-                outcome.claims = changed_claims(done[1])
-                if done[0] and not outcome.claims:
-                    outcome.trouble = f"the build ended with {done[0]}: {done[1].strip()[-600:]}"
-        outcome.seconds = time.monotonic() - started
-        return outcome
+
+    def _run_chapters(self, outcome: Outcome, chapters: list[str], timeout: float) -> None:
+        for name in ("executed", "results", "src"):  # keeps the cache of fonts
+            shutil.rmtree(self._book / name, ignore_errors=True)
+        build = [sys.executable, "-m", "book.build", "--profile", "quick", "--jobs", "1", "--output", str(self._book)]
+        done = self._run([*build, *(part for slug in chapters for part in ("--only", slug))], timeout)
+        if done is None:
+            outcome.hung = True
+            return
+        outcome.claims = changed_claims(done[1])
+        if done[0] and not outcome.claims:
+            outcome.trouble = f"the build ended with {done[0]}: {done[1].strip()[-600:]}"
 
     def _environment(self) -> dict[str, str]:
         env = {name: value for name, value in os.environ.items() if name not in _REMOVED}

@@ -1,6 +1,7 @@
 """The planted faults: every edit of the catalogue applies, and planting reports correctly what noticed a fault."""
 
 import csv
+import json
 import os
 import re
 import signal
@@ -36,7 +37,7 @@ def test_there_are_faults_of_every_kind_in_every_folder():
     inside = {"counting", "similarity", "cora", "beyond", "scale", "practice"}
     assert {path.name for path in (ROOT / "crowder").iterdir() if (path / "__init__.py").is_file()} == inside
     ours = {"crowder", *(f"crowder/{name}" for name in inside)}
-    ours |= {"book/companion", "book/build", "book/sphinx_ext", "book/reports"}
+    ours |= {"book/companion", "book/build", "book/sphinx_ext", "book/reports", "notebooks"}
     assert {"/".join(Path(fault.file).parts[:-1][:2]) for fault in FAULTS} == ours
     # A dozen must be seen by a reader of the book, not by tests alone.
     assert sum(bool(fault.chapters) for fault in FAULTS) >= 12
@@ -78,6 +79,15 @@ def test_an_edit_without_its_one_place_is_stale():
             stale.applied(text)
 
 
+def test_an_edit_in_a_notebook_leaves_its_cells_python():
+    facts = {"name": "x", "kind": "ties", "file": "x.ipynb", "why": "", "chapters": ("x",)}
+    text = json.dumps({"cells": [{"cell_type": "markdown", "source": ["b ="]}, {"cell_type": "code", "source": ["a"]}]})
+    assert catalogue.Fault(old='["a"]', new='["c"]', **facts).applied(text) == text.replace('["a"]', '["c"]')
+    for broken in ('["a ="]', '["a"', '["a": 1]'):
+        with pytest.raises(catalogue.Stale, match="is not Python"):
+            catalogue.Fault(old='["a"]', new=broken, **facts).applied(text)
+
+
 ENTRY = {"name": "a", "kind": "ties", "file": "x.py", "old": "1", "new": "2", "why": "so", "tests": ["t.py"]}
 
 
@@ -86,7 +96,7 @@ ENTRY = {"name": "a", "kind": "ties", "file": "x.py", "old": "1", "new": "2", "w
     ([ENTRY | {"kind": "mood"}], "kind 'mood'"),
     ([ENTRY | {"test": "t.py"}], r"unknown \['test'\]"),
     ([{k: v for k, v in ENTRY.items() if k != "why"}], r"missing \['why'\]"),
-    ([ENTRY | {"tests": []}], "names no test"),
+    ([ENTRY | {"tests": []}], "names no test and no chapter"),
 ])  # fmt: skip
 def test_a_catalogue_that_is_none_is_refused(tmp_path, entries, words):
     path = tmp_path / "faults.yml"
