@@ -12,6 +12,12 @@ ALT = {
         "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
         "ideal, passes nine tenths late and creeps up to one only at the end."
     ),
+    "fig-cora-levels": (
+        "Two panels, edge ordering above node ordering, with a row for each of the twelve functions. For edge "
+        "ordering with more than the title, recall {} comes at two to three thousand questions, with the title "
+        "alone after ten thousand or more. For node ordering it comes after more than four thousand with every "
+        "function. The end is near twenty thousand questions, and highest for the title alone."
+    ),
 }
 
 LOOKS = {"ideal": FEWEST, "edge ordering": EDGE, "node ordering": NODE}

@@ -19,6 +19,10 @@ ALT = {
         "Four rising curves: the bound and arrival by true size nearly coincide and are first; expected size "
         "follows them to about nine tenths and then lags; random arrival rises slowly and evenly."
     ),
+    "fig-cora-sizes": (
+        "Cluster sizes fall from {} to one over {} clusters; the cumulated share of matching pairs rises almost "
+        "at once, that of records much later."
+    ),
 }
 
 __all__ = ["arrival", "integral", "points", "similarities", "sizes"]

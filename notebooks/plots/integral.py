@@ -14,6 +14,10 @@ ALT = {
         "Uniform is a straight line falling with slope minus one; the Dist-1 lines are parallel just below it; "
         "the Dist-2 lines start beside them and then plunge, the one with the larger epsilon first."
     ),
+    "fig-integral-races": (
+        "Three panels of points with error bars around the line at one; the bars grow with t. {} of {} intervals "
+        "do not cover one."
+    ),
 }
 
 #: Models at the same distance, and how a table names them.

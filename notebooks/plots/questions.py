@@ -3,6 +3,17 @@
 import matplotlib.pyplot as plt
 from book.companion.figures import INK, MATCH, NONMATCH
 
+#: What the figures show, for readers who cannot see them.
+ALT = {
+    "fig-all-orders": (
+        "Bar chart: from {} to {} questions; {} is the most common number, and the bars fall steeply towards {}."
+    ),
+    "fig-good-order": (
+        "Five records after each of {} questions. Two matches join r1, r2 and r3 and imply a third; a match joins "
+        "r4 and r5; one non-match between r1 and r5 then implies the other five non-matches."
+    ),
+}
+
 #: Where the records r1 to r5 are drawn.
 POSITION = [(0.05, 1.15), (-0.6, 0.5), (0.2, -0.1), (1.6, 1.05), (1.75, 0.2)]
 
