@@ -1,5 +1,6 @@
 """Style and types: ruff on everything including notebooks, mypy on crowder, and the length of cells and lines."""
 
+import ast
 import io
 import json
 import subprocess
@@ -26,18 +27,20 @@ def test_it_finds_nothing(command, tmp_path):
 
 
 def code(path):
-    """The code cells of a notebook, each with whether it is folded on the page."""
+    """The code cells of a notebook, each with its tags."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
-            tags = cell["metadata"].get("tags", [])
-            yield "".join(cell["source"]), any(tag.startswith(("hide", "remove")) for tag in tags)
+            yield "".join(cell["source"]), cell["metadata"].get("tags", [])
+
+
+def seen(path):
+    """The cells whose code the page shows without a click."""
+    return [source for source, tags in code(path) if not any(tag.startswith(("hide", "remove")) for tag in tags)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_no_visible_line_is_wider_than_the_page(path):
-    assert [
-        line for source, folded in code(path) if not folded for line in source.splitlines() if len(line) > WIDEST
-    ] == []
+    assert [line for source in seen(path) for line in source.splitlines() if len(line) > WIDEST] == []
 
 
 def size(source):
@@ -48,16 +51,24 @@ def size(source):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_most_code_is_seen_and_most_cells_are_short(path):
-    lines = sorted(source.count("\n") + 1 for source, _ in code(path))
-    assert lines[len(lines) // 2] <= 12 or len(lines) < 10  # of a handful of cells, the median is any of them
-    sizes = [(size(source), folded) for source, folded in code(path)]
+    lines = sorted(source.count("\n") + 1 for source in seen(path))
+    assert lines[len(lines) // 2] <= 12
+    sizes = [(size(source), "hide-input" in tags) for source, tags in code(path) if "remove-input" not in tags]
     assert sum(count for count, folded in sizes if folded) <= sum(count for count, _ in sizes) / 2
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_what_is_not_on_the_page_only_names_numbers(path):
+    """A cell without code on the page ends with `glue`: it names what was computed before, for the text."""
+    for source, tags in code(path):
+        if "remove-input" in tags:
+            last = ast.parse(source).body[-1]
+            assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call), source
+            assert getattr(last.value.func, "id", "") == "glue", source
 
 
 def test_the_sentences_of_the_book_stand_in_markdown():
     """Of all its words at most a seventh stand in texts inside code: captions, alternative texts, what was checked."""
-    import ast
-
     markdown = inside = 0
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
