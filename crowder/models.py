@@ -262,7 +262,8 @@ def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityMo
     levels = validation.whole(levels, "levels", least=1)
     inner = (np.arange(levels) + 0.5) / levels if rule == "round" else np.arange(1, levels) / levels
     edges = np.concatenate([[0.0], inner, [1.0]])
-    heights = [np.diff(law.cdf(edges)) / np.diff(edges) for law in (validation.model(model).green, model.red)]
+    laws = (validation.model(model).green, model.red)
+    heights = [(np.diff(law.cdf(edges)) / np.diff(edges)).tolist() for law in laws]
     return SimilarityModel.from_steps(edges, *heights, name=f"{model.name}, {rule}", epsilon=model.epsilon)
 
 

@@ -3,7 +3,7 @@
     python -m book.reports.reading_time [FOLDER]     the pages, by default those of _build/html
 
 Counted is what a reader sees on the rendered page without a click: prose, captions, tables, and notes in the margin;
-neither code, except in the last column, nor anything folded.
+neither code with what it prints, except in the last column, nor anything folded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ FOLDED = (
     ".toggle-hidden, .dropdown.admonition > *, .tag_hide-input > .cell_input, .tag_hide-output > .cell_output, "
     ".cell.tag_hide-cell > *, script, style, .headerlink, annotation, .visually-hidden, .prompt"
 )
-CODE = ".cell_input, div.highlight"
+#: Code, and what a cell prints whose code is seen: both are read together.
+CODE = ".cell_input, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input) > .cell_output"
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -55,8 +56,8 @@ def of_page(html: str) -> Reading:
         raise ValueError("the page has no article")
     for folded in article.select(FOLDED):
         folded.extract()
-    equations = len(_remove(article, "div.math"))
     code = sum(_words(block) for block in _remove(article, CODE))
+    equations = len(_remove(article, "div.math"))
     for formula in article.select("math"):  # a formula within the line is read as one word
         formula.replace_with(" x ")
     figures, tables = (len(article.select(kind)) for kind in ("figure", "table"))

@@ -38,7 +38,7 @@ TABLE = {
         Row(lambda: cr.SimilarityModel(1, 2), TypeError, "green must be"),
         Row(lambda: cr.SimilarityModel(1, 2).hellinger2, TypeError, "green must be"),
         Row(lambda: models.steps("dist3", 0.1), ValueError, "model must be"),
-        Row(lambda: models.rounded(cr.dist1(0.2), "nearest"), ValueError, 'rule must be "round", "floor" or "ceil", not'),
+        Row(lambda: models.rounded(cr.dist1(0.2), "nearest"), ValueError, 'rule must be "round", "floor" or "ceil"'),
         Row(lambda: models.rounded(cr.dist1(0.2), "round", levels=0), ValueError, "levels must be at least 1, not 0"),
         Row(lambda: models.steps("dist1"), TypeError, "epsilon must be"),
     ],

@@ -51,7 +51,7 @@ TABLE = {
             ValueError, "grid must"),
     ],
     "Figures and tables": [
-        Row(lambda: claims.check("C01", 5), TypeError, "expected evidence, made by a function such as `agreement`, not 5"),
+        Row(lambda: claims.check("C01", 5), TypeError, "expected evidence, made by a function such as `agreement`"),
         Row(lambda: figures.show(plot(), "fig-a", caption=" ", alt="x", data=F),
             ValueError, "figure fig-a: caption is empty"),
         Row(lambda: figures.show(plot(), "fig-a", caption="x", alt="", data=F),
