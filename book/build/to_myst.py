@@ -87,7 +87,7 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
             if (kind := "figure" if kind == "interactive" else kind) in counts:
                 counts[kind] += 1
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")
-        if "hide-input" in cell["metadata"].get("tags", []):
+        if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
             first = "".join(cell["source"]).partition("\n")[0]
             what = ", ".join(shown) if shown and number else first.removeprefix("#").strip()
             if first.startswith("#") or shown:

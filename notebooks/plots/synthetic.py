@@ -42,7 +42,7 @@ def recall(curves):
         label = f"{name}: {part['questions'].iloc[-1]:,} questions"
         ax.plot(part["questions"], part["recall"], **LOOK[name].line, label=label)
     ax.set(xlabel="questions asked", ylabel="recall")
-    ax.legend(loc="lower right")
+    fig.legend(loc="outside upper center", ncols=3, fontsize=9)
     return fig
 
 

@@ -57,7 +57,7 @@ def test_a_badge_names_a_claim(path):
 def test_a_folded_cell_says_in_its_first_line_what_it_does(path):
     """A reader sees that line, or the numbers of its figures, in the place of the code."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if "hide-input" in cell["metadata"].get("tags", []):
+        if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
             first = "".join(cell["source"]).partition("\n")[0]
             assert cell["cell_type"] == "code" and re.fullmatch(r"# *\w.*", first), f"{path.stem}: {first}"
 
