@@ -34,10 +34,6 @@ ALT = {
     ),
 }
 
-#: Formats of two tables, by column.
-STOPPED = {"questions": ",.0f", "declared": ",.0f", "wrong": ".1f", "recall": ".4f"}
-DIAL = {"to the end": ",.0f", "questions": ",.0f", "estimated": ".2f", "missed": ",.0f", "found": ".1%"}
-
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
 
 
