@@ -53,7 +53,11 @@ def size(source):
 def test_most_code_is_seen_and_most_cells_are_short(path):
     lines = sorted(source.count("\n") + 1 for source in seen(path))
     assert lines[len(lines) // 2] <= 12
-    sizes = [(size(source), "hide-input" in tags or "hide-cell" in tags) for source, tags in code(path) if "remove-input" not in tags]
+    sizes = [
+        (size(source), "hide-input" in tags or "hide-cell" in tags)
+        for source, tags in code(path)
+        if "remove-input" not in tags
+    ]
     assert sum(count for count, folded in sizes if folded) <= sum(count for count, _ in sizes) / 2
 
 

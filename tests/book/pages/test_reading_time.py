@@ -36,7 +36,8 @@ def test_what_is_folded_is_not_counted():
 
 
 def test_what_a_visible_cell_prints_is_read_with_its_code():
-    cell = "<div class='cell{}'><div class='cell_input'>a b</div><div class='cell_output'>c <div class='math'>x</div></div></div>"
+    printed = "<div class='cell_output'>c <div class='math'>x</div></div>"
+    cell = "<div class='cell{}'><div class='cell_input'>a b</div>" + printed + "</div>"
     shown, drawn = (of_page(f"<article>{cell.format(tag)}</article>") for tag in ("", " tag_hide-input"))
     assert (shown.words, shown.equations, shown.code) == (0, 0, 4)
     assert (drawn.words, drawn.equations, drawn.code) == (1, 1, 0)
