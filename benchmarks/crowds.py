@@ -23,7 +23,8 @@ import pandas as pd
 import yaml
 
 import crowder as cr
-from book.companion.crowds import BUDGET, LEVEL, RECORDED, VARIABLE, Crowd, place, read
+from book.companion import measured
+from book.companion.crowds import BUDGET, LEVEL, VARIABLE, Crowd, place, read
 from crowder.beyond.answer_model import PRIOR, ErrorRates, learn_errors
 from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
@@ -348,10 +349,10 @@ def record(folder: str | os.PathLike[str]) -> None:
         "crowd_rates": pd.concat(learned(crowd, rates[crowd.name]) for crowd in both),
     }
     for name, table in tables.items():
-        table.to_csv(RECORDED.with_name(f"{name}.csv"), index=False, lineterminator="\n")
+        table.to_csv(measured.FOLDER / f"{name}.csv", index=False, lineterminator="\n")
     about = {"date": datetime.date.today(), "crowder": cr.__version__}
     about |= {"sizes": sizes(*both), "SHA-256": checksums(Path(folder))}
-    RECORDED.with_suffix(".yml").write_text(yaml.safe_dump(about, sort_keys=False), encoding="utf-8")
+    (measured.FOLDER / "crowds.yml").write_text(yaml.safe_dump(about, sort_keys=False), encoding="utf-8")
 
 
 def main() -> None:

@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 from book import strict_yaml
+from book.companion import measured
 
-__all__ = ["BUDGET", "LEVEL", "RECORDED", "VARIABLE", "Crowd", "place", "read", "recorded", "source", "table"]
+__all__ = ["BUDGET", "LEVEL", "VARIABLE", "Crowd", "place", "read", "recorded", "source"]
 
-RECORDED = Path(__file__).resolve().parents[1] / "data" / "measured" / "crowds.csv"
 VARIABLE = "CROWDER_CROWDS"
 #: The F1 that is wanted; the answers that a replay on cora buys at most.
 LEVEL, BUDGET = 0.95, 10_000
@@ -52,29 +52,21 @@ def place(n: int, i: Any, j: Any) -> Any:
 
 
 def read(folder: str | os.PathLike[str], name: str) -> Crowd:
-    """Read one crowd; records are renumbered in the order of their numbers in the files.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-    ValueError
-        If a pair has no similarity or no answer.
-    """
+    """Read one crowd; records are renumbered in the order of their numbers in the files."""
     at = Path(folder) / name
-    gold = [[int(x) for x in re.split(r"[,\s]+", line.strip())] for line in _lines(at / "gold.txt")]
+    gold = [[int(x) for x in line] for line in _lines(at / "gold.txt")]
     if name == "gym":
         entity = {record: number for number, line in enumerate(gold) for record in line[1:]}
     else:
         entity = dict(gold)
     records = {record: number for number, record in enumerate(sorted(entity))}
     n = len(records)
-    scores, answers = (_table(at / file) for file in ("graph.txt", "answers.txt"))
+    scores, answers = _lines(at / "graph.txt"), _lines(at / "answers.txt")
     scores = [row for row in scores if len(row) == 3]  # without the line of totals
     similarity = np.full(n * (n - 1) // 2, np.nan)
     votes = np.full((len(similarity), max(map(len, answers)) - 2), np.nan)
-    for table, into in ((scores, similarity[:, None]), (answers, votes)):
-        for i, j, *values in table:
+    for lines, into in ((scores, similarity[:, None]), (answers, votes)):
+        for i, j, *values in lines:
             if i in records and j in records:
                 a, b = sorted((records[i], records[j]))
                 into[place(n, a, b), : len(values)] = values
@@ -84,26 +76,19 @@ def read(folder: str | os.PathLike[str], name: str) -> Crowd:
     return Crowd(name, labels, similarity.clip(0, 1), votes)
 
 
-def _lines(path: Path) -> list[str]:
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def _table(path: Path) -> list[list[float]]:
-    return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in _lines(path)]
+def _lines(path: Path) -> list[list[float]]:
+    """The numbers on each line, between commas or blanks."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in lines if line.strip()]
 
 
 def recorded(orderings: Sequence[str] = ("edge", "node", "evidence")) -> pd.DataFrame:
     """The mean curves of these orderings on both crowds, as last replayed."""
-    found = pd.read_csv(RECORDED)
+    found = measured.read("crowds")
     some = found["crowd"].isin(["gym", "allsports"]) & found["ordering"].isin(orderings)
     return found[some & found["votes"].isin([1, 5])].reset_index(drop=True)
 
 
-def table(name: str) -> pd.DataFrame:
-    """A recorded table: "runs", "errors", "votes" or "rates"."""
-    return pd.read_csv(RECORDED.with_name(f"crowd_{name}.csv"))
-
-
 def source() -> dict[str, Any]:
     """When the replay was recorded, of which files, and how many records and entities each crowd has."""
-    return strict_yaml.read(RECORDED.with_suffix(".yml"))
+    return strict_yaml.read(measured.FOLDER / "crowds.yml")

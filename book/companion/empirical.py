@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
-from book.companion.evidence import Evidence, broadcast, check_finite, check_nonempty
+from book.companion.evidence import Evidence, nonempty
 from crowder import validation
 
 __all__ = ["exceeds", "limit", "mean_and_error", "simulation", "trend"]
@@ -18,61 +16,43 @@ def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.
     `size` is the number of draws or runs per mean, and `limit` how many standard errors a mean may be off. At 4, a true
     claim fails once in 16,000 times for each mean.
 
-    Examples
-    --------
     >>> simulation("a coin", 0.503, 0.005, 0.5, size=10_000).figure
     'z = 0.6 (10,000 runs, limit 4)'
     """
-    _check_arguments(what, size, limit)
     z = _scores(what, mean, error, expected)
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "z" if z.size == 1 else f"largest of {z.size} z"
-    return Evidence(
-        "simulated", what, bool(abs(worst) <= limit), f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})"
-    )
+    figure = f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})"
+    return Evidence("simulated", what, bool(abs(worst) <= limit < np.inf), figure)
 
 
 def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
-    """Means of seeded simulations that lie clearly above a floor.
+    """Means of seeded simulations, of so many runs each, that lie at least `limit` standard errors above a floor.
 
-    `size` is the number of draws or runs per mean, and `limit` how many standard errors each mean must be above its
-    floor, at least.
-
-    Examples
-    --------
     >>> exceeds("a loaded coin", 0.6, 0.005, 0.5, size=10_000).figure
     'z = 20.0 (10,000 runs, at least 4)'
     """
-    _check_arguments(what, size, limit)
     z = _scores(what, mean, error, floor)
     least = float(np.min(z))
     name = "z" if z.size == 1 else f"least of {z.size} z"
-    return Evidence(
-        "simulated", what, bool(least >= limit), f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
-    )
+    figure = f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
+    return Evidence("simulated", what, bool(least >= limit), figure)
 
 
 def mean_and_error(values) -> tuple[float, float]:
     """The mean of independent values, and its standard error.
 
-    Examples
-    --------
     >>> mean_and_error([1.0, 2.0, 3.0])[0], round(mean_and_error([1.0, 2.0, 3.0])[1], 3)
     (2.0, 0.577)
     """
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _check_arguments(what: str, size: int, limit: float) -> None:
-    """Check that there is a run, and a limit that can be exceeded."""
-    validation.whole(size, f"{what}: the number of runs", least=1)
-    check_finite(limit, what, "limit")
-
-
 def _scores(what: str, mean, error, expected) -> np.ndarray:
     """Distances in standard errors; NaN where a value or an error is not finite."""
-    found = (validation.numbers(v, f"{what}: means, errors and expected values") for v in (mean, error, expected))
-    mean, error, expected = broadcast(what, *found)
+    found = (validation.numbers(x, f"{what}: means, errors and expected values") for x in (mean, error, expected))
+    mean, error, expected = np.broadcast_arrays(*found)
+    nonempty(mean.ravel(), what)
     # With a standard error of 0, the mean must be exact.
     with np.errstate(invalid="ignore"):  # where both are infinite
         gap = mean - expected
@@ -81,43 +61,33 @@ def _scores(what: str, mean, error, expected) -> np.ndarray:
 
 
 def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
-    """A power law fitted by least squares in logarithms.
+    """A power law fitted by least squares in logarithms, over at least three decades of x.
 
-    x is positive, over at least three decades; with a y that is not positive, the evidence does not hold. The fitted
-    exponent may be off by `within`.
+    The fitted exponent may be off by `within`; with a y that is not positive, the evidence does not hold.
 
-    Examples
-    --------
     >>> n = np.array([10, 100, 1000, 10_000])
     >>> trend("quadratic", n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
-    check_finite(within, what, "within")
-    validation.kind(exponent, Real, f"{what}: the exponent must be a number")
     x, y, decades = _sequence(what, x, y)
     if not (np.isfinite(y) & (y > 0)).all():
         return Evidence("trend", what, False, "not all values are positive")
     slope, level = np.polyfit(np.log(x), np.log(y), 1)
     figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
               f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
-    return Evidence("trend", what, bool(abs(slope - exponent) <= within), figure)
+    return Evidence("trend", what, bool(abs(slope - exponent) <= within < np.inf), figure)
 
 
 def limit(what: str, x, y, value, *, within: float) -> Evidence:
-    """Values along a sequence that approach a limit: a trend, however close they come.
+    """Values along at least three decades of x that approach a limit: a trend, however close they come.
 
-    x is positive, over at least three decades, and `value` the claimed limit of y as x grows. At the largest x, y may
-    be off by `within`. In the last decade, values that are farther away must be no farther than the one before; how a
-    sequence begins says nothing about its limit.
+    At the largest x, y may be off by `within`. In the last decade, values that are farther away must be no farther than
+    the one before; how a sequence begins says nothing about its limit.
 
-    Examples
-    --------
     >>> n = np.array([10, 100, 1000, 10_000])
     >>> limit("a mean", n, 0.5 + 1 / n, 0.5, within=1e-3).figure
     'from 0.6 to 0.5001 over 3.0 decades (claimed limit 0.5, within 0.001)'
     """
-    check_finite(within, what, "within")
-    validation.kind(value, Real, f"{what}: the limit must be a number")
     x, y, decades = _sequence(what, x, y)
     order = np.argsort(x)
     last, y = x[order][1:] > x.max() / 10 * (1 - 1e-9), y[order]
@@ -131,10 +101,7 @@ def limit(what: str, x, y, value, *, within: float) -> Evidence:
 def _sequence(what: str, x, y) -> tuple[np.ndarray, np.ndarray, float]:
     """Check a sequence over at least three decades of x; with it, how many there are."""
     x, y = validation.numbers(x, f"{what}: x"), validation.numbers(y, f"{what}: y")
-    check_nonempty(x.ravel(), what)
-    if x.ndim != 1 or x.shape != y.shape or not (x > 0).all():
-        raise ValueError(f"{what}: a trend needs positive x, and y of the same length")
-    decades = float(np.log10(x.max() / x.min()))
-    if decades < 3 - 1e-9:
-        raise ValueError(f"{what}: a trend needs three decades, not {decades:.2f}")
+    decades = float(np.log10(x.max() / x.min())) if (nonempty(x, what) > 0).all() else np.nan
+    if not decades >= 3 - 1e-9:
+        raise ValueError(f"{what}: a trend needs positive x over three decades, not {decades:.2f}")
     return x, y, decades

@@ -1,11 +1,11 @@
-"""Figures, tables and sentences: one house style, each saved with its data.
+"""Figures and tables: one house style, each saved with its data.
 
 A chapter draws a figure and passes it on once::
 
-    cr.figures.use_style()
+    use_style()
     fig, ax = plt.subplots()
     ax.plot(x, model.green.pdf(x), **MATCH.line, label="matches")
-    cr.figures.show(fig, "fig-dist1", caption="...", alt="...", data=frame)
+    figure(fig, "fig-dist1", caption="...", alt="...", data=frame)
 
 In a plain Jupyter session this only shows the figure. During a build, the environment variable ``CROWDER_RESULTS``
 names a folder, and the same call also writes ``fig-dist1.svg``, ``.png``, ``.csv`` and ``.json`` there.
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import io
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,11 +29,10 @@ from matplotlib.text import Text
 
 from book.companion import results
 from book.companion.printing import markdown_table
-from crowder import validation
 
 __all__ = [
     "BLUE", "CORRECTED", "EDGE", "EVIDENCE", "FEWEST", "GREEN", "GREY", "INK", "MATCH", "NODE", "NOISY", "NONMATCH",
-    "ORANGE", "PRINTED", "PURPLE", "RED", "SKY", "Style", "say", "show", "table", "use_style",
+    "ORANGE", "PRINTED", "PURPLE", "RED", "SKY", "Style", "show", "table", "use_style",
 ]  # fmt: skip
 
 # The colours of Okabe and Ito, distinguishable with every common form of colour blindness; their orange, too pale for a
@@ -55,26 +53,12 @@ _FONTS = [Path(__file__).parents[1] / "data" / "fonts" / f"{name}.ttf" for name 
 
 
 class Style(NamedTuple):
-    """How one kind of pair is drawn, distinguished by more than its colour.
-
-    Attributes
-    ----------
-    color : str
-        The colour alone.
-    line, points, fill : dict
-        Keyword arguments for ``ax.plot``, for ``ax.plot`` or ``ax.scatter`` with markers only, and for
-        ``ax.fill_between``, ``ax.bar`` or ``ax.hist``.
-
-    Examples
-    --------
-    >>> MATCH.line["linestyle"], NONMATCH.line["linestyle"]
-    ('-', '--')
-    """
+    """How one kind of pair is drawn, distinguished by more than its colour: keyword arguments."""
 
     color: str
-    line: dict[str, Any]
-    points: dict[str, Any]
-    fill: dict[str, Any]
+    line: dict[str, Any]  # for ``ax.plot``
+    points: dict[str, Any]  # for ``ax.plot`` or ``ax.scatter``, with markers only
+    fill: dict[str, Any]  # for ``ax.fill_between``, ``ax.bar`` or ``ax.hist``
 
 
 def _style(color: str, linestyle: Any, marker: str, hatch: str) -> Style:
@@ -103,7 +87,6 @@ FEWEST = _style(GREY, ":", "_", "--")
 PRINTED = _style(RED, (0, (1, 1)), "x", "xx")
 CORRECTED = _style(INK, (0, (6, 2)), "D", "++")
 
-_SLUG = {"figure": re.compile(r"fig(-[a-z0-9]+)+"), "table": re.compile(r"tab(-[a-z0-9]+)+")}
 _shown: set[str] = set()
 
 
@@ -112,12 +95,6 @@ def use_style() -> None:
 
     Text in figures becomes outlines, so that it does not depend on the reader's fonts. Identifiers are hashed with a
     constant salt, so that equal figures are equal files.
-
-    Examples
-    --------
-    >>> use_style()
-    >>> mpl.rcParams["svg.fonttype"]
-    'path'
     """
     known = {font.fname for font in font_manager.fontManager.ttflist}
     for path in _FONTS:
@@ -156,35 +133,18 @@ def show(
     data: pd.DataFrame,
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Display a figure and, during a build, save it with its data.
+    """Display a figure and, during a build, save it with its data; close it.
 
-    Parameters
-    ----------
-    fig : matplotlib.figure.Figure
-        The figure; it is closed afterwards.
-    name : str
-        ``fig-`` and lower-case words joined by hyphens; the name of the files and the label for ``{numref}``.
-    caption : str
-        One paragraph of Markdown, with maths and roles if needed.
-    alt : str
-        What a reader who cannot see the figure needs to know, as plain text.
-    data : pandas.DataFrame
-        The plotted numbers, saved as CSV with full precision.
-    parameters : mapping, optional
-        What the figure was made with (seed, repetitions, …); saved in the JSON file.
+    The name, such as "fig-line", is that of the files and the label for ``{numref}``; `caption` is a paragraph of
+    Markdown, and `alt` what a reader who cannot see the figure needs to know, as plain text. The numbers plotted,
+    `data`, are saved as CSV with full precision, and `parameters`, what the figure was made with, as JSON.
 
-    Examples
-    --------
     >>> fig, ax = plt.subplots()
-    >>> _ = ax.plot([0, 1], [1, 0], **MATCH.line)
     >>> frame = pd.DataFrame({"x": [0, 1], "y": [1, 0]})
     >>> show(fig, "fig-line", caption="A line.", alt="A line falls from one to zero.", data=frame)
     [figure fig-line: A line falls from one to zero.]
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
-    if not isinstance(fig, Figure):
-        raise TypeError(f"figure {name}: expected a matplotlib figure, not {fig!r}")
-    frame = _columns(data, name)
     _for_a_phone(fig)
     svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
     _save(
@@ -193,7 +153,7 @@ def show(
         svg=svg,
         # The PNG may be used elsewhere, for example on slides, on any background.
         png=_render(fig, "png", dpi=200, facecolor="white", metadata={"Software": None}),
-        csv=_csv(frame),
+        csv=_csv(data),
     )
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
@@ -209,26 +169,12 @@ def table(
     shown: pd.DataFrame | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Display a table and, during a build, save its data.
+    """Display a table and, during a build, save its data as CSV with full precision.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The data, saved as CSV with full precision. An index other than 0, 1, 2, … becomes the first column.
-    name : str
-        ``tab-`` and lower-case words joined by hyphens.
-    caption : str
-        One paragraph of Markdown, with maths and roles if needed.
-    formats : mapping, optional
-        Column name to a format specification (``".3f"``) or a function from a value to text. Other columns: integers
-        with a comma between thousands, floats with four significant digits.
-    shown : pandas.DataFrame, optional
-        What the page shows, if that differs from the data, such as a mean and its interval in one cell.
-    parameters : mapping, optional
-        What the table was made with; saved in the JSON file.
+    An index other than 0, 1, 2, … becomes the first column. The page shows `shown`, if that differs from the data, such
+    as a mean and its interval in one cell. `formats` maps columns to a format specification or a function from a value
+    to text; other columns have integers with a comma between thousands, and floats with four significant digits.
 
-    Examples
-    --------
     >>> table(pd.DataFrame({"t": [1, 2], "L": [0.5, 0.25]}), "tab-l", caption="The integral.", formats={"L": ".2f"})
     |   t |    L |
     |----:|-----:|
@@ -236,41 +182,15 @@ def table(
     |   2 | 0.25 |
     """
     facts = _facts("table", name, caption=caption)
-    validation.kind(formats, (Mapping, type(None)), f"table {name}: formats must be a mapping from columns")
-    printed = _columns(frame if shown is None else shown, name)
-    if unknown := [column for column in formats or {} if column not in printed.columns]:
-        raise ValueError(f"table {name}: formats for unknown columns: {', '.join(map(str, unknown))}")
-    markdown = markdown_table(printed, formats or {})
-    _save(facts, parameters, csv=_csv(_columns(frame, name)))
+    markdown = markdown_table(_columns(frame if shown is None else shown), formats or {})
+    _save(facts, parameters, csv=_csv(frame))
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
 
 
-def say(text: str) -> None:
-    """Display Markdown that contains computed numbers.
-
-    Common indentation is removed; in the book, maths and roles work.
-
-    Examples
-    --------
-    >>> queries = 7
-    >>> say(f"The best order asks **{queries}** questions.")
-    The best order asks **7** questions.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"say() takes text, not {text!r}")
-    text = textwrap.dedent(text).strip()
-    if not text:
-        raise ValueError("say() needs some text")
-    results.display({"text/markdown": text, "text/plain": text}, {"kind": "text"})
-
-
 def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
-    """Check the name and texts of a figure or table; return them as the metadata of the output."""
-    if not isinstance(name, str) or not _SLUG[kind].fullmatch(name):
-        prefix = _SLUG[kind].pattern[:3]
-        raise ValueError(f"{kind} name {name!r}: expected '{prefix}-' and lower-case words joined by hyphens")
+    """Check the texts of a figure or table; return them as the metadata of the output."""
     for what, text in texts.items():
-        if not isinstance(text, str) or not text.strip():
+        if not text.strip():
             raise ValueError(f"{kind} {name}: {what} is empty")
     # Only a build rejects a name shown twice: a reader may run a cell again.
     if results.folder() is not None and name in _shown:
@@ -278,17 +198,9 @@ def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
     return {"kind": kind, "name": name} | {what: " ".join(text.split()) for what, text in texts.items()}
 
 
-def _columns(data: pd.DataFrame, name: str) -> pd.DataFrame:
+def _columns(data: pd.DataFrame) -> pd.DataFrame:
     """The frame, with an index that carries information turned into columns."""
-    if not isinstance(data, pd.DataFrame):
-        raise TypeError(f"{name}: data must be a pandas DataFrame, not {data!r:.100}")
-    if data.columns.nlevels > 1 or not data.columns.is_unique:
-        raise ValueError(f"{name}: column names must be single and distinct")
-    plain = isinstance(data.index, pd.RangeIndex) and data.index.name is None
-    frame = data if plain else data.reset_index()
-    if frame.empty:
-        raise ValueError(f"{name}: data is empty")
-    return frame
+    return data if isinstance(data.index, pd.RangeIndex) and data.index.name is None else data.reset_index()
 
 
 def _for_a_phone(fig: Figure) -> None:
@@ -301,9 +213,7 @@ def _for_a_phone(fig: Figure) -> None:
 
 def _render(fig: Figure, kind: str, **options: Any) -> bytes:
     buffer = io.BytesIO()
-    # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
-    with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
-        fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
+    fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
     return buffer.getvalue()
 
 
@@ -321,7 +231,7 @@ def _hundredths(attribute: re.Match[str]) -> str:
 
 def _csv(frame: pd.DataFrame) -> bytes:
     # Without a float format, pandas writes the shortest text that gives the same float when read.
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    return _columns(frame).to_csv(index=False, lineterminator="\n").encode()
 
 
 def _save(facts: dict[str, str], parameters: Mapping[str, Any] | None, **files: bytes) -> None:

@@ -1,13 +1,8 @@
 """What was measured once, read from ``book/data/measured/``.
 
-The pages must be identical in every build, so chapters measure no times: they read what ``make bench`` wrote.
-
->>> table = read("orderings")
->>> {"sweep", "contestant", "n", "k", "pairs", "ratio"} <= set(table)
-True
+The pages must be identical in every build, so chapters measure no times and replay no crowd for half an hour: they read
+what ``make bench`` and ``benchmarks/crowds.py`` wrote.
 """
-
-from __future__ import annotations
 
 from pathlib import Path
 
@@ -19,14 +14,6 @@ __all__ = ["read"]
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "measured"
 
 
-def read(name: str, folder=None) -> pd.DataFrame:
-    """One table of measurements."""
-    path = Path(folder or FOLDER) / f"{name}.csv"
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path}: measurements are part of the book; work in a clone of it, or run `make bench`"
-        )
-    try:
-        return pd.read_csv(path)
-    except ValueError as error:  # from pandas: the file is empty or not a table
-        raise ValueError(f"{path.name} is not a table of measurements: {error}") from None
+def read(name: str) -> pd.DataFrame:
+    """One table of measurements, such as "plans"."""
+    return pd.read_csv(FOLDER / f"{name}.csv")

@@ -14,14 +14,9 @@ ADDED = "# Parameters\n"
 def refuse_unknown(cells: Sequence[str] | None = None) -> None:
     """Raise a ValueError if papermill was given a parameter that the notebook does not have; papermill only warns.
 
-    Parameters
-    ----------
-    cells : sequence of str, optional
-        The cells executed so far: an empty one, the notebook's parameters, and those given. By default,
-        IPython's ``In``.
+    `cells` are those executed so far, by default IPython's ``In``: an empty one, the notebook's parameters, and those
+    given.
 
-    Examples
-    --------
     >>> refuse_unknown(["", "records = ''", "# Parameters\\nrecord = 'my.csv'"])
     Traceback (most recent call last):
     ...

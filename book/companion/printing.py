@@ -23,15 +23,6 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
     `formats` maps a column to a format specification or a function from a value to text. Without one, integers have a
     comma between thousands and floats four significant digits; missing values are dashes, and anything else is
     converted by ``str``. The index is not printed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> print(markdown_table(pd.DataFrame({"n": [1879, 2], "share": [0.123456, None]}), {}))
-    |     n |   share |
-    |------:|--------:|
-    | 1,879 |  0.1235 |
-    |     2 |       – |
     """
     import pandas as pd
 
@@ -64,8 +55,6 @@ def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
 def number(value) -> str:
     """A number for readers: four significant digits, or whole with a comma between thousands.
 
-    Examples
-    --------
     >>> number(19833), number(Fraction(2, 3)), number(1_234_567.8)
     ('19,833', '0.6667', '1,234,568')
     """
@@ -77,14 +66,7 @@ def number(value) -> str:
 
 
 def exactly(value) -> str:
-    """A value at full precision, to be compared with one that should be equal.
-
-    Examples
-    --------
-    >>> import sympy as sp
-    >>> exactly(19833), exactly(Fraction(2, 3)), exactly(sp.Symbol("t") + 1)
-    ('19,833', '2/3', '$t + 1$')
-    """
+    """A value at full precision, to be compared with one that should be equal."""
     if is_symbolic(value) and not value.is_Rational:
         import sympy as sp
 
@@ -102,8 +84,6 @@ def escape_markup(cell: str) -> str:
 
     Control characters and those that change the direction of writing are shown by number.
 
-    Examples
-    --------
     >>> escape_markup("<b>|$x$"), escape_markup("1. a\u202eb")
     ('&#60;b&#62;&#124;&#36;x&#36;', '1&#46; aU+202Eb')
     """

@@ -29,21 +29,10 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-_used: set[tuple[str, str]] = set()
-
-
 def uses(data: Dataset) -> Dataset:
-    """Record, during a build, that a chapter uses a data set and where its values come from.
-
-    Examples
-    --------
-    >>> from crowder import datasets
-    >>> uses(datasets.disney()).n
-    5
-    """
+    """Record, during a build, that a chapter uses a data set and where its values come from; return it."""
     name, source = data.name, data.provenance["source"]
-    if (at := folder()) is not None and (name, source) not in _used:
-        _used.add((name, source))
+    if (at := folder()) is not None:
         slug = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in f"{name} {source}".lower()).split()))
         write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": name, "source": source}))
     return data
@@ -54,17 +43,12 @@ def glue(**values: Any) -> None:
 
     Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with computed
     numbers, which the role ``{glue:md}`name:myst``` shows. Outside a notebook this does nothing.
-
-    Examples
-    --------
-    >>> glue(records=75, ratio=1.031)
     """
-    plain = {name: _named(name, value) for name, value in values.items()}
     if _in_notebook():
         from myst_nb import glue as glue_one
 
-        for name, value in plain.items():
-            glue_one(name, _Text(value) if isinstance(value, str) else value, display=False)
+        for name, value in values.items():
+            glue_one(name, _plain_number(value), display=False)
 
 
 class _Text(str):
@@ -74,15 +58,14 @@ class _Text(str):
         return {"text/plain": repr(str(self)), "text/markdown": str(self)}
 
 
-def _named(name: str, value: Any) -> int | float | str:
-    if isinstance(value, (str, int)):
-        return value
+def _plain_number(value: Any) -> int | float | str:
+    if isinstance(value, str):
+        return _Text(value)
     if isinstance(value, np.generic):
         return value.item()
-    try:
-        return int(value) if value == int(value) and not isinstance(value, float) else float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"glue: {name} must be a number or text, not {value!r}") from None
+    if isinstance(value, (int, float)):
+        return value
+    return int(value) if value == int(value) else float(value)
 
 
 def as_json(record: Mapping[str, Any]) -> bytes:
@@ -105,8 +88,6 @@ def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
 
 
 def _in_notebook() -> bool:
-    try:
-        from IPython.core.interactiveshell import InteractiveShell
-    except ImportError:
-        return False
+    from IPython.core.interactiveshell import InteractiveShell
+
     return InteractiveShell.initialized()

@@ -18,7 +18,8 @@ PAGE = HERE / "bad_input.md"
 
 #: The tables, in the order of the page.
 TABLES = (
-    "bad_orderings", "bad_answers", "bad_runs", "bad_records", "bad_data", "bad_formulas", "bad_pages", "bad_commands",
+    "bad_orderings", "bad_answers", "bad_runs", "bad_records", "bad_data", "bad_formulas", "bad_experiments",
+    "bad_commands",
 )  # fmt: skip
 
 HEAD = """# Bad input

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 import crowder as cr
-from book.companion import interactive
 from crowder import people
 from crowder.beyond import member_votes as members
 
@@ -39,8 +37,6 @@ TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
 PLAN = cr.Plan(PEOPLE, ordering="edge", rng=7)
-SLIDER = {"name": "k", "value": 1, "bind": {"input": "range", "min": 1, "max": 2, "step": 1}}
-SPEC = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}, "params": [SLIDER]}
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -117,11 +113,6 @@ def archive(members):
 def npy():
     np.save(path := new("a.npy"), np.arange(3))
     return path
-
-
-def printed(numbers, more=""):
-    """A file of printed numbers with one group."""
-    return file("p.yml", f"t: {{chapter: c, place: p, unit: u, rule: equal, numbers: {numbers}{more}}}")
 
 
 # --- orderings, runs, journals ----------------------------------------------------------------------------------------
@@ -213,18 +204,6 @@ def shut_journal():
     journal = fresh()
     journal.close()
     return journal
-
-
-# --- pages ------------------------------------------------------------------------------------------------------------
-
-
-def plot():
-    plt.close("all")
-    return plt.figure()
-
-
-def words():
-    return interactive.Words(["k"], {(1,): "One.", (2,): "Two."})
 
 
 def nothing(rng):

@@ -7,13 +7,10 @@ import sys
 from pathlib import Path
 
 import bad_input
-import matplotlib.pyplot as plt
 import pytest
 from bad_input import CASES, PLACE, message, outcome
 
 import crowder as cr
-from book.companion import claims, figures, interactive, published
-from book.companion.charts import replay, stepper
 from crowder.cora.records import CORA_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +33,6 @@ def place(tmp_path_factory):
     """A folder for the files, and no path to cora, for which some calls ask in vain."""
     before, PLACE["folder"] = os.environ.pop(CORA_VARIABLE, None), str(tmp_path_factory.mktemp("bad"))
     yield
-    plt.close("all")  # a figure that is refused stays its author's
     if before is not None:
         os.environ[CORA_VARIABLE] = before
 
@@ -60,19 +56,11 @@ def test_the_page_shows_every_call_and_its_error():
 
 
 #: Public callables without a row, and why.
-WITHOUT = {
-    "uniform": "takes nothing",
-    "use_style": "takes nothing",
-    "legible": "takes a chart of Altair's, which checks its own",
-}
+WITHOUT = {"uniform": "takes nothing"}
 
 
 def public():
-    """Every public callable of `crowder`, of modules it names, and of those that chapters import: (name, object)."""
-    for thing in (claims, figures, interactive, published, stepper, replay):
-        for inner in thing.__all__:
-            if callable(getattr(thing, inner)):
-                yield inner, getattr(thing, inner)
+    """Every public callable of `crowder` and of modules it names: (name, object)."""
     for name in cr.__all__:
         thing = getattr(cr, name)
         if inspect.ismodule(thing):

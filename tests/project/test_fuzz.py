@@ -16,13 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import examples
 
 import crowder as cr
-from book.companion import published
 from crowder.cora import shipped
 from crowder.cora.records import cora_records
 from crowder.practice import answer_file as answerfile
@@ -315,29 +313,8 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
 
-PRINTED = (ROOT / "book" / "data" / "published.yml").read_bytes()
 YAML_SIGNS = [*"-:[]{}&*!|>#%@`,\"'\n \tab1", "numbers: ", "!!python/name:os.system "]
 YAML_TEXT = st.lists(st.sampled_from(YAML_SIGNS), max_size=80).map("".join)
-
-
-@given(content=st.one_of(either(PRINTED, lines=True), YAML_TEXT.map(str.encode)))
-@examples(60, night=15_000)
-def test_printed_numbers_are_those_in_the_file_or_refused(folder, content):
-    published._read.cache_clear()
-    groups = outcome(lambda: published.read(put(folder, "printed.yml", content)), ValueError)
-    if groups is None:
-        return
-    plain = yaml.safe_load(content)
-    assert groups.keys() == plain.keys()
-
-    def leaves(numbers):
-        return sum(leaves(value) if isinstance(value, dict) else 1 for value in numbers.values())
-
-    for name, group in groups.items():
-        assert group.rule == plain[name]["rule"] and len(group.numbers) == leaves(plain[name]["numbers"])
-        json.dumps(group.numbers, allow_nan=False)  # every one is a finite number
-
-
 TOC = b"format: jb-book\nroot: book/pages/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
 PROFILES = b"quick:\n  01-one: {size: 1, name: y}\nrough: {01-one: {sizes: [1, 2]}}\n"
 CLAIM = b"""claims:

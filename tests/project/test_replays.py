@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from book.companion import crowds
+from book.companion import crowds, measured
 from crowder.beyond.answer_model import ErrorRates
 
 spec = importlib.util.spec_from_file_location("replays", Path(__file__).parents[2] / "benchmarks" / "crowds.py")
@@ -120,7 +120,7 @@ def test_a_crowd_for_cora_errs_at_the_rates_given():
 @pytest.mark.parametrize("name", ["gym", "allsports"])
 def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
     """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour."""
-    known = crowds.table("runs")
+    known = measured.read("crowd_runs")
     known = known[(known["crowd"] == name) & (known["votes"] == 1) & known["rng"].isin([1, 2])]
     known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)
     _, found = replays.runs(real_crowds[name], 1, known["ordering"].unique(), [1, 2])
@@ -128,7 +128,7 @@ def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
 
 
 def test_a_run_on_cora_that_is_recorded_is_that_of_a_replay(real_crowds):
-    rates, known = replays.kinds_of_errors(**real_crowds), crowds.table("runs")
+    rates, known = replays.kinds_of_errors(**real_crowds), measured.read("crowd_runs")
     crowd = replays.cora_crowd("allsports", rates["allsports"], 1)
     known = known[(known["crowd"] == crowd.name) & (known["ordering"] == "noisy") & (known["rng"] == 2)]
     _, found = replays.runs(crowd, 1, ["noisy"], [2], crowds.BUDGET)
@@ -147,12 +147,12 @@ def test_the_curves_that_are_recorded_are_those_of_a_replay(real_crowds, name, v
 def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, monkeypatch):
     rates = replays.kinds_of_errors(**real_crowds)
     wrong = replays.votes_wrong(real_crowds["gym"], rates["gym"])
-    pd.testing.assert_frame_equal(wrong, crowds.table("votes"), atol=0.002)
+    pd.testing.assert_frame_equal(wrong, measured.read("crowd_votes"), atol=0.002)
     errors = pd.concat([replays.errors(crowd) for crowd in real_crowds.values()], ignore_index=True)
-    pd.testing.assert_frame_equal(errors, crowds.table("errors"))
+    pd.testing.assert_frame_equal(errors, measured.read("crowd_errors"))
     monkeypatch.setattr(replays, "SEEDS", [1])  # of the means over ten runs
     found = pd.concat([replays.learned(crowd, rates[crowd.name]) for crowd in real_crowds.values()])
-    known = crowds.table("rates")
+    known = measured.read("crowd_rates")
     means = ["counted where it asked", "learned while asking"]
     found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
     pd.testing.assert_frame_equal(found, known, atol=1e-4)

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FIGURE = """
 import matplotlib.pyplot as plt, pandas as pd
+from IPython.display import Markdown, display
 from book.companion import figures
 for letter in "ab":
     fig, ax = plt.subplots(figsize=(2, 1))
@@ -19,7 +20,7 @@ for letter in "ab":
     figures.show(fig, f"fig-{letter}", caption=f"To ${size}$, after {{cite:t}}`mazumdar2017first`.",
                  alt=f'A "line": {letter}.', data=pd.DataFrame({"y": [0, size]}))
 figures.table(pd.DataFrame({"model": ["x|y"], "size": [size]}), "tab-a", caption="Sizes.")
-figures.say(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{size}$.")
+display(Markdown(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{size}$."))
 """
 
 

@@ -6,13 +6,12 @@ non-match is a non-match. So an answer settles its own pair and every pair that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
 
-from crowder import validation
 from crowder.resolution import Resolution
 
 __all__ = ["Step", "settled", "steps", "words"]
@@ -21,40 +20,16 @@ Pair = tuple[int, int]
 
 
 class Step(NamedTuple):
-    """One question, its answer, and what is known afterwards.
+    """One question, its answer, and what is known afterwards."""
 
-    Attributes
-    ----------
-    pair : tuple of int, or None
-        The pair asked about, smaller index first; None before the first question.
-    same : bool, or None
-        The answer: True for a match.
-    matches, nonmatches : tuple of tuple of int
-        The other pairs that this answer settles, sorted.
-    components : tuple of tuple of int
-        The clusters known so far: sorted records, ordered by their first record.
-    asked, inferred, left : int
-        How many pairs have been asked about, settled without a question, and not settled.
-
-    Examples
-    --------
-    >>> Step((0, 1), True, (), (), ((0, 1),), 1, 0, 0).settles
-    1
-    """
-
-    pair: Pair | None
-    same: bool | None
-    matches: tuple[Pair, ...]
+    pair: Pair | None  # the pair asked about, smaller index first; None before the first question
+    same: bool | None  # the answer: True for a match
+    matches: tuple[Pair, ...]  # the other pairs that this answer settles, sorted
     nonmatches: tuple[Pair, ...]
-    components: tuple[tuple[int, ...], ...]
-    asked: int
+    components: tuple[tuple[int, ...], ...]  # the clusters known so far, ordered by their first record
+    asked: int  # how many pairs have been asked about, settled without a question, and not settled
     inferred: int
     left: int
-
-    @property
-    def settles(self) -> int:
-        """How many pairs this answer settles, including its own; 0 before the first question."""
-        return (self.pair is not None) + len(self.matches) + len(self.nonmatches)
 
 
 def steps(run: Resolution) -> list[Step]:
@@ -62,23 +37,17 @@ def steps(run: Resolution) -> list[Step]:
 
     The first step is the state before the questions. A question about a settled pair is a ValueError.
 
-    Examples
-    --------
     >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
-    >>> replay[1].components, replay[1].left
-    (((0, 1), (2,)), 2)
     >>> replay[2].pair, replay[2].same, replay[2].nonmatches  # 2 does not match 1, so it does not match 0
     ((1, 2), False, ((0, 2),))
     """
-    n = len(validation.kind(run, Resolution, "run must be a Resolution").clusters)
+    n = len(run.clusters)
     home = list(range(n))  # the first record of each record's component
     members = {record: [record] for record in range(n)}
     apart: dict[int, set[int]] = {record: set() for record in range(n)}
     pairs, inferred = n * (n - 1) // 2, 0
     found = [Step(None, None, (), (), _listed(members), 0, 0, pairs)]
     for asked, ((i, j), same) in enumerate(zip(run.queries.tolist(), run.answers.tolist(), strict=True), start=1):
-        if not (0 <= min(i, j) and max(i, j) < n and i != j):
-            raise ValueError(f"question {asked}, ({i}, {j}), is not a pair of {n} records")
         a, b = sorted((home[i], home[j]))
         if a == b or b in apart[a]:
             raise ValueError(f"question {asked}, ({i}, {j}), was already settled")
@@ -111,8 +80,6 @@ def settled(replay: Sequence[Step]) -> pd.DataFrame:
     Columns: a and b, the records of the pair; at, the number of the question that settled it; how, "asked" or
     "inferred"; same, whether it is a match. Rows are in the order of the questions, with the asked pair first.
 
-    Examples
-    --------
     >>> settled(steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1])))
        a  b  at       how   same
     0  0  1   1     asked   True
@@ -120,7 +87,7 @@ def settled(replay: Sequence[Step]) -> pd.DataFrame:
     2  0  2   2  inferred  False
     """
     rows = []
-    for at, step in enumerate(_check(replay)):
+    for at, step in enumerate(replay):
         if step.pair is not None:
             rows.append((*step.pair, at, "asked", step.same))
         rows += [(*pair, at, "inferred", True) for pair in step.matches]
@@ -134,22 +101,11 @@ def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None
     `at` is the number of the question: 0 means before the first, a number beyond the last the end. With a matrix of
     similarities, the text includes that of the pair.
 
-    Examples
-    --------
     >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
     >>> words(replay, 2, "abc")
     'Question 2 of 2: b and c? No. This settles 1 more pair. Known to be one: a b. Asked 2, inferred 1, open 0.'
     """
-    last = len(_check(replay)) - 1
-    validation.kind(names, Sized, "names must be a list of the records' names")
-    if validation.whole(at, "the number of a question", least=-(2**63)) < 0 or len(names) != sum(
-        map(len, replay[0].components)
-    ):
-        raise ValueError(f"at must not be negative, and each record needs a name; got {at} and {len(names)} names")
-    if similarity is not None:
-        similarity = validation.numbers(similarity, "similarity")
-        if similarity.shape != (len(names), len(names)):
-            raise ValueError(f"similarity must be ({len(names)}, {len(names)}), not {similarity.shape}")
+    last = len(replay) - 1
     step = replay[min(at, last)]
     joined = [" ".join(names[record] for record in part) for part in step.components if len(part) > 1]
     known = f"Known to be one: {'; '.join(joined) or 'none yet'}. "
@@ -160,20 +116,11 @@ def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None
         return f"Done after question {last}. {known}{counted}"
     i, j = step.pair
     beside = "" if similarity is None else f", similarity {similarity[i][j]:.2f}"
-    more = step.settles - 1
+    more = len(step.matches) + len(step.nonmatches)
     return (
         f"Question {at} of {last}: {names[i]} and {names[j]}{beside}? {'Yes' if step.same else 'No'}. This settles "
         f"{more or 'no'} more pair{'s' if more != 1 else ''}. {known}{counted}"
     )
-
-
-def _check(replay) -> Sequence[Step]:
-    validation.kind(replay, Sequence, "the replay must be a list from `steps`")
-    for step in replay:
-        validation.kind(step, Step, "the replay must be a list from `steps`")
-    if not replay:
-        raise ValueError("the replay is empty; it starts with the state before any question")
-    return replay
 
 
 def _across(these: Sequence[int], those: Sequence[int], but: Pair | None = None) -> tuple[Pair, ...]:

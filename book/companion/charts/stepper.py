@@ -1,22 +1,29 @@
-"""The interactive chart of `book.companion.charts.replay`: it steps through runs of orderings."""
+"""The interactive chart of `book.companion.charts.replay`, in Vega-Lite: it steps through runs of orderings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
+from book.companion import figures, results
 from book.companion.charts import replay
 from book.companion.figures import EDGE, GREEN, INK, NODE, ORANGE, RED
-from book.companion.interactive import Words, legible
-from crowder import validation
 from crowder.resolution import Resolution
 
-__all__ = ["frame", "stepper"]
+__all__ = ["show"]
 
+#: The steps of each run, by name.
+Replays: TypeAlias = Mapping[str, Sequence[replay.Step]]
+
+#: The MIME type of a chart in Jupyter, from which `to_myst` reads the specification.
+VEGALITE = "application/vnd.vegalite.v6+json"
+#: The width in pixels.
+SIZE = 300
 KINDS = {
     # (how, same): label, colour, dash
     ("asked", True): ("asked: match", GREEN, [1, 0]),
@@ -33,79 +40,93 @@ SINGLE = "white"
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
 
 
-def frame(runs: Mapping[str, Resolution]) -> pd.DataFrame:
-    """The data behind the chart: when and how each pair of each run was settled.
+def show(
+    runs: Mapping[str, Resolution],
+    names: Sequence[str],
+    name: str,
+    *,
+    caption: str,
+    alt: str,
+    question: int,
+    similarity: np.ndarray | None = None,
+) -> None:
+    """Display a chart that steps through runs and, during a build, save a still picture of one question with the data.
 
-    Examples
-    --------
-    >>> frame({"edge": Resolution([[0, 1]], [True], [0, 0])}).to_dict("records")
-    [{'ordering': 'edge', 'a': 0, 'b': 1, 'at': 1, 'how': 'asked', 'same': True}]
+    The runs, at most four, are of the same records; the first is shown initially. `names` are those of the records, in
+    their order on the circle. A sentence for each setting is what readers have who cannot see the chart; with a matrix
+    of similarities it includes that of the pair asked about. On the page the chart takes the place of the still
+    picture, which remains where no scripts run, and in print. The other arguments are those of
+    `book.companion.figures.show`.
     """
-    validation.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
-    parts = [replay.settled(replay.steps(run)).assign(ordering=name) for name, run in runs.items()]
-    table = pd.concat(parts, ignore_index=True)
-    return table[["ordering", *table.columns.drop("ordering")]]
+    facts = figures._facts("figure", name, caption=caption, alt=alt) | {"kind": "interactive"}
+    replays = {ordering: replay.steps(run) for ordering, run in runs.items()}
+    spec = chart(replays, names).to_dict()
+    texts = sentences(replays, names, similarity)
+    spec["usermeta"] = {"crowder": {"by": ["ordering", "question"], "words": texts, "step": "question"}}
+    svg, png = _still(spec, question)
+    figures._save(facts, None, svg=svg, png=png, csv=figures._csv(frame(replays)))
+    # A front end without Vega-Lite shows the still picture.
+    text = f"[interactive {name}: {facts['alt']}]"
+    results.display({VEGALITE: spec, "image/svg+xml": svg.decode(), "text/plain": text}, facts)
 
 
-def stepper(
-    runs: Mapping[str, Resolution], names: Sequence[str], *, similarity=None, size: int = 300
-) -> tuple[Any, Words]:
-    """A chart that steps through runs on the same records, and its sentences.
+def frame(replays: Replays) -> pd.DataFrame:
+    """The data behind the chart: when and how each pair of each run was settled."""
+    return pd.concat(
+        [replay.settled(steps).assign(ordering=name) for name, steps in replays.items()], ignore_index=True
+    )[["ordering", "a", "b", "at", "how", "same"]]
 
-    At most four runs, by name; the first is shown initially. `names` are those of the records, in their order on the
-    circle, and `size` is the width in pixels. With a matrix of similarities, the sentences include that of each pair
-    asked about. The chart has the parameters "ordering" and "question".
 
-    Examples
-    --------
-    >>> chart, words = stepper({"edge": Resolution([[0, 1]], [True], [0, 0])}, ["a", "b"])
-    >>> words.texts["edge", 1]
-    'Question 1 of 1: a and b? Yes. This settles no more pairs. Known to be one: a b. Asked 1, inferred 0, open 0.'
-    """
+def sentences(replays: Replays, names: Sequence[str], similarity=None) -> dict[str, dict[str, str]]:
+    """What each question of each run shows, up to the end of the longest."""
+    last = max(map(len, replays.values()))
+    return {
+        name: {str(at): replay.words(steps, at, names, similarity) for at in range(last)}
+        for name, steps in replays.items()
+    }
+
+
+def chart(replays: Replays, names: Sequence[str]) -> Any:
+    """The chart, with the parameters "ordering" and "question"."""
     import altair as alt
 
-    validation.kind(runs, Mapping, "runs must be a mapping from names to resolutions")
-    for run in runs.values():
-        validation.kind(run, Resolution, "a run must be a Resolution")
-    validation.kind(names, Sized, "names must be a list of the records' names")
-    if similarity is not None:
-        similarity = validation.numbers(similarity, "similarity")
-        if similarity.shape != (len(names), len(names)):
-            raise ValueError(f"similarity must be ({len(names)}, {len(names)}), not {similarity.shape}")
-    validation.whole(size, "size, the width in pixels,", least=1)
-    if not 1 <= len(runs) <= len(DASHES):
-        raise ValueError(f"the chart can show one to {len(DASHES)} runs, not {len(runs)}")
-    if any(len(run.clusters) != len(names) for run in runs.values()):
-        raise ValueError(f"every run must have {len(names)} records, one per name")
-    replays = {name: replay.steps(run) for name, run in runs.items()}
-    last = max(len(steps) for steps in replays.values()) - 1
-    words = Words(
-        ["ordering", "question"],
-        {(name, at): replay.words(replays[name], at, names, similarity) for name in runs for at in range(last + 1)},
-    )
+    last = max(map(len, replays.values())) - 1
     ordering = alt.param(
-        name="ordering", value=next(iter(runs)),
-        bind=alt.binding_select(options=list(runs), name="Order "),
+        name="ordering", value=next(iter(replays)),
+        bind=alt.binding_select(options=list(replays), name="Order "),
     )  # fmt: skip
     question = alt.param(name="question", value=0, bind=alt.binding_range(min=0, max=last, step=1, name="Question "))
-    chart = legible(
-        alt.vconcat(_circle(alt, runs, names, size), _progress(alt, replays, size), spacing=14)
+    # Legible on a phone.
+    letters = {"labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": "normal"}
+    letters |= {"labelColor": INK, "titleColor": INK}
+    return (
+        alt.vconcat(_circle(alt, replays, names), _progress(alt, replays), spacing=14)
         .add_params(ordering, question)
         .resolve_scale(color="independent", strokeDash="independent", strokeWidth="independent")
+        # The text beside the chart says what it shows, so a screen reader may treat it as one image.
+        .configure(background="transparent", font="sans-serif", aria=False)
+        .configure_axis(**letters, grid=False, domainColor=INK, tickColor=INK)
+        .configure_legend(**letters, labelLimit=0)
+        .configure_view(stroke=None)
     )
-    return chart, words
+
+
+def _still(spec: Mapping[str, Any], question: int) -> tuple[bytes, bytes]:
+    """The chart at a question, without its controls, as SVG and PNG."""
+    import vl_convert  # here, because it takes a second and few chapters need it
+
+    at = {entry["name"]: entry["value"] for entry in spec["params"]} | {"question": question}
+    shown = {**spec, "params": [{"name": name, "value": value} for name, value in at.items()]}
+    svg = vl_convert.vegalite_to_svg(shown)
+    # The PNG may be used elsewhere, for example on slides, on any background.
+    shown["config"] = shown["config"] | {"background": "white"}
+    return svg.encode(), vl_convert.vegalite_to_png(shown, scale=2)
 
 
 def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
     """The background of every record after every question, coloured in clusters of at least two records.
 
     When clusters merge, the largest keeps its colour. No two have the same colour unless the colours run out.
-
-    Examples
-    --------
-    >>> rows = tints(replay.steps(Resolution([[0, 1], [1, 2]], [True, False], [0, 0, 1])))
-    >>> [[tint == SINGLE for tint in row] for row in rows]
-    [[True, True, True], [False, False, True], [False, False, True]]
     """
     found, used = [], {}
     for step in steps:
@@ -121,9 +142,9 @@ def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
     return found
 
 
-def _tint_spans(replays: Mapping[str, list[replay.Step]], last: int) -> list[dict[str, Any]]:
+def _tint_spans(replays: Replays) -> list[dict[str, Any]]:
     """For every run and record, the ranges of questions with the same background."""
-    rows = []
+    rows, last = [], max(map(len, replays.values())) - 1
     for name, steps in replays.items():
         for record, spans in enumerate(zip(*tints(steps), strict=True)):
             begins = [at for at, tint in enumerate(spans) if at == 0 or tint != spans[at - 1]]
@@ -132,10 +153,10 @@ def _tint_spans(replays: Mapping[str, list[replay.Step]], last: int) -> list[dic
     return rows
 
 
-def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size: int) -> Any:
+def _circle(alt: Any, replays: Replays, names: Sequence[str]) -> Any:
     """The records on a circle, with a line for each settled pair."""
     at = [(round(sin(2 * pi * i / len(names)), 4), round(cos(2 * pi * i / len(names)), 4)) for i in range(len(names))]
-    pairs = frame(runs)
+    pairs = frame(replays)
     pairs["kind"] = [KINDS[key][0] for key in zip(pairs.how, pairs.same, strict=True)]
     for column, record, axis in (("x", "a", 0), ("y", "a", 1), ("x2", "b", 0), ("y2", "b", 1)):
         pairs[column] = [at[r][axis] for r in pairs[record]]
@@ -167,8 +188,7 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
         lines.transform_filter(f"datum.how == '{how}'").mark_rule().encode(**drawn).properties(name=how)
         for how in ("inferred", "asked")
     )
-    replays = {name: replay.steps(run) for name, run in runs.items()}
-    spans = pd.DataFrame(_tint_spans(replays, max(map(len, replays.values())) - 1))
+    spans = pd.DataFrame(_tint_spans(replays))
     spans = spans.assign(**{axis: [at[r][i] for r in spans.record] for i, axis in enumerate("xy")})
     here = {"x": place("X", "x"), "y": place("Y", "y")}
     nodes = alt.Chart(pd.DataFrame([{"name": name, "x": x, "y": y} for name, (x, y) in zip(names, at, strict=True)]))
@@ -182,10 +202,10 @@ def _circle(alt: Any, runs: Mapping[str, Resolution], names: Sequence[str], size
     label = nodes.mark_text(fontSize=12.5, color=INK, baseline="middle").encode(**here, text="name:N")
     return alt.layer(
         now.encode(x=drawn["x"], y=drawn["y"], x2="x2", y2="y2").properties(name="now"), inferred, asked, circles, label
-    ).properties(width=size, height=size * 0.86)
+    ).properties(width=SIZE, height=SIZE * 0.86)
 
 
-def _progress(alt: Any, replays: Mapping[str, list[replay.Step]], size: int) -> Any:
+def _progress(alt: Any, replays: Replays) -> Any:
     """Pairs settled after each question, for every ordering, with a point at the chosen question."""
     rows = [
         {"run": name, "q": at, "pairs": step.asked + step.inferred}
@@ -208,4 +228,4 @@ def _progress(alt: Any, replays: Mapping[str, list[replay.Step]], size: int) -> 
     end = " : ".join([*(f"ordering == {json.dumps(name)} ? {at}" for name, at in last.items()), "0"])
     here = base.transform_filter(f"datum.run == ordering && datum.q == min(question, {end})")
     point = here.mark_point(size=110, filled=True, color=ORANGE, stroke=INK, opacity=1).properties(name="here")
-    return alt.layer(line, point).properties(width=size, height=90)
+    return alt.layer(line, point).properties(width=SIZE, height=90)

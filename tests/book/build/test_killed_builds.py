@@ -17,7 +17,7 @@ import pytest
 from killed_builds import tree
 from tiny_book import ROOT, TinyBook
 
-SAID = "from book.companion import figures\nfigures.say(f'It is {size}.')"
+SAID = "from IPython.display import Markdown\nMarkdown(f'It is {size}.')"
 TABLE = """import pandas as pd
 from book.companion import figures
 figures.table(pd.DataFrame({"x": [size] * 9}), "tab-x", caption="Nine.")

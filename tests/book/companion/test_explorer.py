@@ -38,13 +38,6 @@ def test_shapes_are_what_they_are_called():
     assert explorer.shaped(11, 3, "as 1/i") == [6, 3, 2] and explorer.shaped(12, 3, "as 1/i") == [7, 3, 2]
 
 
-def test_a_shape_that_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="unknown shape 'round'"):
-        explorer.shaped(4, 2, "round")
-    with pytest.raises(ValueError, match="3 records cannot form 4 clusters"):
-        explorer.shaped(3, 4, "equal")
-
-
 @pytest.mark.parametrize("sizes", [[3, 2], [4, 1, 1]])
 def test_each_number_is_the_one_it_is_called(sizes):
     model = cr.dist2(0.2)

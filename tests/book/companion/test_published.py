@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from tiny_book import TinyBook
 
 from book.companion import published
@@ -54,14 +53,12 @@ def test_a_column_of_the_printed_table_is_spelled_as_the_package_spells_it():
     coded = group.frame(as_code="model")
     assert coded["model"].tolist() == ["dist1"] * 6 + ["dist2"] * 3
     assert coded.drop(columns="model").equals(group.frame().drop(columns="model"))
-    with pytest.raises(KeyError):
-        group.frame(as_code="density")
 
 
 def test_every_group_belongs_to_a_chapter_and_has_a_place():
-    for group in published.read().values():
-        assert (ROOT / "notebooks" / f"{group.chapter}.ipynb").exists(), group.name
-        assert group.place and group.unit and group.numbers
+    for name, group in published.read().items():
+        assert (ROOT / "notebooks" / f"{group.chapter}.ipynb").exists(), name
+        assert group.place and group.unit and group.numbers and set(group.differ or {}) <= set(group.numbers)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -75,33 +72,6 @@ def test_no_chapter_types_a_printed_number(path):
         source = "".join(cell["source"])
         found = typed.findall(source)
         assert not found, f"{path.stem}, cell {cell['id']}: {found}"
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"rule": "roughly"}, "unknown rule 'roughly'"),
-        ({"rule": {"percent": 0}}, "unknown rule"),
-        ({"rule": {"percent": 5, "equal": 1}}, "unknown rule"),
-        ({"differ": {"x": "why"}}, "differ names ['x']"),
-        ({"colour": "red"}, "unknown ['colour']"),
-        ({"colour": "red", 7: 1}, "unknown ['7', 'colour']"),
-        ({"numbers": {"a, b": 1, "a": {"b": 2}}}, "'a, b' appears twice"),
-    ],
-)
-def test_a_group_is_complete(tmp_path, change, said):
-    good = {"chapter": "01-one", "place": "Table", "unit": "questions", "rule": "equal", "numbers": {"a": 1}}
-    path = tmp_path / "published.yml"
-    path.write_text(yaml.safe_dump({"table": good}))
-    assert published.read(path)["table"].numbers == {"a": 1}
-    path.write_text(yaml.safe_dump({"table": good | change}))
-    with pytest.raises(ValueError, match=re.escape(said)):
-        published.read(path)
-
-
-def test_without_the_book_there_are_no_printed_numbers(tmp_path):
-    with pytest.raises(FileNotFoundError, match="work in a clone"):
-        published.read(tmp_path / "published.yml")
 
 
 # --- the rules ----------------------------------------------------------------------------------------------------
@@ -140,17 +110,14 @@ def test_without_spread_only_the_mean_agrees():
     assert published.agrees(rule, 1277, 1277.002, sd=0.0, runs=9)  # the expected number, of which no run was off
     assert not published.agrees(rule, 1277, 1277.5, sd=0.0, runs=9)
     assert not published.agrees(rule, 1277, 1278.0, sd=0.0, runs=9)
-    with pytest.raises(ValueError, match="number of runs"):
-        published.agrees(rule, 1, 1, sd=1.0)
+    # Without a standard deviation, or runs to have one of, nothing agrees.
+    assert not published.agrees(rule, 1, 1) and not published.agrees(rule, 1, 1, sd=np.inf, runs=9)
+    assert not published.agrees(rule, 1, 1, sd=1.0, runs=1)
 
 
-def test_a_number_that_is_missing_or_unknown_is_refused():
-    with pytest.raises(ValueError, match="figure-1: names"):
+def test_each_printed_number_needs_one_of_ours():
+    with pytest.raises(KeyError):
         published.compare("figure-1", {"good order": 4})
-    with pytest.raises(ValueError, match="figure-1: names"):
-        published.compare("figure-1", {"good order": 4, "bad order": 9, "worst": 10})
-    with pytest.raises(ValueError, match="no printed numbers '"):
-        published.compare("figure-9", {})
 
 
 # --- the build ----------------------------------------------------------------------------------------------------
