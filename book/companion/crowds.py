@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from book import strict_yaml
 from book.companion import measured
 
-__all__ = ["BUDGET", "LEVEL", "VARIABLE", "Crowd", "place", "read", "recorded", "source"]
+__all__ = ["BUDGET", "LEVEL", "VARIABLE", "Crowd", "place", "read", "source"]
 
 VARIABLE = "CROWDER_CROWDS"
 #: The F1 that is wanted; the answers that a replay on cora buys at most.
@@ -80,13 +78,6 @@ def _lines(path: Path) -> list[list[float]]:
     """The numbers on each line, between commas or blanks."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in lines if line.strip()]
-
-
-def recorded(orderings: Sequence[str] = ("edge", "node", "evidence")) -> pd.DataFrame:
-    """The mean curves of these orderings on both crowds, as last replayed."""
-    found = measured.read("crowds")
-    some = found["crowd"].isin(["gym", "allsports"]) & found["ordering"].isin(orderings)
-    return found[some & found["votes"].isin([1, 5])].reset_index(drop=True)
 
 
 def source() -> dict[str, Any]:

@@ -5,7 +5,7 @@ import numpy as np
 from book.companion.charts.explorer import questions
 from book.companion.figures import CORRECTED, EDGE, FEWEST, MATCH, NODE, NONMATCH, PRINTED
 
-#: What the explorer shows, as it is drawn: its name here, and its key in `book.companion.charts.explorer.QUESTIONS`.
+#: What the explorer shows, as it is drawn: its name here, and its key in `book.companion.charts.explorer.questions`.
 ROWS = [
     ("fewest possible", "least possible", FEWEST),
     ("edge ordering", "edge, exact", EDGE),

@@ -57,11 +57,6 @@ def file(name, content):
     return str(path)
 
 
-def beside(path):
-    """The folder that a file is in."""
-    return os.path.dirname(path)
-
-
 def loop():
     """A link to itself."""
     path = new()

@@ -138,7 +138,7 @@ def test_a_run_on_cora_that_is_recorded_is_that_of_a_replay(real_crowds):
 @pytest.mark.parametrize(("name", "votes"), [("gym", 1), ("gym", 5), ("allsports", 1)])
 def test_the_curves_that_are_recorded_are_those_of_a_replay(real_crowds, name, votes):
     """The means of all ten orders of ties, of the strategies that are cheap to replay."""
-    known, cheap = crowds.recorded(), ["edge", "node", "evidence"]
+    known, cheap = measured.read("crowds"), ["edge", "node", "evidence"]
     known = known[(known["crowd"] == name) & (known["votes"] == votes) & known["ordering"].isin(cheap)]
     curves, _ = replays.runs(real_crowds[name], votes, cheap)
     pd.testing.assert_frame_equal(curves, known.reset_index(drop=True), atol=2e-5, check_dtype=False)

@@ -19,21 +19,9 @@ from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-__all__ = ["QUESTIONS", "SHAPES", "grid", "questions", "setting", "shaped", "show", "states", "tenths"]
+__all__ = ["SHAPES", "grid", "questions", "setting", "shaped", "show", "states", "tenths"]
 
 SHAPES = ("equal", "one large", "as 1/i")
-
-#: What the explorer shows for each model and clustering.
-QUESTIONS = (
-    "edge, exact",
-    "node, exact",
-    "edge, bound as printed",
-    "node, bound as printed",
-    "edge, bound that holds",
-    "node, bound that holds",
-    "least possible",
-    "nk",
-)
 
 #: The MIME type of the explorer's settings in an executed notebook.
 EXPLORER = "application/vnd.crowder.explorer+json"
@@ -66,11 +54,10 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
 
 
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
-    """All quantities that the explorer shows for one model and one clustering.
+    """All quantities that the explorer shows for one model and one clustering: expected questions and bounds on them.
 
-    For each of `QUESTIONS` the expected number of questions, or a bound on it, with so many `nodes` of the quadrature
-    in `crowder.counting.expected_counts.expected_queries`. In node ordering, records arrive in random order, as its
-    bound assumes.
+    The quadrature of `crowder.counting.expected_counts.expected_queries` has so many `nodes`. In node ordering, records
+    arrive in random order, as its bound assumes.
 
     >>> round(questions(uniform(), [2, 1])["edge, exact"], 6)
     2.333333
@@ -97,7 +84,7 @@ def grid(
     """`questions` for every model, ε, number of clusters and shape.
 
     A model is a function of ε; "uniform" does not depend on it and is computed once. Columns: model, epsilon, clusters,
-    shape and those of `QUESTIONS`.
+    shape and those of `questions`.
     """
     rows, known = [], {}
     for k in clusters:
@@ -140,7 +127,7 @@ def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> 
 def states(addresses: Mapping[str, str], cora: Mapping[str, Sequence[float]] | None = None) -> pd.DataFrame:
     """The numbers of some states of the explorer.
 
-    `addresses` maps names to addresses as in `setting`; columns: state, Hellinger distance and those of `QUESTIONS`.
+    `addresses` maps names to addresses as in `setting`; columns: state, Hellinger distance and those of `questions`.
     """
     rows = [(name, *setting(address, cora)) for name, address in addresses.items()]
     return pd.DataFrame(

