@@ -72,9 +72,8 @@ def show(
 
 def frame(replays: Replays) -> pd.DataFrame:
     """The data behind the chart: when and how each pair of each run was settled."""
-    return pd.concat(
-        [replay.settled(steps).assign(ordering=name) for name, steps in replays.items()], ignore_index=True
-    )[["ordering", "a", "b", "at", "how", "same"]]
+    parts = [replay.settled(steps).assign(ordering=name) for name, steps in replays.items()]
+    return pd.concat(parts, ignore_index=True)[["ordering", "a", "b", "at", "how", "same"]]
 
 
 def sentences(replays: Replays, names: Sequence[str], similarity=None) -> dict[str, dict[str, str]]:

@@ -111,7 +111,7 @@ def test_without_spread_only_the_mean_agrees():
     assert not published.agrees(rule, 1277, 1277.5, sd=0.0, runs=9)
     assert not published.agrees(rule, 1277, 1278.0, sd=0.0, runs=9)
     # Without a standard deviation, or runs to have one of, nothing agrees.
-    assert not published.agrees(rule, 1, 1) and not published.agrees(rule, 1, 1, sd=np.inf, runs=9)
+    assert not published.agrees(rule, 1, 1, runs=9) and not published.agrees(rule, 1, 1, sd=np.inf, runs=9)
     assert not published.agrees(rule, 1, 1, sd=1.0, runs=1)
 
 
