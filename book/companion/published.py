@@ -1,11 +1,5 @@
 """The numbers printed in the paper, read from ``book/data/published.yml``, and their comparison with ours.
 
->>> table = read()["table-1"].frame()
->>> table.loc[table["ε"] == "1/20", ["model", "node", "edge"]]
-    model  node  edge
-5  Dist-1  7398  9296
-8  Dist-2  2760  1626
-
 A chapter passes its regenerated numbers to `compare`, once for each group. The build then lists printed and
 regenerated numbers side by side, and fails if numbers that should agree do not.
 """
