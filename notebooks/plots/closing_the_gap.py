@@ -1,12 +1,8 @@
 """Figures of the chapter *Closing the gap*."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, Style
-from matplotlib.figure import Figure
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -47,7 +43,7 @@ NAMES = {
 }
 
 
-def cora(mean: pd.DataFrame, ideal: int) -> Figure:
+def cora(mean, ideal):
     """Questions beyond the fewest possible, with cora's similarities as they are and dealt anew."""
     fig, ax = plt.subplots(figsize=(4.8, 3.2))
     labels = {"as it is": "cora,\nas it is", "dealt anew": "cora,\nmade\nindependent"}
@@ -75,7 +71,7 @@ def cora(mean: pd.DataFrame, ideal: int) -> Figure:
     return fig
 
 
-def record(similarities: pd.DataFrame) -> Figure:
+def record(similarities):
     """The similarities of one record to its own cluster and to another, with the votes."""
     own, other = similarities["own"], similarities["other"]
     fig, ax = plt.subplots(figsize=(6.4, 2.3))
@@ -91,7 +87,7 @@ def record(similarities: pd.DataFrame) -> Figure:
     return fig
 
 
-def rows(table: pd.DataFrame, error: pd.DataFrame) -> Figure:
+def rows(table, error):
     """Questions of each ordering on each row, with two standard errors, and both lower bounds."""
     fig, ax = plt.subplots(figsize=(6.4, 4.2))
     place = np.arange(len(table))[::-1]
@@ -107,7 +103,7 @@ def rows(table: pd.DataFrame, error: pd.DataFrame) -> Figure:
     return fig
 
 
-def dependence(sums: pd.DataFrame) -> Figure:
+def dependence(sums):
     """The standardised evidence between two different clusters, as it is and dealt anew."""
     fig, ax = plt.subplots(figsize=(6.4, 2.9))
     width = sums["from"].iloc[1] - sums["from"].iloc[0]

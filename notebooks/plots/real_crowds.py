@@ -1,4 +1,4 @@
-"""Figures of the chapter *Real crowds*."""
+"""Figures of the chapters *Real crowds* and *Which ordering for my data?*."""
 
 import matplotlib.pyplot as plt
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
@@ -17,6 +17,10 @@ ALT = {
     "fig-crowds-recall": (
         "Eight curves in each of four panels. Recall rises for all; the precision of edge, node, evidence and "
         "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
+    ),
+    "fig-which-answers": (
+        "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
+        "that of node ordering slowly. On allsports and gym, F1 rises and ends below one for all three."
     ),
 }
 
@@ -65,4 +69,18 @@ def votes_wrong(counts):
         ax.set(ylim=(0.5, None), xticks=range(6))
     axes[0].set_ylabel("pairs")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
+
+
+def recall_and_f1(cora, real):
+    """Recall on cora with a perfect crowd; F1 on two real crowds."""
+    fig, axes = plt.subplots(1, 3, figsize=(6.4, 2.9), sharey=True, width_ratios=(1.2, 1, 1))
+    parts = [("cora, perfect crowd", cora, "recall")]
+    parts += [(name, real[real["crowd"] == name], "F1") for name in ("allsports", "gym")]
+    for ax, (title, frame, what) in zip(axes, parts, strict=True):
+        for ordering, curve in frame.groupby("ordering"):
+            ax.plot(curve["answers"] / 1000, curve[what], **LOOKS[ordering], label=ordering)
+        ax.set(title=title, xlabel="answers (thousands)", ylim=(0, 1.02), xlim=(0, None))
+    axes[0].set(ylabel="recall, or F1")
+    axes[0].legend(loc="lower right")
     return fig

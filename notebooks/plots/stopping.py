@@ -1,12 +1,9 @@
 """Figures of the chapter *When to stop* and of the appendix *An audit*."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
@@ -37,13 +34,13 @@ ALT = {
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
 
 
-def curve(ordering: str, rule: str, recall: np.ndarray) -> pd.DataFrame:
+def curve(ordering, rule, recall):
     """A part of what `cora` draws: the recall of one run at some questions."""
     at = np.unique(np.linspace(0, len(recall) - 1, 400).astype(int))
     return pd.DataFrame({"ordering": ordering, "rule": rule, "questions": at, "recall": recall[at]})
 
 
-def cora(recall: pd.DataFrame) -> Figure:
+def cora(recall):
     """Recall against questions, to the end and stopped, for both orderings."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     for way, style in (("edge", EDGE), ("node", NODE)):
@@ -59,7 +56,7 @@ def cora(recall: pd.DataFrame) -> Figure:
     return fig
 
 
-def calibration(shares: pd.DataFrame) -> Figure:
+def calibration(shares):
     """Measured against stated: runs in which anything was missed, and single declared pairs."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.3))
     for ax, what, at in ((left, "run", "δ"), (right, "pair", "stated")):
@@ -87,7 +84,7 @@ def calibration(shares: pd.DataFrame) -> Figure:
     return fig
 
 
-def rows(saved: pd.DataFrame, ideal: int) -> Figure:
+def rows(saved, ideal):
     """Questions to the end and when stopped, on each row of the table."""
     fig, ax = plt.subplots(figsize=(6.4, 3.8))
     settings = dict.fromkeys(zip(saved["model"], saved["ε"], strict=True))
@@ -120,7 +117,7 @@ LOOKS = [
 ]
 
 
-def cost(rows: pd.DataFrame) -> Figure:
+def cost(rows):
     """Questions until a recall is certified, as a share of those that settle every pair."""
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
     for (name, own), (color, marker, ls) in zip(rows.groupby("data", sort=False), LOOKS, strict=False):
@@ -134,7 +131,7 @@ def cost(rows: pd.DataFrame) -> Figure:
     return fig
 
 
-def errors(shares: pd.DataFrame) -> Figure:
+def errors(shares):
     """The exact probability of an error against the number of matches, for each α."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     for (alpha, own), (color, marker, ls) in zip(shares.groupby("α", sort=False), LOOKS, strict=False):

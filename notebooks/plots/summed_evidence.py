@@ -1,11 +1,7 @@
 """Figures of the appendix *Summed evidence*."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
-import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE
-from matplotlib.figure import Figure
 from notebooks.plots.closing_the_gap import LEARNED
 
 #: What the figures show, for readers who cannot see them.
@@ -31,7 +27,7 @@ ALT = {
 LOOKS = {"edge": EDGE.line, "node": NODE.line, "evidence": EVIDENCE.line, "learned": LEARNED.line, "ideal": FEWEST.line}
 
 
-def right(chances: pd.DataFrame) -> Figure:
+def right(chances):
     """How often either test finds the cluster of a record, against the size of the clusters."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     for epsilon, part in chances.groupby("epsilon"):
@@ -46,7 +42,7 @@ def right(chances: pd.DataFrame) -> Figure:
     return fig
 
 
-def recall(curves: pd.DataFrame) -> Figure:
+def recall(curves):
     """Recall of each ordering, and of the ideal, against the questions asked."""
     fig, ax = plt.subplots(figsize=(6.4, 3.4))
     for way, part in curves.groupby("way", sort=False):
@@ -57,7 +53,7 @@ def recall(curves: pd.DataFrame) -> Figure:
     return fig
 
 
-def sweep(swept: pd.DataFrame, turn: float) -> Figure:
+def sweep(swept, turn):
     """What is saved against m ε², for two sizes; from `turn` on clusters can be told apart."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     shown = swept[swept["scale"] > 0]
@@ -74,7 +70,7 @@ def sweep(swept: pd.DataFrame, turn: float) -> Figure:
     return fig
 
 
-def learned(weights: pd.DataFrame) -> Figure:
+def learned(weights):
     """What a pair is believed to weigh, after so many questions, and the truth."""
     fig, ax = plt.subplots(figsize=(6.4, 3))
     beliefs = [column for column in weights if column.startswith("after ")]

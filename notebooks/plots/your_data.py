@@ -1,12 +1,9 @@
 """Figures of the chapter *Your own data*."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from book.companion.figures import BLUE, EDGE, EVIDENCE, GREY, INK, NODE, RED, SKY
 from book.companion.printing import escape_markup
-from matplotlib.figure import Figure
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -20,7 +17,7 @@ ALT = {
 LOOKS = {"edge": EDGE, "node": NODE, "evidence": EVIDENCE}
 
 
-def recall(curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = None) -> Figure:
+def recall(curve, strategy, actual=None):
     """Recall as planned, with what is plausible, and the actual numbers if they are known."""
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
     band = {"color": SKY, "alpha": 0.3, "lw": 0, "label": "plausible"}
@@ -37,7 +34,7 @@ def recall(curve: pd.DataFrame, strategy: str, actual: pd.DataFrame | None = Non
     return fig
 
 
-def priced(planned: pd.DataFrame, actual: pd.DataFrame | None = None) -> pd.DataFrame:
+def priced(planned, actual=None):
     """The table of a plan with its intervals in words, and the actual numbers of questions if they are known."""
     intervals = zip(planned["from"], planned["to"], strict=True)
     costs = planned[["cost", "cost_from", "cost_to"]].itertuples(index=False)
@@ -52,7 +49,7 @@ def priced(planned: pd.DataFrame, actual: pd.DataFrame | None = None) -> pd.Data
     return pd.DataFrame(shown)
 
 
-def side_by_side(sheet: pd.DataFrame, fields: list[str]) -> pd.DataFrame:
+def side_by_side(sheet, fields):
     """The questions of a sheet, one record beside the other."""
 
     def one_line(row: pd.Series, side: str) -> str:
@@ -64,7 +61,7 @@ def side_by_side(sheet: pd.DataFrame, fields: list[str]) -> pd.DataFrame:
     return pd.DataFrame(shown | {"differs": sheet["differs"].map(escape_markup)})
 
 
-def shrinks(plans: pd.DataFrame) -> Figure:
+def shrinks(plans):
     """The planned questions, batch after batch, around the actual number."""
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
     band = {"color": SKY, "alpha": 0.3, "lw": 0, "label": "interval"}
@@ -77,7 +74,7 @@ def shrinks(plans: pd.DataFrame) -> Figure:
     return fig
 
 
-def held(before: pd.DataFrame, after: pd.DataFrame) -> Figure:
+def held(before, after):
     """Planned questions as multiples of the actual number, before and after some answers."""
     titles = ("before any answer", f"after {after['answers'].max()} answers")
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
@@ -95,12 +92,12 @@ def held(before: pd.DataFrame, after: pd.DataFrame) -> Figure:
     return fig
 
 
-def holds(real: pd.DataFrame, stage: str) -> pd.Series:
+def holds(real, stage):
     """Whether the interval of a stage, "before" any answer or after the "pilot", contains the actual number."""
     return real[f"{stage}_actual"].between(real[f"{stage}_from"], real[f"{stage}_to"])
 
 
-def real(tried: pd.DataFrame) -> pd.DataFrame:
+def real(tried):
     """Plans of public records, a line for each sample."""
 
     def interval(stage: str) -> pd.Series:
