@@ -213,7 +213,9 @@ def _for_a_phone(fig: Figure) -> None:
 
 def _render(fig: Figure, kind: str, **options: Any) -> bytes:
     buffer = io.BytesIO()
-    fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
+    # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
+    with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
+        fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
     return buffer.getvalue()
 
 

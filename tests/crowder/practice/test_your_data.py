@@ -50,7 +50,8 @@ def said(path, kind="data"):
     assert not [o for o in outputs if o.get("name") == "stderr"]
     if kind == "text":
         return "\n".join(o["text"] for o in outputs if "text" in o)
-    return "\n".join(o["data"].get("text/plain", "") for o in outputs if "data" in o)
+    shown = [o["data"] for o in outputs if "data" in o]
+    return "\n".join(data.get("text/markdown", data.get("text/plain", "")) for data in shown)
 
 
 def test_the_example_is_what_the_generator_makes():
