@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from crowder.beyond.resolved import Resolved
     from crowder.beyond.stopping import Stopped, Stopping
     from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
+    from crowder.datasets import synthetic_candidates
     from crowder.practice import journal
     from crowder.practice.journal import Journal
     from crowder.practice.plan import Plan
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from crowder.scale.node_stream import StreamNodeOrdering
     from crowder.scale.parquet import chunks_from_parquet, number_records, write_candidates
     from crowder.scale.stream import StreamOrdering
-    from crowder.synthetic_pairs import synthetic_candidates
 
 __version__ = "2.0.0.dev0"
 
@@ -83,7 +83,7 @@ _LATER = {
     "number_records": "crowder.scale.parquet",
     "read_records": "crowder.practice.record_file",
     "resolve": "crowder.beyond.resolve",
-    "synthetic_candidates": "crowder.synthetic_pairs",
+    "synthetic_candidates": "crowder.datasets",
     "write_candidates": "crowder.scale.parquet",
 }
 

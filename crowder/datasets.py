@@ -1,4 +1,4 @@
-"""Data sets: similarities of records, with the true clusters.
+"""Data sets, similarities of records with the true clusters: drawn from a model, the paper's example, and cora.
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)
@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,21 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 
+from crowder import similarity as functions
 from crowder import validation
-from crowder.cora import shipped
-from crowder.cora.family import FAMILY, Member
-from crowder.cora.records import CORA_SHA256, anonymous_labels, cora_records
+from crowder.cora import FAMILY, shipped
+from crowder.cora.records import anonymous_labels, cora_records
+from crowder.pairs import MOST_RECORDS
 from crowder.resolution import cluster_sizes
-from crowder.similarity import functions
-from crowder.similarity.counted import COUNTED
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from crowder.models import SimilarityModel
 
-__all__ = ["Dataset", "cora", "cora_records", "disney", "synthetic"]
+__all__ = ["Dataset", "cora", "cora_records", "disney", "synthetic", "synthetic_candidates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ class Dataset:
     @cached_property
     def matching(self) -> np.ndarray:
         """Whether each pair is a match, in condensed order, shape (n(n-1)/2,), bool."""
-        return _matching(self.labels)
+        return (self.labels[:, None] == self.labels)[np.tri(self.n, k=-1, dtype=bool).T]
 
 
 def synthetic(
@@ -145,7 +144,7 @@ def synthetic(
     rng : int or numpy.random.Generator
         Seed or generator. All matching pairs are drawn first, in condensed order, then the others.
     discretize : {None, "round", "floor", "ceil"}
-        How to round values to multiples of 1/levels (:func:`crowder.similarity.functions.discretize`). None leaves them
+        How to round values to multiples of 1/levels (:func:`crowder.similarity.discretize`). None leaves them
         unchanged.
     levels : int
         Steps of the discretisation.
@@ -165,7 +164,7 @@ def synthetic(
     See Also
     --------
     crowder.SimilarityModel : what similarities are drawn from.
-    crowder.datasets.cora : real similarities.
+    crowder.datasets.synthetic_candidates : many records, of whose pairs a part is stored.
 
     Notes
     -----
@@ -199,13 +198,79 @@ def synthetic(
     return Dataset("synthetic", condensed, labels, provenance)
 
 
+def synthetic_candidates(
+    sizes: Sequence[int], pairs: int, model: SimilarityModel, *, rng: int | np.random.Generator
+) -> tuple[sparse.coo_array, np.ndarray]:
+    """Clusters of given sizes, with all matching pairs and random others as candidates, `pairs` in total.
+
+    Candidate pairs as left by blocking: for many records, in memory proportional to the pairs.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Sizes of the clusters, each at least 1.
+    pairs : int
+        Number of candidate pairs.
+    model : SimilarityModel
+        Similarities are drawn from f_g within clusters, from f_r between them.
+    rng : int or numpy.random.Generator, keyword only
+        Shuffles the records, chooses the non-matching pairs, and draws the similarities.
+
+    Returns
+    -------
+    similarity : scipy.sparse.coo_array, shape (n, n)
+        One value for each candidate pair, above the diagonal; the pairs by increasing (i, j).
+    labels : ndarray of int64, shape (n,)
+        Cluster of each record.
+
+    Raises
+    ------
+    ValueError
+        If `pairs` is less than the number of matching pairs or more than the number of all pairs, or a size is not a
+        positive integer.
+
+    See Also
+    --------
+    crowder.datasets.synthetic : the same with every pair as a candidate.
+
+    Notes
+    -----
+    O(n + m log m) time and O(n + m) memory for m candidate pairs.
+
+    Examples
+    --------
+    >>> from crowder import dist1
+    >>> similarity, labels = synthetic_candidates([3, 2, 1], 8, dist1(0.2), rng=7)
+    >>> similarity.shape, similarity.nnz, int((labels[similarity.row] == labels[similarity.col]).sum())
+    ((6, 6), 8, 4)
+    """
+    sizes, model = cluster_sizes(sizes), validation.model(model)
+    rng = validation.generator(rng, "pairs and similarities")
+    pairs = validation.whole(pairs, "the number of candidate pairs")
+    n = int(sizes.sum())
+    matching = int((sizes * (sizes - 1) // 2).sum())
+    if not matching <= pairs <= n * (n - 1) // 2:
+        raise ValueError(f"pairs must be from {matching} (the matches) to {n * (n - 1) // 2} (all pairs), not {pairs}")
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    rng.shuffle(labels)
+    codes = np.concatenate([_inside(labels, sizes), _across(labels, pairs - matching, rng)])
+    codes.sort()
+    i, j = (codes >> 32).astype(np.int32), (codes & MOST_RECORDS).astype(np.int32)
+    del codes
+    match = labels[i] == labels[j]
+    values = np.empty(pairs)
+    values[match] = model.green.sample(matching, rng=rng)
+    values[~match] = model.red.sample(pairs - matching, rng=rng)
+    return sparse.coo_array((values, (i, j)), shape=(n, n)), labels
+
+
 def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     """The five places of the paper's Figure 1: r1, r2 and r3 are one entity, r4 and r5 another.
 
     Parameters
     ----------
     similarity : str
-        A name in :data:`crowder.similarity.functions.SIMILARITIES`, computed from the places' names.
+        A name in :data:`crowder.similarity.SIMILARITIES`, computed from the places' names.
 
     Returns
     -------
@@ -240,48 +305,29 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     return Dataset("disney", functions.compute(records, similarity), np.array([0, 0, 0, 1, 1]), provenance, records)
 
 
-def cora(
-    similarity: str = "jaccard-tokens",
-    *,
-    records: str | os.PathLike | pd.DataFrame | None = None,
-    fields: Sequence[str] | None = None,
-    download: bool = False,
-) -> Dataset:
+def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = None) -> Dataset:
     """The cora bibliography: 1,879 records of 191 publications.
-
-    The similarities come from the first of these sources that has them:
-
-    1. ``records``, when given: computed from the text.
-    2. The values shipped with crowder, of all functions in :data:`crowder.cora.family.FAMILY`: no text, no network.
-    3. The text from the path in the environment variable ``CROWDER_CORA``.
-    4. The text from its public address, only with ``download=True``.
 
     Parameters
     ----------
     similarity : str
-        A name in :data:`crowder.cora.family.FAMILY`; with ``fields``, in
-        :data:`crowder.similarity.functions.SIMILARITIES`.
-    records : path or DataFrame, optional
-        The file, or the DataFrame that :func:`cora_records` returns (read once to compute many functions).
-    fields : sequence of str, optional
-        Columns to compare; by default those of the named member of the family.
-    download : bool
-        Whether the text may be downloaded if it is needed and not available locally.
+        A name in :data:`crowder.cora.FAMILY`.
+    records : DataFrame, optional
+        The text, as :func:`cora_records` returns it, to compute the values from. By default they are those shipped
+        with crowder, which need no text and no network.
 
     Returns
     -------
     Dataset
-        Ratios of counts (:data:`crowder.similarity.counted.COUNTED`) are the same to the last bit, shipped or computed.
-        The others are shipped rounded, to as many decimals as ``provenance["decimals"]`` says.
+        Ratios of counts, the two Jaccards and Levenshtein, are the same to the last bit, shipped or computed. The
+        others are shipped rounded, to as many decimals as ``provenance["decimals"]`` says.
 
     Raises
     ------
     ValueError
-        Unknown similarity or column; a file, shipped or given, whose checksum does not match.
-    FileNotFoundError
-        The text is needed and was not found; the message says how to get it.
-    OSError
-        The download failed.
+        An unknown similarity, an absent column or label, or a shipped file whose checksum does not match.
+    TypeError
+        If ``records`` is not a DataFrame, or has fields that are not text.
 
     See Also
     --------
@@ -290,8 +336,8 @@ def cora(
 
     Notes
     -----
-    Section "Experimental Observations", datasets (ii). Takes a tenth of a second for shipped values, under a second
-    from the text.
+    Section "Experimental Observations", datasets (ii). Takes a tenth of a second for shipped values, a few seconds from
+    the text.
 
     Examples
     --------
@@ -299,40 +345,23 @@ def cora(
     >>> len(data.sizes), int(data.sizes[0]), int(data.matching.sum()), len(data.condensed)
     (191, 236, 62891, 1764381)
     """
-    validation.flag(download, "download")
-    name, member = _member(similarity, fields)
-    if records is None and name is not None:
-        arrays = shipped.read(shipped.FOLDER / shipped.file_of(name), checksum := shipped.sha256_of(name))
-        provenance = {"source": "shipped with crowder", "sha256": checksum, **_facts(member)}
-        provenance |= {} if member.similarity in COUNTED else {"decimals": len(str(shipped.UNITS)) - 1}
+    member = functions.named(FAMILY, similarity)
+    facts = {"similarity": member.similarity, "fields": None if member.fields is None else list(member.fields)}
+    if records is None:
+        arrays = shipped.read(similarity)
+        provenance = {"source": "shipped with crowder", "sha256": shipped.sha256_of(similarity), **facts}
+        if member.similarity not in functions.COUNTED:
+            provenance["decimals"] = len(str(shipped.UNITS)) - 1
         return Dataset("cora", shipped.values(arrays, member.similarity), arrays["labels"], provenance)
     import pandas as pd
 
-    if isinstance(records, pd.DataFrame):
-        frame, provenance = records, {"source": "computed from the caller's records"}
-    else:
-        frame = cora_records(records, download=download)
-        provenance = {"source": "computed from the records", "sha256": CORA_SHA256}
-    if "label" not in frame.columns:
-        raise ValueError(f"records must have a column 'label', not only {list(frame.columns)}")
-    condensed = functions.compute(frame, member.similarity, fields=member.fields)
-    return Dataset("cora", condensed, anonymous_labels(frame["label"]), provenance | _facts(member), frame)
-
-
-def _member(similarity: str, fields: Sequence[str] | None) -> tuple[str | None, Member]:
-    """The requested member, and its name if it belongs to the family."""
-    if fields is None and isinstance(similarity, str) and similarity in FAMILY:
-        return similarity, FAMILY[similarity]
-    if not isinstance(similarity, str) or similarity not in functions.SIMILARITIES:
-        known = ", ".join(dict.fromkeys([*functions.SIMILARITIES, *FAMILY]))
-        raise ValueError(f"similarity must be one of {known}, not {similarity!r}")
-    validation.kind(fields, (str, Iterable, type(None)), "fields must be names of columns")
-    member = Member(similarity, None if fields is None else (fields,) if isinstance(fields, str) else tuple(fields))
-    return next((name for name, other in FAMILY.items() if other == member), None), member
-
-
-def _facts(member: Member) -> dict[str, Any]:
-    return {"similarity": member.similarity, "fields": None if member.fields is None else list(member.fields)}
+    validation.kind(records, pd.DataFrame, "records must be a DataFrame, such as cora_records(PATH)")
+    if "label" not in records.columns:
+        raise ValueError(f"records must have a column 'label', not only {list(records.columns)}")
+    validation.labels(records["label"])
+    condensed = functions.compute(records, member.similarity, fields=member.fields)
+    provenance = {"source": "computed from the records", **facts}
+    return Dataset("cora", condensed, anonymous_labels(records["label"]), provenance, records)
 
 
 @njit(cache=True)
@@ -352,6 +381,31 @@ def _mixed(labels: np.ndarray, green: np.ndarray, red: np.ndarray) -> np.ndarray
     return condensed
 
 
-def _matching(labels: np.ndarray) -> np.ndarray:
+def _inside(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Every pair within a cluster, packed as ``i << 32 | j``."""
+    members = np.argsort(labels, kind="stable")  # cluster after cluster, each in increasing order
+    starts = np.cumsum(sizes) - sizes
+    found = [np.empty(0, np.int64)]
+    for size in np.unique(sizes):
+        rows = members[starts[sizes == size][:, None] + np.arange(size)]
+        a, b = np.triu_indices(size, 1)
+        found.append(((rows[:, a] << 32) | rows[:, b]).ravel())
+    return np.concatenate(found)
+
+
+def _across(labels: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
+    """A uniformly random set of the wanted number of pairs between clusters, packed."""
     n = len(labels)
-    return (labels[:, None] == labels)[np.tri(n, k=-1, dtype=bool).T]
+    if n * (n - 1) // 2 <= 4 * wanted + 1000:  # a large share of all pairs: list them
+        i, j = np.triu_indices(n, 1)
+        apart = labels[i] != labels[j]
+        return rng.choice((i[apart] << 32) | j[apart], wanted, replace=False)
+    codes = np.empty(0, np.int64)
+    while (missing := wanted - len(codes)) > 0:
+        i, j = rng.integers(0, n, (2, missing + missing // 4 + 16))
+        apart = labels[i] != labels[j]
+        drawn = (np.minimum(i, j)[apart] << 32) | np.maximum(i, j)[apart]
+        codes = np.concatenate([codes, drawn])
+        codes.sort()
+        codes = codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
+    return codes if len(codes) == wanted else rng.permutation(codes)[:wanted]

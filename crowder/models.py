@@ -238,7 +238,7 @@ def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityMo
     ----------
     model : SimilarityModel
     rule : {"round", "floor", "ceil"}
-        As for `crowder.similarity.functions.discretize`. "floor" and "ceil" give pairs the same order: values other
+        As for `crowder.similarity.discretize`. "floor" and "ceil" give pairs the same order: values other
         than the multiples of 1/levels differ by one step.
     levels : int
         Values are rounded to multiples of 1/levels.

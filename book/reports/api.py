@@ -28,7 +28,7 @@ GROUPS = {
     "Orderings and crowds": ("orderings", "oracles", "resolution"),
     "Models and the integral": ("models", "densities", "theory"),
     "Expected counts and bounds": ("counting",),
-    "Data and experiments": ("datasets", "synthetic_pairs", "cora", "similarity", "experiments"),
+    "Data and experiments": ("datasets", "cora", "similarity", "experiments"),
     "Beyond the paper": ("beyond",),
     "Candidate pairs in large files": ("scale",),
     "Your own records": ("practice",),

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowder import validation
+from crowder.similarity import groups
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CORA_SHA256", "CORA_URL", "CORA_URL_VARIABLE", "CORA_VARIABLE", "anonymous_labels", "cora_records"]
+__all__ = ["CORA_SHA256", "CORA_URL", "CORA_VARIABLE", "anonymous_labels", "cora_records"]
 
 #: The public address of the records, at the commit whose checksum is known.
 CORA_URL = (
@@ -25,27 +26,21 @@ CORA_URL = (
 )
 CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
 
-#: Environment variables: a path to the records; another address to download them from.
+#: The environment variable with a path to the records.
 CORA_VARIABLE = "CROWDER_CORA"
-CORA_URL_VARIABLE = "CROWDER_CORA_URL"
-
-#: Seconds without a response after which a server counts as unreachable.
-PATIENCE = 30
 
 
-def cora_records(
-    path: str | os.PathLike | None = None, *, download: bool = False, url: str | None = None
-) -> pd.DataFrame:
+def cora_records(path: str | os.PathLike | None = None, *, download: bool = False, url: str = CORA_URL) -> pd.DataFrame:
     """The text of cora's records, its checksum verified: one row a record, every field a string, none missing.
 
     Parameters
     ----------
     path : path, optional
-        The file. By default the path in ``CROWDER_CORA``; without one, and with ``download=True``, its public address.
+        The file. By default the path in the environment variable ``CROWDER_CORA``.
     download : bool
-        Whether the file may be downloaded, once, into the user's cache by pooch.
-    url : str, optional
-        Another address to download it from; by default ``CROWDER_CORA_URL`` or its public address.
+        Whether, without either, the file may be downloaded, once, into the user's cache by pooch.
+    url : str
+        The address to download it from.
 
     Returns
     -------
@@ -76,11 +71,11 @@ def cora_records(
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
     if not validation.flag(download, "download") and path is None:
         raise FileNotFoundError(
-            "the text of cora's records is needed and not part of crowder: pass records=PATH, set "
+            "the text of cora's records is needed and not part of crowder: pass its path, set "
             f"{CORA_VARIABLE} to the path of cora.csv, or pass download=True to fetch it from {CORA_URL}"
         )
     if path is None:
-        path = _download(url or os.environ.get(CORA_URL_VARIABLE) or CORA_URL)
+        path = _download(url)
     content = Path(validation.path(path, "records")).read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != CORA_SHA256:
@@ -101,22 +96,15 @@ def anonymous_labels(names: Sequence) -> np.ndarray:
     >>> anonymous_labels(["b", "a", "b"])
     array([0, 1, 0])
     """
-    import pandas as pd
-
-    numbers = pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
-    if (numbers < 0).any():  # missing labels would form one cluster
-        raise ValueError(f"the label of record {int(np.flatnonzero(numbers < 0)[0])} is missing")
-    return numbers
+    return groups(names)[1].astype(np.int64)
 
 
 def _download(url: str) -> str:
-    try:
-        import pooch  # imported here, since its progress bar warns in a notebook without widgets
+    import pooch  # imported here, since its progress bar warns in a notebook without widgets
 
-        with_patience = pooch.HTTPDownloader(timeout=PATIENCE) if url.startswith("http") else None
-        return pooch.retrieve(url, known_hash=f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"),
-                              downloader=with_patience)  # fmt: skip
+    try:
+        return pooch.retrieve(url, f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"))
     except (OSError, ValueError) as error:  # ValueError: unexpected content, or not an address
-        kind = ValueError if isinstance(error, ValueError) and not isinstance(error, OSError) else OSError
+        kind = OSError if isinstance(error, OSError) else ValueError
         reason = " ".join(str(error).split())
-        raise kind(f"cannot download cora from {url}; pass records=PATH or set {CORA_VARIABLE} ({reason})") from error
+        raise kind(f"cannot download cora from {url}; pass its path or set {CORA_VARIABLE} ({reason})") from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +15,7 @@ from scipy import sparse
 from crowder import validation
 from crowder.pairs import MOST_RECORDS
 from crowder.scale.parquet import import_scale, open_database
-from crowder.similarity.listed import pair_similarity
-from crowder.similarity.texts import Records, characters, texts
+from crowder.similarity import OneToMany, Records, characters, one_to_many, texts
 
 __all__ = ["candidate_pairs"]
 
@@ -114,7 +114,7 @@ def candidate_pairs(
     >>> print(pairs.rule[:90], "...")
     Two records are compared if they share a word, or 4 or 8 characters in a row, that at most ...
     """
-    pair_similarity([], similarity)  # an unknown name is noticed here
+    one_to_many([], similarity)  # an unknown name is noticed here
     validation.probability(least, "least")
     if most is not None:
         validation.whole(most, "most", least=2)
@@ -135,16 +135,22 @@ def candidate_pairs(
             raise ValueError(f"memory must be more than {memory!r} for the {there} pairs with a piece that at most "
                              f"{rarest} records contain")  # fmt: skip
         most = most or int(many[np.cumsum(pairs) <= room].max(initial=1))
-        of = pair_similarity(records, similarity, fields=fields)
+        of = one_to_many(records, similarity, fields=fields)
         for batch in database.sql(PAIRS.format(most=most)).to_arrow_reader(CHUNK):
             pairs = batch.column(0).to_numpy()
-            values = of(pairs >> 32, pairs & MOST_RECORDS)
+            values = _of_pairs(of, pairs >> 32, pairs & MOST_RECORDS)
             kept.append((pairs[values >= least], values[values >= least]))
     pairs, values = (np.concatenate(column) for column in zip(*kept, strict=True))
     i, j = (pairs >> 32).astype(np.int32), (pairs & MOST_RECORDS).astype(np.int32)
     result = sparse.coo_array((values, (i, j)), shape=(n, n))
     result.most, result.rule = most, RULE.format(most=most, n=n, least=least)
     return result
+
+
+def _of_pairs(of: OneToMany, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """The similarities of pairs that are sorted by i."""
+    starts = [*np.flatnonzero(np.diff(i, prepend=-1)), len(i)]
+    return np.concatenate([np.empty(0), *(of(i[a], j[a:b]) for a, b in pairwise(starts))])
 
 
 def _bytes(memory: str) -> int:

@@ -15,7 +15,7 @@ from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
 from crowder.practice.batch import name_and_class, ordering_with_answers, pilot, question_batch
 from crowder.practice.draws import Draw, draw_clusterings
-from crowder.similarity.functions import SIMILARITIES, compute
+from crowder.similarity import SIMILARITIES, compute
 from crowder.voting import odd
 
 __all__ = ["Plan", "pairs_of"]

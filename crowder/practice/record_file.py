@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.similarity.texts import NOT_TEXT
+from crowder.similarity import NOT_TEXT
 
 __all__ = ["check_row", "columns_of", "open_table", "read_records"]
 
@@ -92,7 +92,7 @@ def read_records(
     -------
     DataFrame, one row for each record
         Columns ``id``, ``label`` (if there is one) and the fields. The functions of
-        :mod:`crowder.similarity.functions` accept it, and compare the fields.
+        :mod:`crowder.similarity` accept it, and compare the fields.
 
     Raises
     ------

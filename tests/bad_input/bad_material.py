@@ -1,10 +1,8 @@
 """Material for the tables of bad input: the class of a row, invalid files, and short names."""
 
-import io
 import os
 import sqlite3
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -90,24 +88,6 @@ def parquet(i=(0, 1), j=(1, 2), w=(0.5, 0.4)):
 def cut_parquet():
     content = Path(parquet()).read_bytes()
     return file("out.parquet", content[: len(content) // 2])
-
-
-def npz(**arrays):
-    np.savez(path := new("a.npz"), **arrays)
-    return path
-
-
-def archive(members):
-    """A zip file's bytes."""
-    with zipfile.ZipFile(content := io.BytesIO(), "w") as made:
-        for name, part in members.items():
-            made.writestr(name, part)
-    return content.getvalue()
-
-
-def npy():
-    np.save(path := new("a.npy"), np.arange(3))
-    return path
 
 
 # --- orderings, runs, journals ----------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SIMILARITY = """
 
-def same_length(records: Records, *, fields: Sequence[str] | None = None) -> np.ndarray:
-    lengths = np.array([len(text) for text in texts(records, fields)])
-    return (lengths[:, None] == lengths)[np.triu_indices(len(lengths), 1)].astype(np.float64)
+def same_length(columns: Columns) -> OneToMany:
+    lengths = np.array([len(text) for text in joined(columns)])
+    return lambda i, j: (lengths[i] == lengths[j]).astype(np.float64)
 
 
-SIMILARITIES: Mapping[str, Callable] = MappingProxyType({**SIMILARITIES, "same-length": same_length})
+SIMILARITIES = MappingProxyType({**SIMILARITIES, "same-length": same_length})
 """
 
 TRY_SIMILARITY = """
@@ -43,7 +43,7 @@ check("B01", identity("for every side", (x**2, x * x)));
 
 def test_a_similarity_is_a_function_and_its_name(tmp_path):
     shutil.copytree(ROOT / "crowder", tmp_path / "crowder", ignore=shutil.ignore_patterns("__pycache__", "*.npz"))
-    with (tmp_path / "crowder" / "similarity" / "functions.py").open("a", encoding="utf-8") as file:
+    with (tmp_path / "crowder" / "similarity.py").open("a", encoding="utf-8") as file:
         file.write(SIMILARITY)
     done = subprocess.run(
         [sys.executable, "-B", "-c", TRY_SIMILARITY], cwd=tmp_path, capture_output=True, text=True,

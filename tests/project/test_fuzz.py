@@ -10,7 +10,6 @@ import io
 import json
 import signal
 import sqlite3
-import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,8 +20,6 @@ from hypothesis import strategies as st
 from nightly import examples
 
 import crowder as cr
-from crowder.cora import shipped
-from crowder.cora.records import cora_records
 from crowder.practice import answer_file as answerfile
 from crowder.practice.sheets import ANSWERS, read_votes
 
@@ -170,42 +167,6 @@ def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, conten
         if len(row) > same and row[same].strip()
     ]
     assert [vote[:3] for vote in told] == said
-
-
-@given(content=either(b"id,label,author,title\n1,a,Knuth,On Trees\n"))
-@examples(30, night=5_000)
-def test_no_file_but_the_right_one_is_read_as_cora(folder, content):
-    assert outcome(lambda: cora_records(put(folder, "cora.csv", content)), ValueError) is None
-
-
-# --- arrays -----------------------------------------------------------------------------------------------------------
-
-
-def packed(folder) -> bytes:
-    shipped.pack(folder / "good.npz", np.array([0, 0, 1]), np.array([2, 3, 2]), np.array([1, 0, 2]))
-    return (folder / "good.npz").read_bytes()
-
-
-@given(data=st.data())
-@examples(100, night=20_000)
-def test_packed_values_are_those_in_the_archive_or_refused(folder, data):
-    good = packed(folder)
-    content = data.draw(either(good))
-    path = put(folder, "values.npz", content)
-    if content != good:  # as they are read in earnest, with their checksum
-        assert outcome(lambda: shipped.read(path, shipped.sha256_of("levenshtein")), ValueError) is None
-    arrays = outcome(lambda: shipped.read(path, None), ValueError)
-    if arrays is None:
-        return
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            if name.endswith(".npy"):
-                member = np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-                assert np.array_equal(member, arrays[name[: -len(".npy")]])
-    values = outcome(lambda: shipped.values(arrays, "jaro-winkler"), ValueError)
-    if values is not None:
-        n = len(arrays["labels"])
-        assert values.shape == (n * (n - 1) // 2,)
 
 
 def pairs_file(folder) -> bytes:

@@ -17,7 +17,7 @@ from book.companion import crowds
 from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.learned_densities import into_steps, learned_densities
 from crowder.beyond.log_likelihood import UNIT, log_ratios
-from crowder.cora.family import FAMILY
+from crowder.cora import FAMILY
 from crowder.people import people
 from crowder.practice.journal import identity
 
