@@ -32,7 +32,7 @@ nightly: $(VENV)/.test
 
 # Wrong edits, planted one at a time; each must make a test fail or change a claim.
 faults: $(VENV)/.test
-	$(PY) faults/plant.py $(ARGS)
+	$(PY) tests/faults/plant.py $(ARGS)
 
 # The pages of the last build as one document, and the note on four results as another, printed by Chromium.
 pdf: $(VENV)/.test

@@ -29,6 +29,9 @@ BESIDE = ROOT.parent / "shared" / "data"
 
 settings.load_profile("nightly" if NIGHTLY else "same")
 
+#: The planted faults are no tests; test_faults tests them.
+collect_ignore = ["faults"]
+
 
 #: The files that take longest go first, so that at the end no worker waits for another.
 LONGEST = ("pages", "ledger", "build", "run", "published", "your_data", "killed_builds", "failing_builds", "chapters",
