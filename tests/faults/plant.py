@@ -189,8 +189,8 @@ class Copy:
         env |= {"PYTHONPATH": f"{self.tree}{os.pathsep}{HERE}", "NUMBA_CACHE_DIR": str(self.cache)}
         env |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"NUMBA_DISABLE_JIT": "1"} if plain else {})
         with (self.folder / "output.txt").open("w+", encoding="utf-8", errors="replace") as log:
-            process = subprocess.Popen(command, cwd=self.tree, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       start_new_session=True)  # fmt: skip
+            process = subprocess.Popen(command, cwd=self.tree, env=env, start_new_session=True,
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
             code = None
             try:
                 with suppress(subprocess.TimeoutExpired):
