@@ -39,13 +39,11 @@ pdf: $(VENV)/.test
 	$(PY) -B -m book.build.pdf
 	$(PY) -B -m book.build.pdf --page 14-four-results
 
-# Benchmarks: see benchmarks/bench_orderings.py. ARGS=--quick takes a minute and does not change book/data/measured.
+# Benchmarks: see the head of each file. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.bench
-	$(PY) -m pytest -c benchmarks/pytest.ini benchmarks $(ARGS)
+	$(PY) benchmarks/orderings.py $(ARGS)
 	$(PY) benchmarks/scale.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
-	$(PY) benchmarks/pages.py $(ARGS)
-	$(PY) benchmarks/fallen_back.py $(ARGS)
 
 clean:
 	rm -rf _build

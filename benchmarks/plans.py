@@ -10,12 +10,11 @@ says. Files in a folder ``chosen-on`` inside FOLDER are those on which the const
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from conftest import results_folder
+from common import arguments, results_folder
 
 import crowder as cr
 from crowder.practice.batch import pilot
@@ -57,11 +56,10 @@ def _interval(stage: str, plan: cr.Plan, actual: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--records", type=int, default=800)
-    parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     rows = []
     for path in sorted(options.folder.rglob("*.csv")):
@@ -72,7 +70,7 @@ def main() -> None:
             chosen_on = path.parent.name == "chosen-on"
             rows.append({"data": path.stem, "chosen_on": chosen_on, "sample": seed, **tried(part, seed)})
             table = pd.DataFrame(rows)
-            table.to_csv(results_folder(options.results, False) / "plans.csv", index=False, float_format="%.6g")
+            table.to_csv(results_folder(options) / "plans.csv", index=False, float_format="%.6g")
             if len(part) == len(frame):
                 break
 

@@ -7,7 +7,6 @@ How long this was run, and what it found, is in tests/project/fuzz.md.
 
 import csv
 import io
-import json
 import signal
 import sqlite3
 from contextlib import contextmanager
@@ -270,62 +269,3 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
         known = {(i, j): same for i, j, same in table[["i", "j", "same"]].itertuples(index=False)}
         for (i, j), same in zip(run.queries.tolist(), run.answers.tolist(), strict=True):
             assert known[min(i, j), max(i, j)] == same
-
-
-# --- YAML -------------------------------------------------------------------------------------------------------------
-
-YAML_SIGNS = [*"-:[]{}&*!|>#%@`,\"'\n \tab1", "numbers: ", "!!python/name:os.system "]
-YAML_TEXT = st.lists(st.sampled_from(YAML_SIGNS), max_size=80).map("".join)
-TOC = b"format: jb-book\nroot: book/pages/index\nparts:\n- chapters:\n  - file: notebooks/01-one\n"
-PROFILES = b"quick:\n  01-one: {size: 1, name: y}\nrough: {01-one: {sizes: [1, 2]}}\n"
-CLAIM = b"""claims:
-  B111:
-    statement: >-
-      At every setting both counts lie between the least possible and $nk$.
-    status: holds
-    basis: exact
-paper: {Main results: {Theorem 1: {claims: [B111]}}}
-"""
-CELL = {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": None,
-        "source": "size = 3\nname = 'x'\nsizes = [1]"}  # fmt: skip
-NOTEBOOK = json.dumps({"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
-
-
-@given(data=st.data())
-@examples(60, night=20_000)
-def test_a_book_with_a_damaged_file_is_read_or_refused_by_name(folder, data):
-    from book.build.chapters import BuildError, overrides, read_chapters, read_profiles
-    from book.reports import ledger
-
-    root = folder / "clone"
-    which = data.draw(
-        st.sampled_from(["_toc.yml", "book/data/profiles.yml", "book/data/claims.yml", "notebooks/01-one.ipynb"])
-    )
-    files = {
-        "_toc.yml": TOC,
-        "book/data/profiles.yml": PROFILES,
-        "book/data/claims.yml": b"",
-        "notebooks/01-one.ipynb": NOTEBOOK,
-    }
-    good = CLAIM if "claims" in which else files[which]
-    files[which] = data.draw(st.one_of(either(good, lines=True), YAML_TEXT.map(str.encode)))
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content)
-
-    def read():
-        chapters = read_chapters(root)
-        profiles = read_profiles(root, chapters)
-        ledger.read_catalogue(root, chapters, only=chapters)
-        ledger.read_paper(root / "book" / "data" / "claims.yml")
-        return [overrides(chapters, profile, {"size": "7"} if chapters else {}) for profile in profiles.values()]
-
-    with in_time():
-        try:
-            found = read()
-        except BuildError as error:
-            assert str(error)
-            return
-    for chosen in found:
-        for values in chosen.values():
-            json.dumps(values)  # what a worker is told
