@@ -72,7 +72,7 @@ const counts = (function () {
     return found;
   }
 
-  // H² = ½ ∫ (√f_g - √f_r)² (crowder/densities.py).
+  // H² = ½ ∫ (√f_g - √f_r)² (crowder/models.py).
   function hellinger2(model) {
     return model.green.reduce((sum, g, s) =>
       sum + (model.edges[s + 1] - model.edges[s]) * (Math.sqrt(g) - Math.sqrt(model.red[s])) ** 2 / 2, 0);
@@ -121,7 +121,7 @@ const counts = (function () {
     return total;
   }
 
-  // --- random graphs (crowder/counting/random_graphs.py) -----------------------------------------------------------
+  // --- random graphs (crowder/counting/expected.py) -----------------------------------------------------------
 
   let factorials = [0, 0];
 
@@ -178,7 +178,7 @@ const counts = (function () {
     });
   }
 
-  // --- expected counts (crowder/counting/expected_counts.py) -------------------------------------------------------
+  // --- expected counts (crowder/counting/expected.py) -------------------------------------------------------
 
   // Σ_{a,b} N(a) N'(b) ab F^(ab-1), or Σ N(a) N'(b) F^(ab) if `power` is 1, for ln F = logRed.
   function overComponents(first, second, logRed, power) {

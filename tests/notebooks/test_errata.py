@@ -17,10 +17,9 @@ from naive import splits
 
 import crowder as cr
 from book.reports.ledger import STATUSES, read_declared
-from crowder.counting.decision_trees import certificate
-from crowder.counting.determined_pairs import certain_mass, prob_fully_determined
-from crowder.counting.enumeration import orders_by_questions
-from crowder.counting.lower_bounds import product_tv
+from crowder.counting.evidence import product_tv
+from crowder.counting.lower_bounds import certain_mass, prob_fully_determined
+from crowder.counting.small_cases import certificate, orders_by_questions
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)
@@ -190,7 +189,7 @@ def test_dist1_is_half_of_epsilon_from_uniform():
     for epsilon in (F(1, 10), QUARTER, F(2, 5)):
         for model, expected in ((cr.dist1(epsilon), epsilon / 2), (cr.dist2(epsilon), epsilon)):
             for density in (model.green, model.red):
-                assert cr.densities.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
+                assert cr.models.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
 
 
 def test_dist1_is_a_pair_of_densities_at_one_half():

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.asymptotics import edge_limit
-from crowder.counting.expected_counts import expected_across
+from crowder.counting.expected import component_numbers, expected_across
+from crowder.counting.limits import edge_limit
 from crowder.counting.lower_bounds import question_bound, two_sided_bound
-from crowder.counting.random_graphs import component_numbers
 from tests.support import reference
 
 HALF = Fraction(1, 2)

@@ -12,9 +12,9 @@ from in_fractions import expected_components, integral, theorem_2, theorem_3
 from naive import splits
 
 import crowder as cr
-from crowder.counting.arrival_orders import expected_queries_in_order, prob_nonmatch_first
+from crowder.counting.arrival import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.bounds import disconnected, edge_tree_bound, edge_union_bound, three_steps
-from crowder.counting.enumeration import questions_of_order
+from crowder.counting.small_cases import questions_of_order
 
 # --- Node ordering: Theorem 3 --------------------------------------------------------------------------------------
 

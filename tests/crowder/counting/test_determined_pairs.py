@@ -7,7 +7,7 @@ import pytest
 from scipy.cluster.hierarchy import DisjointSet
 
 import crowder as cr
-from crowder.counting.determined_pairs import certain_mass, expected_undetermined, prob_fully_determined
+from crowder.counting.lower_bounds import certain_mass, expected_undetermined, prob_fully_determined
 
 
 def test_what_proves_itself_under_the_two_models():

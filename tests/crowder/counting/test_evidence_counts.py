@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.evidence_counts import expected_evidence_queries, prob_wrong_first
+from crowder.counting.evidence import expected_evidence_queries, prob_wrong_first
 from crowder.counting.lower_bounds import product_tv
 
 THIRD = Fraction(1, 3)

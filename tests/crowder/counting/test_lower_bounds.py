@@ -14,8 +14,8 @@ from scipy import stats
 from shared import step_models
 
 import crowder as cr
-from crowder.counting.decision_trees import fewest_expected
-from crowder.counting.determined_pairs import expected_undetermined
+from crowder.counting.small_cases import fewest_expected
+from crowder.counting.lower_bounds import expected_undetermined
 from crowder.counting.lower_bounds import chain, evidence, hidden_size, product_tv, question_bound
 
 THREE = cr.SimilarityModel.from_steps([0, 0.25, 0.5, 1], green=[0.5, 1.5, 1], red=[1.5, 1, 0.75])
