@@ -189,7 +189,8 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     validation.model(model)
     result = np.zeros((right + 1, wrong + 1))
     result[0, 1:] = 1.0
-    outcomes = [evidence(model, size) for size in range(max(right, wrong) + 1)]
+    sizes = range(max(right, wrong), -1, -1)  # the largest first: if it has too many outcomes, nothing is computed
+    outcomes = [evidence(model, size) for size in sizes][::-1]
     for t in range(1, wrong + 1):
         other, _, mass = outcomes[t]
         above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)  # the mass from each value up

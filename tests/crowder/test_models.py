@@ -1,7 +1,7 @@
 """The similarity models: closed forms against quadrature, samples against the cdf, symbols against numbers."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ EPSILONS = [0.001, 0.05, 0.2, 0.37, 0.49]
 def integral(function, *densities):
     """Quadrature, told where the integrand jumps."""
     ends = sorted({float(edge) for density in densities for edge in density.edges})
-    return sum(integrate.quad(function, a, b, epsabs=1e-13)[0] for a, b in zip(ends, ends[1:], strict=False))
+    return sum(integrate.quad(function, a, b, epsabs=1e-13)[0] for a, b in pairwise(ends))
 
 
 @given(step_models())
@@ -30,8 +30,8 @@ def test_mean_variance_cdf_and_distances_by_quadrature(model):
     for density in (g, r):
         mean = integral(lambda x, f=density: x * f.pdf(x), density)
         assert density.mean == pytest.approx(mean, rel=1e-9)
-        spread = integral(lambda x, f=density: (x - mean) ** 2 * f.pdf(x), density)
-        assert density.variance == pytest.approx(spread, abs=1e-9)
+        square = integral(lambda x, f=density: x**2 * f.pdf(x), density)
+        assert density.variance == pytest.approx(square - mean**2, abs=1e-9)
         ends, heights = np.array(density.edges), np.array(density.heights)
         for x in np.linspace(0, 1, 41):  # the mass below x, step by step
             below = np.clip(x - ends[:-1], 0, np.diff(ends)) @ heights
@@ -105,7 +105,9 @@ def test_symbols_numbers_and_fractions_are_one_formula(name):
     for heights, density in ((green, model.green), (red, model.red)):
         # Mass one for every ε, as an identity; and exactly one in fractions.
         assert sp.simplify(sum(h * (b - a) for a, b, h in zip(edges, edges[1:], heights, strict=False)) - 1) == 0
-        assert [sp.sympify(h).subs(epsilon, sp.Rational(3, 10)) for h in heights] == [*map(sp.Rational, density.heights)]
+        assert [sp.sympify(h).subs(epsilon, sp.Rational(3, 10)) for h in heights] == [
+            *map(sp.Rational, density.heights)
+        ]
         assert isinstance(density.mean, Fraction | float) and isinstance(density.heights[0], int | Fraction)
     assert cr.dist1(Fraction(1, 3)).green.variance == Fraction(1, 12) - Fraction(1, 144)  # 1/12 - (ε/4)²
 

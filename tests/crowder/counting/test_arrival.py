@@ -83,8 +83,8 @@ def test_one_cluster_asks_its_matches(arrivals, expected):
 @pytest.mark.parametrize("epsilon", [0.02, 0.2, 0.45])
 def test_two_large_clusters(epsilon):
     """Dist-1: at the top non-matches have density 1 - ε and matches 1 + ε, so a non-match is the largest with
-    probability (1 - ε)/2, and the rest falls like 1/m. Dist-2: (1 + ρ²)/(1 - ρ²) non-matches, ρ = (1 - 2ε)/(1 - ε), which
-    is ∫∫ m² x exp(-mx(u + v)) in the limit."""
+    probability (1 - ε)/2, and the rest falls like 1/m. Dist-2: (1 + ρ²)/(1 - ρ²) non-matches, ρ = (1 - 2ε)/(1 - ε),
+    which is ∫∫ m² x exp(-mx(u + v)) in the limit."""
     for m in (10**4, 10**6):
         assert expected_across(cr.dist1(epsilon), m, m, "node") / (2 * m) == pytest.approx((1 - epsilon) / 2, abs=1 / m)
     rho = (1 - 2 * epsilon) / (1 - epsilon)
