@@ -369,19 +369,12 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     sizes, model = cluster_sizes(sizes), validation.model(model)
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
-    each = 1 + geometric_sum(model.hellinger2, records - 2.0)
+    each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
     return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
 
 
-def geometric_sum(h2: float, terms: ArrayLike) -> np.ndarray:
-    r"""The sum of :math:`(1 - H^2)^r` over so many r, from 2; for a number of terms that is not whole, interpolated.
-
-    Examples
-    --------
-    >>> geometric_sum(0.5, [0, 1, 2]).tolist(), geometric_sum(0.0, 7).tolist()
-    ([0.0, 0.25, 0.375], 7.0)
-    """
-    terms = np.asarray(terms, dtype=np.float64)
+def _geometric_sum(h2: float, terms: np.ndarray) -> np.ndarray:
+    """The sum of (1 - H²)^r over so many r, from 2 on."""
     if h2 == 0:
         return terms
     if h2 >= 1:  # rounding may exceed 1
