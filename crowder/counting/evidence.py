@@ -63,7 +63,7 @@ def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray,
     (array([0.0625, 0.375 , 0.5625]), array([0.5625, 0.375 , 0.0625]))
     """
     size = validation.whole(size, "size")
-    g, r = _ratio_classes(model)
+    g, r = _ratio_classes(validation.model(model))
     if (outcomes := comb(size + len(g) - 1, len(g) - 1)) > MOST_OUTCOMES:
         raise ValueError(f"size {size} has too many outcomes to list, {outcomes:,} with {len(g)} likelihood ratios")
     counts = _compositions(size, len(g))
@@ -145,43 +145,16 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     .. math:: W(s, t) = \Pr(E'_t > E_s) + \frac t{s+t} \Pr(E'_t = E_s)
 
     for the evidence :math:`E_s`, the sum of :math:`\ln f_g/f_r` at s similarities drawn from f_g, and :math:`E'_t` at
-    t drawn from f_r. Under Dist-1 both are determined by binomial numbers of similarities above ½.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    right, wrong : int
-        The largest s and t, at least 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (right + 1, wrong + 1)
-        Row s, column t. W(s, 0) = 0, since there is nothing to ask; W(0, t) = 1 for t ≥ 1.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or the evidence has too many values (`evidence`).
-    TypeError
-        If a number is not whole.
-
-    See Also
-    --------
-    crowder.counting.arrival.prob_nonmatch_first : the same for node ordering, which compares maxima.
-
-    Notes
-    -----
-    Of two clusters with equal evidence, the one whose first record arrived first is taken. In random order, the first
-    of s + t records belongs to the wrong cluster with probability t/(s + t). If f_g/f_r takes c values, a sum of t has
-    :math:`O(t^{c-1})`; the cost is that of comparing all pairs of sums.
+    t drawn from f_r; W(s, 0) = 0, and W(0, t) = 1 for t ≥ 1. Of two clusters with equal evidence, the one whose first
+    record arrived first is taken: in random order the first of s + t records is in the wrong cluster with probability
+    t/(s + t). Returns an array of shape (right + 1, wrong + 1), row s and column t.
 
     Examples
     --------
     >>> from crowder.models import dist1, uniform
-    >>> prob_wrong_first(uniform(), 2, 2)  # without information, all evidence is 0: t / (s + t)
+    >>> prob_wrong_first(uniform(), 1, 2)  # without information, all evidence is 0: t / (s + t)
     array([[0.        , 1.        , 1.        ],
-           [0.        , 0.5       , 0.66666667],
-           [0.        , 0.33333333, 0.5       ]])
+           [0.        , 0.5       , 0.66666667]])
     >>> round(float(prob_wrong_first(dist1(0.5), 1, 1)[1, 1]), 9)  # 1/16 that both votes are wrong, 6/16 for a tie
     0.25
     """

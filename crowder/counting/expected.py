@@ -211,19 +211,8 @@ def log_connected(m: int, p: np.ndarray) -> np.ndarray:
     .. math:: C_n = \sum_{k=1}^{n-1} \binom{n-2}{k-1}\, (1 - q^k)\, q^{k(n-1-k)}\, C_k\, C_{n-k}, \qquad C_1 = 1.
 
     No term is negative, so there is no cancellation. (The recursion of E. N. Gilbert, Random Graphs (1959), subtracts
-    from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float.
-
-    Parameters
-    ----------
-    m : int
-        At least 1.
-    p : ndarray of float64, shape (r,)
-        Probabilities of an edge.
-
-    Returns
-    -------
-    ndarray of float64, shape (r, m)
-        Column a - 1 belongs to a vertices. O(r m²).
+    from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float. For r
+    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m²).
 
     Examples
     --------
