@@ -16,7 +16,7 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-The modules: `densities`, `models` and `theory` define f_g, f_r and L_{g,r}; `orderings` chooses the questions,
+The modules: `models` and `theory` define f_g, f_r and L_{g,r}; `orderings` chooses the questions,
 `oracles` answer them, and `resolution` holds the result of a run; `counting` has exact expected counts and bounds;
 `datasets`, `similarity` and `cora` provide data; `experiments` repeats runs. `beyond` extends the paper, `scale` reads
 candidate pairs from files larger than memory, and `practice` is for your own records; no other module imports these.
@@ -25,15 +25,14 @@ candidate pairs from files larger than memory, and `practice` is for your own re
 import importlib
 from typing import TYPE_CHECKING
 
-from crowder import datasets, densities, models, similarity, theory
-from crowder.counting import enumeration
+from crowder import datasets, models, similarity
 from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
-from crowder.counting.expected_counts import expected_queries
+from crowder.counting.expected import expected_queries
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, edge_ordering, node_ordering
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
-from crowder.theory import L, L_symbolic
+from crowder.theory import L
 
 if TYPE_CHECKING:
     from crowder import experiments
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from crowder.beyond.resolve import resolve
     from crowder.beyond.resolved import Resolved
     from crowder.beyond.stopping import Stopped, Stopping
-    from crowder.counting.exact_counts import expected_queries_exact, expected_queries_symbolic
+    from crowder.counting.exact import expected_queries_exact
     from crowder.datasets import synthetic_candidates
     from crowder.practice import journal
     from crowder.practice.journal import Journal
@@ -75,8 +74,7 @@ _LATER = {
     "StreamOrdering": "crowder.scale.stream",
     "chunks_from_parquet": "crowder.scale.parquet",
     "evidence_ordering": "crowder.beyond.evidence_ordering",
-    "expected_queries_exact": "crowder.counting.exact_counts",
-    "expected_queries_symbolic": "crowder.counting.exact_counts",
+    "expected_queries_exact": "crowder.counting.exact",
     "experiments": "crowder.experiments",
     "from_pairs": "crowder.practice.scored_pairs",
     "journal": "crowder.practice.journal",
@@ -97,7 +95,6 @@ __all__ = [
     "Faulty",
     "Journal",
     "L",
-    "L_symbolic",
     "MajorityVote",
     "NodeOrdering",
     "NoisyOrdering",
@@ -113,17 +110,14 @@ __all__ = [
     "Truth",
     "chunks_from_parquet",
     "datasets",
-    "densities",
     "dist1",
     "dist2",
     "edge_bound",
     "edge_ordering",
-    "enumeration",
     "evidence_bound",
     "evidence_ordering",
     "expected_queries",
     "expected_queries_exact",
-    "expected_queries_symbolic",
     "experiments",
     "from_pairs",
     "ideal_queries",
@@ -137,7 +131,6 @@ __all__ = [
     "resolve",
     "similarity",
     "synthetic_candidates",
-    "theory",
     "uniform",
     "write_candidates",
 ]

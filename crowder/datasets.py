@@ -284,7 +284,7 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     See Also
     --------
     crowder.datasets.cora : real data of another size.
-    crowder.enumeration.questions_of_order : every order of its ten pairs.
+    crowder.counting.small_cases.questions_of_order : every order of its ten pairs.
 
     Examples
     --------

@@ -1,80 +1,196 @@
-"""Similarity models: the pair (f_g, f_r) of densities of the similarities within and between clusters.
+"""Similarity models: the densities f_g of similarities within clusters and f_r between clusters, and their distances.
 
-Every model here is piecewise constant on [0, 1]. `steps` returns the heights of the paper's three models for numbers
-and for symbols, so that derivations, plots and samples use the same formula.
+All densities are piecewise constant on [0, 1]. `steps` returns the heights of the paper's three models for numbers and
+for symbols, so that derivations, plots and samples use the same formula.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.densities import StepDensity, hellinger2, kl, total_variation
+from crowder.validation import Seed
 
 __all__ = [
-    "MODEL_NAMES",
     "SimilarityModel",
+    "StepDensity",
+    "common_steps",
     "dist1",
     "dist2",
+    "hellinger2",
     "rounded",
     "steps",
+    "total_variation",
     "uniform",
 ]
 
-MODEL_NAMES = ("uniform", "dist1", "dist2")
+#: A mass may differ from one by this much: heights given as floats do not sum exactly.
+MASS_TOLERANCE = 1e-9
 
 
-def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
-    r"""Edges, heights of f_g and heights of f_r of one of the paper's models (Section "Illustration").
-
-    - ``uniform``: :math:`f_g = f_r = 1`;
-    - ``dist1``: :math:`f_g = 1 \mp \epsilon` and :math:`f_r = 1 \pm \epsilon` below and above ½;
-    - ``dist2``: :math:`f_r = 1/(1-\epsilon)` on :math:`[0, 1-\epsilon]`, :math:`f_g` the same on :math:`[\epsilon, 1]`.
+@dataclass(frozen=True)
+class StepDensity:
+    """A piecewise-constant probability density on [0, 1].
 
     Parameters
     ----------
-    name : {"uniform", "dist1", "dist2"}
-    epsilon : number or sympy expression
-        A float, `fractions.Fraction` or symbol; the result has the same arithmetic. Unused by ``uniform``.
-
-    Returns
-    -------
-    edges, green, red : tuple
-        m + 1 edges from 0 to 1 and m heights of each density.
+    edges : sequence, length m + 1
+        Strictly increasing, from 0 to 1. Kept as given, so that fractions stay exact.
+    heights : sequence, length m
+        Nonnegative; ``heights[s]`` is the density on ``[edges[s], edges[s+1])``, the last step closed at 1.
 
     Raises
     ------
     ValueError
-        If no model has this name.
+        If the edges do not increase from 0 to 1, a height is negative or not finite, or the mass is not one.
 
     See Also
     --------
-    crowder.SimilarityModel : the model.
-    crowder.densities.StepDensity : one density.
+    crowder.SimilarityModel : two densities, within and between clusters.
+    crowder.models.hellinger2 : the squared Hellinger distance of two.
+    crowder.models.total_variation : their total variation distance.
 
     Examples
     --------
-    >>> steps("dist2", Fraction(1, 4))[1]  # no match is less similar than 1/4
-    (0, Fraction(4, 3), Fraction(4, 3))
+    >>> density = StepDensity((0, 0.5, 1), (0.5, 1.5))
+    >>> density.pdf([0.25, 0.5]), float(density.cdf(0.5)), float(density.mean)
+    (array([0.5, 1.5]), 0.25, 0.625)
     """
-    if not isinstance(name, str) or name not in MODEL_NAMES:
-        raise ValueError(f"model must be one of {', '.join(MODEL_NAMES)}, not {name!r}")
-    if epsilon is not None and (isinstance(epsilon, bool) or not isinstance(epsilon, Real)):
-        validation.expression(epsilon, "ε")  # this needs sympy; a number does not
-    if name == "uniform":
-        return (0, 1), (1,), (1,)
-    if epsilon is None:
-        raise TypeError(f"epsilon must be given for {name}")
-    if name == "dist1":
-        half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
-        return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
-    height = 1 / (1 - epsilon)
-    return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
+
+    edges: tuple
+    heights: tuple
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "edges", tuple(self.edges))
+            object.__setattr__(self, "heights", tuple(self.heights))
+            edges, heights = self._edges, self._heights
+        except (TypeError, ValueError):
+            raise ValueError(f"edges and heights must be sequences, not {self.edges}, {self.heights}") from None
+        if edges.ndim != 1 or heights.ndim != 1:
+            raise ValueError(f"edges and heights must be sequences, not {self.edges}, {self.heights}")
+        if len(edges) != len(heights) + 1 or len(heights) == 0:
+            raise ValueError(f"edges must be one more than heights, at least two, not {len(edges)} for {len(heights)}")
+        if edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
+            raise ValueError(f"edges must increase strictly from 0 to 1, not {edges.tolist()}")
+        if not np.isfinite(heights).all() or (heights < 0).any():
+            raise ValueError(f"heights must be finite and not negative, not {heights.tolist()}")
+        mass = float(heights @ np.diff(edges))
+        if abs(mass - 1) > MASS_TOLERANCE:
+            raise ValueError(f"heights times widths must sum to 1, not {mass:.12g}")
+
+    @cached_property
+    def _edges(self) -> np.ndarray:
+        return np.array(self.edges, dtype=np.float64)
+
+    @cached_property
+    def _heights(self) -> np.ndarray:
+        return np.array(self.heights, dtype=np.float64)
+
+    @cached_property
+    def _cumulative(self) -> np.ndarray:
+        cumulative = np.concatenate([[0.0], np.cumsum(self._heights * np.diff(self._edges))])
+        return cumulative / cumulative[-1]
+
+    def pdf(self, x: ArrayLike) -> np.ndarray:
+        """The density at x (any shape); zero outside [0, 1]."""
+        x = validation.numbers(x, "x")
+        step = np.searchsorted(self._edges[1:-1], x, side="right")
+        return np.where((x < 0) | (x > 1), 0.0, np.where(np.isnan(x), np.nan, self._heights[step]))
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """The probability of a value at most x (any shape)."""
+        return np.interp(validation.numbers(x, "x"), self._edges, self._cumulative)
+
+    def sample(self, size: int | tuple[int, ...], *, rng: Seed) -> np.ndarray:
+        """Independent draws of the given shape, by the inverse of the cdf.
+
+        Parameters
+        ----------
+        size : int or tuple of int
+        rng : int or numpy.random.Generator, keyword only
+        """
+        for length in size if isinstance(size, tuple) else (size,):
+            validation.whole(length, "size")
+        return self._quantiles(validation.generator(rng, "draws").random(size))
+
+    def _quantiles(self, q: np.ndarray) -> np.ndarray:
+        """The quantiles of probabilities below 1, each on a step with mass; of several, the largest."""
+        some = self._heights > 0
+        below = self._cumulative[:-1][some]
+        step = np.searchsorted(below, q, side="right") - 1
+        left, right, heights = (column[some][step] for column in (self._edges[:-1], self._edges[1:], self._heights))
+        return np.minimum(left + (q - below[step]) / heights, right)
+
+    @property
+    def mean(self) -> Any:
+        """E[x], in the arithmetic of the edges and heights."""
+        return self._moment(1)
+
+    @property
+    def variance(self) -> Any:
+        """E[x²] - E[x]²."""
+        return self._moment(2) - self.mean**2
+
+    def _moment(self, order: int) -> Any:
+        ends = zip(self.edges, self.edges[1:], self.heights, strict=False)
+        return sum(h * (b ** (order + 1) - a ** (order + 1)) for a, b, h in ends) / (order + 1)
+
+
+def hellinger2(p: StepDensity, q: StepDensity) -> float:
+    r"""Squared Hellinger distance, :math:`\frac12\int(\sqrt p - \sqrt q)^2` (Theorem 1), in [0, 1].
+
+    See Also
+    --------
+    crowder.models.total_variation : the total variation distance.
+    crowder.evidence_bound : a bound that depends on it.
+
+    Examples
+    --------
+    >>> green, red = StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.5, 1), (1.5, 0.5))
+    >>> round(hellinger2(green, red), 6)  # 1 - sqrt(3/4)
+    0.133975
+    """
+    edges, a, b = common_steps(p, q)
+    return float(np.diff(edges) @ (np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
+
+
+def total_variation(p: StepDensity, q: StepDensity) -> float:
+    r"""Total variation distance, :math:`\frac12\int|p - q|`, in [0, 1].
+
+    See Also
+    --------
+    crowder.models.hellinger2 : the squared Hellinger distance.
+
+    Examples
+    --------
+    >>> total_variation(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 1), (1,)))
+    0.25
+    """
+    edges, a, b = common_steps(p, q)
+    return float(np.diff(edges) @ np.abs(a - b) / 2)
+
+
+def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The steps on which both densities are constant: their m + 1 edges, and the m heights of p and of q.
+
+    Examples
+    --------
+    >>> common_steps(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.25, 1), (4, 0)))
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.5, 0.5, 1.5]), array([4., 0., 0.]))
+    """
+    for density in (p, q):
+        validation.kind(density, StepDensity, "density must be a StepDensity, such as model.green")
+    edges = np.union1d(p._edges, q._edges)
+    middle = (edges[1:] + edges[:-1]) / 2
+    return edges, p.pdf(middle), q.pdf(middle)
 
 
 @dataclass(frozen=True)
@@ -93,20 +209,19 @@ class SimilarityModel:
     crowder.uniform : similarities without information.
     crowder.dist1 : the first model of the paper.
     crowder.dist2 : the second.
-    crowder.densities.StepDensity : its two parts.
-    crowder.models.steps : the common steps of both densities.
+    crowder.models.StepDensity : its two parts.
 
     Examples
     --------
     >>> model = dist2(0.2)
-    >>> float(model.hellinger2), round(float(model.total_variation), 12), model.kl
-    (0.25, 0.25, inf)
+    >>> float(model.hellinger2), round(float(model.total_variation), 12)
+    (0.25, 0.25)
     """
 
     green: StepDensity
     red: StepDensity
     name: str = "steps"
-    epsilon: object = field(default=None)
+    epsilon: object = None
 
     def __post_init__(self) -> None:
         for which, density in (("green", self.green), ("red", self.red)):
@@ -135,7 +250,13 @@ class SimilarityModel:
         >>> SimilarityModel.from_steps([0, 0.5, 1], [0.5, 1.5], [1, 1]).total_variation
         0.25
         """
-        return cls(_density("f_g", edges, green), _density("f_r", edges, red), name, epsilon)
+        densities = []
+        for which, heights in (("f_g", green), ("f_r", red)):
+            try:
+                densities.append(StepDensity(edges, heights))
+            except ValueError as error:
+                raise ValueError(f"{which}: {error}") from None
+        return cls(densities[0], densities[1], name, epsilon)
 
     @property
     def hellinger2(self) -> float:
@@ -147,10 +268,53 @@ class SimilarityModel:
         """Total variation distance between f_g and f_r."""
         return total_variation(self.green, self.red)
 
-    @property
-    def kl(self) -> float:
-        """Kullback-Leibler divergence D(f_g || f_r), in nats; infinite where f_r vanishes and f_g does not."""
-        return kl(self.green, self.red)
+
+def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
+    r"""Edges, heights of f_g and heights of f_r of one of the paper's models (Section "Illustration").
+
+    - ``uniform``: :math:`f_g = f_r = 1`;
+    - ``dist1``: :math:`f_g = 1 \mp \epsilon` and :math:`f_r = 1 \pm \epsilon` below and above ½;
+    - ``dist2``: :math:`f_r = 1/(1-\epsilon)` on :math:`[0, 1-\epsilon]`, :math:`f_g` the same on :math:`[\epsilon, 1]`.
+
+    Parameters
+    ----------
+    name : {"uniform", "dist1", "dist2"}
+    epsilon : number or sympy expression
+        A float, `fractions.Fraction` or symbol; the result has the same arithmetic. Unused by ``uniform``.
+
+    Returns
+    -------
+    edges, green, red : tuple
+        m + 1 edges from 0 to 1 and m heights of each density.
+
+    Raises
+    ------
+    ValueError
+        If no model has this name.
+
+    See Also
+    --------
+    crowder.SimilarityModel : the model.
+    crowder.models.StepDensity : one density.
+
+    Examples
+    --------
+    >>> steps("dist2", Fraction(1, 4))[1]  # no match is less similar than 1/4
+    (0, Fraction(4, 3), Fraction(4, 3))
+    """
+    if not isinstance(name, str) or name not in ("uniform", "dist1", "dist2"):
+        raise ValueError(f"model must be one of uniform, dist1, dist2, not {name!r}")
+    if name == "uniform":
+        return (0, 1), (1,), (1,)
+    if epsilon is None:
+        raise TypeError(f"epsilon must be given for {name}")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+        validation.expression(epsilon, "ε")  # this needs sympy; a number does not
+    if name == "dist1":
+        half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
+        return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
+    height = 1 / (1 - epsilon)
+    return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
 
 
 def uniform() -> SimilarityModel:
@@ -221,10 +385,20 @@ def dist2(epsilon: Any) -> SimilarityModel:
     >>> dist2(Fraction(1, 5)).red.mean
     Fraction(2, 5)
     """
-    epsilon = _checked(epsilon)
-    if epsilon == Fraction(1, 2):
+    if _checked(epsilon) == Fraction(1, 2):
         raise ValueError("ε must lie in (0, 1/2) for Dist-2: at 1/2 the supports of f_g and f_r no longer overlap")
     return SimilarityModel.from_steps(*steps("dist2", epsilon), name="dist2", epsilon=epsilon)
+
+
+def _checked(epsilon: Any) -> Any:
+    try:
+        inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
+        inside = inside and bool(0 < epsilon <= Fraction(1, 2))
+    except (TypeError, ValueError):  # text, or a list
+        inside = False
+    if not inside:
+        raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
+    return epsilon
 
 
 def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityModel:
@@ -265,21 +439,3 @@ def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityMo
     laws = (validation.model(model).green, model.red)
     heights = [(np.diff(law.cdf(edges)) / np.diff(edges)).tolist() for law in laws]
     return SimilarityModel.from_steps(edges, *heights, name=f"{model.name}, {rule}", epsilon=model.epsilon)
-
-
-def _density(which: str, edges: Any, heights: Any) -> StepDensity:
-    try:
-        return StepDensity(edges, heights)
-    except ValueError as error:
-        raise ValueError(f"{which}: {error}") from None
-
-
-def _checked(epsilon: Any) -> Any:
-    try:
-        inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
-        inside = inside and bool(0 < epsilon <= Fraction(1, 2))
-    except (TypeError, ValueError):  # text, or a list
-        inside = False
-    if not inside:
-        raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
-    return epsilon

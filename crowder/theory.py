@@ -7,35 +7,14 @@ question about it comes before those about the matches (Section "Main results").
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.densities import common_steps
-from crowder.models import SimilarityModel, steps
+from crowder.models import SimilarityModel, common_steps
 
-if TYPE_CHECKING:
-    import sympy as sp
-
-    T: sp.Symbol
-    EPSILON: sp.Symbol
-
-__all__ = ["EPSILON", "L", "L_symbolic", "T", "step_integral"]
-
-#: The symbols of `L_symbolic`, `T` and `EPSILON`, with their assumptions.
-_SYMBOLS = {"T": ("t", {"nonnegative": True}), "EPSILON": ("epsilon", {"positive": True})}
-
-
-def __getattr__(name: str) -> object:
-    """Create the symbols on first use, since sympy is slow to load."""
-    if name not in _SYMBOLS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import sympy as sp
-
-    letter, known = _SYMBOLS[name]
-    return globals().setdefault(name, sp.Symbol(letter, **known))
+__all__ = ["L"]
 
 
 def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
@@ -64,14 +43,14 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
 
     See Also
     --------
-    crowder.L_symbolic : the same, derived symbolically.
     crowder.edge_bound : a bound made of it.
     crowder.node_bound : another.
     crowder.expected_queries : the exact counts that it bounds.
 
     Notes
     -----
-    O(steps · t.size). Powers are computed in logarithms, so there is no cancellation however large t is.
+    O(steps · t.size). Powers are computed in logarithms, so there is no cancellation however large t is. The chapter
+    "The integral" derives it for symbolic t and ε.
 
     Examples
     --------
@@ -97,83 +76,3 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
         shrink = np.log1p(-g * b / d) if g * b < d else -np.inf
         total += h / g * d ** (t + 1) * -np.expm1((t + 1) * shrink) / (t + 1)
     return float(total) if total.ndim == 0 else total
-
-
-def step_integral(c: Any, g: Any, h: Any, b: Any, t: Any) -> Any:
-    r"""The part of L_{g,r}(t) on one step: :math:`\int_0^b (c + g y)^t\,h\,dy`, in sympy.
-
-    Parameters
-    ----------
-    c, g, h, b, t : sympy expression
-        The value of F_g at the start of the step, the heights of f_g and f_r on it, its width, and the exponent.
-
-    Returns
-    -------
-    sympy expression
-
-    See Also
-    --------
-    crowder.L_symbolic : the sum over all steps.
-
-    Examples
-    --------
-    >>> from crowder.theory import T
-    >>> step_integral(0, 1, 1, 1, T)  # the uniform model
-    1/(t + 1)
-    """
-    import sympy as sp
-
-    c, g, h, b, t = (validation.expression(value, name) for name, value in zip("cghbt", (c, g, h, b, t), strict=True))
-    if h == 0:
-        return sp.Integer(0)
-    if g == 0:
-        return h * b * c**t
-    z = sp.Symbol("z", positive=True)
-    power = sp.integrate(z**t, (z, c, c + g * b))  # z = c + g y
-    return h / g * power
-
-
-def L_symbolic(model: str, t: sp.Expr | None = None, epsilon: sp.Expr | None = None) -> sp.Expr:
-    r"""L_{g,r}(t) of one of the paper's models, derived step by step for symbolic t and ε.
-
-    Parameters
-    ----------
-    model : {"uniform", "dist1", "dist2"}
-    t, epsilon : sympy expression, optional
-        Symbols or numbers; by default `T` and `EPSILON`.
-
-    Returns
-    -------
-    sympy expression
-        Correct at t = 0 too. For Dist-2 this needs the term in :math:`0^t`: below ε, F_g is zero, and :math:`F_g^t`
-        vanishes except at t = 0.
-
-    Raises
-    ------
-    ValueError
-        If no model has this name.
-
-    See Also
-    --------
-    crowder.L : the same, as a number.
-    crowder.theory.step_integral : the part on one step.
-
-    Examples
-    --------
-    >>> import sympy as sp
-    >>> from crowder.theory import EPSILON, T
-    >>> L_symbolic("uniform")
-    1/(t + 1)
-    >>> L_symbolic("dist1").subs({T: 1, EPSILON: sp.Rational(1, 2)}), L_symbolic("dist2").subs(T, 0).simplify()
-    (1/4, 1)
-    """
-    import sympy as sp
-
-    t = __getattr__("T") if t is None else validation.expression(t, "t")
-    epsilon = __getattr__("EPSILON") if epsilon is None else validation.expression(epsilon, "ε")
-    edges, green, red = (tuple(sp.sympify(v) for v in part) for part in steps(model, epsilon))
-    total, reached = sp.Integer(0), sp.Integer(0)
-    for left, right, g, h in zip(edges, edges[1:], green, red, strict=False):
-        total += step_integral(reached, g, h, right - left, t)
-        reached = sp.simplify(reached + g * (right - left))
-    return total

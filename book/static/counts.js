@@ -57,7 +57,7 @@ const counts = (function () {
     return { edges: [0, e, 1 - e, 1], green: [0, h, h], red: [h, h, 0] };
   }
 
-  // The steps from the top down, each with the shares of f_g and f_r above it (`_steps` in expected_counts.py).
+  // The steps from the top down, each with the shares of f_g and f_r above it (`steps_down` in quadrature.py).
   function stepsFromTop(model) {
     const found = [], mass = (f) => f.reduce((sum, h, s) => sum + h * (model.edges[s + 1] - model.edges[s]), 0);
     const [greens, reds] = [mass(model.green), mass(model.red)];
@@ -72,7 +72,7 @@ const counts = (function () {
     return found;
   }
 
-  // H² = ½ ∫ (√f_g - √f_r)² (crowder/densities.py).
+  // H² = ½ ∫ (√f_g - √f_r)² (crowder/models.py).
   function hellinger2(model) {
     return model.green.reduce((sum, g, s) =>
       sum + (model.edges[s + 1] - model.edges[s]) * (Math.sqrt(g) - Math.sqrt(model.red[s])) ** 2 / 2, 0);
@@ -121,7 +121,7 @@ const counts = (function () {
     return total;
   }
 
-  // --- random graphs (crowder/counting/random_graphs.py) -----------------------------------------------------------
+  // --- random graphs (crowder/counting/expected.py) -----------------------------------------------------------
 
   let factorials = [0, 0];
 
@@ -178,7 +178,7 @@ const counts = (function () {
     });
   }
 
-  // --- expected counts (crowder/counting/expected_counts.py) -------------------------------------------------------
+  // --- expected counts (crowder/counting/expected.py) -------------------------------------------------------
 
   // Σ_{a,b} N(a) N'(b) ab F^(ab-1), or Σ N(a) N'(b) F^(ab) if `power` is 1, for ln F = logRed.
   function overComponents(first, second, logRed, power) {

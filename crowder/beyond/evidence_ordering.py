@@ -29,9 +29,8 @@ from crowder.beyond.log_likelihood import (
     reweigh,
     sum_evidence,
 )
-from crowder.densities import common_steps
 from crowder.engine import ASKED, LOW, learn_all
-from crowder.models import SimilarityModel
+from crowder.models import SimilarityModel, common_steps
 from crowder.oracles import Oracle
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution
@@ -82,7 +81,7 @@ class EvidenceOrdering(Ordering):
     See Also
     --------
     crowder.counting.bounds.evidence_bound : the bound of the theorem below.
-    crowder.counting.lower_bounds.two_sided_bound : and what every algorithm needs.
+    crowder.counting.lower_bounds.question_bound : what every algorithm needs.
 
     Notes
     -----

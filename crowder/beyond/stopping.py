@@ -31,9 +31,8 @@ from crowder.beyond.log_likelihood import (
     sum_evidence,
 )
 from crowder.beyond.posterior import doubtful, left_open
-from crowder.densities import common_steps
 from crowder.engine import LOW, learn, node_omit
-from crowder.models import SimilarityModel
+from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, unpacked
 from crowder.resolution import Resolution
 

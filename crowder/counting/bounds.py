@@ -15,18 +15,15 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from crowder import validation
-from crowder.counting.random_graphs import log_connected_at
-from crowder.densities import common_steps
-from crowder.models import SimilarityModel
+from crowder.counting.expected import log_connected
+from crowder.counting.quadrature import NODES
+from crowder.models import SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 from crowder.theory import L
 
 __all__ = [
     "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound", "evidence_bound", "node_bound", "three_steps",
 ]  # fmt: skip
-
-#: Gauss-Legendre nodes for each panel of `disconnected`, and their weights.
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True) -> float:
@@ -245,8 +242,9 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the probability that a match lies above each edge
 
     def apart(chances: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(-np.expm1(log_connected_at(largest, chances)[:, sizes - 1]))
+        return np.ascontiguousarray(-np.expm1(log_connected(largest, chances)[:, sizes - 1]))
 
+    node, weight = np.polynomial.legendre.leggauss(NODES)
     total = np.zeros(len(sizes))
     for (lower, upper), width, red in zip(pairwise(above), np.diff(edges), heights, strict=True):
         rise = lower - upper
@@ -258,8 +256,8 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
         doublings = max(0, int(np.ceil(np.log2(rise * largest))))
         ends = upper + rise * np.concatenate([[0.0], 0.5 ** np.arange(doublings, -1, -1)])
         for low, high in pairwise(ends):
-            chances = np.minimum(1.0, low + (high - low) * (NODES + 1) / 2)
-            total += red * width / rise * (high - low) / 2 * (WEIGHTS @ apart(chances))
+            chances = np.minimum(1.0, low + (high - low) * (node + 1) / 2)
+            total += red * width / rise * (high - low) / 2 * (weight @ apart(chances))
     return total
 
 
@@ -354,7 +352,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     See Also
     --------
-    crowder.counting.lower_bounds.two_sided_bound : with a lower bound of the same order, for all algorithms.
+    crowder.counting.lower_bounds.question_bound : a lower bound for all algorithms.
 
     Notes
     -----
@@ -371,19 +369,12 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     sizes, model = cluster_sizes(sizes), validation.model(model)
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
-    each = 1 + geometric_sum(model.hellinger2, records - 2.0)
+    each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
     return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
 
 
-def geometric_sum(h2: float, terms: ArrayLike) -> np.ndarray:
-    r"""The sum of :math:`(1 - H^2)^r` over so many r, from 2; for a number of terms that is not whole, interpolated.
-
-    Examples
-    --------
-    >>> geometric_sum(0.5, [0, 1, 2]).tolist(), geometric_sum(0.0, 7).tolist()
-    ([0.0, 0.25, 0.375], 7.0)
-    """
-    terms = np.asarray(terms, dtype=np.float64)
+def _geometric_sum(h2: float, terms: np.ndarray) -> np.ndarray:
+    """The sum of (1 - H²)^r over so many r, from 2 on."""
     if h2 == 0:
         return terms
     if h2 >= 1:  # rounding may exceed 1

@@ -1,16 +1,43 @@
-"""Gauss-Legendre quadrature on panels that become short where the integrands of the expected counts are steep."""
+"""Integrals over the similarity that an ordering has reached, from the top down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["panels"]
+from crowder.models import SimilarityModel, common_steps
+
+__all__ = ["NODES", "Step", "panels", "steps_down"]
+
+#: Gauss-Legendre nodes for each panel. Half as many already give twelve correct digits.
+NODES = 24
 
 _gauss = cache(np.polynomial.legendre.leggauss)
+
+
+class Step(NamedTuple):
+    """A step of both densities, described from its upper end, where decreasing similarities enter it."""
+
+    width: float
+    green: float  # height of f_g
+    red: float
+    seen_green: float  # share of f_g above the step
+    seen_red: float
+
+
+def steps_down(model: SimilarityModel) -> Iterator[Step]:
+    """The common steps of f_g and f_r, from the top down."""
+    edges, green, red = common_steps(model.green, model.red)
+    width = np.diff(edges)
+    green, red = green / (green @ width), red / (red @ width)  # a mass may differ from one by a rounding error
+    seen_green = seen_red = 0.0
+    for w, g, r in zip(width[::-1], green[::-1], red[::-1], strict=True):
+        yield Step(w, g, r, seen_green, seen_red)
+        seen_green, seen_red = min(1.0, seen_green + g * w), min(1.0, seen_red + r * w)
 
 
 def panels(width: float, finest: float, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

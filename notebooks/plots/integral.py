@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 from book.companion.figures import BLUE, INK, ORANGE, PURPLE, RED
-from crowder.theory import EPSILON, T
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -27,6 +26,8 @@ TWINS = {
     "dist2": r"Dist-2, $\epsilon = \frac13$",
 }
 NAMES = {"uniform": "Uniform", "dist1": "Dist-1", "dist2": "Dist-2"}
+#: The symbols of the chapter.
+T, EPSILON = sp.Symbol("t", nonnegative=True), sp.Symbol("epsilon", positive=True)
 LINES = {"uniform": (INK, ":"), "dist1": (BLUE, "-"), "dist2": (ORANGE, "--")}
 
 

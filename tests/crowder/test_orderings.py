@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 from shared import without_compilation
 
 import crowder as cr
-from crowder.counting.arrival_orders import expected_queries_in_order
+from crowder.counting.arrival import expected_queries_in_order
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 

@@ -5,7 +5,7 @@ Those whose counterexample needs more than that are guarded where their subject 
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import comb, exp, log, sqrt
 from pathlib import Path
 
@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 import sympy as sp
 from in_fractions import connected, integral, node_questions, orders, questions_by_evidence, steps
-from naive import splits
+from naive import clusterings, splits
 
 import crowder as cr
 from book.reports.ledger import STATUSES, read_declared
-from crowder.counting.decision_trees import certificate
-from crowder.counting.determined_pairs import certain_mass, prob_fully_determined
-from crowder.counting.enumeration import orders_by_questions
-from crowder.counting.lower_bounds import product_tv
+from crowder.counting.evidence import product_tv
+from crowder.counting.lower_bounds import certain_mass, prob_fully_determined
+from crowder.counting.small_cases import orders_by_questions
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)
@@ -85,6 +84,16 @@ def test_the_sum_in_place_of_the_minimum():
     left_open = 1 - connected(30, F(1, 2))[30] ** 2 * (1 - F(1, 2) ** 900)
     assert comb(60, 2) * left_open < F(1, 1000)
     assert prob_fully_determined(model, [30, 30]) == pytest.approx(float(1 - left_open), abs=1e-12)
+
+
+def certificate(labels, known=False):
+    """The least number of true answers that leave one clustering possible, over all sets of questions."""
+    worlds = {parts for parts in clusterings(len(labels)) if not known or len({*parts}) == len({*labels})}
+    agree = [{parts for parts in worlds if (parts[u] == parts[v]) == (labels[u] == labels[v])}
+             for u, v in combinations(range(len(labels)), 2)]  # fmt: skip
+    sizes = (size for size in range(len(agree) + 1) for some in combinations(agree, size)
+             if len(worlds.intersection(*some)) == 1)  # fmt: skip
+    return next(sizes)
 
 
 @pytest.mark.parametrize("labels", ["a", "aa", "ab", "aab", "abc", "aabb", "aaab", "abcd"])
@@ -190,7 +199,7 @@ def test_dist1_is_half_of_epsilon_from_uniform():
     for epsilon in (F(1, 10), QUARTER, F(2, 5)):
         for model, expected in ((cr.dist1(epsilon), epsilon / 2), (cr.dist2(epsilon), epsilon)):
             for density in (model.green, model.red):
-                assert cr.densities.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
+                assert cr.models.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
 
 
 def test_dist1_is_a_pair_of_densities_at_one_half():

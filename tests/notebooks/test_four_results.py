@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
-from math import e, exp, log, pi
+from math import comb, e, exp, log, pi
 
 import mpmath
 import naive
@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.asymptotics import edge_limit
-from crowder.counting.expected_counts import expected_across
-from crowder.counting.lower_bounds import question_bound, two_sided_bound
-from crowder.counting.random_graphs import component_numbers
+from crowder.counting.expected import component_numbers, expected_across
+from crowder.counting.limits import edge_limit
+from crowder.counting.lower_bounds import question_bound
 from tests.support import reference
 
 HALF = Fraction(1, 2)
@@ -81,34 +80,27 @@ def test_the_sums_of_the_theorem_are_plain():
     assert found["auto"] > 0.5 and found["records"] == 0.0
 
 
+def for_equal_clusters(model, n, k):
+    """Theorem A for k clusters of n/k records, which need not be a whole number."""
+    h2 = model.hellinger2
+    return n - k + comb(k, 2) * (1 + (1 - h2) ** 2 * (1 - (1 - h2) ** (2 * n / k - 2)) / h2)
+
+
 def test_equal_clusters_are_the_worst_case_of_theorem_a():
     model = cr.dist1(0.5)
     for n in range(4, 13):
         for sizes in naive.splits(n):
-            if 3 <= len(sizes) < n:
-                bound = cr.evidence_bound(model, sizes)
-                assert bound <= two_sided_bound(model, n, len(sizes)).upper * (1 + 1e-12)
-    assert cr.evidence_bound(model, [5] * 4) == pytest.approx(two_sided_bound(model, 20, 4).upper)
+            bound = cr.evidence_bound(model, sizes)
+            assert bound <= for_equal_clusters(model, n, len(sizes)) * (1 + 1e-12)
+    assert cr.evidence_bound(model, [5] * 4) == pytest.approx(for_equal_clusters(model, 20, 4))
 
 
-def test_two_sided_bound():
+def test_the_bounds_from_both_sides_have_one_order():
     model, n, k = cr.dist1(0.05), 3000, 12
-    found, h2 = two_sided_bound(model, n, k), cr.dist1(0.05).hellinger2
-    order = n + min(k * k / h2, n * k)
-    assert order / 4050 <= found.lower == max(n - k, question_bound(model, n, k)) <= found.upper <= order
-    assert found.upper <= n + k * k / (2 * h2)
-
-
-@pytest.mark.parametrize(("model", "n", "k", "says"), [
-    (cr.dist1(0.5), 10, 11, "k must be from 3 to n - 1, not 11 with n = 10"),
-    (cr.dist1(0.5), 10, 2, "k must be from 3"),
-    (cr.uniform(), 10, 3, "H² > 0"),
-    (cr.dist2(0.1), 10, 3, "vanish on the same set"),
-    (cr.SimilarityModel.from_steps([0, 0.5, 1], [0.1, 1.9], [1.9, 0.1]), 10, 3, "H² <= 1/4, not 0.564"),
-])  # fmt: skip
-def test_two_sided_bound_says_what_it_needs(model, n, k, says):
-    with pytest.raises(ValueError, match=says.replace("²", ".")):
-        two_sided_bound(model, n, k)
+    lower, upper = max(n - k, question_bound(model, n, k)), cr.evidence_bound(model, [n // k] * k)
+    order = n + min(k * k / model.hellinger2, n * k)
+    assert order / 4050 <= lower <= upper <= order
+    assert upper <= n + k * k / (2 * model.hellinger2)
 
 
 # --- B ---------------------------------------------------------------------------------------------------------------

@@ -93,6 +93,6 @@ def test_the_examples_of_the_readme_and_cora_run(site, tmp_path):
 
 
 def test_what_is_left_out_is_named_when_it_is_missed(site, tmp_path):
-    body = ["import crowder as cr", "try:", "    cr.L_symbolic('dist1')"]
+    body = ["import crowder as cr", "try:", "    cr.expected_queries_exact(cr.uniform(), [2])"]
     body += ["except ImportError as error:", "    assert 'sympy' in str(error)"]
     run(site, "\n".join(body), tmp_path)

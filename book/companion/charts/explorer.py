@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from book.companion import figures, results
 from crowder.counting.bounds import edge_bound, node_bound
-from crowder.counting.expected_counts import expected_queries
+from crowder.counting.expected import expected_queries
 from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
@@ -56,7 +56,7 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
     """All quantities that the explorer shows for one model and one clustering: expected questions and bounds on them.
 
-    The quadrature of `crowder.counting.expected_counts.expected_queries` has so many `nodes`. In node ordering, records
+    The quadrature of `crowder.counting.expected.expected_queries` has so many `nodes`. In node ordering, records
     arrive in random order, as its bound assumes.
 
     >>> round(questions(uniform(), [2, 1])["edge, exact"], 6)

@@ -122,7 +122,7 @@ def clone(tmp_path_factory):
         ("crowder/practice/journal.py", [], ["01-questions", "05-edge-ordering", "08-synthetic", "13-stopping"]),
         ("crowder/practice/plan.py", ["16-your-data"], ["02-models", "08-synthetic", "12-closing-the-gap"]),
         ("crowder/beyond/stopping.py", ["13-stopping"], ["02-models", "08-synthetic", "12-closing-the-gap"]),
-        ("crowder/counting/decision_trees.py", ["04-lower-bound"], ["02-models", "08-synthetic"]),
+        ("crowder/counting/small_cases.py", ["04-lower-bound"], ["02-models", "08-synthetic"]),
         ("book/data/published.yml", ["08-synthetic", "09-cora"], ["17-explorer"]),
         ("book/data/measured/plans.csv", ["16-your-data"], ["02-models", "08-synthetic"]),
         ("book/data/measured/faults.csv", [], ["02-models", "16-your-data"]),

@@ -11,7 +11,7 @@ import crowder as cr
 from book.build.to_myst import to_myst
 from book.companion.charts import explorer
 from crowder.counting.bounds import edge_bound, node_bound
-from crowder.densities import common_steps
+from crowder.models import common_steps
 
 SCRIPT = Path(__file__).parents[3] / "book" / "static" / "counts.js"
 #: The names of the numbers in the page.

@@ -78,4 +78,4 @@ def test_a_page_shows_signature_example_related_names_and_code(html, name):
 
 def test_related_names_are_links(html):
     page = (html / f"{api.PAGE}/L.html").read_text(encoding="utf-8")
-    assert 'href="L_symbolic.html#crowder.L_symbolic"' in page and "The integral" in page
+    assert 'href="edge_bound.html#crowder.edge_bound"' in page and "The integral" in page

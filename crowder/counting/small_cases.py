@@ -1,11 +1,12 @@
-"""Enumeration of all orders of the pairs of a few records: the distribution of the number of questions.
+"""A few records: all orders of their pairs, and all their partitions, one by one.
 
-For small instances, such as the Disney records of Figure 1. Plain Python, exact integers.
+For small instances, such as the Disney records of Figure 1. Plain Python, exact numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -14,18 +15,16 @@ from typing import Any
 
 from crowder import validation
 
-__all__ = ["orders_by_questions", "questions_of_order"]
+__all__ = ["orders_by_questions", "partitions", "questions_of_order"]
 
-Pair = tuple[int, int]
+#: The most records: with seven, all orders of the pairs take about a minute, with eight a day.
+MOST_ORDERED = 7
 
-#: The most records: seven take about a minute, eight a day.
-MOST = 7
-
-#: A number below all records, so that the error for an invalid record can name the pair.
-LEAST = -(2**63)
+#: The most records: fifteen have a billion partitions.
+MOST_PARTITIONED = 15
 
 
-def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
+def questions_of_order(order: Iterable[tuple[int, int]], labels: Sequence) -> list[tuple[int, int]]:
     """The pairs that are asked about when they come in the given order (Section "The two heuristic algorithms").
 
     Parameters
@@ -42,7 +41,7 @@ def questions_of_order(order: Iterable[Pair], labels: Sequence) -> list[Pair]:
 
     See Also
     --------
-    crowder.enumeration.orders_by_questions : the counts of all orders.
+    crowder.counting.small_cases.orders_by_questions : the counts of all orders.
 
     Notes
     -----
@@ -90,7 +89,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
 
     See Also
     --------
-    crowder.enumeration.questions_of_order : the count of one order.
+    crowder.counting.small_cases.questions_of_order : the count of one order.
     crowder.expected_queries : the mean over random orders of a model.
 
     Notes
@@ -105,8 +104,8 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     {2: 4, 3: 2}
     """
     labels = _labels(labels)
-    if len(labels) > MOST:
-        raise ValueError(f"labels must have at most {MOST} records, not {len(labels)}: counting would take too long")
+    if len(labels) > MOST_ORDERED:
+        raise ValueError(f"labels must have at most {MOST_ORDERED} records, not {len(labels)}: it would take too long")
     pairs = list(combinations(range(len(labels)), 2))
 
     @cache
@@ -142,11 +141,30 @@ def _labels(labels: Any) -> tuple[int, ...]:
     return tuple(validation.labels(list(labels) if isinstance(labels, str) else labels).tolist())
 
 
-def _pairs(order: Any) -> list[Pair]:
+def _pairs(order: Any) -> list[tuple[int, int]]:
     try:
-        return [
-            (validation.whole(i, "a record", least=LEAST), validation.whole(j, "a record", least=LEAST))
-            for i, j in order
-        ]
+        return [(operator.index(i), operator.index(j)) for i, j in order]
     except (TypeError, ValueError):
         raise ValueError(f"order must be a list of pairs of record numbers, not {order!r}") from None
+
+
+def partitions(n: int) -> Iterator[tuple[int, ...]]:
+    """All partitions of n records, as labels numbered by first appearance.
+
+    Examples
+    --------
+    >>> [len(list(partitions(n))) for n in range(1, 7)]  # the Bell numbers
+    [1, 2, 5, 15, 52, 203]
+    """
+    n = validation.whole(n, "n")
+    if n > MOST_PARTITIONED:
+        raise ValueError(f"n must be at most {MOST_PARTITIONED} to list the partitions, not {n}")
+
+    def extend(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(labels) == n:
+            yield labels
+            return
+        for label in range(max(labels, default=-1) + 2):
+            yield from extend((*labels, label))
+
+    return extend(())

@@ -1,59 +1,21 @@
-r"""Asymptotics of the counts of `crowder.counting.expected_counts` for large clusters.
+r"""Limits of the counts of `crowder.counting.expected` for large clusters.
 
 Only the most similar pairs then matter. At a level at which each record of a cluster of m has c more similar matches on
 average, the components are those of the random graph G(m, c/m): one giant with a share θ(c) of the records if c > 1,
-and small ones, with sizes like the total progeny of a Poisson branching process. The module also has a bound on edge
-ordering without logarithms, for clusters of any size.
+and small ones, with sizes like the total progeny of a Poisson branching process.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from scipy import integrate
 from scipy.special import lambertw
 
-from crowder.densities import common_steps
 from crowder.models import SimilarityModel
-from crowder.resolution import cluster_sizes
 
-__all__ = [
-    "edge_limit", "giant_share", "linear_bound", "matches_above", "node_limit",
-    "reversed_hazard_rate_ordered",
-]  # fmt: skip
-
-
-def giant_share(c: float) -> float:
-    r"""The share θ of the vertices in the giant component of a random graph with mean degree c.
-
-    The largest solution of :math:`1 - \theta = e^{-c\theta}`.
-
-    Parameters
-    ----------
-    c : float
-        Not negative.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If c is negative or not a number.
-
-    Examples
-    --------
-    >>> giant_share(1.0), round(giant_share(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
-    (0.0, 0.5)
-    """
-    if not c >= 0:
-        raise ValueError(f"c must be a number of at least 0, not {c!r}")
-    if c <= 1:
-        return 0.0
-    return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
+__all__ = ["edge_limit", "giant_share", "matches_above", "node_limit"]
 
 
 def edge_limit(ratio: float, start: float = 0.0) -> float:
@@ -85,6 +47,11 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     ------
     ValueError
         If one of them is negative or not a number.
+
+    See Also
+    --------
+    crowder.counting.limits.node_limit : the limit for node ordering.
+    crowder.counting.expected.expected_across : the exact count.
 
     Notes
     -----
@@ -139,6 +106,19 @@ def node_limit(ratio: float, start: float = 0.0) -> float:
     return 2 * ratio / (1 + ratio) * (-np.expm1(-start) / start if start > 0 else 1.0)
 
 
+def giant_share(c: float) -> float:
+    r"""The share θ of the giant component at mean degree c: the largest solution of :math:`1-\theta = e^{-c\theta}`.
+
+    Examples
+    --------
+    >>> giant_share(1.0), round(giant_share(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
+    (0.0, 0.5)
+    """
+    if c <= 1:
+        return 0.0
+    return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
+
+
 def _lambert(x: float) -> float:
     """Lambert's W at -exp(-1-x), x ≥ 0: from -1 up to 0. Uses a series near the branch point, where SciPy fails."""
     if x < 1e-6:
@@ -161,61 +141,3 @@ def matches_above(model: SimilarityModel) -> float:
     green = model.green
     width = np.clip(green._edges[1:] - np.maximum(green._edges[:-1], top), 0, None)
     return float(width @ green._heights)
-
-
-def reversed_hazard_rate_ordered(model: SimilarityModel) -> bool:
-    r"""Whether f_g dominates f_r in the reversed hazard rate order: :math:`f_g / F_g \ge f_r / F_r` on every step.
-
-    On a step, :math:`f_g F_r - f_r F_g` is constant, so one comparison for each is enough.
-
-    Examples
-    --------
-    >>> from crowder.models import dist1
-    >>> below = SimilarityModel.from_steps([0, 0.5, 1], [1.2, 0.8], [1, 1])
-    >>> reversed_hazard_rate_ordered(dist1(0.3)), reversed_hazard_rate_ordered(below)
-    (True, False)
-    """
-    edges, green, red = common_steps(model.green, model.red)
-    gap = green * model.red.cdf(edges[:-1]) - red * model.green.cdf(edges[:-1])
-    return bool((gap >= -1e-9).all())
-
-
-def linear_bound(model: SimilarityModel, sizes: Sequence[int]) -> float:
-    r"""A bound on the expected questions of edge ordering, :math:`n - k + 4 \sum_{i<j} \min(m_i, m_j, \frac1p)`.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-        A model in the reversed hazard rate order (`reversed_hazard_rate_ordered`). p is the share of `matches_above`;
-        for p = 0 its inverse is infinite.
-    sizes : sequence of int
-        The cluster sizes, each at least 1.
-
-    Returns
-    -------
-    float
-        At most n - k + 2 n (k - 1), for Dist-2 also at most n - k + 2 k (k - 1) / H².
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or the model is not in this order.
-
-    Notes
-    -----
-    O(k log k). Not in the paper: the theorem is in the chapter on exact counts. It removes the logarithms from
-    Propositions 2, 3 and 4.
-
-    Examples
-    --------
-    >>> from crowder.models import dist2, uniform
-    >>> linear_bound(uniform(), [100] * 10), round(linear_bound(dist2(0.2), [100] * 10), 9)
-    (18990.0, 1710.0)
-    """
-    sizes = np.sort(cluster_sizes(sizes))
-    if not reversed_hazard_rate_ordered(model):
-        raise ValueError("model must be in the reversed hazard rate order: f_g/F_g must nowhere be less than f_r/F_r")
-    share = matches_above(model)
-    least = np.minimum(sizes, 1 / share if share > 0 else np.inf)
-    # The smaller cluster of each pair matters: the smallest in k - 1 pairs, the next in k - 2.
-    return float(sizes.sum() - len(sizes) + 4 * least @ np.arange(len(sizes) - 1, -1, -1))

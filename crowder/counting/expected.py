@@ -1,0 +1,333 @@
+r"""The exact expected number of questions of both heuristics, for any piecewise-constant model and any cluster sizes.
+
+The paper bounds these numbers from above (`crowder.counting.bounds`). Here they are integrals over the similarity that
+an ordering has reached, derived in the chapter "How many questions, exactly". Each pair within a cluster lies above a
+given similarity with the same probability, independently of the others: the matches that edge ordering has taken form
+an Erdős-Rényi graph on each cluster, so its count needs the components of random graphs. `crowder.counting.arrival` has
+the integral for node ordering, and `crowder.counting.exact` both as fractions.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from crowder import validation
+from crowder.counting.arrival import nonmatches_at_random, nonmatches_by_expected_size
+from crowder.counting.quadrature import NODES, Step, panels, steps_down
+from crowder.models import SimilarityModel
+from crowder.resolution import cluster_sizes
+
+__all__ = ["checked_ordering", "component_numbers", "expected_across", "expected_queries", "log_connected"]
+
+#: If the probability of being disconnected is less than this, a graph counts as connected.
+NEVER = 1e-30
+
+
+def expected_queries(
+    model: SimilarityModel,
+    sizes: ArrayLike,
+    ordering: str = "edge",
+    *,
+    arrival: str | None = None,
+    nodes: int = NODES,
+) -> float:
+    r"""The expected number of questions until every pair is settled, with a perfect oracle.
+
+    Both orderings ask n - k questions about matches. Edge ordering asks about a non-match of similarity τ, between
+    components of a and b records, if none of the other ab - 1 pairs between the two has come before:
+
+    .. math:: E[Q] = (n - k) + \sum_{i<j} \int_0^1 \sum_{a,b} N_i(a;\tau)\, N_j(b;\tau)\,
+        ab\, f_r(\tau)\, F_r(\tau)^{ab-1}\, d\tau,
+
+    where :math:`N_i(a; \tau)` is the expected number of components of a vertices in the random graph
+    :math:`G(m_i, 1 - F_g(\tau))` (`component_numbers`). For node ordering, with records arriving in uniformly random
+    order:
+
+    .. math:: E[Q] = (n - k) + \sum_{i\ne j} m_i m_j \int_0^1\!\!\int_0^1 x f_r(\tau)\,
+        \bigl(1 - x + xF_g(\tau)\bigr)^{m_i-1} \bigl(1 - x + xF_r(\tau)\bigr)^{m_j-1}\, d\tau\, dx .
+
+    The paper lets records arrive by expected size. For many records, a record then comes before another one of expected
+    size t with a probability that depends on their similarity and on t, in place of x; the approximation is derived in
+    the appendix "Node ordering and the order of arrival", and `crowder.counting.arrival` has its formula.
+
+    Parameters
+    ----------
+    model : SimilarityModel
+    sizes : sequence of int
+        The cluster sizes, each at least 1; any order.
+    ordering : {"edge", "node"}
+    arrival : {"random", "expected size"}, keyword only
+        The arrival order of node ordering; random by default. "random" is exact. "expected size", the paper's order, is
+        an approximation for many records, whose expected sizes are taken to be normal.
+    nodes : int, keyword only
+        Gauss-Legendre nodes on each panel. Every step of the densities is divided into panels that halve towards its
+        upper end, down to the resolution that the largest cluster requires.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer, the ordering or the arrival order is unknown, an arrival order is given for
+        edge ordering, or `nodes` is less than 1.
+    TypeError
+        If `nodes` is not a whole number.
+
+    See Also
+    --------
+    crowder.edge_ordering : the heuristic whose questions these are.
+    crowder.node_ordering : the other one.
+    crowder.expected_queries_exact : the exact counts as fractions.
+    crowder.counting.arrival.expected_queries_in_order : node ordering for a given arrival order.
+
+    Notes
+    -----
+    Edge ordering: O(m²) per node for clusters of one size m; with several sizes :math:`\sum m^2` over the distinct
+    ones. Node ordering: O(distinct sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared) per
+    node, and a second for a few sizes. Equal clusters are counted together, so their number does not affect the cost.
+    No formula is in the paper. The heuristics are from its section "The two heuristic algorithms".
+
+    Examples
+    --------
+    >>> from crowder.models import uniform
+    >>> round(expected_queries(uniform(), [2, 1]), 9)  # two questions of three, unless both non-matches come first
+    2.333333333
+    >>> round(expected_queries(uniform(), [2, 1], "node"), 9)
+    2.333333333
+    >>> from crowder.models import dist1
+    >>> round(expected_queries(dist1(0.5), [30] * 5, "node"), 1)  # in random order, and by expected size
+    299.5
+    >>> round(expected_queries(dist1(0.5), [30] * 5, "node", arrival="expected size"), 1)
+    304.6
+    """
+    sizes, model = cluster_sizes(sizes), validation.model(model)
+    ordering, nodes = checked_ordering(ordering), validation.whole(nodes, "nodes", least=1)
+    if arrival is not None and (not isinstance(arrival, str) or arrival not in ("random", "expected size")):
+        raise ValueError(f"arrival must be 'random' or 'expected size', not {arrival!r}")
+    if arrival is not None and ordering != "node":
+        raise ValueError(f"arrival must be left out: {ordering} ordering has no arrival order, not {arrival!r}")
+    different, many = np.unique(sizes, return_counts=True)
+    matches = int(sizes.sum()) - len(sizes)
+    if len(sizes) < 2:
+        return float(matches)
+    if arrival == "expected size":
+        return float(matches + nonmatches_by_expected_size(model, different, many, nodes))
+    nonmatches = _nonmatches if ordering == "edge" else nonmatches_at_random
+    return float(matches + sum(nonmatches(step, different, many, nodes) for step in steps_down(model) if step.red > 0))
+
+
+def expected_across(model: SimilarityModel, m: int, other: int, ordering: str = "edge", *, nodes: int = NODES) -> float:
+    """The expected number of questions between two clusters of m and `other` records: a term of the sum over i < j.
+
+    Parameters, cost and errors are those of `expected_queries`.
+
+    Examples
+    --------
+    >>> from crowder.models import uniform
+    >>> round(expected_across(uniform(), 30, 60, "node"), 9)  # without information, twice the product over the sum
+    40.0
+    """
+    return expected_queries(model, [m, other], ordering, nodes=nodes) - (m + other - 2)
+
+
+def checked_ordering(ordering: str) -> str:
+    """The name of an ordering, checked to be "edge" or "node"."""
+    if not isinstance(ordering, str) or ordering not in ("edge", "node"):
+        raise ValueError(f"ordering must be 'edge' or 'node', not {ordering!r}")
+    return ordering
+
+
+# --- Random graphs -------------------------------------------------------------------------------------------------
+
+
+def component_numbers(m: int, p: float) -> np.ndarray:
+    r"""The expected number of components of each size in the random graph G(m, p).
+
+    .. math:: N(a) = \binom ma\, C_a\, q^{a(m-a)}, \qquad a = 1, \dots, m,
+
+    with q = 1 - p and :math:`C_a` the probability that G(a, p) is connected (`log_connected`).
+
+    Parameters
+    ----------
+    m : int
+        Number of vertices, at least 1.
+    p : float
+        Probability of an edge.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        Entry a - 1 belongs to components of a vertices; :math:`\sum_a a N(a) = m`.
+
+    Raises
+    ------
+    ValueError
+        If m is less than 1, or p is not in [0, 1].
+    TypeError
+        If m is not a whole number.
+
+    Notes
+    -----
+    O(m²), and no more than O(m) when the graph is certain to be connected.
+
+    Examples
+    --------
+    >>> component_numbers(3, 0.5)  # (4 · 0 + 3 · 1 + 1 · 3) / 8 isolated vertices, 3/8 pairs, 4/8 triples
+    array([0.75 , 0.375, 0.5  ])
+    """
+    m, p = validation.whole(m, "m", least=1), float(validation.probability(p, "p"))
+    return _component_numbers(np.array([p]), np.array([m]), m)[0, 0]
+
+
+def _component_numbers(p: np.ndarray, sizes: np.ndarray, m: int) -> np.ndarray:
+    """`component_numbers` for several p and sizes at most m at once, of shape (len(p), len(sizes), m)."""
+    result = np.zeros((len(p), len(sizes), m))
+    log_factorial, log_q = _log_factorials(m), _log_q(p)
+    # Disconnected with probability at most the sum of C(m, a) q^(a (m - a)) over a <= m/2, hence of (m q^(m/2))^a.
+    whole = (np.log(sizes) + sizes / 2 * log_q[:, None] < np.log(NEVER)) | (sizes == 1)
+    largest = np.where(whole, 1, sizes).max(axis=1)
+    chance = _log_connected_each(largest, log_q, log_factorial, m)
+    for s, size in enumerate(sizes):
+        result[whole[:, s], s, size - 1] = 1.0
+        some = ~whole[:, s]
+        a = np.arange(1, size + 1)
+        log_choose = log_factorial[size] - log_factorial[a] - log_factorial[size - a]
+        result[some, s, :size] = np.exp(log_choose + chance[some, :size] + a * (size - a) * log_q[some, None])
+    return result
+
+
+def log_connected(m: int, p: np.ndarray) -> np.ndarray:
+    r"""The logarithm of the probability :math:`C_a` that the random graph G(a, p) is connected.
+
+    Remove the last vertex. The component of the first one then has k of the other n - 1 vertices; at least one of k
+    edges joined it to the last vertex, and the remaining graph is connected without it. With q = 1 - p,
+
+    .. math:: C_n = \sum_{k=1}^{n-1} \binom{n-2}{k-1}\, (1 - q^k)\, q^{k(n-1-k)}\, C_k\, C_{n-k}, \qquad C_1 = 1.
+
+    No term is negative, so there is no cancellation. (The recursion of E. N. Gilbert, Random Graphs (1959), subtracts
+    from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float. For r
+    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m²).
+
+    Examples
+    --------
+    >>> np.exp(log_connected(3, np.array([0.0, 0.5])))  # four of the eight graphs on three vertices are connected
+    array([[1. , 0. , 0. ],
+           [1. , 0.5, 0.5]])
+    """
+    return _log_connected_each(np.full(len(p), m), _log_q(p), _log_factorials(m), m)
+
+
+@njit(cache=True)
+def _log_connected_each(largest, log_q, log_factorial, m):
+    """The rows ln C_1, ..., ln C_m for each q, filled up to `largest`."""
+    result = np.zeros((len(log_q), m))
+    for r in range(len(log_q)):
+        if log_q[r] == 0:
+            result[r, 1:] = -np.inf  # no edges at all
+        elif largest[r] > 1 and log_q[r] > -np.inf:
+            result[r, : largest[r]] = _log_connected(largest[r], log_q[r], log_factorial)
+    return result
+
+
+@njit(cache=True)
+def _log_connected(m, log_q, log_factorial):
+    """ln C_1, ..., ln C_m. The terms for k and n - k are combined; each is relative to the first, the largest."""
+    power = np.exp(log_q * np.arange(m))  # q^k
+    some = -np.expm1(log_q * np.arange(m))  # 1 - q^k
+    result = np.zeros(m)
+    share = np.zeros(m)  # ln C_k / (k - 1)!, at k
+    for n in range(2, m + 1):
+        first = share[n - 1]
+        total = 0.0
+        for k in range(1, n // 2 + 1):
+            j = n - k
+            both = some[j] if j == k else some[j] + power[j - k] * some[k]
+            term = np.exp(share[k] + share[j] + (k - 1) * j * log_q - first) * both
+            total += term
+            if term < 1e-18 * total:
+                break  # the terms fall towards the middle; from here on none changes the sum
+        result[n - 1] = log_factorial[n - 2] + first + np.log(total)
+        if n < m:
+            share[n] = result[n - 1] - log_factorial[n - 1]
+    return result
+
+
+def _log_q(p: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):  # q may be 0
+        return np.log1p(-p)
+
+
+@cache
+def _log_factorials(m: int) -> np.ndarray:
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
+
+
+# --- Edge ordering -------------------------------------------------------------------------------------------------
+
+
+def _nonmatches(step: Step, different: np.ndarray, many: np.ndarray, nodes: int) -> float:
+    """Expected non-matches that edge ordering asks about on one step, over all pairs of clusters."""
+    largest = int(different[-1])
+    if step.green == 0:
+        # The components are constant, and each ab f_r F_r^(ab-1) is the derivative of F_r^ab.
+        numbers = _component_numbers(np.array([step.seen_green]), different, largest)[0]
+        before, after = (_log(1 - step.seen_red - down) for down in (0.0, step.red * step.width))
+        return _over_clusters(numbers, different, many, before, 1) - _over_clusters(numbers, different, many, after, 1)
+    # If large components exist from the start, the question between them comes soon; otherwise the integrand first
+    # changes where they form.
+    finest = 1 / (4 * step.green * largest)
+    if step.seen_green > 0:
+        finest = min(finest, 1 / (step.red * largest**2))
+    total = 0.0
+    for depths, weights in panels(step.width, finest, nodes):
+        chances = np.minimum(1.0, step.seen_green + step.green * depths)
+        each = _component_numbers(chances, different, largest)
+        for depth, weight, numbers in zip(depths, weights, each, strict=True):
+            log_red = _log(1 - step.seen_red - step.red * depth)
+            total += weight * step.red * _over_clusters(numbers, different, many, log_red, 0)
+    return total
+
+
+@njit(cache=True)
+def _over_clusters(numbers, different, many, log_red, whole):
+    """`_over_components`, summed over all pairs of clusters: each size with itself and with all smaller ones."""
+    total, smaller = 0.0, np.zeros(0)
+    for s in range(len(different)):
+        size, count = different[s], many[s]
+        own = numbers[s, :size]
+        if count > 1:
+            total += count * (count - 1) / 2 * _over_components(own, own, log_red, whole)
+        total += count * _over_components(own, smaller, log_red, whole)
+        longer = count * own
+        longer[: len(smaller)] += smaller
+        smaller = longer
+    return total
+
+
+@njit(cache=True)
+def _over_components(first, second, log_red, whole):
+    r"""The sum of N(a) N'(b) ab F^(ab-1) over all a and b, or of N(a) N'(b) F^ab if `whole` is 1; F = exp(log_red)."""
+    total = 0.0
+    for a in range(1, len(first) + 1):
+        if a * first[a - 1] < 1e-30:
+            continue
+        power = 1.0 if a == 1 and whole == 0 else np.exp((a - 1 + whole) * log_red)
+        factor = np.exp(a * log_red)
+        inner = 0.0
+        for b in range(1, len(second) + 1):
+            inner += second[b - 1] * power * (1 if whole else b)
+            power *= factor
+            if power < 1e-40:
+                break
+        total += first[a - 1] * inner * (1 if whole else a)
+    return total
+
+
+def _log(x: float) -> float:
+    return float(np.log(x)) if x > 0 else -np.inf

@@ -1,0 +1,175 @@
+"""Node ordering by the order of arrival: fixed orders by enumeration, random ones, and the paper's by simulation."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import in_fractions
+import numpy as np
+import pytest
+
+import crowder as cr
+from crowder.counting.arrival import expected_queries_in_order, prob_nonmatch_first
+from crowder.counting.expected import expected_across
+from crowder.models import StepDensity
+
+#: A model with an empty step on either side, and steps that f_g and f_r do not share.
+UNEVEN = cr.SimilarityModel(StepDensity([0, 0.3, 0.6, 1], [0, 2, 1]), StepDensity([0, 0.5, 0.8, 1], [1.4, 1, 0]))
+MODELS = pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.2), UNEVEN], ids=lambda m: m.name)
+
+# --- In a fixed order ----------------------------------------------------------------------------------------------
+
+
+@MODELS
+def test_the_largest_of_s_and_t_similarities(model):
+    """By a midpoint rule for the distribution of the best non-match: no density and no quadrature of ours. Column 1 is
+    the paper's L; without a non-match nothing is asked, and without a match the non-match is first."""
+    table = prob_nonmatch_first(model, 6, 4)
+    level = np.linspace(0, 1, 60_001)
+    middle = (level[1:] + level[:-1]) / 2
+    for s in range(7):
+        for t in range(1, 5):
+            chance = np.diff(model.red.cdf(level) ** t) @ model.green.cdf(middle) ** s
+            assert table[s, t] == pytest.approx(chance, abs=1e-7)
+    assert table[:, 1] == pytest.approx(cr.L(model, np.arange(7)), rel=1e-12)
+    assert (table[:, 0] == 0).all() and table[0, 1:] == pytest.approx(1, rel=1e-12)
+
+
+def test_many_similarities_stay_exact():
+    """Uniform: t of s + t equal chances to be the largest. Under Dist-2 a match above 1 - ε excludes it."""
+    s, t = np.arange(601)[:, None], np.arange(1, 401)
+    assert prob_nonmatch_first(cr.uniform(), 600, 400)[:, 1:] == pytest.approx(t / (s + t), rel=1e-11)
+    for epsilon in (0.05, 0.3, 0.45):
+        unlucky = (1 - epsilon / (1 - epsilon)) ** np.arange(31)
+        assert (prob_nonmatch_first(cr.dist2(epsilon), 30, 30) <= unlucky[:, None] + 1e-12).all()
+    assert prob_nonmatch_first(cr.uniform(), 2, 0).tolist() == [[0], [0], [0]]
+
+
+@pytest.mark.parametrize("arrivals", ["aab", "aba", "baa", "abab", "aabb", "abca", "aaab", "baaa"])
+def test_a_fixed_order_against_all_orders_of_the_pairs(arrivals):
+    """Under the uniform model each order of the pairs by similarity is as likely as any other."""
+    pairs = [(u, v) for v in range(len(arrivals)) for u in range(v)]
+    counts = [in_fractions.node_questions(arrivals, ranked, range(len(arrivals)))[0] for ranked in permutations(pairs)]
+    mean = Fraction(sum(counts), len(counts))
+    assert expected_queries_in_order(cr.uniform(), arrivals) == pytest.approx(float(mean), rel=1e-12)
+
+
+@MODELS
+@pytest.mark.parametrize("sizes", [[3, 2], [2, 2, 1], [1, 1, 1, 1], [4, 1]])
+def test_averaged_over_all_orders_it_is_the_count_for_random_arrival(model, sizes):
+    labels = np.repeat(range(len(sizes)), sizes)
+    mean = np.mean([expected_queries_in_order(model, order) for order in permutations(labels)])
+    assert mean == pytest.approx(cr.expected_queries(model, sizes, "node"), rel=1e-10)
+
+
+def test_a_fixed_order_against_runs():
+    model, labels = cr.dist1(0.4), np.repeat([0, 1, 2], [12, 3, 7])
+    rng = np.random.default_rng(5)
+    runs = []
+    for _ in range(2000):
+        data = cr.datasets.synthetic([12, 3, 7], model, rng=rng)
+        runs.append(cr.node_ordering(data.similarity, cr.Truth(labels), rng=rng, order=np.arange(22)).n_queries)
+    expected = expected_queries_in_order(model, labels)
+    assert abs(np.mean(runs) - expected) < 4.5 * np.std(runs) / np.sqrt(len(runs))
+
+
+@pytest.mark.parametrize(("arrivals", "expected"), [([], 0), (["a"], 0), (["a", "a", "a"], 2)])
+def test_one_cluster_asks_its_matches(arrivals, expected):
+    assert expected_queries_in_order(cr.uniform(), arrivals) == expected
+
+
+# --- In random order -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.2, 0.45])
+def test_two_large_clusters(epsilon):
+    """Dist-1: at the top non-matches have density 1 - ε and matches 1 + ε, so a non-match is the largest with
+    probability (1 - ε)/2, and the rest falls like 1/m. Dist-2: (1 + ρ²)/(1 - ρ²) non-matches, ρ = (1 - 2ε)/(1 - ε),
+    which is ∫∫ m² x exp(-mx(u + v)) in the limit."""
+    for m in (10**4, 10**6):
+        assert expected_across(cr.dist1(epsilon), m, m, "node") / (2 * m) == pytest.approx((1 - epsilon) / 2, abs=1 / m)
+    rho = (1 - 2 * epsilon) / (1 - epsilon)
+    asked = expected_across(cr.dist2(epsilon), 10**6, 10**6, "node")
+    assert asked == pytest.approx((1 + rho**2) / (1 - rho**2), rel=1e-5)
+
+
+# --- By expected size ----------------------------------------------------------------------------------------------
+
+TABLE1 = [200] * 2 + [100] * 4 + [50] * 8
+#: f_g and f_r differ in variance (0.073 and 0.047), and f_r is skewed.
+SKEWED = cr.SimilarityModel.from_steps([0, 0.1, 0.5, 1], [0.5, 1, 1.1], [6, 0.5, 0.4])
+
+
+def by_size(model, sizes, **how):
+    return cr.expected_queries(model, sizes, "node", arrival="expected size", **how)
+
+
+def mean_of_runs(model, sizes, runs):
+    counts = []
+    for rng in np.random.default_rng(3).spawn(runs):
+        data = cr.datasets.synthetic(sizes, model, rng=rng)
+        counts.append(cr.node_ordering(data.condensed, cr.Truth(data.labels), rng=rng).n_queries)
+    return np.mean(counts), np.std(counts, ddof=1) / np.sqrt(runs)
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist1(0.05), cr.dist2(0.2), cr.dist2(0.05)], ids=range(4))
+def test_table_1_is_what_runs_give(model):
+    """Four standard errors of 60 runs are about 40 questions of thousands; random arrival is 20 to 220 away."""
+    mean, error = mean_of_runs(model, TABLE1, 60)
+    assert by_size(model, TABLE1) == pytest.approx(mean, abs=4 * error)
+
+
+@pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.5), cr.dist2(0.05), SKEWED], ids=lambda m: m.name)
+@pytest.mark.parametrize("sizes", [[5, 4, 3], [40, 20, 10, 10]], ids=str)
+def test_few_records_are_within_half_a_per_cent(model, sizes):
+    """An approximation for many records is already close for a dozen."""
+    mean, error = mean_of_runs(model, sizes, 1500)
+    assert by_size(model, sizes) == pytest.approx(mean, abs=4 * error + 0.002 * mean)
+
+
+def drawn(model, sizes, runs, rng):
+    """The model behind the formula, drawn: a record's row, and normal sums for all others with a common part."""
+    n, total, error = sum(sizes), sum(sizes) - len(sizes), 0.0
+    green, red = model.green, model.red
+    moments = [(float(law.mean), float(law.variance)) for law in (green, red)]
+    shared = (moments[0][1] + moments[1][1]) / 2
+    for i, m in enumerate(sizes):
+        rows = [(j, size - (i == j)) for j, size in enumerate(sizes)]
+        w = [(green if j == i else red).sample(runs * size, rng=rng).reshape(runs, size) for j, size in rows]
+        size_of_v = sum(part.sum(axis=1) for part in w)[:, None]
+        common, best = rng.normal(size=(runs, 1)), []
+        for j, size in rows:
+            counted = [sizes[j] - 1 - (i == j), n - sizes[j] - 1 + (i == j)]  # its other matches and non-matches
+            mean, variance = (sum(c * moment[p] for c, moment in zip(counted, moments, strict=True)) for p in (0, 1))
+            sums = mean + np.sqrt(variance - shared) * rng.normal(size=(runs, size)) + np.sqrt(shared) * common
+            best.append(np.where(sums + w[j] > size_of_v, w[j], -1).max(axis=1, initial=-1))
+        counts = sum((best[j] > best[i]) for j in range(len(sizes)) if j != i)
+        total, error = total + m * counts.mean(), np.hypot(error, m * counts.std() / np.sqrt(runs))
+    return total, error
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.4), cr.dist2(0.1), SKEWED], ids=lambda m: m.name)
+def test_the_integral_is_the_mean_of_its_own_model(model):
+    """Another road to the formula: no tilted densities and no quadrature, only draws."""
+    sizes = [30, 20, 20, 10]
+    mean, error = drawn(model, sizes, 20_000, np.random.default_rng(5))
+    assert by_size(model, sizes) == pytest.approx(mean, abs=4 * error)
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist2(0.05), SKEWED], ids=lambda m: m.name)
+def test_more_nodes_change_nothing(model):
+    assert by_size(model, TABLE1) == pytest.approx(by_size(model, TABLE1, nodes=40), rel=1e-6)
+    assert by_size(model, TABLE1, nodes=12) == pytest.approx(by_size(model, TABLE1), rel=1e-4)
+
+
+@pytest.mark.parametrize(("model", "sizes", "asked"), [
+    (cr.dist1(0.3), [], 0), (cr.dist2(0.3), [50], 49), (cr.dist1(0.3), [1] * 7, 21),  # singletons: every pair
+    (cr.SimilarityModel.from_steps([0, 0.5, 1], [0, 2], [2, 0]), [60, 30, 30], 120),  # all proven: the ideal
+], ids=["nobody", "one cluster", "singletons", "proven"])  # fmt: skip
+def test_simple_cases(model, sizes, asked):
+    assert by_size(model, sizes) == pytest.approx(asked, rel=1e-5)
+
+
+def test_arrival_is_random_by_default():
+    model = cr.dist1(0.3)
+    assert cr.expected_queries(model, [5, 4], "node", arrival="random") == cr.expected_queries(model, [5, 4], "node")
+    assert by_size(model, [40, 4]) != pytest.approx(cr.expected_queries(model, [40, 4], "node"), rel=0.01)

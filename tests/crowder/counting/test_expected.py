@@ -1,0 +1,207 @@
+"""Expected counts: random graphs against every graph, the counts against fractions, simulation and more nodes."""
+
+import time
+from fractions import Fraction
+from itertools import combinations, product
+
+import in_fractions
+import numpy as np
+import pytest
+from naive import components
+
+import crowder as cr
+from crowder.counting.expected import component_numbers, expected_across, log_connected
+from crowder.models import StepDensity
+
+TABLE1 = [200] * 2 + [100] * 4 + [50] * 8
+ROWS = [cr.dist1(1 / d) for d in (2, 3, 4, 5, 10, 20)] + [cr.dist2(1 / d) for d in (5, 10, 20)]
+BOTH = pytest.mark.parametrize("ordering", ["edge", "node"])
+
+
+def connected(m, p):
+    return np.exp(log_connected(m, np.array([p]))[0])
+
+
+# --- Random graphs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [Fraction(0), Fraction(1, 50), Fraction(1, 3), Fraction(9, 10), Fraction(1)])
+def test_component_numbers_are_those_of_all_graphs_on_up_to_five_vertices(p):
+    for m in range(1, 6):
+        pairs, expected = list(combinations(range(m), 2)), [Fraction(0)] * m
+        for present in product((False, True), repeat=len(pairs)):
+            edges = [pair for pair, there in zip(pairs, present, strict=True) if there]
+            for part in components(range(m), edges):
+                expected[len(part) - 1] += p ** len(edges) * (1 - p) ** (len(pairs) - len(edges))
+        assert component_numbers(m, float(p)) == pytest.approx(np.array(expected, dtype=float), rel=1e-13)
+        # The whole graph is one component exactly when it is connected.
+        assert connected(m, float(p))[-1] == pytest.approx(float(expected[-1]), rel=1e-13)
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 7), Fraction(1, 1000), Fraction(2, 3)])
+def test_the_recursion_of_positive_terms_is_the_one_that_subtracts(p):
+    """At p = 1/1000 forty vertices are connected with probability 2e-60, which subtraction in floats cannot tell."""
+    exact = in_fractions.connected(40, p)[1:]
+    assert np.allclose(connected(40, float(p)), np.array(exact, dtype=float), rtol=1e-12, atol=0)
+    assert p != Fraction(1, 1000) or abs(in_fractions.connected(40, 0.001)[-1]) > 1e-20 > 1e-55 > exact[-1]
+
+
+@pytest.mark.parametrize("p", [1e-6, 0.002, 0.01, 0.03, 0.1, 0.5, 0.999])
+def test_no_term_is_left_out_that_would_change_the_sum(p):
+    """The recursion once more, with all its terms and in logarithms; it may end early only where nothing changes."""
+    m, log_q = 300, np.log1p(-p)
+    logs, log_factorial = [0.0], np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
+    for n in range(2, m + 1):
+        k = np.arange(1, n)
+        log_choose = log_factorial[n - 2] - log_factorial[k - 1] - log_factorial[n - 1 - k]
+        terms = log_choose + np.log(-np.expm1(k * log_q)) + k * (n - 1 - k) * log_q
+        terms += np.array(logs)[k - 1] + np.array(logs)[n - k - 1]
+        logs.append(float(np.logaddexp.reduce(terms)))
+    assert np.allclose(log_connected(m, np.array([0.5, p]))[1], logs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 50, 500, 2000])
+@pytest.mark.parametrize("c", [0.0, 1e-6, 0.5, 1.0, 1.3, 8.0, 40.0, 1e9])
+def test_component_sizes_add_up_to_all_vertices(m, c):
+    """Nothing is lost to overflow or underflow, sparse or dense; a vertex is alone with probability (1-p)^(m-1)."""
+    p = min(1.0, c / m)
+    numbers = component_numbers(m, p)
+    assert numbers @ np.arange(1, m + 1) == pytest.approx(m, rel=1e-9)
+    assert (numbers >= 0).all() and np.isfinite(numbers).all()
+    assert numbers[0] == pytest.approx(m * (1 - p) ** (m - 1), rel=1e-9, abs=1e-30)
+
+
+# --- Expected counts -----------------------------------------------------------------------------------------------
+
+
+def random_density(rng):
+    """Steps at random in fractions, zero heights among them."""
+    inner = sorted({Fraction(int(x), 1000) for x in rng.integers(1, 1000, rng.integers(0, 4))})
+    edges = [Fraction(0), *inner, Fraction(1)]
+    heights = [Fraction(int(h), 100) for h in rng.integers(0, 100, len(inner) + 1) * (rng.random(len(inner) + 1) < 0.7)]
+    heights[0] += not any(heights)
+    mass = sum(h * (b - a) for h, a, b in zip(heights, edges, edges[1:], strict=False))
+    return StepDensity(edges, [h / mass for h in heights])
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_against_fractions(seed, ordering):
+    rng = np.random.default_rng(seed)
+    model = cr.SimilarityModel(random_density(rng), random_density(rng))
+    sizes = rng.choice([1, 1, 2, 3, 4, 5], size=rng.integers(1, 5)).tolist()
+    exact = cr.expected_queries_exact(model, sizes, ordering)
+    assert cr.expected_queries(model, sizes, ordering) == pytest.approx(float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize("row", range(9))
+def test_table_1_is_what_simulation_gives(row):
+    """Seeded, 4 standard errors; where nearly every run asks the ideal count, at least the spread of a rare event."""
+    truth, runs = cr.Truth(np.repeat(np.arange(14), TABLE1)), []
+    for rng in np.random.default_rng(row).spawn(6):
+        data = cr.datasets.synthetic(TABLE1, ROWS[row], rng=rng)
+        node = cr.node_ordering(data.similarity, truth, ties="index", order="random", rng=rng)
+        runs.append((cr.edge_ordering(data.similarity, truth, ties="index").n_queries, node.n_queries))
+    for ordering, counts in zip(("edge", "node"), np.array(runs).T, strict=True):
+        exact = cr.expected_queries(ROWS[row], TABLE1, ordering)
+        rare = max(0.0, exact - cr.ideal_queries(TABLE1)) % 1
+        error = max(counts.std(ddof=1), (rare * (1 - rare)) ** 0.5, 1e-9) / len(counts) ** 0.5
+        assert abs(counts.mean() - exact) < 4 * error
+
+
+#: What is hard for a quadrature: peaks near the top, supports that hardly meet, steps that are missing.
+HARD = {
+    "dist2, tiny epsilon": (cr.dist2(0.01), [500, 500]),
+    "dist2, larger": (cr.dist2(0.2), [500, 500, 1]),
+    "dist1, one half": (cr.dist1(0.5), [500] * 3),
+    "uniform": (cr.uniform(), [500, 500]),
+    "no green on top": (cr.SimilarityModel.from_steps((0, 0.5, 0.9, 1), (1, 1.25, 0), (0.5, 1.5, 1.5)), [500, 60, 60]),
+    "red on top of all green": (cr.SimilarityModel.from_steps((0, 0.6, 1), (1 / 0.6, 0), (0, 2.5)), [300, 200]),
+    "a little red on top": (cr.SimilarityModel.from_steps((0, 0.99, 1), (0, 100), (0.999 / 0.99, 0.1)), [400, 20]),
+    "steep": (cr.SimilarityModel.from_steps((0, 0.999, 1), (0.5 / 0.999, 500), (1, 1)), [500, 500, 2]),
+    "lone records": (cr.dist1(0.25), [1] * 30),
+    "one giant": (cr.dist1(0.25), [500] + [1] * 30),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("case", HARD)
+def test_more_nodes_change_nothing(case, ordering):
+    model, sizes = HARD[case]
+    few, many = (cr.expected_queries(model, sizes, ordering, nodes=nodes) for nodes in (60, 240))
+    assert few == pytest.approx(many, rel=1e-12)
+    assert cr.expected_queries(model, sizes, ordering) == pytest.approx(few, rel=1e-10)
+    assert cr.expected_queries(model, sizes, ordering, nodes=12) == pytest.approx(few, rel=1e-6)
+    assert cr.ideal_queries(sizes) * (1 - 1e-12) <= few <= sum(sizes) * (sum(sizes) - 1) / 2 + 1e-9
+
+
+PERFECT = cr.SimilarityModel.from_steps((0, 0.5, 1), (0, 2), (2, 0))
+UPSIDE_DOWN = cr.SimilarityModel.from_steps((0, 0.5, 1), (2, 0), (0, 2))
+
+
+@pytest.mark.parametrize(("model", "ordering", "between"), [
+    (cr.uniform(), "node", lambda a, b: 2 * a * b / (a + b)),  # the chapter on exact counts derives it
+    (PERFECT, "edge", lambda a, b: 1),  # one question settles two clusters
+    (PERFECT, "node", lambda a, b: 1),
+    (UPSIDE_DOWN, "edge", lambda a, b: a * b),  # all non-matches come first
+], ids=["uniform, node", "perfect, edge", "perfect, node", "upside down, edge"])  # fmt: skip
+def test_closed_forms(model, ordering, between):
+    sizes = [300, 40, 40, 7, 1] if ordering == "edge" or model is not PERFECT else [1, 1, 1]
+    pairs = sum(between(a, b) for a, b in combinations(sizes, 2))
+    expected = sum(sizes) - len(sizes) + pairs
+    assert cr.expected_queries(model, sizes, ordering) == pytest.approx(expected, rel=1e-12)
+
+
+@BOTH
+def test_one_record_against_a_cluster_of_b_takes_2b_over_b_plus_1_questions(ordering):
+    """Without information only the place of its most similar record among the b counts."""
+    for b in (1, 2, 10, 300):
+        assert expected_across(cr.uniform(), 1, b, ordering) == pytest.approx(2 * b / (b + 1), rel=1e-10)
+
+
+@BOTH
+def test_pairs_of_clusters_add_up_in_any_order(ordering):
+    apart = cr.expected_queries(cr.dist1(0.3), [7, 3, 7, 3, 7], ordering)
+    assert apart == pytest.approx(cr.expected_queries(cr.dist1(0.3), np.array([3, 3, 7, 7, 7]), ordering), rel=1e-14)
+    pairs = [(7, 7)] * 3 + [(3, 3)] + [(7, 3)] * 6
+    between = sum(expected_across(cr.dist1(0.3), *pair, ordering) for pair in pairs)
+    assert apart == pytest.approx(27 - 5 + between, rel=1e-12)
+
+
+@BOTH
+def test_few_clusters_ask_their_matches(ordering):
+    for sizes, expected in (([], 0), ([500], 499), ([1, 1, 1], 3)):
+        assert cr.expected_queries(cr.dist1(0.3), sizes, ordering) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.1), cr.dist2(0.01)], ids=range(4))
+def test_bounds_between_two_clusters(model):
+    """p is the share of matches above all non-matches, p m of a record's. Edge ordering: 4 min(m, m', 1/p) by the
+    theorem of the chapter on exact counts, and at most half of it was ever seen. Node ordering: min(m, 1/p) for each
+    cluster, and with F_g ≤ F_r at most what no information asks."""
+    p = model.epsilon / (1 - model.epsilon) if model.name == "dist2" else 0
+    cap = 1 / p if p else float("inf")
+    for a, b in product((1, 3, 10, 60), (1, 10, 200)):
+        assert expected_across(model, a, b, nodes=12) <= 2 * min(a, b, cap) + 1e-9
+        node = expected_across(model, a, b, "node")
+        assert 1 - 1e-9 <= node <= min(2 * a * b / (a + b), min(a, cap) + min(b, cap)) + 1e-9
+
+
+def test_large_clusters_neither_overflow_nor_vanish():
+    for c in (1.0, 2.0):  # two clusters of 2,500 with 2,500 ε = c: a share of m, as `test_limits` expects
+        assert 0.1 * 2500 < expected_across(cr.dist2(c / 2500), 2500, 2500, nodes=6) < 2500
+
+
+def test_a_million_records_and_table_1_are_quick():
+    """1,000 clusters of 1,000: between the limits of `crowder.counting.limits` and 2nk."""
+    start = time.perf_counter()
+    count = cr.expected_queries(cr.dist1(0.3), [1000] * 1000)
+    assert time.perf_counter() - start < 60
+    assert 0.4 < count / 1e9 < 0.45  # edge_limit(0.7/1.3) / 2 is 0.418
+    for ordering, limit in (("edge", 1.0), ("node", 0.1)):
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            cr.expected_queries(cr.dist1(0.3), TABLE1, ordering)
+            times.append(time.perf_counter() - start)
+        assert min(times) < limit

@@ -1,0 +1,99 @@
+"""Counts for large clusters: the limits against series, forty digits, and exact counts."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp
+from scipy import integrate
+
+import crowder as cr
+from crowder.counting.expected import expected_across
+from crowder.counting.limits import edge_limit, giant_share, matches_above, node_limit
+from crowder.models import StepDensity
+
+
+def series(ratio, start):
+    """The same integral in c, with the component sizes of a Poisson branching process summed term by term (Borel)."""
+
+    def at(c):
+        theta = giant_share(c)
+        a = np.arange(1, 4000)
+        log_borel = a * math.log(c) - math.log(c) - c * a + (a - 1) * np.log(a) - np.cumsum(np.log(a))
+        return (1 - theta) ** 2 + 2 * theta * np.exp(log_borel - ratio * (c - start) * theta * a).sum()
+
+    low = max(start, 1.02)
+    head = integrate.quad(at, start, low, limit=200)[0] if start < 1 else 0.0
+    return ratio * (head + integrate.quad(at, low, 40, limit=200)[0])
+
+
+@pytest.mark.parametrize(("ratio", "start"), [(1, 0), (1 / 3, 0), (0.8, 0), (1, 0.5), (1, 2.5), (0.4, 1.5)])
+def test_the_limit_is_the_series(ratio, start):
+    # Close to c = 1 the series needs more terms than are summed: hence no more than four digits.
+    assert edge_limit(ratio, start) == pytest.approx(series(ratio, start), abs=2e-4)
+
+
+def precisely(ratio, start):
+    """The same integral over θ = 1 - exp(-v), in forty digits, where no series is needed and nothing cancels."""
+    with mp.workdps(40):
+
+        def at(v):
+            theta = -mp.expm1(-v)
+            c, slope = v / theta, (mp.expm1(v) - v) / theta**2  # c = -ln(1-θ)/θ, and dc/dθ
+            s = mp.exp(-ratio * (c - start) * theta)
+            small = -mp.lambertw(-c * s * mp.exp(-c)) / c
+            return (mp.exp(-2 * v) + 2 * theta * small) * slope * mp.exp(-v)
+
+        first = mp.findroot(lambda v: v / -mp.expm1(-v) - start, 2 * (start - 1)) if start > 1 else mp.mpf(10) ** -30
+        whole = mp.quad(at, [first, first + 0.01, first + 0.5, first + 3, first + 10, 80])
+        return float(ratio * (max(0, 1 - start) + whole))
+
+
+@pytest.mark.parametrize(("ratio", "start"), [(1, 0), (1 / 3, 0), (0.8, 0.5), (1, 1.02), (0.4, 2.5)])
+def test_the_limit_to_nine_digits(ratio, start):
+    assert edge_limit(ratio, start) == pytest.approx(precisely(ratio, start), rel=1e-9)
+
+
+def test_the_limit_is_smooth_where_the_giant_forms():
+    """At a start of 1 giants and critical components appear at once; no digit may be lost there."""
+    values = [edge_limit(1.0, start) for start in (1 - 1e-9, 1.0, 1 + 1e-9)]
+    assert values == sorted(values, reverse=True) and values[0] - values[2] < 1e-7
+    assert values[1] == pytest.approx(0.5815780942, abs=1e-9)  # by mpmath, 30 digits
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1, 0.5])
+def test_exact_counts_tend_to_the_limit(epsilon):
+    """The rest falls like m^(-2/3), the share of the critical window; one extrapolation takes most of it away."""
+    model = cr.uniform() if epsilon is None else cr.dist1(epsilon)
+    ratio = 1.0 if epsilon is None else (1 - epsilon) / (1 + epsilon)
+    for ordering, limit, power in (("edge", edge_limit, 2 / 3), ("node", node_limit, 1)):
+        a, b = (expected_across(model, m, m, ordering, nodes=12) / m for m in (300, 600))
+        assert b + (b - a) / (2**power - 1) == pytest.approx(limit(ratio), rel=2e-3)
+        assert abs(a - limit(ratio)) > abs(b - limit(ratio)) or abs(b - limit(ratio)) < 1e-9
+
+
+def test_exact_counts_of_dist2_are_near_the_limit():
+    epsilon = 0.004
+    for c in (1.0, 2.0, 4.0):
+        m = round(c * (1 - epsilon) / epsilon)
+        start = m * epsilon / (1 - epsilon)
+        # Two giants ask one question; the limit leaves it out.
+        edge = expected_across(cr.dist2(epsilon), m, m, nodes=12) - 1
+        assert edge / m == pytest.approx(edge_limit(1, start), rel=0.02, abs=2e-3)
+        node = expected_across(cr.dist2(epsilon), m, m, "node")
+        assert node / m == pytest.approx(node_limit(1, start), rel=0.005)
+
+
+def test_the_giant_solves_its_equation():
+    for c in (1 + 1e-12, 1 + 1e-7, 1.001, 1.5, 3.0, 20.0):
+        assert 1 - giant_share(c) == pytest.approx(math.exp(-c * giant_share(c)), rel=1e-9)
+    assert giant_share(0.0) == giant_share(1.0) == 0.0
+
+
+def test_matches_above_all_non_matches():
+    tilted = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
+    assert matches_above(cr.uniform()) == matches_above(cr.dist1(0.5)) == 0
+    assert matches_above(cr.dist2(0.1)) == pytest.approx(cr.dist2(0.1).hellinger2)  # both are ε/(1-ε)
+    assert matches_above(tilted) == pytest.approx(0.4)  # 4 times the last tenth
+    apart = cr.SimilarityModel(StepDensity((0, 0.3, 1), (1, 1)), StepDensity((0, 0.6, 1), (1 / 0.6, 0)))
+    assert matches_above(apart) == pytest.approx(0.4)  # edges differ: f_g is 1 on [0.6, 1]
