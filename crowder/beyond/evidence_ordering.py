@@ -1,7 +1,7 @@
 """Evidence ordering: ask where the summed log-likelihood ratio is largest, with densities that are known or learned.
 
 Both of the paper's heuristics compare single similarities. This ordering adds up the evidence of all similarities
-across two components (see `crowder.beyond.log_likelihood`). With densities that are learned, it asks as edge ordering
+across two components (see `crowder.beyond.summed_evidence`). With densities that are learned, it asks as edge ordering
 does where the sums find fewer matches. It goes beyond the paper.
 """
 
@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
-from crowder.beyond.log_likelihood import (
-    SETTLED,
+from crowder.beyond.summed_evidence import (
     TAU,
     UNIT,
     Lead,
@@ -23,10 +21,15 @@ from crowder.beyond.log_likelihood import (
     absorb_known,
     ask_all,
     credit,
+    dependence,
+    into_steps,
+    known_pairs,
+    learned_densities,
     log_ratios,
     next_pair,
     rank,
     reweigh,
+    step_of,
     sum_evidence,
 )
 from crowder.densities import common_steps
@@ -66,7 +69,7 @@ class EvidenceOrdering(Ordering):
     form : {"auto", "pairs", "records"}, keyword only
         "pairs" always asks about the two components with the most evidence. "records" places one record after
         another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
-        about two components if their evidence is at least `crowder.beyond.log_likelihood.TAU` nats; otherwise it places
+        about two components if their evidence is at least `crowder.beyond.summed_evidence.TAU` nats; otherwise it places
         the record with the fewest expected unnecessary questions, each cluster weighted by its evidence and the square
         root of its size. Without a model, "auto" does so only while this finds more matches than edge ordering: see
         Notes.
@@ -199,12 +202,12 @@ class EvidenceOrdering(Ordering):
     def _update(self) -> None:
         self._update_at = int(self._update_at * UPDATE_FACTOR)
         if self._learns:
-            matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
+            matches, others = known_pairs(self._summed, self._steps, len(self._mass))
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
             self._lead.found[2:] = 0  # the sums with the densities of before
         before = self.dependence
         if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
-            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
+            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)
         if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:
