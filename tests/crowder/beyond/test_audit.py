@@ -161,14 +161,11 @@ def test_the_error_comes_as_close_as_it_may():
 
 def test_the_limit_is_that_of_the_definition():
     """`missed` by adding up draws one by one: the largest number of matches that is not rejected."""
-    run, labels, draws, hits = audit(recall=0.8, start=60), DATA.labels, [], 0
+    run, labels, audited, hits = audit(recall=0.8, start=60), DATA.labels, 0, 0
     while (pair := run.ask()) is not None:
         drawn = run.auditing
-        if drawn:
-            position, size = int(run._at[0]), len(run._pool)
         run.tell(pair, same := bool(labels[pair[0]] == labels[pair[1]]))
-        hits += drawn and same
-        draws.append((drawn, same, position if drawn else 0, size if drawn else 0))
+        audited, hits = audited + drawn, hits + (drawn and same)
     # Every run of draws with one number of matches found is the hypergeometric probability of finding none.
     result = run.resolution
     for g in (result.found + result.missed, result.found + result.missed + 1):
@@ -176,8 +173,7 @@ def test_the_limit_is_that_of_the_definition():
         for found, pairs, missed in run._draws:
             exposure += sum(-log(1 - (g - found) / (pairs - s)) for s in range(missed))
         assert (exposure >= limits(0.05, 16)[hits]) == (g > result.found + result.missed)
-    assert result.discovered == hits
-    assert result.audited == sum(drawn for drawn, *_ in draws)
+    assert (result.audited, result.discovered) == (audited, hits)
 
 
 def test_without_a_match_the_limit_is_hypergeometric():
