@@ -69,10 +69,9 @@ class EvidenceOrdering(Ordering):
     form : {"auto", "pairs", "records"}, keyword only
         "pairs" always asks about the two components with the most evidence. "records" places one record after
         another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
-        about two components if their evidence is at least `crowder.beyond.summed_evidence.TAU` nats; otherwise it places
-        the record with the fewest expected unnecessary questions, each cluster weighted by its evidence and the square
-        root of its size. Without a model, "auto" does so only while this finds more matches than edge ordering: see
-        Notes.
+        about two components if their evidence is at least two nats; otherwise it places the record with the fewest
+        expected unnecessary questions, each cluster weighted by its evidence and the square root of its size. Without a
+        model, "auto" does so only while this finds more matches than edge ordering: see Notes.
     rng : int or numpy.random.Generator, keyword only
         Gives a random order of the records, which is the arrival order and breaks ties; and shuffles equally similar
         pairs for edge ordering.

@@ -100,7 +100,7 @@ class Stopping(Ordering):
         δ in [0, 1): the probability with which the run may miss anything, under the conditions in the Notes. With 0 it
         asks all that the ordering asks.
     odds : float, keyword only
-        o, an upper bound on the prior odds: how many times more probable it is, before the similarities are seen, that a
+        o, an upper bound on the prior odds: how many times more probable it is, before similarities are seen, that a
         component is part of a given entity than that it is an entity of its own. By default the number of records. Odds
         that are too high cost a few questions; with odds that are too low more is missed than stated.
 
@@ -109,8 +109,7 @@ class Stopping(Ordering):
     TypeError
         If `ordering` is not an ordering, or `model` not a model.
     ValueError
-        If the ordering has already asked, lacks pairs or is itself a `Stopping` or an `Audit`, or a number is out of its
-        range.
+        If the ordering has already asked, lacks pairs or is a `Stopping` or an `Audit`, or a number is out of range.
 
     See Also
     --------
@@ -143,9 +142,7 @@ class Stopping(Ordering):
     (84, np.float64(1.0), 1, True)
     """
 
-    def __init__(
-        self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None
-    ) -> None:
+    def __init__(self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit
             raise ValueError(f"ordering must not be an audit or a stopping ordering itself, not {ordering!r}")

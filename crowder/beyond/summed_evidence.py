@@ -1,4 +1,4 @@
-r"""Summed evidence for a match of two components, the next question that it suggests, and densities learned from answers.
+r"""Summed evidence for a match of two components, the next question that it suggests, and densities that are learned.
 
 The evidence of a pair of records with similarity w is the log-likelihood ratio :math:`\ln f_g(w)/f_r(w)`; that of two
 components is the sum over all pairs across them. Sums are kept as whole multiples of 2⁻²⁰ nat: they are exact, so
@@ -430,7 +430,7 @@ def reweigh(summed, steps, ratio):
         _search(summed, a)
 
 
-# --- Densities learned from answers, and the correlation of the evidence -----------------------------------------------
+# --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
 
 
 @njit(cache=True)

@@ -79,7 +79,7 @@ TABLE = {
         Row(lambda: cr.Stopping(edge(), MODEL, delta=1), ValueError, "delta must be in [0, 1), not 1"),
         Row(lambda: cr.Stopping(edge(), MODEL, delta=-0.1), ValueError, "delta must be in [0, 1], not -0.1"),
         Row(lambda: cr.Stopping(edge(), MODEL, delta=nan), ValueError, "delta must be in [0, 1], not nan"),
-        Row(lambda: cr.Stopping(edge(), MODEL, delta=0.1, odds=0), ValueError, "odds must be a positive, finite number"),
+        Row(lambda: cr.Stopping(edge(), MODEL, delta=0.1, odds=0), ValueError, "odds must be a positive, finite"),
         Row(lambda: cr.Stopping(edge(), MODEL, delta=0.1, odds=inf), ValueError, "odds must be a positive, finite"),
         Row(lambda: cr.Stopping(edge(), "dist1", delta=0.1), TypeError, "model must be a SimilarityModel, such"),
         Row(lambda: cr.Stopping(cr.EdgeOrdering(pairs_of((0, 1, 0.5)), rng=7), MODEL, delta=0.1),

@@ -306,7 +306,7 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
 
 
 def test_before_the_audit_no_more_is_missed_than_is_open():
-    """Ten answers "different" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
+    """Ten answers "no" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
     run = cr.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
     assert (run.resolution.found, run.resolution.missed, run.resolution.certified) == (0, 15, 0)
     for _ in range(10):

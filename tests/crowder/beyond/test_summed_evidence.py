@@ -252,7 +252,7 @@ def test_few_numbers_and_many_are_sorted(size):
     assert np.array_equal(values, expected)
 
 
-# --- Densities learned from answers, and the correlation of the evidence -----------------------------------------------
+# --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
 
 
 def told(labels, answers, evidence=None):
