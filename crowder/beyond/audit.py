@@ -206,14 +206,9 @@ class Audited(Resolution):
 
     @property
     def certified(self) -> float:
-        """The recall certified with this confidence: `certified_if_true`, unless the crowd is known to err."""
+        """The recall certified with this confidence: found / (found + missed); 1 if both are 0."""
         if self.crowd_errs:
-            raise AttributeError("there is no certified recall, only certified_if_true: the crowd is known to err")
-        return self.certified_if_true
-
-    @property
-    def certified_if_true(self) -> float:
-        """The recall certified if all answers are true: found / (found + missed); 1 if both are 0."""
+            raise AttributeError("no recall is certified: the crowd is known to err")
         return self.found / (self.found + self.missed) if self.found + self.missed else 1.0
 
 

@@ -7,8 +7,6 @@ does where the sums find fewer matches. It goes beyond the paper.
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -103,14 +101,12 @@ class EvidenceOrdering(Ordering):
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading, and edge ordering
-    asks less. So without a model "auto" begins with the most similar pairs, and chooses between edge ordering and the
-    sums before each question by the share of their questions that found a match. For edge ordering this is
-    :math:`(a + ½)/(q + ½)` with a matches in q questions, both multiplied by 0.9 at each of its questions; for the
-    sums :math:`(a + 5)/(q + 10)`, counted since the densities were last updated. So every update gives the sums another
-    trial, and where matches are rare, edge ordering goes on. The constants were chosen on the data of the book: on
-    its real records and invented people the mean number of questions is at most 1.2 % above the better of edge and node
-    ordering. This is a measurement, not a bound.
+    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading. So without a model
+    "auto" begins as edge ordering, and chooses between it and the sums before each question by the share of their
+    questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a matches in q questions, both
+    multiplied by 0.9 at each of its questions; :math:`(a + 5)/(q + 10)` for the sums, counted since the last update of
+    the densities. The constants were chosen on the data of the book. On its real records and invented people the mean
+    number of questions is at most 1.2 % above the better of edge and node ordering: a measurement, not a bound.
 
     *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
     Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
@@ -213,10 +209,8 @@ class EvidenceOrdering(Ordering):
             rank(self._summed)  # the sums themselves stay
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        evidence = self._first_ratio[self._steps]
-        identity = np.frombuffer(blake2b(evidence.tobytes()).digest(), np.uint8)
-        walk = (self._lead.pairs,) if len(self._lead.pairs) else ()
-        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, identity, *walk)
+        settings = np.array([list(FORMS).index(self.form), self._learns])
+        return settings, self._arrivals, self._lead.pairs, self._edges, self._first_ratio
 
     def _run(self, labels: np.ndarray) -> None:
         self._take_in()

@@ -19,13 +19,8 @@ from crowder.engine import apart
 from crowder.pairs import Candidates
 
 __all__ = [
-    "ALPHA",
     "CERTAIN",
-    "FAR",
-    "GRAIN",
-    "RECENT",
     "SETTLED",
-    "STALE",
     "TAU",
     "UNIT",
     "Lead",
@@ -491,19 +486,9 @@ def dependence(summed, steps, ratio):
 def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray, np.ndarray]:
     """f_g and f_r on each step, estimated from known pairs under the condition that their ratio does not decrease.
 
-    The share of matches on each step, including the prior, is replaced by its isotonic regression, which gives the
-    nondecreasing ratio of maximum likelihood. Only the ratio of the two results is meaningful.
-
-    Parameters
-    ----------
-    matches, others : ndarray, shape (s,)
-        Number of known matches and non-matches on each step, asked or implied.
-    mass : ndarray, shape (s,)
-        Share of all pairs on each step, positive.
-
-    Returns
-    -------
-    green, red : ndarray of float64, shape (s,)
+    `matches` and `others` are the numbers of known matches and non-matches on each step, `mass` the share of all pairs
+    there. The share of matches on each step, including the prior, is replaced by its isotonic regression, which gives
+    the nondecreasing ratio of maximum likelihood. Only the ratio of the two results is meaningful.
 
     Examples
     --------
