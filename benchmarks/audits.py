@@ -1,9 +1,8 @@
-"""Audits of many data sets, and stopping by learned densities on two crowds: what chapter 13 shows of both.
+"""Audits of many data sets, which chapter 13 shows.
 
     python benchmarks/audits.py [NAME ...]     writes these rows of book/data/measured/audit.csv
-    python benchmarks/audits.py learned        writes book/data/measured/learned_stops.csv
 
-Without names it writes all rows of audits, which takes a quarter of an hour. gym and allsports are read from the folder
+Without names it writes all rows, which takes a quarter of an hour. gym and allsports are read from the folder
 ``CROWDER_CROWDS`` (see `book.companion.crowds`); their crowd is perfect here: it knows the true entities.
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -88,34 +86,12 @@ def measured(name: str, runs: int = RUNS) -> pd.DataFrame:
     return pd.DataFrame(rows).round(6)
 
 
-def learned(runs: int = 10) -> pd.DataFrame:
-    """Edge ordering with densities learned from the answers and δ = 0.01, on both crowds' similarities, with several
-    orders of tied pairs: questions to the end and when stopped, and matching pairs missed, as estimated and in truth.
-    """
-    rows = []
-    for name, seed in product(("gym", "allsports"), range(runs)):
-        data = _crowd(name)
-        crowd, matches = cr.Truth(data.labels), int(data.matching.sum())
-        run = cr.Stopping(cr.EdgeOrdering(data.condensed, rng=seed), run_delta=0.01).run(crowd)
-        rows.append({
-            "similarities": name, "run": seed,
-            "to the end": cr.edge_ordering(data.condensed, crowd, rng=seed).n_queries,
-            "questions": run.n_queries, "matches": matches,
-            "chance": run.run_estimate, "estimated": run.missed_estimate,
-            "missed": round((1 - float(run.recall(data.labels)[-1])) * matches),
-        })  # fmt: skip
-    return pd.DataFrame(rows).round(9)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(DATA), metavar="NAME", help=", ".join([*DATA, "learned"]))
+    parser.add_argument("names", nargs="*", default=list(DATA), metavar="NAME", help=", ".join(DATA))
     for name in parser.parse_args().names:
-        if name == "learned":
-            learned().to_csv(RECORDED.with_name("learned_stops.csv"), index=False, lineterminator="\n")
-            continue
         if name not in DATA:
-            parser.error(f"NAME must be learned or one of {', '.join(DATA)}, not {name!r}")
+            parser.error(f"NAME must be one of {', '.join(DATA)}, not {name!r}")
         rows = measured(name)
         if RECORDED.exists():
             rows = pd.concat([pd.read_csv(RECORDED).query("data != @name"), rows])

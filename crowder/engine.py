@@ -608,25 +608,6 @@ def node_ask(walk, knowledge):
 
 
 @njit(cache=True)
-def node_omit(walk, knowledge, summed, least, settled, unit):
-    """Answer no to questions between components with evidence of at most `least`, up to the first with more.
-
-    Takes a `crowder.beyond.log_likelihood.SummedEvidence` and constants of that file.
-    """
-    total, size, name, rho = summed.total, summed.size, summed.name, summed.dependence[0]
-    code = _node_questions(walk, knowledge, np.empty(0, np.int64))
-    while code != -1:
-        i, j = code >> 32, code & LOW
-        a, b = name[i], name[j]
-        evidence = total[a, b] / unit / (1 + rho * (size[a] * size[b] - 1))
-        if total[a, b] != settled and evidence > least:
-            break
-        knowledge = learn(knowledge, i, j, False)
-        code = _node_questions(walk, knowledge, np.empty(0, np.int64))
-    return knowledge
-
-
-@njit(cache=True)
 def node_run(walk, knowledge, labels):
     """Ask all remaining questions, with every answer read from the labels."""
     code = _node_questions(walk, knowledge, labels)

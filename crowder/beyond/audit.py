@@ -19,7 +19,6 @@ Ramdas (NeurIPS 2020), and with unequal weights to Shekhar, Xu, Lipton, Liang an
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -30,18 +29,12 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.engine import ASKED, LOW, Knowledge, apart, edge_ask, learn, open_pairs, part_tables, settled
+from crowder.engine import LOW, Knowledge, apart, edge_ask, open_pairs
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
 
 __all__ = ["Audit", "AuditCost", "Audited", "audit_cost", "limits"]
-
-#: Why a run ended; empty while it continues.
-REASONS = ("", "recall", "settled", "sample", "budget")
-
-#: Which pairs count.
-AMONG = ("all pairs", "candidate pairs")
 
 #: The audit starts after so many questions without a match, as a share of those that the audit would ask.
 PATIENCE = 0.25
@@ -51,9 +44,6 @@ FIRST_CHECK, CHECK_FACTOR = 10, 1.2
 
 #: What rounding may add to an exposure: differences of `gammaln` at up to a billion pairs.
 ROUNDING = 1e-5
-
-#: With replacement, so many pairs are drawn at a time.
-BATCH = 4096
 
 
 def limits(alpha: float, most: int) -> np.ndarray:
@@ -185,8 +175,8 @@ class Audited(Resolution):
         The number of questions that the audit was expected to need when it started, if no match was left; NaN if it did
         not start.
     reason : str
-        Why the run ended: "recall" (the target is certified), "settled" (every pair is: nothing was missed), "sample"
-        or "budget" (spent before); "" while it continues.
+        Why the run ended: "recall" (the target is certified) or "settled" (every pair is: nothing was missed); "" while
+        it continues.
     crowd_errs : bool
         Whether the crowd is known to err, as `crowder.Faulty` is. Then nothing is certain, and reading `certified`
         raises an AttributeError.
@@ -199,7 +189,7 @@ class Audited(Resolution):
 
     Examples
     --------
-    >>> run = Audited([[0, 1]], [True], [0, 0, 1], found=1, missed=2, confidence=0.95)
+    >>> run = Audited([[0, 1]], [True], [0, 0, 1], found=1, missed=2)
     >>> run.certified  # at least one of at most three
     0.3333333333333333
     """
@@ -212,29 +202,13 @@ class Audited(Resolution):
     expected: float = float("nan")
     reason: str = ""
     crowd_errs: bool = False
-    among: str = AMONG[0]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("found", "missed", "audited", "discovered"):
-            validation.whole(getattr(self, name), name)
-        _inside(self.confidence, "confidence")
-        if not isinstance(self.reason, str) or self.reason not in REASONS:
-            raise ValueError(f"reason must be one of {', '.join(map(repr, REASONS))}, not {self.reason!r}")
-        validation.flag(self.crowd_errs, "crowd_errs")
-        if not isinstance(self.among, str) or self.among not in AMONG:
-            raise ValueError(f"among must be one of {', '.join(map(repr, AMONG))}, not {self.among!r}")
+    among: str = "all pairs"
 
     @property
     def certified(self) -> float:
-        """The recall certified with this confidence: `certified_if_true`, unless the crowd is known to err."""
+        """The recall certified with this confidence: found / (found + missed); 1 if both are 0."""
         if self.crowd_errs:
-            raise AttributeError("there is no certified recall, only certified_if_true: the crowd is known to err")
-        return self.certified_if_true
-
-    @property
-    def certified_if_true(self) -> float:
-        """The recall certified if all answers are true: found / (found + missed); 1 if both are 0."""
+            raise AttributeError("no recall is certified: the crowd is known to err")
         return self.found / (self.found + self.missed) if self.found + self.missed else 1.0
 
 
@@ -242,7 +216,8 @@ class Audit(Ordering):
     r"""An ordering followed by an audit, which certifies its recall without any model of the similarities.
 
     It asks the questions of the wrapped ordering until they seem to find no more matches, then about pairs drawn at
-    random from those still open. Matches that the audit finds are kept. It ends as soon as the recall is certified.
+    random from those still open. A match that the audit finds makes the ordering continue, until its questions find no
+    more again. The run ends as soon as the recall is certified.
 
     Parameters
     ----------
@@ -250,21 +225,13 @@ class Audit(Ordering):
         Any ordering that has not asked yet, also a `Stopping`. It must not be used separately afterwards.
     recall : float, keyword only
         The recall wanted, ρ in (0, 1): the share of the matching pairs of records that is found, among the candidate
-        pairs (see `beyond_candidates`).
+        pairs.
     confidence : float, keyword only
         1 - α in (0, 1): the least probability, over the draws, that the recall is at least what is certified.
     start : int, keyword only
         Start the audit after so many questions of the ordering, and do not return to the ordering. By default it starts
         when the last questions of the ordering found no match and were a quarter as many as those that the audit would
-        ask; and a match that the audit finds makes the ordering continue, until the same holds again.
-    sample : int, keyword only
-        At most so many questions in the audit, and so at most the number of pairs.
-    budget : int, keyword only
-        At most so many questions in all.
-    beyond_candidates : bool, keyword only
-        What the recall refers to if only some pairs are candidates: matches among the candidate pairs, so that nothing
-        is said of the others, or (True) among all pairs of records; then the audit draws from all pairs, which takes
-        many more questions. False if records have tables (`crowder.from_pairs`).
+        ask.
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 
@@ -273,14 +240,7 @@ class Audit(Ordering):
     TypeError
         If `ordering` is not an ordering, or an argument has another type.
     ValueError
-        If the ordering has already asked or is an `Audit`, a number is out of its range, or `sample` is more than the
-        number of pairs.
-
-    Warns
-    -----
-    UserWarning
-        When the audit starts, if it is expected to need more questions than `sample` or `budget` leaves; or when the
-        budget is spent before it starts.
+        If the ordering has already asked or is an `Audit`, or a number is out of its range.
 
     See Also
     --------
@@ -291,17 +251,16 @@ class Audit(Ordering):
     Notes
     -----
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
-    once, at most `Audited.missed` matching pairs are missed. It holds for all similarities, orderings and values of
-    `start`, `sample` and `budget`: they change how many questions are asked, but not whether the limit is right. If
-    answers are wrong, nothing is guaranteed: a wrong "no" hides a match from the audit, too. No recall is called
-    certified if the crowd is known to err. A question whose answer is unsure has to be answered in the end, as by
-    somebody else; to leave it out would void the limit.
+    once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
+    the audit starts or the run is broken off: this changes how many questions are asked, but not whether the limit is
+    right. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong, nothing is
+    guaranteed: a wrong "no" hides a match from the audit, too. A question whose answer is unsure has to be answered in
+    the end, as by somebody else; to leave it out would void the limit.
 
-    *Draws.* A question settles all pairs of two components, so large components are asked about first. A pair that is
-    settled already counts as a draw and costs nothing. There are no strata by similarity: if no match is found, the
-    limit would be that of the stratum with the lowest rate, and the most similar pairs have been asked about anyway.
-    Pairs are drawn without replacement, except with ``beyond_candidates`` on sparse candidates: there no list of all
-    pairs is made.
+    *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
+    about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
+    if no match is found, the limit would be that of the stratum with the lowest rate, and the most similar pairs have
+    been asked about anyway.
 
     *Answers from elsewhere* (`learn`, question sheets) are used when the run comes to these pairs, as if they were
     given then. So an answer learned early does not change the draws, and the guarantee holds. Use the same seed. For
@@ -328,7 +287,6 @@ class Audit(Ordering):
     """
 
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, start: int | None = None,
-                 sample: int | None = None, budget: int | None = None, beyond_candidates: bool = False,
                  rng: Seed) -> None:  # fmt: skip
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):
@@ -336,51 +294,31 @@ class Audit(Ordering):
         if ordering.n_queries or ordering._pending is not None:
             raise ValueError("ordering must not have asked any question yet")
         self.target, self.confidence = _target(recall), float(_inside(confidence, "confidence"))
-        for name, number in (("start", start), ("sample", sample), ("budget", budget)):
-            if number is not None:
-                validation.whole(number, name)
-        self.ordering, self.start, self.sample, self.budget = ordering, start, sample, budget
+        if start is not None:
+            validation.whole(start, "start")
+        self.ordering, self.start = ordering, start  # the ordering knows what this run has used, and nothing else
         self._begin(ordering._candidates)
-        self._beyond = validation.flag(beyond_candidates, "beyond_candidates") and not self.every_pair
-        if self._beyond and self._candidates.tables is not None:
-            raise ValueError("beyond_candidates must be False, not True, where two records of one table never match: "
-                             "only candidate pairs are audited then")  # fmt: skip
-        self._all = self.n * (self.n - 1) // 2
-        pairs = self._all if self._beyond else len(self._candidates.listed()[1])
-        if sample is not None and sample > pairs:
-            raise ValueError(f"sample must be at most {pairs}, the number of pairs, not {sample}")
         self._key = int(validation.generator(rng, "the audit").integers(2**63))
         self._rng = np.random.default_rng(self._key)
-        self._seen = self._candidates.knowledge()  # from what this run has used; `_knowledge` has all that it was told
         self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
         self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
-        self._audited = self._matches = self._hits = 0  # questions drawn; matches in all, and among those drawn
+        self._audited = self._hits = 0  # questions drawn, and those that found a match
         self._misses, self._patience, self._check_at = 0, inf, FIRST_CHECK  # questions since the last match
         self._pool, self._at = np.empty(0, np.int64), np.zeros(1, np.int64)  # pairs in random order, and the next one
         self._draws: list[list[int]] = []  # pairs found before, pairs drawn from, draws that showed no match
-        self._counted = (-1, 0)  # at how many matches the pairs found were counted, and how many they were
+        self._found_now: int | None = None  # pairs found, unless there was a match since they were counted
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
     def next_question(self) -> tuple[int, int] | None:
-        while self._reason not in ("recall", "settled"):
+        while not self._reason:
             self._question = self._question or self._next()
             if self._question is None:
                 break
-            (i, j), drawn = self._question
-            if self._settled(i, j):  # by an answer from elsewhere
-                self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))
-            elif self.budget is not None and self.n_queries >= self.budget:
-                if isnan(self._expected) and not self._reason:
-                    self._warn_if_short(self.cost().expected)
-                self._reason = "budget"
-                break
-            elif drawn and self.sample is not None and self._audited >= self.sample:
-                self._reason = "sample"
-                break
-            else:
-                self._reason = ""
+            (i, j), _ = self._question
+            if not self._settled(i, j):
                 return i, j
+            self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))  # an answer from elsewhere
         return None
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
@@ -394,27 +332,23 @@ class Audit(Ordering):
         return self._question is not None and self._question[1]
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        """All settings except `sample` and `budget`, which change no question before they are spent."""
         kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
-        rules = np.array([float(self.target), self.confidence, -1 if self.start is None else self.start, self._beyond])
+        rules = np.array([float(self.target), self.confidence, -1 if self.start is None else self.start])
         return (*self.ordering.decided_by(), kind, rules, np.array([self._key]))
 
     def _next(self) -> tuple[tuple[int, int], bool] | None:
-        if not self._auditing and self._due():
-            self._begin_audit()
-        known = self._seen
-        while not self._auditing:
-            pair = self.ordering.ask()
-            if pair is None:
-                self._begin_audit()
-            elif not settled(known.component, known.table, *pair):
-                return pair, False
-            else:  # the audit has settled it
-                self.ordering.tell(pair, bool(known.component[pair[0]] == known.component[pair[1]]))
+        if not self._auditing and not self._due() and (pair := self.ordering.ask()) is not None:
+            return pair, False
+        if not self._auditing:
+            self._auditing = True
+            self._refill()
+            if isnan(self._expected):
+                self._expected = self.cost().expected
         return self._draw()
 
     def _due(self) -> bool:
-        asked = int(self._seen.count[ASKED]) - self._audited
+        """Whether to turn from the ordering to the audit."""
+        asked = self.ordering.n_queries - self._audited
         if self.start is not None:
             return asked >= self.start
         if asked >= self._check_at:
@@ -422,33 +356,11 @@ class Audit(Ordering):
             self._patience = PATIENCE * self.cost().expected
         return self._misses >= self._patience
 
-    def _begin_audit(self) -> None:
-        self._auditing = True
-        self._refill()
-        if isnan(self._expected):
-            self._expected = self.cost().expected
-            self._warn_if_short(self._expected)
-
-    def _warn_if_short(self, expected: float) -> None:
-        most = inf if self.sample is None else self.sample
-        room = most if self.budget is None else min(most, max(0, self.budget - self.n_queries))
-        if room < expected:
-            warnings.warn(
-                f"the audit is expected to need {expected:.0f} questions if no match is left, but sample and budget "
-                f"leave {room}: a recall of {float(self.target):g} may not be certified",
-                stacklevel=2,
-            )
-
     def _refill(self) -> None:
         """Pairs in random order, without those that were settled meanwhile, which leaves the order of the others
         random."""
-        known = self._seen
-        if self._beyond:
-            weight, count = self._units(known)
-            i, j = self._rng.integers([[self.n], [self.n - 1]], size=(2, BATCH if weight @ count else 0))
-            j += j >= i
-            self._pool = np.minimum(i, j) << 32 | np.maximum(i, j)
-        elif self._listed:
+        known = self.ordering._knowledge
+        if self._listed:
             self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
         else:
             codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
@@ -463,8 +375,8 @@ class Audit(Ordering):
             if not len(self._pool):
                 self._reason = "settled"
                 return None
-            before = int(self._at[0])
-            code = edge_ask(self._pool, self._at, self._seen.component, self._seen.table)
+            known, before = self.ordering._knowledge, int(self._at[0])
+            code = edge_ask(self._pool, self._at, known.component, known.table)
             self._add_draws(before, int(self._at[0]))
             if self._is_certified():
                 self._reason = "recall"
@@ -474,24 +386,20 @@ class Audit(Ordering):
 
     def _add_draws(self, first: int, end: int) -> None:
         """Count draws that showed no match: those of the pool from position `first` to before `end`."""
-        found, pairs = self._found_now(), self._all if self._beyond else len(self._pool) - first
+        found, pairs = self._found(), len(self._pool) - first
         if end == first:
             return
-        if self._draws:
-            last = self._draws[-1]
-            if last[0] == found and (self._beyond or last[1] - last[2] == pairs):
-                last[2] += end - first
-                return
-        self._draws.append([found, pairs, end - first])
+        if self._draws and self._draws[-1][0] == found and self._draws[-1][1] - self._draws[-1][2] == pairs:
+            self._draws[-1][2] += end - first
+        else:
+            self._draws.append([found, pairs, end - first])
 
     def _use(self, same: bool) -> None:
         """Go on with the answer to the question."""
         assert self._question is not None
-        (i, j), drawn = self._question
+        pair, drawn = self._question
         self._question = None
-        if not drawn:
-            self.ordering.tell((i, j), same)
-        else:
+        if drawn:
             at = int(self._at[0])
             if same:
                 self._hits += 1
@@ -500,10 +408,11 @@ class Audit(Ordering):
                 self._add_draws(at, at + 1)
             self._at[0] = at + 1
             self._audited += 1
-        self._seen = learn(self._seen, i, j, same)
-        if same and self._candidates.tables is not None and not self.every_pair:
-            self._seen = part_tables(self._seen, *self._candidates.partners, self._candidates.tables, i)
-        self._matches += same
+            self.ordering.learn(pair, same)
+        else:
+            self.ordering.tell(pair, same)
+        if same:
+            self._found_now = None
         self._misses = 0 if same else self._misses + 1
 
     # --- limits -------------------------------------------------------------------------------------------------------
@@ -513,10 +422,7 @@ class Audit(Ordering):
         if not self._draws:
             return 0.0
         found, pairs, draws = np.array(self._draws).T
-        missed = matches - found
-        if self._beyond:
-            return inf if (missed >= pairs).any() else -float(draws @ np.log1p(-missed / pairs))
-        rest = pairs - draws
+        missed, rest = matches - found, pairs - draws
         if (rest < missed).any():  # a draw would have shown one of them
             return inf
         left_out = gammaln(pairs + 1) - gammaln(rest + 1) - gammaln(pairs - missed + 1) + gammaln(rest - missed + 1)
@@ -527,18 +433,19 @@ class Audit(Ordering):
         return self._exposure(matches) >= limits(1 - self.confidence, most)[self._hits] + ROUNDING
 
     def _is_certified(self) -> bool:
-        found = self._found_now()
+        found = self._found()
         enough = int(found / self.target) + 1  # matches with which the recall would be too low
-        return (not self._beyond and enough - found > len(self._pool) - self._at[0]) or self._rejected(enough)
+        return enough - found > len(self._pool) - self._at[0] or self._rejected(enough)
 
-    def _found_now(self) -> int:
-        if self._counted[0] != self._matches:
-            self._counted = (self._matches, self._found(self._seen))
-        return self._counted[1]
+    def _found(self) -> int:
+        """The pairs that count and that this run has found to match."""
+        if self._found_now is None:
+            self._found_now = self._matching(self.ordering._knowledge)
+        return self._found_now
 
-    def _found(self, known: Knowledge) -> int:
-        """The pairs that count and are found to match."""
-        if self.every_pair or self._beyond:
+    def _matching(self, known: Knowledge) -> int:
+        """The pairs that count and are known to match."""
+        if self.every_pair:
             sizes = np.bincount(known.component)
             return int((sizes * (sizes - 1) // 2).sum())
         codes = self._candidates.listed()[1]
@@ -547,7 +454,7 @@ class Audit(Ordering):
     def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
         """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
         component = known.component.astype(np.int64)
-        if self.every_pair or self._beyond:
+        if self.every_pair:
             sizes = np.bincount(component)
             weight, count = _products(sizes[sizes > 0])
             low, high = apart(known)
@@ -567,14 +474,14 @@ class Audit(Ordering):
         >>> Audit(EdgeOrdering([0.5] * 6, rng=7), rng=7).cost().most  # nothing is known of four records
         6
         """
-        known = self._seen
-        return _cost(*self._units(known), self._found(known), self.target, 1 - self.confidence)
+        known = self.ordering._knowledge
+        return _cost(*self._units(known), self._matching(known), self.target, 1 - self.confidence)
 
     @property
     def resolution(self) -> Audited:
         """The clusters that follow from the answers so far, and the limit of what they miss."""
         plain, known = super().resolution, self._knowledge
-        found = self._found(known)
+        found = self._matching(known)
         weight, count = self._units(known)
         low, high = found, found + int(weight @ count) + 1  # the least number that is rejected is above low
         while high - low > 1:
@@ -582,8 +489,7 @@ class Audit(Ordering):
             low, high = (low, middle) if self._rejected(middle) else (middle, high)
         return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
                        self._hits, self._expected, self._reason, self._crowd_errs,
-                       "all pairs" if self.every_pair or self._beyond else "candidate pairs",
-                       known=plain.known)  # fmt: skip
+                       "all pairs" if self.every_pair else "candidate pairs", known=plain.known)  # fmt: skip
 
 
 def _inside(value: Any, name: str) -> Any:

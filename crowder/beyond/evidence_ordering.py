@@ -1,21 +1,17 @@
 """Evidence ordering: ask where the summed log-likelihood ratio is largest, with densities that are known or learned.
 
 Both of the paper's heuristics compare single similarities. This ordering adds up the evidence of all similarities
-across two components (see `crowder.beyond.log_likelihood`). With densities that are learned, it asks as edge ordering
+across two components (see `crowder.beyond.summed_evidence`). With densities that are learned, it asks as edge ordering
 does where the sums find fewer matches. It goes beyond the paper.
 """
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.learned_densities import dependence, into_steps, known_pairs, learned_densities, step_of
-from crowder.beyond.log_likelihood import (
-    SETTLED,
+from crowder.beyond.summed_evidence import (
     TAU,
     UNIT,
     Lead,
@@ -23,10 +19,15 @@ from crowder.beyond.log_likelihood import (
     absorb_known,
     ask_all,
     credit,
+    dependence,
+    into_steps,
+    known_pairs,
+    learned_densities,
     log_ratios,
     next_pair,
     rank,
     reweigh,
+    step_of,
     sum_evidence,
 )
 from crowder.engine import ASKED, LOW, learn_all
@@ -65,10 +66,9 @@ class EvidenceOrdering(Ordering):
     form : {"auto", "pairs", "records"}, keyword only
         "pairs" always asks about the two components with the most evidence. "records" places one record after
         another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
-        about two components if their evidence is at least `crowder.beyond.log_likelihood.TAU` nats; otherwise it places
-        the record with the fewest expected unnecessary questions, each cluster weighted by its evidence and the square
-        root of its size. Without a model, "auto" does so only while this finds more matches than edge ordering: see
-        Notes.
+        about two components if their evidence is at least two nats; otherwise it places the record with the fewest
+        expected unnecessary questions, each cluster weighted by its evidence and the square root of its size. Without a
+        model, "auto" does so only while this finds more matches than edge ordering: see Notes.
     rng : int or numpy.random.Generator, keyword only
         Gives a random order of the records, which is the arrival order and breaks ties; and shuffles equally similar
         pairs for edge ordering.
@@ -100,14 +100,12 @@ class EvidenceOrdering(Ordering):
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading, and edge ordering
-    asks less. So without a model "auto" begins with the most similar pairs, and chooses between edge ordering and the
-    sums before each question by the share of their questions that found a match. For edge ordering this is
-    :math:`(a + ½)/(q + ½)` with a matches in q questions, both multiplied by 0.9 at each of its questions; for the
-    sums :math:`(a + 5)/(q + 10)`, counted since the densities were last updated. So every update gives the sums another
-    trial, and where matches are rare, edge ordering goes on. The constants were chosen on the data of the book: on
-    its real records and invented people the mean number of questions is at most 1.2 % above the better of edge and node
-    ordering. This is a measurement, not a bound.
+    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading. So without a model
+    "auto" begins as edge ordering, and chooses between it and the sums before each question by the share of their
+    questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a matches in q questions, both
+    multiplied by 0.9 at each of its questions; :math:`(a + 5)/(q + 10)` for the sums, counted since the last update of
+    the densities. The constants were chosen on the data of the book. On its real records and invented people the mean
+    number of questions is at most 1.2 % above the better of edge and node ordering: a measurement, not a bound.
 
     *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
     Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
@@ -198,22 +196,20 @@ class EvidenceOrdering(Ordering):
     def _update(self) -> None:
         self._update_at = int(self._update_at * UPDATE_FACTOR)
         if self._learns:
-            matches, others = known_pairs(self._summed, self._steps, len(self._mass), SETTLED)
+            matches, others = known_pairs(self._summed, self._steps, len(self._mass))
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
             self._lead.found[2:] = 0  # the sums with the densities of before
         before = self.dependence
         if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
-            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT, SETTLED)
+            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)
         if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:
             rank(self._summed)  # the sums themselves stay
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        evidence = self._first_ratio[self._steps]
-        identity = np.frombuffer(blake2b(evidence.tobytes()).digest(), np.uint8)
-        walk = (self._lead.pairs,) if len(self._lead.pairs) else ()
-        return (np.array([list(FORMS).index(self.form), self._learns]), self._arrivals, identity, *walk)
+        settings = np.array([list(FORMS).index(self.form), self._learns])
+        return settings, self._arrivals, self._lead.pairs, self._edges, self._first_ratio
 
     def _run(self, labels: np.ndarray) -> None:
         self._take_in()

@@ -60,7 +60,7 @@ TABLE = {
     "A class in place of an object": [
         Row(lambda: cr.Audit(cr.EdgeOrdering, rng=7),
             TypeError, "not the class EdgeOrdering: call it first, EdgeOrderi"),
-        Row(lambda: cr.Stopping(cr.NodeOrdering, budget=1),
+        Row(lambda: cr.Stopping(cr.NodeOrdering, cr.dist1(0.2), delta=0.1),
             TypeError, "not the class NodeOrdering: call it first, Node"),
         Row(lambda: cr.EdgeOrdering(V, rng=7).run(cr.Truth),
             TypeError, "not the class Truth: call it first, Truth(lab"),
@@ -108,7 +108,7 @@ TABLE = {
         Row(lambda: cr.edge_ordering(V, lambda pair: True, rng=7), TypeError, "<lambda>() takes 1 positional"),
         Row(lambda: cr.edge_ordering(V, lambda i, j: np.array([True]), rng=7),
             TypeError, "the answer to (0, 1) must be"),
-        Row(lambda: cr.Stopping(V, budget=1), ValueError, "ordering must be"),
+        Row(lambda: cr.Stopping(V, cr.dist1(0.2), delta=0.1), TypeError, "ordering must be"),
     ],
     "The truth": [
         Row(lambda: cr.Truth([0, nan, 1]), ValueError, "label of record 1 is NaN"),

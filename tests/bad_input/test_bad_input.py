@@ -56,7 +56,7 @@ def test_the_page_shows_every_call_and_its_error():
 
 
 #: Public callables without a row, and why.
-WITHOUT = {"uniform": "takes nothing"}
+WITHOUT = {"uniform": "takes nothing", "Audited": "made by a run only", "Stopped": "made by a run only"}
 
 
 def public():

@@ -27,8 +27,8 @@ DENSE = {
     "evidence": lambda x: cr.EvidenceOrdering(x, MODEL, rng=3),
     "evidence by records": lambda x: cr.EvidenceOrdering(x, MODEL, form="records", rng=3),
     "learned evidence": lambda x: cr.EvidenceOrdering(x, rng=3),
-    "stopping of edge": lambda x: cr.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, run_delta=0.0),
-    "stopping of evidence": lambda x: cr.Stopping(cr.EvidenceOrdering(x, rng=3), run_delta=0.0),
+    "stopping of edge": lambda x: cr.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, delta=0.0),
+    "stopping of evidence": lambda x: cr.Stopping(cr.EvidenceOrdering(x, rng=3), MODEL, delta=0.0),
     "hybrid": lambda x: HybridOrdering(x, rng=3),
 }
 
@@ -91,7 +91,7 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
                 for i, j in combinations(range(ordering.n), 2):
                     assert ordering.settled(i, j) != both(possible, (i, j))
                 if isinstance(ordering, cr.Audit):  # its limits count the open pairs
-                    weight, count = ordering._units(ordering._seen)
+                    weight, count = ordering._units(ordering._knowledge)
                     assert weight @ count == sum(both(possible, other) for other in pairs)
             assert not any(both(possible, other) for other in pairs)
             result = ordering.resolution
@@ -133,16 +133,13 @@ def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component
 
 
 def test_stopping_declares_open_pairs():
-    # What a budget or a tolerance leaves is declared different: exactly one pair of records for every two components
-    # that may still be one, by enumeration.
+    # What a tolerance leaves is declared different: exactly one pair of records for every two components that may still
+    # be one, by enumeration.
     rng, left = np.random.default_rng(14), 0
     for _ in range(150):
         similarity, pairs, possible = instance(rng, True)
-        truth, limit = (
-            possible[rng.integers(len(possible))],
-            {"run_delta": 0.4} if rng.random() < 0.5 else {"budget": 2},
-        )
-        ordering = cr.Stopping(cr.EdgeOrdering(similarity, rng=3), MODEL, **limit)
+        truth = possible[rng.integers(len(possible))]
+        ordering = cr.Stopping(cr.EdgeOrdering(similarity, rng=3), MODEL, delta=0.6, odds=1)
         while (pair := ordering.ask()) is not None:
             assert both(possible, pair)
             same = bool(truth[pair[0]] == truth[pair[1]])
@@ -254,9 +251,6 @@ def test_what_cannot_take_constraints_refuses_them():
     ):
         with pytest.raises(ValueError, match="must have no known answers or tables for"):
             refusing()
-    some = constrained(candidates(sparse.coo_array(([0.5], ([0], [1])), shape=(3, 3))), tables=[0, 1, 1])
-    with pytest.raises(ValueError, match="beyond_candidates must be False"):
-        cr.Audit(cr.EdgeOrdering(some, rng=1), beyond_candidates=True, rng=1)
 
 
 def test_a_journal_knows_the_constraints(tmp_path):

@@ -79,8 +79,8 @@ def test_a_journal_resumes_it_and_knows_its_run_from_another(data, tmp_path):
 
 def test_stopping_passes_over_hopeless_pairs(data):
     model, crowd = cr.dist1(0.4), cr.Truth(data.labels)
-    run = cr.Stopping(LeastKnownFirst(data.condensed, rng=7), model, run_delta=0.2, odds=1).run(crowd)
-    assert run.reason == "delta" and run.run_bound <= 0.2
+    run = cr.Stopping(LeastKnownFirst(data.condensed, rng=7), model, delta=0.2, odds=1).run(crowd)
+    assert len(run.declared) and run.bound <= 0.2
     assert run.n_queries < LeastKnownFirst(data.condensed, rng=7).run(crowd).n_queries
 
 

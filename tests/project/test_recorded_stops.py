@@ -29,5 +29,3 @@ def test_what_is_recorded_is_what_the_runs_give(audits, crowds_path, monkeypatch
     monkeypatch.setenv(crowds.VARIABLE, str(crowds_path))
     kept = measured.read("audit").query("data == 'gym'").reset_index(drop=True)
     pd.testing.assert_frame_equal(audits.measured("gym"), kept, rtol=1e-5, check_dtype=False)
-    stops = measured.read("learned_stops")
-    pd.testing.assert_frame_equal(audits.learned(), stops, rtol=1e-5, check_dtype=False)

@@ -1,6 +1,5 @@
 """The audit: that its limits are ever wrong no more often than stated, and that it works like any other ordering."""
 
-import warnings
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import comb, exp, log
@@ -29,7 +28,12 @@ def audit(seed=7, **settings):
 
 
 def finish(ordering, labels):
-    return ordering.run(lambda i, j: bool(labels[i] == labels[j]))  # not `Truth`: question by question
+    """Question by question, none of which is settled or asked again before its answer."""
+    while (pair := ordering.ask()) is not None:
+        assert pair == ordering.ask() and not ordering.settled(*pair)
+        ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
+    assert ordering.ask() is None
+    return ordering.resolution
 
 
 def matching(labels):
@@ -62,13 +66,6 @@ def test_the_limits_of_hundreds_of_discoveries_leave_nothing_out(alpha):
         chance[k], last = 0.0, limit
     k = np.arange(300)
     np.testing.assert_allclose(shares, alpha * (1 / (k + 1) ** 2 - 1 / (k + 2) ** 2), rtol=1e-9)
-
-
-def test_a_poisson_process_crosses_the_limits_as_often_as_stated():
-    """Forty limits at α = 0.3: some is crossed with probability 0.3 (1 - 1/41²)."""
-    points = np.cumsum(np.random.default_rng(5).exponential(size=(40_000, 40)), axis=1)  # k + 1 comes after limit k
-    share, true = (points > limits(0.3, 40)).any(axis=1).mean(), 0.3 * (1 - 1 / 41**2)
-    assert abs(share - true) < 4 * np.sqrt(true * (1 - true) / 40_000)
 
 
 # --- the guarantee ----------------------------------------------------------------------------------------------------
@@ -164,14 +161,11 @@ def test_the_error_comes_as_close_as_it_may():
 
 def test_the_limit_is_that_of_the_definition():
     """`missed` by adding up draws one by one: the largest number of matches that is not rejected."""
-    run, labels, draws, hits = audit(recall=0.8, start=60), DATA.labels, [], 0
+    run, labels, audited, hits = audit(recall=0.8, start=60), DATA.labels, 0, 0
     while (pair := run.ask()) is not None:
         drawn = run.auditing
-        if drawn:
-            position, size = int(run._at[0]), len(run._pool)
         run.tell(pair, same := bool(labels[pair[0]] == labels[pair[1]]))
-        hits += drawn and same
-        draws.append((drawn, same, position if drawn else 0, size if drawn else 0))
+        audited, hits = audited + drawn, hits + (drawn and same)
     # Every run of draws with one number of matches found is the hypergeometric probability of finding none.
     result = run.resolution
     for g in (result.found + result.missed, result.found + result.missed + 1):
@@ -179,8 +173,7 @@ def test_the_limit_is_that_of_the_definition():
         for found, pairs, missed in run._draws:
             exposure += sum(-log(1 - (g - found) / (pairs - s)) for s in range(missed))
         assert (exposure >= limits(0.05, 16)[hits]) == (g > result.found + result.missed)
-    assert result.discovered == hits
-    assert result.audited == sum(drawn for drawn, *_ in draws)
+    assert (result.audited, result.discovered) == (audited, hits)
 
 
 def test_without_a_match_the_limit_is_hypergeometric():
@@ -212,56 +205,19 @@ def test_with_nothing_left_it_costs_what_was_expected():
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-def some_candidates(least=0.3):
-    i, j = PAIRS
-    kept = DATA.condensed >= least
-    return sparse.coo_array((DATA.condensed[kept], (i[kept], j[kept])), shape=(DATA.n, DATA.n)), kept
-
-
 def test_with_candidates_the_recall_is_that_among_them():
-    similarity, kept = some_candidates()
-    same = DATA.labels[PAIRS[0]] == DATA.labels[PAIRS[1]]
+    i, j = PAIRS
+    kept = DATA.condensed >= 0.3
+    i, j = i[kept], j[kept]
+    similarity = sparse.coo_array((DATA.condensed[kept], (i, j)), shape=(DATA.n, DATA.n))
     for seed in range(20):
         result = cr.Audit(edge(seed, similarity), recall=0.9, rng=seed).run(cr.Truth(DATA.labels))
-        i, j = PAIRS[0][kept], PAIRS[1][kept]
         assert result.found == (result.clusters[i] == result.clusters[j]).sum() and result.among == "candidate pairs"
         assert result.certified >= 0.9 and result.found + result.missed <= len(i)
         if result.reason == "settled":
-            assert result.found == same[kept].sum() and result.missed == 0
-
-
-def test_beyond_the_candidates_all_pairs_are_drawn():
-    """Few matches are candidates: the recall among candidates is certified, that among all pairs is lower; the audit of
-    all pairs finds the others."""
-    i, j = PAIRS
-    similarity = sparse.coo_array((DATA.condensed[:30], (i[:30], j[:30])), shape=(DATA.n, DATA.n))
-    low = cr.Audit(edge(7, similarity), recall=0.9, rng=7).run(cr.Truth(DATA.labels))
-    assert low.certified >= 0.9 and low.recall(DATA.labels)[-1] < 0.7
-    wrong = 0
-    for seed in range(40):
-        run = cr.Audit(edge(seed, similarity), recall=0.9, confidence=0.8, beyond_candidates=True, rng=seed)
-        result = finish(run, DATA.labels)
-        assert result.certified >= 0.9 and result.among == "all pairs"
-        wrong += result.found + result.missed < matching(DATA.labels)
-        assert {pairs for _, pairs, _ in run._draws} == {comb(DATA.n, 2)}  # drawn with replacement
-    assert wrong <= 16  # 8 are allowed, and 3 standard errors are 7.6
-
-
-def test_beyond_the_candidates_every_pair_is_as_likely():
-    """Fifteen pairs of six records among 4096 draws: 273 each, and 4 standard errors are 64."""
-    run = cr.Audit(edge(7, sparse.coo_array((6, 6))), beyond_candidates=True, start=0, rng=7)
-    assert run.ask() is not None
-    drawn, times = np.unique(run._pool, return_counts=True)
-    assert len(run._pool) == 4096 and len(drawn) == 15 and (drawn >> 32 < drawn & (2**32 - 1)).all()
-    assert abs(times - 4096 / 15).max() < 64
-
-
-def test_when_all_pairs_are_settled_nothing_is_missed():
-    for settings in ({}, {"beyond_candidates": True}):
-        run = cr.Audit(edge(7, sparse.coo_array((4, 4))), recall=0.5, rng=7, **settings)
-        result = run.run(cr.Truth([0, 1, 2, 3]))
-        assert result.missed == 0 and result.certified == 1
-        assert result.n_queries == (6 if settings else 0)
+            assert result.found == (DATA.labels[i] == DATA.labels[j]).sum() and result.missed == 0
+    nothing = cr.Audit(edge(7, sparse.coo_array((4, 4))), recall=0.5, rng=7).run(cr.Truth([0, 1, 2, 3]))
+    assert (nothing.n_queries, nothing.missed, nothing.certified) == (0, 0, 1)
 
 
 # --- an ordering like any other ---------------------------------------------------------------------------------------
@@ -276,7 +232,7 @@ class Careless(cr.Ordering):
 
 @pytest.mark.parametrize("wrapped", [
     lambda: edge(), lambda: cr.NodeOrdering(DATA.condensed, rng=7), lambda: cr.EvidenceOrdering(DATA.condensed, rng=7),
-    lambda: cr.Stopping(edge(), MODEL, run_delta=0.2), lambda: cr.Stopping(edge(), budget=10),
+    lambda: cr.Stopping(edge(), MODEL, delta=0.2),
     lambda: Careless(DATA.condensed),
 ])  # fmt: skip
 def test_every_ordering_can_be_audited(wrapped):
@@ -292,35 +248,22 @@ def test_every_ordering_can_be_audited(wrapped):
     assert again.queries.tolist() == result.queries.tolist() and again.missed == result.missed
 
 
-def test_no_question_is_redundant_and_none_is_repeated():
-    run = audit(recall=0.99)
-    while (pair := run.ask()) is not None:
-        assert pair == run.ask() and not run.settled(*pair)
-        run.tell(pair, bool(DATA.labels[pair[0]] == DATA.labels[pair[1]]))
-    assert run.ask() is None
-
-
-def test_a_journal_resumes_an_audit(tmp_path):
-    """Stopped by a budget within the audit, and continued without it: no answer is paid for twice, and the questions
-    are those of one run. Another seed of the draws is another run."""
-    crowd, whole = cr.Truth(DATA.labels), audit(start=30).run(cr.Truth(DATA.labels))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        part = audit(start=30, budget=40).run(cr.Journal(crowd, tmp_path / "a.db"))
-    assert part.reason == "budget" and part.n_queries == 40 and part.audited == 10
+def test_a_journal_resumes_an_audit_and_tells_audits_apart(tmp_path):
+    """Broken off within the audit, and continued: no answer is paid for twice, and the questions are those of one run.
+    Other settings, or another seed of the draws, make another run."""
+    crowd, whole, part = cr.Truth(DATA.labels), audit(start=30).run(cr.Truth(DATA.labels)), audit(start=30)
+    with cr.Journal(crowd, tmp_path / "a.db") as journal:
+        journal.begin(part)
+        for _ in range(40):
+            part.tell(pair := part.ask(), journal(*pair))
+    assert part.resolution.reason == "" and part.resolution.audited == 10
     journal = cr.Journal(crowd, tmp_path / "a.db")
-    rest = audit(start=30).run(journal)
-    assert rest.queries.tolist() == whole.queries.tolist() and journal.asked == whole.n_queries - 40
+    assert audit(start=30).run(journal).queries.tolist() == whole.queries.tolist()
+    assert journal.asked == whole.n_queries - 40
     with pytest.raises(ValueError, match="another run"):
         cr.Audit(edge(7), start=30, rng=8).run(cr.Journal(crowd, tmp_path / "a.db"))
-
-
-def test_a_journal_tells_audits_apart_by_all_that_changes_their_questions():
-    one = identity(audit(start=30))
     for other in ({"recall": 0.9}, {"confidence": 0.9}, {"start": 31}):
-        assert identity(audit(**{"start": 30} | other)) != one
-    for spent in ({"sample": 5}, {"budget": 50}):  # a run may be continued with more
-        assert identity(audit(start=30, **spent)) == one
+        assert identity(audit(**{"start": 30} | other)) != identity(audit(start=30))
 
 
 def test_answers_learned_early_change_no_draw():
@@ -354,37 +297,17 @@ def test_question_sheets_lead_to_a_certified_recall():
     assert last.resolution.reason in ("recall", "settled") and len(known) < 1.5 * single.n_queries
 
 
-def test_what_cannot_be_certified_is_said_before_and_after():
-    with pytest.warns(UserWarning, match=r"expected to need \d+ questions .* leave 5: a recall of 0.95 may not"):
-        result = audit(recall=0.95, start=45, sample=5).run(cr.Truth(DATA.labels))
-    assert result.reason == "sample" and result.audited == 5 and result.expected > 5
-    assert 0 < result.certified < 0.95 and result.certified <= result.recall(DATA.labels)[-1]
-    with pytest.warns(UserWarning, match="leave 2"):
-        result = audit(recall=0.95, start=45, budget=47).run(cr.Truth(DATA.labels))
-    assert result.reason == "budget" and result.n_queries == 47
-    run = audit(recall=0.95, budget=10)  # spent before the audit starts
-    with pytest.warns(UserWarning, match="leave 0"):
-        result = run.run(cr.Truth(DATA.labels))
-    assert result.reason == "budget" and result.n_queries == 10 and np.isnan(result.expected)
-    assert run.ask() is None  # and does not say it again: warnings are errors here
-
-
 def test_nothing_is_certified_by_a_crowd_that_errs():
     result = audit().run(cr.MajorityVote(cr.Faulty(cr.Truth(DATA.labels), 0.05, rng=7), 3))
     assert result.crowd_errs and not hasattr(result, "certified")
-    assert result.certified_if_true >= 0.95  # of what the crowd calls matches
-    with pytest.raises(AttributeError, match="only certified_if_true: the crowd is known to err"):
+    with pytest.raises(AttributeError, match="no recall is certified: the crowd is known to err"):
         _ = result.certified
 
 
-def test_before_any_answer_nothing_is_certified():
-    result = audit().resolution
-    assert (result.found, result.missed, result.certified) == (0, comb(DATA.n, 2), 0) and result.reason == ""
-
-
 def test_before_the_audit_no_more_is_missed_than_is_open():
-    """Ten answers "different" about six records leave five of 15 pairs open."""
+    """Ten answers "no" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
     run = cr.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
+    assert (run.resolution.found, run.resolution.missed, run.resolution.certified) == (0, 15, 0)
     for _ in range(10):
         run.tell(run.ask(), False)
     assert run.resolution.missed == run.cost().most == 5

@@ -1,4 +1,4 @@
-"""Summed evidence: the compiled summed against one that is added up anew, pair by pair, before every question."""
+"""Summed evidence and learned densities: against sums, counts and shares made anew, pair by pair, at every question."""
 
 import math
 
@@ -6,21 +6,32 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import DisjointSet
+from scipy.optimize import minimize
+from scipy.spatial.distance import squareform
 from shared import without_compilation
 
-from crowder.beyond.log_likelihood import (
+import crowder as cr
+from crowder.beyond.summed_evidence import (
     ALPHA,
     FAR,
     FEW,
     GRAIN,
+    PRIOR_PAIRS,
     RECENT,
     SETTLED,
     STALE,
+    STEPS,
+    TILT,
     UNIT,
     Lead,
     _sort,
     absorb,
     credit,
+    dependence,
+    into_steps,
+    known_pairs,
+    learned_densities,
     log_ratios,
     next_pair,
     question,
@@ -96,7 +107,7 @@ def symmetric(values, n):
     return matrix + matrix.T
 
 
-@given(st.integers(1, 8), st.sampled_from([-np.inf, 0.5, 2.0, np.inf]), st.sampled_from([0.0, 0.3]), st.data())
+@given(st.integers(0, 8), st.sampled_from([-np.inf, 0.5, 2.0, np.inf]), st.sampled_from([0.0, 0.3]), st.data())
 @settings(max_examples=200, deadline=None)
 def test_questions_are_those_of_the_naive_version(n, tau, rho, data):
     by_arrival = data.draw(st.booleans())
@@ -160,47 +171,6 @@ def test_edge_ordering_and_the_sums_take_turns_by_their_shares_of_matches(n, rel
     assert code == -1 and True in turns and RECENT == 0.9
 
 
-def test_shares_of_matches_by_hand():
-    """Edge ordering finds one match, then all answers are no. Without evidence the sums ask about small numbers first.
-
-    The shares are 1 and 1/2 at first. Edge ordering has 1.5/1.5 after the match, 1.4/2.4 = 0.58 after a no and
-    1.31/3.21 = 0.41 after another. The sums fall from 5/10 to 5/13 = 0.38, edge ordering then to 1.229/3.939 = 0.312,
-    and the sums to 5/17 = 0.29. So it is the turn of edge ordering, until updated densities count as untried.
-    """
-    summed, both = (
-        sum_evidence(np.zeros((9, 9), np.int64)),
-        lead([(i, j) for j in range(9)[::-1] for i in range(j)[::-1]]),
-    )
-    turns = ""
-    for same in [True] + [False] * 10:
-        code = next_pair(summed, both, -np.inf, False)
-        turns += "s" if code == question(summed, -np.inf, False) else "e"
-        credit(both, same)
-        absorb(summed, code >> 32, code & 0xFFFFFFFF, same)
-    assert turns == "eeesssessss" and next_pair(summed, both, -np.inf, False) != question(summed, -np.inf, False)
-    both.found[2:] = 0
-    assert next_pair(summed, both, -np.inf, False) == question(summed, -np.inf, False)
-    assert next_pair(summed, lead([]), -np.inf, False) == question(summed, -np.inf, False)  # the sums alone
-
-
-def test_evidence_is_divided_by_the_design_effect_of_its_pairs():
-    """Two clusters of three have nine pairs: with ρ = 0.3 they count as 9 / (1 + 0.3 · 8) = 2.6, less than three."""
-    evidence = np.full((8, 8), -50 * UNIT)
-    evidence[:3, :3] = evidence[3:6, 3:6] = 100 * UNIT
-    evidence[:3, 3:6] = evidence[3:6, :3] = UNIT
-    evidence[6, 7] = evidence[7, 6] = 3 * UNIT
-    labels = [0, 0, 0, 1, 1, 1, 2, 2]
-    summed = sum_evidence(evidence.copy())
-    summed.dependence[0] = 0.3
-    steps, ratio = np.unique(evidence, return_inverse=True)
-    reweigh(summed, ratio.reshape(8, 8), steps)
-    for _ in range(5):  # two questions join each three, and then:
-        code = question(summed, -np.inf, False)
-        i, j = code >> 32, code & 0xFFFFFFFF
-        absorb(summed, i, j, labels[i] == labels[j])
-    assert {i, j} == {6, 7}
-
-
 @given(st.integers(2, 8), st.data())
 @settings(max_examples=100, deadline=None)
 def test_rows_that_were_added_are_sums_over_records(n, data):
@@ -258,39 +228,6 @@ def test_the_expected_number_of_vain_questions_by_hand():
     assert divmod(int(question(sum_evidence(evidence.copy()), np.inf, True)), 2**32) == (1, 0)  # by arrival
 
 
-@pytest.mark.parametrize(("more", "cluster"), [(0.6, 0), (0.8, 4)])
-def test_a_cluster_counts_by_the_square_root_of_its_size(more, cluster):
-    """Four records against one: ½ ln 4 = 0.69 nats, so 0.6 more for the single record are too few, and 0.8 enough."""
-    evidence = np.zeros((6, 6), np.int64)
-    evidence[4, 5] = evidence[5, 4] = round(more * UNIT)
-    summed = sum_evidence(evidence)
-    for i, j, same in [(0, 1, True), (0, 2, True), (0, 3, True), (0, 4, False)]:
-        absorb(summed, i, j, same)
-    summed.opened[4], summed.at[1] = True, 1  # differs from every cluster, so it is one
-    assert divmod(int(question(summed, 2.0, False)), 2**32) == (5, cluster)
-    summed.at[0] = -1
-    assert divmod(int(question(summed, np.inf, True)), 2**32) == (5, 4)  # by arrival: evidence alone
-
-
-@pytest.mark.parametrize(("large", "single", "newcomer"), [(0.0, math.log(2), 5), (-math.log(3), 0.0, 6)])
-def test_the_size_also_counts_in_the_choice_of_the_newcomer(large, single, newcomer):
-    """Clusters of four and of one; records 5 and 6 are loose, and only 6 has evidence.
-
-    Chances are 2 : 1 : ALPHA for record 5, in vain 1/8. For record 6 they are 2 : 2 : ALPHA, in vain 2/9; or, in the
-    second case, 2/3 : 1 : ALPHA, in vain 1/10. (Were sizes not counted, the first case would have 1/7 against 1/8;
-    counted whole, the second would have 1/10 against 1/7.3.)
-    """
-    evidence = np.zeros((7, 7), np.int64)
-    evidence[4, 6] = evidence[6, 4] = round(single * UNIT)
-    evidence[:4, 6] = evidence[6, :4] = round(large / 4 * UNIT)
-    summed = sum_evidence(evidence)
-    for i, j, same in [(0, 1, True), (0, 2, True), (0, 3, True), (0, 4, False)]:
-        absorb(summed, i, j, same)
-    summed.opened[4], summed.at[1] = True, 2
-    assert question(summed, 2.0, False) >> 32 == newcomer
-    assert ALPHA == 5
-
-
 def test_without_compilation_the_same_questions():
     program = """
 import json, warnings
@@ -315,20 +252,136 @@ def test_few_numbers_and_many_are_sorted(size):
     assert np.array_equal(values, expected)
 
 
-def test_nothing_to_ask():
-    for n in (0, 1):
-        assert question(sum_evidence(np.zeros((n, n), np.int64)), 2.0, False) == -1
-        assert question(sum_evidence(np.zeros((n, n), np.int64)), np.inf, True) == -1
+# --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
 
 
-@pytest.mark.parametrize("tau", [-np.inf, 2.0, np.inf])
-def test_certain_evidence_outweighs_every_finite_sum(tau):
-    """One pair that f_g alone allows beats fifty that favour another cluster at 100 to one each."""
-    n = 52
-    evidence = np.full((n, n), round(math.log(100) * UNIT))
-    evidence[0, 51] = evidence[51, 0] = 1 << 36
-    summed = sum_evidence(evidence)
-    summed.total[51, 1:51] = summed.total[1:51, 51] = evidence[1, 2]
-    for j in range(2, 51):
-        absorb(summed, 1, j, True)
-    assert sorted(divmod(int(question(summed, min(tau, 100.0), False)), 2**32)) == [0, 51]
+def told(labels, answers, evidence=None):
+    """The sums after truthful answers."""
+    n = len(labels)
+    summed = sum_evidence(np.zeros((n, n), np.int64) if evidence is None else evidence)
+    for i, j in answers:
+        absorb(summed, i, j, labels[i] == labels[j])
+    return summed
+
+
+def test_before_any_answer_the_ratio_barely_rises():
+    """By rank: on the middle of s equal steps it is one; at the ends (1 ∓ TILT)/(1 ± TILT), up to half a step."""
+    mass = np.full(101, 1 / 101)
+    green, red = learned_densities(np.zeros(101), np.zeros(101), mass)
+    assert green[50] / red[50] == pytest.approx(1)
+    assert (np.diff(green / red) > 0).all()
+    end = TILT * 100 / 101
+    assert green[-1] / red[-1] == pytest.approx((1 + end) / (1 - end))
+    assert green[0] / red[0] == pytest.approx((1 - end) / (1 + end))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5000)] * 2, st.integers(1, 20)), min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_the_ratio_is_the_rising_one_of_greatest_likelihood(table):
+    """Against a general optimiser: shares of matches p_1 ≤ p_2 ≤ ... that maximise Σ g ln p + r ln(1 - p)."""
+    matches, others, mass = np.array(table, dtype=float).T
+    mass /= mass.sum()
+    green, red = learned_densities(matches, others, mass)
+    tilt = TILT * (2 * np.cumsum(mass) - mass - 1)
+    g, r = matches + PRIOR_PAIRS * mass * (1 + tilt), others + PRIOR_PAIRS * mass * (1 - tilt)
+
+    def loss(steps):  # logits: a first one, then what each rises by
+        logit = np.cumsum(np.concatenate([steps[:1], steps[1:] ** 2]))
+        return (g @ np.logaddexp(0, -logit) + r @ np.logaddexp(0, logit)) / (g.sum() + r.sum())
+
+    share = green * g.sum() / (green * g.sum() + red * r.sum())
+    assert (np.diff(share) >= -1e-12).all()
+    mine = -(g @ np.log(share) + r @ np.log1p(-share)) / (g.sum() + r.sum())
+    best = min(minimize(loss, start).fun for start in (np.full(len(g), 0.1), np.full(len(g), 1.0)))
+    assert mine <= best + 1e-9
+    # Shares become densities: a match is that much likelier on a step than a non-match, by the odds of all pairs.
+    assert np.allclose(green / red, share / (1 - share) * r.sum() / g.sum())
+
+
+@given(st.integers(2, 12), st.sampled_from([1, 3, 1000]), st.data())
+@settings(max_examples=100, deadline=None)
+def test_steps_hold_every_pair(n, levels, data):
+    m = n * (n - 1) // 2
+    values = np.array(data.draw(st.lists(st.integers(0, levels), min_size=m, max_size=m)), dtype=float) / levels
+    edges, steps, mass = into_steps(squareform(values), values)
+    assert len(edges) + 1 == len(mass) <= 2 * STEPS and (mass > 0).all() and mass.sum() == pytest.approx(1)
+    upper = steps[np.triu_indices(n, 1)]
+    assert np.array_equal(np.bincount(upper, minlength=len(mass)) / m, mass)
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(upper[order].astype(int)) >= 0).all()  # more similar, never on a lower step
+    # Two values share a step just when neither an even cut nor one by rank lies between them.
+    even = np.linspace(0, 1, STEPS + 1)[1:-1]
+    cell = [int((np.union1d(even, np.quantile(values, even)) <= value).sum()) for value in values]
+    assert upper.tolist() == np.unique(cell, return_inverse=True)[1].tolist()
+    assert np.array_equal(steps, steps.T)
+
+
+def test_steps_without_pairs():
+    edges, steps, mass = into_steps(np.zeros((1, 1)), np.zeros(0))
+    assert edges.tolist() == [] and steps.tolist() == [[0]] and mass.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.25, 0.75])
+def test_dependence_is_the_intraclass_correlation(rho):
+    """Twelve clusters of ten, known to differ; evidence 2 + √ρ·(one draw a pair of clusters) + √(1 - ρ)·(one a pair).
+
+    66 pairs of clusters estimate a variance to a relative √(2/66) = 0.17; the estimate is lowered by three such
+    errors of the independent part, which is next to nothing with 100 terms a sum.
+    """
+    labels = np.repeat(np.arange(12), 10)
+    generator = np.random.default_rng(5)
+    cluster, own = (np.triu(generator.standard_normal((k, k)), 1) for k in (12, 120))
+    cluster, own = cluster + cluster.T, own + own.T
+    evidence = 2 + np.sqrt(rho) * cluster[labels][:, labels] + np.sqrt(1 - rho) * own
+    different, steps = np.unique(evidence, return_inverse=True)
+    inside = [(i, i + 1) for i in range(119) if labels[i] == labels[i + 1]]
+    across = [(10 * a, 10 * b) for a in range(12) for b in range(a)]
+    summed = told(labels, inside + across)
+    got = dependence(summed, steps.reshape(120, 120), different)
+    assert got == 0 if rho == 0 else abs(got - rho) < 4 * 0.17 * rho
+    # Nothing is known of dependence before two records are one, or if all evidence is the same.
+    assert dependence(told(labels, []), steps.reshape(120, 120), different) == 0
+    assert dependence(summed, np.zeros((120, 120), np.uint8), np.ones(1)) == 0
+
+
+def parts_and_differences(n, queries, answers):
+    """Which two components an answer tells apart, and all components: sets of records."""
+    parts = DisjointSet(range(n))
+    for (i, j), same in zip(queries, answers, strict=True):
+        if same:
+            parts.merge(i, j)
+    apart = {frozenset([parts[i], parts[j]]) for (i, j), same in zip(queries, answers, strict=True) if not same}
+    return [[parts.subset(v) for v in pair] for pair in apart], parts.subsets()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_known_and_how_it_hangs_together_counted_pair_by_pair(seed):
+    """A sum of m terms has the variance σ²m(1 + ρ(m - 1)), so the squares over σ²m add up to about as many as there are
+    sums, plus ρ times the terms beyond the first; three standard errors √(2·sums) are taken off."""
+    rng = np.random.default_rng(seed)
+    n = 24
+    labels = rng.integers(5, size=n)
+    run = cr.EdgeOrdering(rng.random(n * (n - 1) // 2), rng=seed).run(cr.Truth(labels))
+    some = rng.integers(n // 2, run.n_queries + 1)  # not everything is known yet
+    queries, answers = run.queries[:some].tolist(), run.answers[:some].tolist()
+    summed = told(labels, queries)
+    group = rng.standard_normal((n, n)) * (seed % 3)  # evidence that hangs together not at all, some, much
+    evidence = np.round(group[labels][:, labels] + group[labels][:, labels].T + rng.standard_normal((n, n)), 2)
+    evidence = np.triu(evidence, 1) + np.triu(evidence, 1).T
+    ratio, steps = np.unique(evidence, return_inverse=True)
+    steps = steps.reshape(n, n)
+
+    differences, parts = parts_and_differences(n, queries, answers)
+    known = [[evidence[i, j] for i in a for j in b] for a, b in differences]
+    terms = np.concatenate(known) if known else np.zeros(0)
+    squares = [sum(x - terms.mean() for x in sums) ** 2 / len(sums) for sums in known if len(sums) > 1]
+    more = sum(len(sums) - 1 for sums in known)
+    rho = (sum(squares) / terms.var() - len(squares) - 3 * np.sqrt(2 * len(squares))) / more if more else 0.0
+    assert dependence(summed, steps, ratio) == pytest.approx(min(1.0, max(0.0, rho)), abs=1e-9)
+
+    matches, others = known_pairs(summed, steps, len(ratio))
+    inside = [evidence[i, j] for part in parts for i in part for j in part if i < j]
+    for counted, values in ((matches, inside), (others, terms)):
+        assert {ratio[step]: count for step, count in enumerate(counted) if count} == dict(
+            zip(*np.unique(values, return_counts=True), strict=True)
+        )

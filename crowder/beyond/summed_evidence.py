@@ -1,24 +1,25 @@
-r"""Summed evidence for a match of two components, and the next question that it suggests.
+r"""Summed evidence for a match of two components, the next question that it suggests, and densities that are learned.
 
 The evidence of a pair of records with similarity w is the log-likelihood ratio :math:`\ln f_g(w)/f_r(w)`; that of two
 components is the sum over all pairs across them. Sums are kept as whole multiples of 2⁻²⁰ nat: they are exact, so
 that ties do not depend on the order of addition. When components merge, their rows of an n x n array are added.
 
-Plain functions over arrays, compiled by numba, in one file (see `crowder.engine`).
+Plain functions over arrays; those compiled by numba stand in one file (see `crowder.engine`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.optimize import isotonic_regression
 
 from crowder.engine import apart
 from crowder.pairs import Candidates
 
 __all__ = [
-    "ALPHA",
+    "CERTAIN",
     "SETTLED",
     "TAU",
     "UNIT",
@@ -28,11 +29,16 @@ __all__ = [
     "absorb_known",
     "ask_all",
     "credit",
+    "dependence",
+    "into_steps",
+    "known_pairs",
+    "learned_densities",
     "log_ratios",
     "next_pair",
     "question",
     "rank",
     "reweigh",
+    "step_of",
     "sum_evidence",
 ]
 
@@ -67,8 +73,15 @@ STALE = -1
 #: At each question of edge ordering, its earlier ones keep this share of their weight: the last ten or so count.
 RECENT = 0.9
 
+
 #: So many numbers are sorted by insertion, several times faster than by NumPy's sort if they are few.
 FEW = 64
+
+#: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
+STEPS = 50
+
+#: The prior counts as this many pairs, with a ratio f_g/f_r that increases from (1 - TILT)/(1 + TILT) to its inverse.
+PRIOR_PAIRS, TILT = 1000.0, 0.1
 
 
 class SummedEvidence(NamedTuple):
@@ -410,3 +423,102 @@ def reweigh(summed, steps, ratio):
             if summed.total[a, b] != SETTLED:
                 summed.total[a, b] = row[b]
         _search(summed, a)
+
+
+# --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
+
+
+@njit(cache=True)
+def known_pairs(summed, steps, number):
+    """The numbers of known matches and of known non-matches on each step: two arrays (number,), float64."""
+    name = summed.name
+    matches, others = np.zeros(number), np.zeros(number)
+    asked = np.flatnonzero(summed.asked)  # nothing is known of the other records
+    for s, i in enumerate(asked):
+        a, row, line = name[i], summed.total[name[i]], steps[i]
+        for j in asked[:s]:
+            if name[j] == a:
+                matches[line[j]] += 1
+            elif row[name[j]] == SETTLED:
+                others[line[j]] += 1
+    return matches, others
+
+
+@njit(cache=True)
+def dependence(summed, steps, ratio):
+    """The intraclass correlation ρ of the terms of a sum, estimated from known non-matches, less three standard errors.
+
+    ``ratio`` is the evidence of a pair on each step, in any unit. Between components known to differ, a sum of m terms
+    has the variance σ²m(1 + ρ(m - 1)).
+    """
+    name, total, size = summed.name, summed.total, summed.size
+    n = len(name)
+    sums = np.zeros((n, n))
+    pairs, mean, square = 0, 0.0, 0.0
+    asked = np.flatnonzero(summed.asked)  # no component is known to differ from the other records
+    for s, i in enumerate(asked):
+        a, row, line = name[i], total[name[i]], steps[i]
+        for j in asked[:s]:
+            b = name[j]
+            if row[b] == SETTLED and a != b:
+                x = ratio[line[j]]
+                sums[min(a, b), max(a, b)] += x
+                pairs, mean, square = pairs + 1, mean + x, square + x * x
+    if pairs == 0:
+        return 0.0
+    mean /= pairs
+    variance = square / pairs - mean * mean
+    spread, cells, terms = 0.0, 0, 0
+    alive = np.flatnonzero(size)
+    for s, a in enumerate(alive):
+        for b in alive[s + 1 :]:
+            m = size[a] * size[b]
+            if m > 1 and total[a, b] == SETTLED:
+                spread += (sums[a, b] - m * mean) ** 2 / m
+                cells += 1
+                terms += m - 1
+    if cells == 0 or variance <= 0.0:
+        return 0.0
+    # If terms are independent, spread / variance has mean `cells` and standard deviation √(2 cells), nearly.
+    return min(1.0, max(0.0, (spread / variance - cells - 3.0 * np.sqrt(2.0 * cells)) / terms))
+
+
+def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray, np.ndarray]:
+    """f_g and f_r on each step, estimated from known pairs under the condition that their ratio does not decrease.
+
+    `matches` and `others` are the numbers of known matches and non-matches on each step, `mass` the share of all pairs
+    there. The share of matches on each step, including the prior, is replaced by its isotonic regression, which gives
+    the nondecreasing ratio of maximum likelihood. Only the ratio of the two results is meaningful.
+
+    Examples
+    --------
+    >>> mass, none = np.array([0.5, 0.5]), np.zeros(2)
+    >>> green, red = learned_densities(none, none, mass)
+    >>> green / red  # (20 - 1) / (20 + 1), and the inverse
+    array([0.9047619 , 1.10526316])
+    >>> green, red = learned_densities(np.array([1e6, 3e6]), np.array([8e6, 8e6]), mass)
+    >>> (green / red).round(3)  # 1/4 to 1/2, and 3/4 to 1/2
+    array([0.5, 1.5])
+    """
+    tilt = TILT * (2 * np.cumsum(mass) - mass - 1)  # from -TILT to TILT, by the rank of the middle of the step
+    green = matches + PRIOR_PAIRS * mass * (1 + tilt)
+    red = others + PRIOR_PAIRS * mass * (1 - tilt)
+    share = isotonic_regression(green / (green + red), weights=green + red).x
+    return share / green.sum(), (1 - share) / red.sum()
+
+
+def into_steps(square: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges between the steps that contain pairs, the step of every pair (n, n), and the share of pairs on each."""
+    even = np.linspace(0, 1, STEPS + 1)[1:-1]
+    if len(values) == 0:
+        return even[:0], np.zeros(square.shape, np.uint8), np.ones(1)
+    edges = np.unique(np.concatenate([even, np.quantile(values, even)]))
+    count = np.bincount(step_of(edges, values), minlength=len(edges) + 1)
+    used = np.flatnonzero(count)
+    edges = edges[used[1:] - 1]  # an empty step is merged with the one below it
+    return edges, step_of(edges, square).astype(np.uint8), count[used] / len(values)
+
+
+def step_of(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The step of each value, uint16: how many of the edges are at most the value."""
+    return np.searchsorted(edges, values, side="right").astype(np.uint16)
