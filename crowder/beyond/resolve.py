@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.beyond.answers import Answers
 from crowder.beyond.error_rates import ErrorRates
-from crowder.beyond.noisy_ordering import NoisyOrdering
-from crowder.beyond.resolved import Resolved
+from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
 

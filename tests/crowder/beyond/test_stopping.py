@@ -14,7 +14,6 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.beyond.log_likelihood import SETTLED, reweigh
-from crowder.beyond.member_votes import MemberVote
 from crowder.engine import edge_ask, node_ask
 from crowder.orderings import unpacked
 from crowder.practice.journal import identity
@@ -474,7 +473,7 @@ def test_without_declared_pairs_only_the_answers_matter_and_before_the_end_there
 def crowds(labels, error):
     """Crowds that are known to err, each of another kind."""
     plain = cr.Faulty(cr.Truth(labels), error, rng=1)
-    return [plain, cr.MajorityVote(plain, 3), MemberVote(plain, 3), cr.MajorityVote(MemberVote(plain, 3), 1)]
+    return [plain, cr.MajorityVote(plain, 3), cr.MajorityVote(cr.MajorityVote(plain, 3), 1)]
 
 
 def test_a_crowd_that_is_known_to_err_gives_no_bound_unless_its_errors_are_bounded(tmp_path):
