@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass
+from copy import deepcopy
 from math import exp, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,8 +62,7 @@ PRIOR_PAIRS = 1.0
 BLOCK, LEAST = 1.3, 1e-4
 
 
-@dataclass(frozen=True)
-class Resolved:
+class Resolved(NamedTuple):
     """The likeliest clusters given answers, and how sure they are, if the rates of error are right.
 
     Attributes
@@ -173,6 +173,7 @@ class NoisyOrdering(RevisingOrdering):
     ) -> None:
         super().__init__(similarity)
         self._rng = validation.generator(rng, "ties and starts")
+        self._first_draws = deepcopy(self._rng).random(2)  # which tell one seed from another
         self.votes = validation.whole(votes, "votes", least=1)
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
@@ -196,12 +197,12 @@ class NoisyOrdering(RevisingOrdering):
         self._tally()
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        """The order of ties, and all settings but `doubt`, which changes no question before the last."""
-        given = self._given
-        if given is None:
-            return self._falling, np.array([self.votes])
-        rates = [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
-        return self._falling, np.array([self.votes, *rates, *given.rates_of(given.workers).flat])
+        """The seed, and all settings but `doubt`, which changes no question before the last."""
+        given, settings = self._given, [self.votes]
+        if given is not None:
+            settings += [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
+            settings += given.rates_of(given.workers).ravel().tolist()
+        return self._falling, self._first_draws, np.array(settings)
 
     # --- what is learned ----------------------------------------------------------------------------------------------
 

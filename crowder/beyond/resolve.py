@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,4 +96,4 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, errors=errors, rng=rng)
     ordering.take(answers)
-    return replace(ordering.resolved, n_answers=len(answers))
+    return ordering.resolved._replace(n_answers=len(answers))
