@@ -14,25 +14,23 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
-from math import comb, inf, log
+from math import ceil, comb, inf, log, log2
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import yaml
+from scipy.spatial.distance import squareform
 
 import crowder as cr
 from book.companion import measured
 from book.companion.crowds import BUDGET, LEVEL, VARIABLE, Crowd, place, read
-from crowder.beyond.answer_model import PRIOR, ErrorRates, learn_errors
 from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
-from crowder.beyond.control_queries import ControlQueries
-from crowder.beyond.hybrid_ordering import HybridOrdering
-from crowder.beyond.kept_answers import KeptAnswers
-from crowder.beyond.member_votes import MemberVote
+from crowder.beyond.error_rates import PRIOR, ErrorRates, learn_errors
 from crowder.beyond.noisy_ordering import NoisyOrdering
+from crowder.beyond.other_strategies import MemberVotes, control_queries
 from crowder.voting import majority_error
 
 #: Mean curves have so many points.
@@ -82,19 +80,8 @@ def quality(answers: int, clusters: np.ndarray, labels: np.ndarray) -> Point:
     return Point(answers, right / match, right / joined if joined else 1.0, 2 * right / (joined + match))
 
 
-def _ordering(ordering: cr.Ordering, oracle: Any, paid: Callable[[], int]) -> tuple[list[int], Any]:
-    """A run of an ordering that believes every answer, with the answers paid for after each question."""
-    answers = [0]
-
-    def crowd(i: int, j: int) -> bool:
-        said = oracle(i, j)
-        answers.append(paid())
-        return bool(said)
-
-    return answers, ordering.run(crowd)
-
-
-def _points(answers: list[int], run: Any, labels: np.ndarray) -> list[Point]:
+def _points(answers: list[int], run: cr.Resolution, labels: np.ndarray) -> list[Point]:
+    """The clusters after each question of a run that believes every answer, with the answers paid for by then."""
     recall, precision = run.recall(labels), run.precision(labels)
     f1 = 2 * recall * precision / np.maximum(recall + precision, 1e-300)
     return [Point(*row) for row in zip(answers, recall.tolist(), precision.tolist(), f1.tolist(), strict=True)]
@@ -102,33 +89,81 @@ def _points(answers: list[int], run: Any, labels: np.ndarray) -> list[Point]:
 
 def _believing(make: Callable[..., cr.Ordering]) -> Callable[..., list[Point]]:
     def replay(crowd: Crowd, oracle: Oracle, rng: int) -> list[Point]:
-        answers, run = _ordering(make(crowd.similarity, rng=rng), oracle, lambda: oracle.paid)
-        return _points(answers, run, crowd.labels)
+        answers, ordering = [0], make(crowd.similarity, rng=rng)
+        while (pair := ordering.ask()) is not None:
+            ordering.tell(pair, oracle(*pair))
+            answers.append(oracle.paid)
+        return _points(answers, ordering.resolution, crowd.labels)
 
     return replay
 
 
-def _kept(make: Callable[..., KeptAnswers]) -> Callable[..., list[Point]]:
-    def replay(crowd: Crowd, oracle: Oracle, rng: int) -> list[Point]:
-        strategy = make(crowd.similarity, rng=rng)
-        found = [quality(0, strategy.clusters, crowd.labels)]
-        while oracle.paid < oracle.budget and (pair := strategy.ask()) is not None:
-            strategy.tell(pair, oracle(*pair))
-            found.append(quality(oracle.paid, strategy.clusters, crowd.labels))
-        return found
+#: A record is compared with a cluster in the first phase of hybrid ordering if their mean similarity is at least this.
+THETA = 0.3
 
-    return replay
+
+def _hybrid(crowd: Crowd, oracle: Oracle, rng: int, tau: int | None = None, theta: float = THETA) -> list[Point]:
+    """Hybrid ordering (Firmani, Saha and Srivastava, PVLDB 9(5), 2016): place records, then ask by falling similarity.
+
+    The records come in decreasing order of expected cluster size, as in node ordering. Each is compared with at most
+    `tau` clusters, by default log2 n, in decreasing order of the sum of their similarities. The default values are
+    ours, and so is which member is asked about: the most similar one. Sums are rounded, so that equal ones are ties.
+    """
+    generator, answers, clusters = np.random.default_rng(rng), [0], []
+    ordering, w = cr.EdgeOrdering(crowd.similarity, rng=generator), squareform(crowd.similarity)
+    tau = ceil(log2(len(w))) if tau is None else tau
+    for record in np.lexsort((generator.permutation(len(w)), -w.sum(axis=1).round(9))).tolist():
+        benefit = [-w[record, cluster].sum().round(9) for cluster in clusters]
+        mean = [w[record, cluster].mean().round(9) for cluster in clusters]
+        promising = [c for c in np.argsort(benefit, kind="stable").tolist() if mean[c] >= theta]
+        for cluster in (clusters[c] for c in promising[:tau]):
+            member = cluster[w[record, cluster].argmax()]
+            same = oracle(record, member)
+            ordering.learn((record, member), same)
+            answers.append(oracle.paid)
+            if same:
+                cluster.append(record)
+                break
+        else:
+            clusters.append([record])
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, oracle(*pair))
+        answers.append(oracle.paid)
+    return _points(answers, ordering.resolution, crowd.labels)
+
+
+def _noisy(crowd: Crowd, oracle: Oracle, rng: int, doubt: float = 1e-3) -> list[Point]:
+    strategy = NoisyOrdering(crowd.similarity, doubt=doubt, rng=rng)
+    found = [quality(0, strategy.clusters, crowd.labels)]
+    while oracle.paid < oracle.budget and (pair := strategy.ask()) is not None:
+        strategy.tell(pair, oracle(*pair))
+        found.append(quality(oracle.paid, strategy.clusters, crowd.labels))
+    return found
+
+
+def _control(crowd: Crowd, oracle: Oracle, rng: int) -> list[Point]:
+    found = [quality(0, np.arange(len(crowd.labels)), crowd.labels)]
+    for clusters in control_queries(crowd.similarity, oracle, rng=rng):
+        if oracle.paid == found[-1].answers:  # what moves after the last answer
+            break
+        found.append(quality(oracle.paid, clusters, crowd.labels))
+        if oracle.paid >= oracle.budget:
+            break
+    return found
 
 
 def _members(crowd: Crowd, oracle: Oracle, rng: int) -> list[Point]:
-    """Edge ordering with votes of three pairs of members, reconsidered twice."""
-    voting, ordering = MemberVote(oracle, 3), cr.EdgeOrdering(crowd.similarity, rng=rng)
-    voting.begin(ordering)
-    answers, run = _ordering(ordering, voting, lambda: oracle.paid)
-    found, clusters, generator = _points(answers, run, crowd.labels), run.clusters, np.random.default_rng(rng)
+    """Edge ordering with votes of three pairs of members, and two second looks."""
+    answers, ordering = [0], cr.EdgeOrdering(crowd.similarity, rng=rng)
+    votes = MemberVotes(oracle, 3, ordering, early=False)
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, votes(*pair))
+        answers.append(oracle.paid)
+    run, generator = ordering.resolution, np.random.default_rng(rng)
+    found, clusters = _points(answers, run, crowd.labels), run.clusters
     for _ in range(2):
-        clusters = voting.reconsider(clusters, rng=generator)
-        found.append(quality(oracle.paid, np.unique(clusters, return_inverse=True)[1], crowd.labels))
+        clusters = votes.second_look(clusters, rng=generator)
+        found.append(quality(oracle.paid, clusters, crowd.labels))
     return found
 
 
@@ -177,16 +212,16 @@ STRATEGIES: dict[str, Callable[[Crowd, Oracle, int], list[Point]]] = {
     "edge": _believing(cr.EdgeOrdering),
     "node": _believing(cr.NodeOrdering),
     "evidence": _believing(cr.EvidenceOrdering),
-    "hybrid": _believing(HybridOrdering),
-    "control queries": _kept(ControlQueries),
+    "hybrid": _hybrid,
+    "control queries": _control,
     "member votes": _members,
     "most similar once": _similar,
     "most similar once, strict": partial(_similar, unasked=STRICT),
-    "noisy": _kept(NoisyOrdering),
+    "noisy": _noisy,
 }
 ALL = list(STRATEGIES)
 #: `NoisyOrdering` that does not stop, however sure it is.
-STRATEGIES["noisy, all answers"] = _kept(partial(NoisyOrdering, doubt=0))
+STRATEGIES["noisy, all answers"] = partial(_noisy, doubt=0)
 
 
 def replay(crowd: Crowd, strategy: str, votes: int, rng: int, budget: float = inf) -> pd.DataFrame:

@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from crowder.beyond.audit import Audit, Audited
     from crowder.beyond.error_rates import ErrorRates
     from crowder.beyond.evidence_ordering import EvidenceOrdering, evidence_ordering
-    from crowder.beyond.noisy_ordering import NoisyOrdering
+    from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
     from crowder.beyond.resolve import resolve
-    from crowder.beyond.resolved import Resolved
     from crowder.beyond.stopping import Stopped, Stopping
     from crowder.counting.exact import expected_queries_exact
     from crowder.datasets import synthetic_candidates
@@ -67,7 +66,7 @@ _LATER = {
     "Journal": "crowder.practice.journal",
     "NoisyOrdering": "crowder.beyond.noisy_ordering",
     "Plan": "crowder.practice.plan",
-    "Resolved": "crowder.beyond.resolved",
+    "Resolved": "crowder.beyond.noisy_ordering",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
     "StreamNodeOrdering": "crowder.scale.node_stream",

@@ -7,8 +7,8 @@ An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have t
 ``vote(i, j, number)``
     returns the answer of one member of the crowd, the `number`-th (from 0) to be asked about this pair.
 
-For a strategy that keeps contradicting answers (`crowder.beyond.kept_answers`), an answer may also be None, which means
-unsure, or a tuple of the answer and the worker who gave it.
+For an ordering that keeps contradicting answers (`crowder.beyond.revising_ordering`), an answer may also be None, which
+means unsure, or a tuple of the answer and the worker who gave it.
 
 The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, "answers.db"), 3)`` stores
 every vote.

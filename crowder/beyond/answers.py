@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from crowder import validation
 
@@ -19,8 +18,6 @@ SAID = {
     "yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False,
     "unsure": None,
 }  # fmt: skip
-
-NAMED = "pass the names of all records, in order, as ids of Answers.read, or number the records 0, 1, 2, ..."
 
 #: Records are numbered below this, as in sparse similarities.
 MOST_RECORDS = 2**31 - 1
@@ -87,21 +84,16 @@ class Answers:
         self.n_unsure = 0
 
     @classmethod
-    def read(cls, rows: Any, n: int | None = None, *, ids: Iterable[Hashable] | None = None) -> Answers:
+    def read(cls, rows: Any, n: int | None = None) -> Answers:
         """The answers in a table.
 
         Parameters
         ----------
         rows : DataFrame or iterable of tuple
-            A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``, or with crowd-kit's
-            ``task``, ``label`` and ``worker``, where a task is a pair or text such as ``"r1|r7"``; or tuples
-            ``(i, j, said)`` or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value,
-            which is an error.
+            A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``; or tuples ``(i, j, said)``
+            or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error.
         n : int, optional
             The number of records.
-        ids : iterable, keyword only
-            The names of the records, in their order, if `rows` has names such as "r17" or numbers from 1. By default,
-            it has the numbers 0, 1, 2, ...; a number that is not named is a record, too.
 
         Returns
         -------
@@ -110,28 +102,25 @@ class Answers:
         Raises
         ------
         ValueError, TypeError
-            If a column is missing, a row has another length, has no known record, or is refused by `add`, or two `ids`
-            are equal. The message names the row, from 0, and its content.
+            If a column is missing, or a row has another length or is refused by `add`. The message names the row, from
+            0, and its content.
 
         Examples
         --------
-        Other columns, and pairs in one of them:
+        Records that have names are numbered first:
 
         >>> import pandas as pd
-        >>> table = pd.DataFrame({"task": ["r1|r7", "r7|r9"], "label": ["Yes", "NO"], "worker": ["ann", "bob"]})
-        >>> table[["left", "right"]] = table["task"].str.split("|", expand=True)
-        >>> ids = pd.unique(table[["left", "right"]].to_numpy().ravel())
-        >>> Answers.read(table.rename(columns={"label": "answer"}), ids=ids).pairs.tolist()
-        [[0, 1], [1, 2]]
+        >>> table = pd.DataFrame({"left": ["r1", "r7"], "right": ["r7", "r9"], "answer": ["Yes", "NO"]})
+        >>> numbers, ids = pd.factorize(table[["left", "right"]].to_numpy().ravel())
+        >>> table[["left", "right"]] = numbers.reshape(-1, 2)
+        >>> Answers.read(table).pairs.tolist(), ids.tolist()
+        ([[0, 1], [1, 2]], ['r1', 'r7', 'r9'])
         >>> Answers.read([(0, 1, "yes"), (1, 1, "no")])
         Traceback (most recent call last):
         ...
         ValueError: row 1, (1, 1, 'no'): a question is about two different records, not record 1 twice; remove it
         """
-        place = None if ids is None else _places(ids)
-        made = cls(n if place is None else len(place) if n is None else n)
-        if place is not None and made.n != len(place):
-            raise ValueError(f"n must be the number of ids, {len(place)}, not {made.n}; leave it out")
+        made = cls(n)
         table = hasattr(rows, "columns")
         if isinstance(rows, (str, bytes, os.PathLike, dict)) or not (table or isinstance(rows, Iterable)):
             remedy = "; read a file with pandas.read_csv" if isinstance(rows, (str, bytes, os.PathLike)) else ""
@@ -143,7 +132,7 @@ class Answers:
                 if table and (missing := [x for x, value in zip(NAMES, row, strict=False) if _missing(value)]):
                     remedy = 'write "unsure", or leave the row out' if missing == ["answer"] else "fill it in"
                     raise ValueError(f"{missing[0]} is missing; {remedy}")
-                made.add(*(row if place is None else [*(_number(name, place) for name in row[:2]), *row[2:]]))
+                made.add(*row)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"row {number}, {row!r}: {error}") from None
         return made
@@ -176,7 +165,7 @@ class Answers:
         ValueError: record 2 is unknown: there are n=2 records, 0 to 1; renumber the records or correct n
         """
         if named := [record for record in (i, j) if isinstance(record, str)]:
-            raise TypeError(f"a record must be a whole number, not {named[0]!r}; {NAMED}")
+            raise TypeError(f"a record must be a whole number, not {named[0]!r}; number the records 0, 1, 2, ...")
         i, j = (validation.whole(record, "a record") for record in (i, j))
         if max(i, j) >= MOST_RECORDS:
             raise ValueError(f"record {max(i, j)} is too large; number the records 0, 1, 2, ...")
@@ -236,8 +225,6 @@ NAMES = ("left", "right", "answer", "worker")
 
 def _rows_of(table: Any) -> Iterator[tuple]:
     """The rows of a data frame, as tuples."""
-    if {"task", "label"} <= set(table.columns) and "left" not in table.columns:  # of crowd-kit
-        table = _by_pair(table)
     absent = [name for name in NAMES[:3] if name not in table.columns]
     if absent:
         found = ", ".join(map(str, table.columns))
@@ -248,35 +235,6 @@ def _rows_of(table: Any) -> Iterator[tuple]:
     # Pandas makes a column of numbers with a missing value one of floats.
     columns[:2] = [[int(x) if isinstance(x, float) and x.is_integer() else x for x in side] for side in columns[:2]]
     return zip(*columns, strict=True)
-
-
-def _by_pair(table: Any) -> pd.DataFrame:
-    """Columns left, right, answer and worker from those of crowd-kit, where a task is a pair."""
-    tasks = [tuple(task.split("|")) if isinstance(task, str) else task for task in table["task"]]
-    for row, (task, written) in enumerate(zip(tasks, table["task"], strict=True)):
-        if not isinstance(task, (tuple, list)) or len(task) != 2:
-            raise ValueError(f'row {row}: task must be a pair (left, right) or text "left|right", not {written!r}')
-    made = {"left": [task[0] for task in tasks], "right": [task[1] for task in tasks], "answer": list(table["label"])}
-    return pd.DataFrame(made | ({"worker": list(table["worker"])} if "worker" in table.columns else {}), dtype=object)
-
-
-def _places(ids: Any) -> dict[Hashable, int]:
-    """The number of each record, by its name."""
-    place: dict[Hashable, int] = {}
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise TypeError(f"ids must be the names of the records, in order, not {ids!r}")
-    for number, name in enumerate(ids):
-        if not isinstance(name, Hashable) or _missing(name):
-            raise ValueError(f"ids must be names, such as text or numbers, but record {number} has {name!r}")
-        if place.setdefault(name, number) != number:
-            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
-    return place
-
-
-def _number(name: Any, place: dict[Hashable, int]) -> int:
-    if not isinstance(name, Hashable) or name not in place:
-        raise ValueError(f"record {name!r} is not among the {len(place)} ids; correct it, or add it to ids")
-    return place[name]
 
 
 def _missing(value: Any) -> bool:

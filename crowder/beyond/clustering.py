@@ -109,11 +109,8 @@ def cuts(values, parent, order, labels):
 
 @njit(cache=True)
 def weak_cuts(s, e, labels, base, rho, order_by):
-    """λ (`crowder.beyond.doubt`) of the cut above each record in a spanning tree of its cluster, inf for a root; the
-    number of pairs that the cut separates; and the trees.
-
-    They are maximum spanning trees by `order_by`.
-    """
+    """λ (`crowder.beyond.cluster_odds`) of the cut above each record in a spanning tree of its cluster, inf for a root;
+    the number of pairs that the cut separates; and the trees, which are maximum spanning trees by `order_by`."""
     n = len(labels)
     parent, order = spanning_tree(order_by, labels)
     answered, similar = cuts(s, parent, order, labels), cuts(e, parent, order, labels)

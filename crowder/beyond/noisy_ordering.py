@@ -2,36 +2,34 @@ r"""An ordering for a crowd that errs: ask where the clustering so far is least 
 
 Every answer is kept as evidence (`crowder.ErrorRates`), the clusters are the likeliest given all of it
 (`crowder.beyond.clustering`), and the next question is about the decision that is most likely wrong
-(`crowder.beyond.doubt`): two clusters that may be one, or a cluster that may be two. So redundancy is bought where it
-is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking about
-other records of the two clusters. It goes beyond the paper.
+(`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So redundancy is bought
+where it is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking
+about other records of the two clusters. It goes beyond the paper.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import replace
+from copy import deepcopy
 from math import exp, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from crowder import validation
-from crowder.beyond.answer_fit import DISAGREE
-from crowder.beyond.answer_model import learn_errors
 from crowder.beyond.answers import Answers
+from crowder.beyond.cluster_odds import certainty, closest, log_odds, most_urgent, move, probable, tally
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
-from crowder.beyond.doubt import between, closest, doubts, move, probable, tally
-from crowder.beyond.error_rates import ErrorRates
-from crowder.beyond.kept_answers import KeptAnswers
-from crowder.beyond.resolved import Resolved, certainty
+from crowder.beyond.error_rates import ErrorRates, learn_errors
+from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.engine import LOW
 from crowder.resolution import by_first_record
 from crowder.validation import Seed
 
-__all__ = ["NoisyOrdering"]
+__all__ = ["NoisyOrdering", "Resolved"]
 
 #: The correlations of similarities that are compared: how well each has foretold the answers decides.
 CORRELATIONS = np.array([0.2, 0.5, 1.0])
@@ -64,11 +62,45 @@ PRIOR_PAIRS = 1.0
 BLOCK, LEAST = 1.3, 1e-4
 
 
-class NoisyOrdering(KeptAnswers):
+class Resolved(NamedTuple):
+    """The likeliest clusters given answers, and how sure they are, if the rates of error are right.
+
+    Attributes
+    ----------
+    clusters : ndarray of int64, shape (n,)
+        The cluster of each record, numbered in order of their first record.
+    sure : ndarray of float64, shape (n,)
+        The probability that a record belongs where it is, given the places of all others. It says too much where
+        they are wrong, too: see Notes.
+    errors : ErrorRates
+        The rates of error, given or learned.
+    n_answers : int
+        The number of answers.
+
+    See Also
+    --------
+    crowder.resolve : makes it from answers.
+    crowder.NoisyOrdering : makes it while it asks.
+
+    Notes
+    -----
+    In 360 simulated cases (26 records of eight entities; crowds of six kinds with known rates, one to three answers
+    about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their
+    entity, and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more
+    in 98 %. With learned rates the numbers were similar.
+    """
+
+    clusters: np.ndarray
+    sure: np.ndarray
+    errors: ErrorRates
+    n_answers: int
+
+
+class NoisyOrdering(RevisingOrdering):
     r"""Ask about the decision with the most wrong pairs to be expected, and keep the likeliest clusters.
 
     A decision separates two clusters, or keeps the two sides of a cut through a cluster together. With the log-odds λ
-    that it is wrong (`crowder.beyond.doubt`) and m pairs of records across, its urgency is
+    that it is wrong (`crowder.beyond.cluster_odds`) and m pairs of records across, its urgency is
 
     .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
 
@@ -141,6 +173,7 @@ class NoisyOrdering(KeptAnswers):
     ) -> None:
         super().__init__(similarity)
         self._rng = validation.generator(rng, "ties and starts")
+        self._first_draws = deepcopy(self._rng).random(2)  # which tell one seed from another
         self.votes = validation.whole(votes, "votes", least=1)
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
@@ -164,12 +197,12 @@ class NoisyOrdering(KeptAnswers):
         self._tally()
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        """The order of ties, and all settings but `doubt`, which changes no question before the last."""
-        given = self._given
-        if given is None:
-            return self._falling, np.array([self.votes])
-        rates = [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
-        return self._falling, np.array([self.votes, *rates, *given.rates_of(given.workers).flat])
+        """The seed, and all settings but `doubt`, which changes no question before the last."""
+        given, settings = self._given, [self.votes]
+        if given is not None:
+            settings += [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
+            settings += given.rates_of(given.workers).ravel().tolist()
+        return self._falling, self._first_draws, np.array(settings)
 
     # --- what is learned ----------------------------------------------------------------------------------------------
 
@@ -317,7 +350,7 @@ class NoisyOrdering(KeptAnswers):
         """Add to each correlation's score the logarithm of the chance that it gave to this answer."""
         false_yes, false_no = self._singly
         for at, correlation in enumerate(CORRELATIONS):
-            odds = between(self._answered, self._similar, self._size, self._base, correlation, a, b)
+            odds = log_odds(self._answered, self._similar, self._size, self._base, correlation, a, b)
             chance = 1 / (1 + exp(-min(max(odds, -700.0), 700.0)))
             yes = chance * (1 - false_no) + (1 - chance) * false_yes
             self._scores[at] += log(yes if same else 1 - yes)
@@ -341,7 +374,7 @@ class NoisyOrdering(KeptAnswers):
     def _weak_cuts(self) -> tuple:
         if self._cuts is None:
             self._cuts = weak_cuts(self._s, self._e, self._labels, self._base, self.correlation,
-                                         self._s - 1e-9 * self._rank)  # fmt: skip
+                                   self._s - 1e-9 * self._rank)  # fmt: skip
         return self._cuts
 
     def next_question(self) -> tuple[int, int] | None:
@@ -352,8 +385,8 @@ class NoisyOrdering(KeptAnswers):
     def _across(self) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
         while True:
-            a, b, urgency = doubts(self._answered, self._similar, self._size, self._base, self.correlation,
-                                         self._penalty)  # fmt: skip
+            a, b, urgency = most_urgent(self._answered, self._similar, self._size, self._base, self.correlation,
+                                        self._penalty)  # fmt: skip
             if urgency <= self._least:
                 return None, self._least
             here, there = (np.flatnonzero(self._labels == name) for name in (a, b))
@@ -394,13 +427,6 @@ class NoisyOrdering(KeptAnswers):
 
     @property
     def resolved(self) -> Resolved:
-        """The clusters so far, how sure they are, and what comes next."""
-        weak, _, parent, order = self._weak_cuts()
-        i, j = self._table.pairs.T
-        chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
-                          parent, order)  # fmt: skip
-        sure, together = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
-        fit = self.errors.surprise(self._table, self._of_asked(chance[i, j]))
-        if self.votes > 1:  # it votes again where votes disagree, so their number says nothing
-            fit = replace(fit, checks=tuple(check for check in fit.checks if check.what != DISAGREE))
-        return Resolved(self.clusters, sure, together, self.errors, fit, self.ask(), self.n_answers)
+        """The clusters so far, and how sure they are."""
+        sure = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
+        return Resolved(self.clusters, sure, self.errors, self.n_answers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ from numpy.typing import ArrayLike
 from crowder import validation
 from crowder.beyond.answers import Answers
 from crowder.beyond.error_rates import ErrorRates
-from crowder.beyond.noisy_ordering import NoisyOrdering
-from crowder.beyond.resolved import Resolved
+from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
 
@@ -98,4 +96,4 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, errors=errors, rng=rng)
     ordering.take(answers)
-    return replace(ordering.resolved, n_answers=len(answers))
+    return ordering.resolved._replace(n_answers=len(answers))

@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.kept_answers import KeptAnswers
+from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.oracles import Answer, Crowd, answer_and_worker, begin, checked, unsure
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import IN_ORDER, LARGEST, AnswerFile, Row, read, table
@@ -51,7 +51,7 @@ class Journal:
     path : str or path
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
         open, there are other files whose names begin with its name; copy all of them or none.
-    run : Ordering or KeptAnswers, keyword only
+    run : Ordering or RevisingOrdering, keyword only
         The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
     records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
@@ -144,7 +144,7 @@ class Journal:
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
                 self._file.add_identity(what, value)
             if self._run() is not ordering:
-                self._turn, kept = 0, isinstance(ordering, KeptAnswers)
+                self._turn, kept = 0, isinstance(ordering, RevisingOrdering)
                 told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
                 for row in self._file.questions():
                     if told[row.i, row.j] <= row.vote * kept:  # an ordering is told one answer, made of several votes
@@ -419,7 +419,7 @@ def identity(ordering: Any) -> dict[str, object]:
     >>> [what for what in one if one[what] != other[what]]
     ['order']
     """
-    validation.kind(ordering, (Ordering, KeptAnswers), "ordering must be an Ordering, such as an EdgeOrdering")
+    validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
     return {
         "records": ordering.n,
         "similarity": _digest(*ordering._similarities()),

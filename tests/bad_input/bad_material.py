@@ -13,7 +13,6 @@ from scipy import sparse
 
 import crowder as cr
 from crowder import people
-from crowder.beyond import member_votes as members
 
 
 class Row(NamedTuple):
@@ -119,13 +118,6 @@ def broken_lengths():
 
 def edge():
     return cr.EdgeOrdering(V, rng=7)
-
-
-def voting():
-    """A vote of members that knows the clusters of a run."""
-    vote = members.MemberVote(crowd, 3)
-    cr.edge_ordering(V, vote, rng=7)
-    return vote
 
 
 def asking():

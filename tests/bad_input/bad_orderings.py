@@ -5,12 +5,11 @@ from math import inf, nan
 
 import numpy as np
 import pandas as pd
-from bad_material import Row, V, asking, broken_coo, broken_csr, broken_lengths, crowd, pairs_of, told_once, voting
+from bad_material import Row, V, asking, broken_coo, broken_csr, broken_lengths, crowd, pairs_of, told_once
 from scipy import sparse
 
 import crowder as cr
 from crowder import voting as votes
-from crowder.beyond import member_votes as members
 from crowder.pairs import candidates, constrained
 
 TABLE = {
@@ -148,18 +147,6 @@ TABLE = {
         Row(lambda: cr.MajorityVote(lambda i, j: "no", 3)(0, 1), TypeError, "the answer to (0, 1) must be"),
         Row(lambda: cr.MajorityVote(None, 3), TypeError, "oracle must be"),
         Row(lambda: cr.MajorityVote([0, 1], 3), TypeError, "oracle must be"),
-    ],
-    "Votes of members": [
-        Row(lambda: members.MemberVote(crowd, 4), ValueError, "votes must be"),
-        Row(lambda: members.MemberVote(crowd, 3, early=1), TypeError, "early must be True or False, not 1"),
-        Row(lambda: voting()(0, 3), ValueError, "(0, 3) must be"),
-        Row(lambda: voting()(None, 1), TypeError, "a record must be a whole number, not None"),
-        Row(lambda: members.MemberVote(crowd, 3)(0, 1), ValueError, "begin must be called"),
-        Row(lambda: members.prob_placed_correctly(0.1, 0), ValueError, "clusters must be"),
-        Row(lambda: members.prob_placed_correctly(2, 3), ValueError, "error must be"),
-        Row(lambda: members.prob_placed_correctly(nan, 3), ValueError, "error must be"),
-        Row(lambda: members.MemberVote(crowd, 3).reconsider([0, nan, 1], rng=7),
-            ValueError, "label of record 1 is NaN"),
     ],
     "How many votes": [
         Row(lambda: votes.majority_error(2, 0.1), ValueError, "votes must be"),

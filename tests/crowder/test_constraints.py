@@ -9,7 +9,6 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
-from crowder.beyond.hybrid_ordering import HybridOrdering
 from crowder.pairs import candidates, constrained
 
 MODEL = cr.dist1(0.3)
@@ -29,7 +28,6 @@ DENSE = {
     "learned evidence": lambda x: cr.EvidenceOrdering(x, rng=3),
     "stopping of edge": lambda x: cr.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, delta=0.0),
     "stopping of evidence": lambda x: cr.Stopping(cr.EvidenceOrdering(x, rng=3), MODEL, delta=0.0),
-    "hybrid": lambda x: HybridOrdering(x, rng=3),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from book.companion import crowds, measured
-from crowder.beyond.answer_model import ErrorRates
+from crowder.beyond.error_rates import ErrorRates
 
 spec = importlib.util.spec_from_file_location("replays", Path(__file__).parents[2] / "benchmarks" / "crowds.py")
 replays = importlib.util.module_from_spec(spec)

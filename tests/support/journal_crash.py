@@ -16,15 +16,14 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
-from crowder.beyond.control_queries import ControlQueries
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
 
 
 def ordering(name: str):
-    if name == "control":
-        return ControlQueries(SIMILARITY, votes=2, rng=5)
+    if name == "noisy":
+        return cr.NoisyOrdering(SIMILARITY, votes=2, rng=5)
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[name](SIMILARITY, rng=5)
 
 
@@ -59,7 +58,7 @@ def run(folder: Path, name: str, pause: float) -> None:
     """A whole run, its outcome in a file."""
     strategy = ordering(name)
     done = strategy.run(cr.Journal(Crowd(folder, pause), folder / "answers.db"))
-    if name == "control":
+    if name == "noisy":
         outcome = {"queries": [row[:2] for row in strategy.answers], "clusters": done.tolist()}
     else:
         outcome = {"queries": done.queries.tolist(), "clusters": done.clusters.tolist()}

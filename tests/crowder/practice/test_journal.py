@@ -25,8 +25,6 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.beyond.control_queries import ControlQueries
-from crowder.beyond.noisy_queries import NoisyQueries
 from crowder.practice import answer_file as answerfile
 from crowder.practice.journal import read
 
@@ -692,22 +690,16 @@ class Workers:
         return said if worker is None else (said, worker)
 
 
-def strategies():
-    return {
-        "control": lambda: ControlQueries(KEPT_SIMILARITY, votes=2, rng=5),
-        "noisy": lambda: NoisyQueries(KEPT_SIMILARITY, votes=0.2, rng=5),
-        "ordering": lambda: cr.NoisyOrdering(KEPT_SIMILARITY, votes=2, rng=5),
-    }
+def noisy(similarity=KEPT_SIMILARITY, **settings):
+    return cr.NoisyOrdering(similarity, **{"votes": 2, "doubt": 0, "rng": 5} | settings)
 
 
-@pytest.mark.parametrize("name", strategies())
 @pytest.mark.parametrize("stops", [(), (0, 1, 7), (3, 3, 3, 20)])
-def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted(name, stops, tmp_path):
-    make, questions = strategies()[name], []
-    whole = make()
+def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted(stops, tmp_path):
+    questions, whole = [], noisy()
     whole.run(Workers())
     for stop in (*stops, 10**9):
-        crowd, resumed = Workers(stop), make()
+        crowd, resumed = Workers(stop), noisy()
         with cr.Journal(crowd, tmp_path / "answers.db") as journal, contextlib.suppress(InterruptedError):
             resumed.run(journal)
         questions += crowd.asked
@@ -717,16 +709,15 @@ def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted
     stored = [(None if pd.isna(same) else same, who) for same, who in table[["same", "worker"]].to_numpy().tolist()]
     assert stored == [answer[2:] for answer in whole.answers]
     assert {who for _, who in stored} == {"ann", "bob", None} and None in {same for same, _ in stored}
-    if name != "noisy":
-        assert table["vote"].max() == 1  # several votes on a pair
+    assert table["vote"].max() == 1  # several votes on a pair
 
 
 @UNIX
 def test_a_strategy_that_is_killed_pays_for_no_vote_twice(tmp_path):
     """As the orderings: kill -9 at random moments, each time with a new process."""
-    whole = ControlQueries(SIMILARITY, votes=2, rng=5)
+    whole = cr.NoisyOrdering(SIMILARITY, votes=2, rng=5)
     whole.run(cr.Truth(LABELS))
-    for run in program("kill", tmp_path, "control", 1, 3, 0.001):
+    for run in program("kill", tmp_path, "noisy", 1, 3, 0.001):
         (outcome,) = run["outcomes"]
         assert outcome["queries"] == [[i, j] for i, j, *_ in whole.answers]
         assert outcome["clusters"] == whole.clusters.tolist()
@@ -736,17 +727,16 @@ def test_a_strategy_that_is_killed_pays_for_no_vote_twice(tmp_path):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (lambda: ControlQueries(KEPT_SIMILARITY, votes=2, rng=6), "ties or arrivals"),
-        (lambda: ControlQueries(KEPT_SIMILARITY, votes=1, rng=5), "ties or arrivals"),
-        (lambda: ControlQueries(KEPT_SIMILARITY, votes=2, errors=(0.1, 0.1), rng=5), "ties or arrivals"),
-        (lambda: ControlQueries(1 - KEPT_SIMILARITY, votes=2, rng=5), "similarities"),
-        (lambda: NoisyQueries(KEPT_SIMILARITY, rng=5), "ControlQueries.*NoisyQueries"),
-        (lambda: cr.EdgeOrdering(KEPT_SIMILARITY, rng=5), "ControlQueries.*EdgeOrdering"),
+        (lambda: noisy(rng=6), "ties or arrivals"),
+        (lambda: noisy(votes=1), "ties or arrivals"),
+        (lambda: noisy(errors=cr.ErrorRates(0.1, 0.1)), "ties or arrivals"),
+        (lambda: noisy(1 - KEPT_SIMILARITY), "similarities"),
+        (lambda: cr.EdgeOrdering(KEPT_SIMILARITY, rng=5), "NoisyOrdering.*EdgeOrdering"),
     ],
 )
 def test_the_journal_of_another_strategy_is_refused(other, message, tmp_path):
     with cr.Journal(Workers(5), tmp_path / "answers.db") as journal, pytest.raises(InterruptedError):
-        strategies()["control"]().run(journal)
+        noisy().run(journal)
     with cr.Journal(crowd := Workers(), tmp_path / "answers.db") as journal:
         with pytest.raises(ValueError, match=f"another run: .*{message}"):
             other().run(journal)
@@ -755,7 +745,7 @@ def test_the_journal_of_another_strategy_is_refused(other, message, tmp_path):
 
 def test_a_strategy_driven_by_hand_goes_on_at_its_next_vote(tmp_path):
     """Two votes on one pair were asked for, one of them told: the journal knows that the second is next."""
-    strategy = ControlQueries([0.5], votes=2, rng=1)
+    strategy = noisy([0.5])
     with cr.Journal(crowd := Workers(), tmp_path / "answers.db", run=strategy) as journal:
         assert [journal.vote(0, 1, number) for number in (0, 1)] == [(True, "bob"), True]
         strategy.tell(strategy.ask(), True, "bob")

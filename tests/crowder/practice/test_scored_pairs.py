@@ -257,16 +257,6 @@ def test_no_pairs_and_a_short_name():
     assert repr(from_pairs(FRAME)) == "<ScoredPairs: 3 pairs of 3 records>"
 
 
-def test_tasks_that_are_no_pairs():
-    for task, shown in (("t17", "'t17'"), (("a", "b", "c"), "('a', 'b', 'c')"), (3, "3")):
-        votes = pd.DataFrame({"task": pd.Series([task], dtype=object), "worker": ["ann"], "label": [True]})
-        with pytest.raises(ValueError, match="task must be a pair") as caught:
-            cr.Answers.read(votes)
-        assert str(caught.value) == f'row 0: task must be a pair (left, right) or text "left|right", not {shown}'
-    text = pd.DataFrame({"task": ["a|b", "b|c"], "worker": ["ann", "bob"], "label": ["yes", 0]})
-    assert cr.Answers.read(text, ids=["a", "b", "c"]).pairs.tolist() == [[0, 1], [1, 2]]
-
-
 FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score": [0.9, 0.5, 0.1]})
 
 
@@ -373,15 +363,6 @@ def test_crowd_kit():
     votes = pd.DataFrame([((1, 2), who, who != "eve") for who in ("ann", "bob", "eve")]
                          + [((2, 3), who, who == "eve") for who in ("ann", "bob", "eve")],
                          columns=["task", "worker", "label"])  # fmt: skip
-    answers = cr.Answers.read(votes, ids=[1, 2, 3])
-    assert answers.pairs.tolist() == [[0, 1], [1, 2]] and answers.yes.tolist() == [
-        True,
-        True,
-        False,
-        False,
-        False,
-        True,
-    ]
     aggregated = crowdkit.MajorityVote().fit_predict(votes)  # by task, a pair
     frame = pd.DataFrame({"left": [1, 2, 1], "right": [2, 3, 3], "score": [0.9, 0.8, 0.7]})
     pairs = from_pairs(frame, known=aggregated)

@@ -1,4 +1,4 @@
-r"""How likely each decision of a clustering is wrong, given answers and similarities.
+r"""The log-odds that two clusters are one entity, and how likely each decision of a clustering is wrong.
 
 A decision is that two clusters are different entities, or that the two sides of a cut through a cluster are one. The
 log-odds that two groups A and B of records are one entity are taken as
@@ -9,8 +9,8 @@ log-odds that two groups A and B of records are one entity are taken as
 where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and ρ the
 correlation that damps the sum of similarities (see `crowder.EvidenceOrdering`).
 
-Plain functions over arrays, compiled by numba. For clusters a and b, ``answered[a, b]`` and ``similar[a, b]`` are the
-two sums, kept while records move.
+Plain functions over arrays, most of them compiled by numba. For clusters a and b, ``answered[a, b]`` and
+``similar[a, b]`` are the two sums, kept while records move.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["between", "closest", "doubts", "move", "probable", "tally"]
+__all__ = ["certainty", "closest", "log_odds", "most_urgent", "move", "probable", "tally"]
 
 
 @njit(cache=True)
@@ -57,13 +57,13 @@ def move(s, e, labels, answered, similar, size, i, to):
 
 
 @njit(cache=True)
-def between(answered, similar, size, base, rho, a, b):
-    """λ of two clusters."""
+def log_odds(answered, similar, size, base, rho, a, b):
+    """λ of two clusters; ρ is `rho`, and b is `base`."""
     return base + answered[a, b] + similar[a, b] / (1.0 + rho * (size[a] * size[b] - 1))
 
 
 @njit(cache=True)
-def doubts(answered, similar, size, base, rho, penalty):
+def most_urgent(answered, similar, size, base, rho, penalty):
     """The pair of clusters with the most expected wrong pairs of records, and the logarithm of this number.
 
     That is min(λ, 0) + ln |A||B|, nearly, less a penalty. (-1, -1, -inf) if none is finite. O(k²) for k clusters.
@@ -73,7 +73,7 @@ def doubts(answered, similar, size, base, rho, penalty):
     most = 2 * np.log(size.sum())  # more than any gain below
     for t, a in enumerate(alive):
         for b in alive[:t]:
-            value = min(between(answered, similar, size, base, rho, a, b), 0.0) - penalty[a, b]
+            value = min(log_odds(answered, similar, size, base, rho, a, b), 0.0) - penalty[a, b]
             if value + most > best:  # logarithms take time
                 value += np.log(size[a] * size[b])
                 if value > best:
@@ -95,7 +95,7 @@ def probable(answered, similar, size, labels, base, rho, weak, parent, order):
         for u in range(t):
             y = order[u]
             if labels[x] != labels[y]:
-                value = between(answered, similar, size, base, rho, labels[x], labels[y])
+                value = log_odds(answered, similar, size, base, rho, labels[x], labels[y])
                 chance[x, y] = 1.0 / (1.0 + np.exp(-value))
             elif parent[x] == y:
                 chance[x, y] = own
@@ -115,3 +115,31 @@ def closest(rank, asked, votes, here, there):
             if asked[i, j] < votes and (x == -1 or (asked[i, j], rank[i, j]) < (asked[x, y], rank[x, y])):
                 x, y = i, j
     return x, y
+
+
+def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: np.ndarray) -> np.ndarray:
+    r"""The probability that each record belongs to its cluster rather than to another or to none, (n,).
+
+    .. math:: e^{\lambda(r, C)} \Big/ \Bigl(1 + \sum_D e^{\lambda(r, D)}\Bigr) ,
+
+    where the clusters C and D are without the record r; if it is alone, the numerator is 1. `s` and `e` have zeros on
+    the diagonal; `clusters` are in 0, ..., k - 1.
+
+    Examples
+    --------
+    >>> evidence = np.array([[0, 3.0, -2], [3, 0, -2], [-2, -2, 0]])
+    >>> certainty(evidence, 0 * evidence, 0.0, 1.0, np.array([0, 0, 1])).round(2)
+    array([0.95, 0.95, 0.98])
+    """
+    n, size = len(clusters), np.bincount(clusters)
+    order = np.argsort(clusters, kind="stable")
+    starts = np.cumsum(size) - size
+    answered, similar = (np.add.reduceat(x[:, order], starts, axis=1) for x in (s, e))  # of records and clusters
+    others = np.tile(size, (n, 1))
+    others[np.arange(n), clusters] -= 1  # without the record itself
+    odds = base + answered + similar / (1 + rho * (np.maximum(others, 1) - 1))
+    odds[others == 0] = 0.0  # alone
+    rest = np.where(size[clusters] > 1, 0.0, -np.inf)[:, None]  # a cluster of its own, if it is not in one
+    every = np.hstack([odds, rest])
+    every = np.exp(every - every.max(axis=1, keepdims=True))
+    return every[np.arange(n), clusters] / every.sum(axis=1)

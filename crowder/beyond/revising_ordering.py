@@ -1,7 +1,7 @@
-"""Asking and telling where answers may contradict one another: every answer is kept, and clusters are only an estimate.
+"""An ordering that keeps answers which contradict one another, and may revise its clusters.
 
-`crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. The strategies for a
-crowd that errs ask such questions on purpose: `crowder.beyond.control_queries` and `crowder.beyond.noisy_queries`.
+`crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. An ordering for a crowd
+that errs asks such questions on purpose: `crowder.NoisyOrdering`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from crowder import validation
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
 from crowder.pairs import candidates, unconstrained
 
-__all__ = ["KeptAnswers"]
+__all__ = ["RevisingOrdering"]
 
 
-class KeptAnswers(ABC):
+class RevisingOrdering(ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
+
+    A subclass defines `next_question` and `clusters`; a journal (`crowder.Journal`) takes every one. It stands in a
+    module of its own because the journal should not have to load `crowder.NoisyOrdering`.
 
     Parameters
     ----------
@@ -39,14 +42,17 @@ class KeptAnswers(ABC):
 
     Examples
     --------
-    >>> class AskAll(KeptAnswers):
+    >>> class AskAll(RevisingOrdering):
     ...     def next_question(self):
     ...         open_pairs = np.argwhere(np.triu(self._asked == 0, 1))
     ...         return tuple(open_pairs[0].tolist()) if len(open_pairs) else None
     ...
     ...     @property
     ...     def clusters(self):
-    ...         return np.argmax(2 * self._yes + np.eye(self.n) > self._asked, axis=1)
+    ...         said = np.eye(self.n, dtype=bool)
+    ...         for i, j, same, _ in self.answers:
+    ...             said[i, j] = said[j, i] = same
+    ...         return said.argmax(axis=1)
     >>> AskAll([0.9, 0.5, 0.4]).run(lambda i, j: i + j == 1)
     array([0, 0, 2])
     """
@@ -57,8 +63,7 @@ class KeptAnswers(ABC):
             raise ValueError("similarity must have every pair, dense or condensed")
         self.n = pairs.n
         self._candidates = pairs
-        #: The numbers of answers about each pair, and of answers "same" and "different"; the others are unsure.
-        self._asked, self._yes, self._no = np.zeros((3, self.n, self.n), np.int32)
+        self._asked = np.zeros((self.n, self.n), np.int32)  # the number of answers about each pair, unsure ones too
         self._answers: list[tuple[int, int, bool | None, Hashable]] = []
         self._pending: tuple[int, int] | None = None
 
@@ -147,8 +152,6 @@ class KeptAnswers(ABC):
         """Keep an answer; a subclass may draw its conclusions here."""
         for pair in ((i, j), (j, i)):
             self._asked[pair] += 1
-            self._yes[pair] += same is True
-            self._no[pair] += same is False
         self._answers.append((i, j, same, worker))
 
     def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""How likely decisions are wrong: sums kept while records move, and probabilities against their definitions."""
+"""Log-odds between clusters: sums kept while records move, and probabilities against their definitions."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from crowder.beyond.cluster_odds import certainty, closest, log_odds, most_urgent, move, probable, tally
 from crowder.beyond.clustering import weak_cuts
-from crowder.beyond.doubt import between, closest, doubts, move, probable, tally
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_log_odds_of_two_clusters(state):
     for a, b in combinations(np.unique(labels), 2):
         for rho in (0.2, 1.0):
             expected = naive(s, e, -2.0, rho, members(labels, a), members(labels, b))
-            assert between(*sums, -2.0, rho, a, b) == pytest.approx(expected)
+            assert log_odds(*sums, -2.0, rho, a, b) == pytest.approx(expected)
 
 
 def test_the_most_urgent_pair_of_clusters_is_that_with_the_most_expected_wrong_pairs(state):
@@ -53,10 +53,10 @@ def test_the_most_urgent_pair_of_clusters_is_that_with_the_most_expected_wrong_p
         here, there = members(labels, a), members(labels, b)
         urgency[b, a] = min(naive(s, e, -3.0, 0.5, here, there), 0) + np.log(len(here) * len(there))
     for pair in sorted(urgency, key=urgency.get, reverse=True):  # one after the other is excluded
-        a, b, value = doubts(*sums, -3.0, 0.5, penalty)
+        a, b, value = most_urgent(*sums, -3.0, 0.5, penalty)
         assert {a, b} == set(pair) and value == pytest.approx(urgency[pair])
         penalty[a, b] = penalty[b, a] = np.inf
-    assert doubts(*sums, -3.0, 0.5, penalty) == (-1, -1, -np.inf)
+    assert most_urgent(*sums, -3.0, 0.5, penalty) == (-1, -1, -np.inf)
 
 
 def test_cuts_and_probabilities(state):
@@ -100,3 +100,15 @@ def test_the_closest_pair_has_the_fewest_answers_then_the_lowest_rank():
     assert closest(rank, asked, 2, here, there) == (0, 3)
     asked[:2, 2:] = 2
     assert closest(rank, asked, 2, here, there) == (-1, -1)
+
+
+def test_how_sure_a_place_is_by_its_definition(state):
+    """λ of a record and a cluster is without the record itself; a record may be alone."""
+    s, e = (x - np.diag(np.diag(x)) for x in state[:2])  # nothing about a record and itself
+    clusters = np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 0])
+    of = [members(clusters, c) for c in range(4)]
+    for r, sure in enumerate(certainty(s, e, -1.0, 0.3, clusters)):
+        rest = [[i for i in there if i != r] for there in of]
+        weights = [np.exp(naive(s, e, -1.0, 0.3, [r], there)) if there else 1.0 for there in rest]
+        alone = 1.0 if rest[clusters[r]] else 0.0  # counted above if its cluster has no other record
+        assert sure == pytest.approx(weights[clusters[r]] / (sum(weights) + alone))

@@ -1,0 +1,265 @@
+"""The model of errors: evidence by enumeration, and the rates that are learned."""
+
+from itertools import product
+from math import log
+
+import numpy as np
+import pytest
+
+from crowder.beyond.answers import Answers
+from crowder.beyond.error_rates import PRIOR, ErrorRates, _learn, _patterns, _Rates, _Votes, learn_errors
+
+RATES = ErrorRates(0.03, 0.2, {"ann": (0.05, 0.1), "bob": (0.3, 0.25)}, (0.15, 0.02), (0.1, 0.25), 0.4)
+
+
+def by_look(rates, worker):
+    """P("yes") of a worker to a pair that looks the same, different, unclear."""
+    a, b = rates.workers.get(worker, rates.vote)
+    return 1 - b, a, rates.unclear_yes
+
+
+def chances(rates):
+    """P(look), of a match and of a non-match, in the same order."""
+    e, f, (u, v) = rates.false_yes, rates.false_no, rates.unclear
+    return (1 - f - v, f, v), (e, 1 - e - u, u)
+
+
+def enumerated(yes, workers, rates):
+    """P(votes | match) and P(votes | non-match) by the definition: the sum over the looks, without logarithms."""
+    given = []
+    for looks in chances(rates):
+        total = 0.0
+        for look, chance in enumerate(looks):
+            for said, worker in zip(yes, workers, strict=True):
+                says_yes = by_look(rates, worker)[look]
+                chance *= says_yes if said else 1 - says_yes
+            total += chance
+        given.append(total)
+    return given
+
+
+def test_evidence_is_what_enumeration_of_the_look_gives():
+    answers, expected = Answers(), []
+    for number, votes in enumerate(v for size in (1, 2, 3) for v in product([True, False], repeat=size)):
+        workers = ["ann", "bob", "eve"][: len(votes)]  # of eve nothing is known
+        for said, worker in zip(votes, workers, strict=True):
+            answers.add(0, number + 1, said, worker)
+        match, non_match = enumerated(votes, workers, RATES)
+        expected.append(log(match / non_match))
+        assert RATES.of_votes(votes, workers) == pytest.approx(expected[-1], abs=1e-12)
+    assert RATES.evidence(answers) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_limits_of_evidence():
+    """No vote is no evidence; one vote counts both kinds of errors; many tell the look, and no more."""
+    e, f, (a, b) = 0.03, 0.2, (0.15, 0.02)
+    for rates, u, v in ((ErrorRates(e, f, vote=(a, b)), 0, 0), (RATES, 0.1, 0.25)):
+        assert rates.of_votes([], []) == pytest.approx(0)
+        single = [looks @ np.array([1 - b, a, 0.4]) for looks in ([1 - f - v, f, v], [e, 1 - e - u, u])]
+        assert rates.of_votes([True], ["eve"]) == pytest.approx(log(single[0] / single[1]))
+        assert rates.of_votes([True] * 5000, ["eve"] * 5000) == pytest.approx(log((1 - f - v) / e))
+        assert rates.of_votes([False] * 5000, ["eve"] * 5000) == pytest.approx(log(f / (1 - e - u)))
+        assert rates.evidence(Answers.read([(0, 1, True)] * 5000))[0] == pytest.approx(log((1 - f - v) / e))
+    divided = [True, False, False, True, False] * 1000  # two in five say "yes", as to unclear pairs
+    assert RATES.of_votes(divided, ["eve"] * 5000) == pytest.approx(log(0.25 / 0.1))
+
+
+def test_majorities_are_what_enumeration_gives():
+    for votes in (1, 3, 5):
+        wrong = [0.0, 0.0]
+        for said in product([True, False], repeat=votes):
+            match, non_match = enumerated(said, ["eve"] * votes, RATES)
+            wrong[0] += non_match * (sum(said) > votes / 2)
+            wrong[1] += match * (sum(said) < votes / 2)
+        assert RATES.majority(votes) == pytest.approx(wrong)
+
+
+# --- learning ---------------------------------------------------------------------------------------------------------
+
+
+def crowd(rng, p, workers, rates, votes, matches=0.3):
+    """Pairs (0, k), whether each is a match, and so many votes of random workers on each, by the model."""
+    same = rng.random(p) < matches
+    match, non_match = (rng.choice(3, p, p=looks) for looks in chances(rates))
+    looks = np.where(same, match, non_match)
+    answers = Answers()
+    for k in range(p):
+        for w in rng.choice(len(workers), votes, replace=False):
+            answers.add(0, k + 1, bool(rng.random() < by_look(rates, workers[w])[looks[k]]), workers[w])
+    return answers, same
+
+
+def objective(answers, same, rates, prior_votes):
+    """What EM maximises, from the definitions."""
+    total = 0.0
+    for k in range(len(same)):
+        mine = answers.pair == k
+        names = [answers.workers[w] for w in answers.worker[mine]]
+        match, non_match = enumerated(answers.yes[mine], names, rates)
+        total += same[k] * log(match) + (1 - same[k]) * log(non_match)
+    for found, (same_, different), unclear in zip(
+        chances(rates), (PRIOR.false_no[::-1], PRIOR.false_yes), [PRIOR.unclear] * 2, strict=True
+    ):
+        total += np.dot(np.log(found), [same_, different, unclear])
+    priors = [(rates.unclear_yes, PRIOR.unclear_yes)]
+    for two in rates.workers.values() if rates.workers else [rates.vote]:
+        priors += list(zip(two, prior_votes, strict=True))
+    return total + sum(alpha * log(x) + beta * log(1 - x) for x, (alpha, beta) in priors)
+
+
+LOOKS = np.array(
+    [*np.transpose([PRIOR.false_no[::-1], PRIOR.false_yes]), [PRIOR.unclear] * 2]
+)  # pseudo-counts of matches and non-matches
+
+
+def test_every_round_of_em_increases_what_it_maximises():
+    rng = np.random.default_rng(5)
+    answers, same = crowd(rng, 120, ["ann", "bob", "eve"], RATES, 3)
+    soft = np.where(same, 0.9, 0.2)
+    votes = (PRIOR.vote_yes, PRIOR.vote_no)
+    one = Answers.read([(*answers.pairs[k].tolist(), bool(y)) for k, y in zip(answers.pair, answers.yes, strict=True)])
+    found = [objective(one, soft, learn_errors(one, soft, rounds=k), votes) for k in range(1, 30)]
+    assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
+    # with workers: the second fit, whose prior is the common rate
+    rates = _Rates(np.array([[0.8, 0.1], [0.1, 0.8], [0.1, 0.1]]), np.full((3, 2), 0.1), 0.5)
+    data = _Votes(answers.pair, answers.yes, answers.worker, np.ones(len(answers.yes)))
+    prior = np.array([[1.0, 9.0], [2.0, 8.0]])
+    found = []
+    for _ in range(30):
+        rates = _learn(data, np.array([soft, 1 - soft]), rates, LOOKS, prior, 1)
+        (_, e), (f, _), (v, u) = rates.looks
+        workers = dict(zip(answers.workers, map(tuple, rates.vote), strict=True))
+        found.append(objective(answers, soft, ErrorRates(e, f, workers, (0.1, 0.1), (u, v), rates.unclear_yes), prior))
+    assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
+
+
+def test_joining_pairs_of_equal_votes_changes_nothing():
+    """The first fit sees how many pairs have which votes; the same rounds on all votes give the same rates."""
+    rng = np.random.default_rng(6)
+    answers, same = crowd(rng, 200, ["ann", "bob", "eve"], RATES, 3)
+    soft = np.where(same, 0.8, 0.1)
+    rates = _Rates(np.array([[0.8, 0.1], [0.1, 0.8], [0.1, 0.1]]), np.array([[0.1, 0.2]]), 0.5)
+    start = rates, LOOKS, np.full((2, 2), 1.0), 20
+    each = _Votes(answers.pair, answers.yes, np.zeros_like(answers.worker), np.ones(len(answers.yes)))
+    joined, single = _learn(*_patterns(answers, soft), *start), _learn(each, np.array([soft, 1 - soft]), *start)
+    for one, two in zip(joined, single, strict=True):
+        assert one == pytest.approx(two, abs=1e-12)
+
+
+def test_planted_rates_and_workers_are_recovered():
+    """2,000 pairs, 8 votes each; within four standard errors of a count with the truth known, which is a little less
+    than that of the estimate."""
+    rng = np.random.default_rng(7)
+    names = list("abcdefghij")
+    planted = {name: (0.02 + 0.03 * k, 0.3 - 0.025 * k) for k, name in enumerate(names)}
+    rates = ErrorRates(0.04, 0.15, planted)
+    answers, same = crowd(rng, 2000, names, rates, 8)
+    learned = learn_errors(answers, same)
+
+    def near(found, true, n):
+        return abs(found - true) < 4 * np.sqrt(true * (1 - true) / n)
+
+    assert near(learned.false_yes, 0.04, 1400) and near(learned.false_no, 0.15, 600)
+    looks_same = 600 * 0.85 + 1400 * 0.04
+    for name, (a, b) in planted.items():
+        assert near(learned.workers[name][0], a, 0.8 * (2000 - looks_same)), name
+        assert near(learned.workers[name][1], b, 0.8 * looks_same), name
+
+
+def test_planted_unclear_pairs_are_recovered():
+    """As above, with one rate for all; 1,050 non-matches and 450 matches, a tenth and a quarter of them unclear."""
+    rates = ErrorRates(0.03, 0.2, {}, (0.05, 0.1), (0.1, 0.25), 0.4)
+    answers, same = crowd(np.random.default_rng(15), 1500, list("abcdefgh"), rates, 8)
+    learned = learn_errors(answers, same)
+    for found, true, n in (
+        (learned.false_yes, 0.03, 1050), (learned.false_no, 0.2, 450), (learned.unclear[0], 0.1, 1050),
+        (learned.unclear[1], 0.25, 450), (learned.unclear_yes, 0.4, 8 * 210), (learned.vote[0], 0.05, 8 * 1000),
+        (learned.vote[1], 0.1, 8 * 280),
+    ):  # fmt: skip
+        assert abs(found - true) < 4 * np.sqrt(true * (1 - true) / n)
+
+
+def test_impossible_looks_stay_impossible():
+    """Thousands of divided votes, which only an unclear pair explains, where none is unclear: as the sum over two."""
+    rates = ErrorRates(0.03, 0.2, {}, (0.05, 0.02))
+    votes = [True, False] * 3000
+    expected = log(0.2 / 0.97)  # 3000 ln(0.05 · 0.95) exceeds 3000 ln(0.02 · 0.98) by 2,655: it looks different
+    assert rates.of_votes(votes, votes) == pytest.approx(expected)
+    assert rates.evidence(Answers.read([(0, 1, vote) for vote in votes]))[0] == pytest.approx(expected)
+
+
+def test_single_votes_are_stable_and_the_errors_stay_with_the_pairs():
+    """Only the total rates are in such answers; ten elevenths of each go to the pairs, as `Prior` says."""
+    rng = np.random.default_rng(8)
+    answers, same = crowd(rng, 5000, [None], ErrorRates(0.03, 0.1, {}, (0.02, 0.1)), 1)
+    learned = learn_errors(answers, same)
+    seen = answers.yes[~same].mean(), (~answers.yes)[same].mean()
+    assert learned.majority(1) == pytest.approx(seen, rel=0.05)
+    assert 0.85 < learned.false_yes / seen[0] < 0.97 and 0.85 < learned.false_no / seen[1] < 0.98
+
+
+@pytest.mark.parametrize("votes", [1, 3])
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_an_uninformative_truth_does_not_break_learning(value, votes):
+    """With 1/2 everywhere, matches and non-matches have the same votes; a vote is then hardly evidence."""
+    answers, _ = crowd(np.random.default_rng(9), 300, ["ann", "bob", "eve"], RATES, votes)
+    learned = learn_errors(answers, np.full(300, value))
+    rates = np.array([learned.false_yes, learned.false_no, *learned.vote, *np.ravel(list(learned.workers.values()))])
+    assert ((1e-4 <= rates) & (rates <= 0.49)).all()
+    if value == 0.5:
+        assert np.abs(learned.evidence(answers)).max() < 1.0
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_a_worker_who_always_says_the_same_is_no_evidence(always):
+    """Rates above 0.49 are reduced together: neither a "yes" nor a "no" of eve's must be taken for evidence."""
+    rng = np.random.default_rng(10)
+    answers, same = crowd(rng, 600, ["ann", "bob", "cem"], ErrorRates(0.02, 0.1, {}, (0.05, 0.05)), 2)
+    for k in range(300):
+        answers.add(*answers.pairs[k].tolist(), always, "eve")
+    learned = learn_errors(answers, same)
+    a, b = learned.workers["eve"]
+    worth = log((1 - b) / a) if always else log((1 - a) / b)
+    assert (a if always else b) == 0.49 and abs(worth) < 0.1
+
+
+def test_the_rates_of_an_unknown_worker_are_the_mean_over_votes():
+    """Ann has cast 300 votes and eve 30, so an unknown worker is ten times as much like ann."""
+    rng = np.random.default_rng(16)
+    answers, same = crowd(rng, 300, ["ann"], ErrorRates(0.01, 0.01, {}, (0.02, 0.02)), 1)
+    for k in range(30):
+        answers.add(*answers.pairs[k].tolist(), bool(rng.random() < 0.5), "eve")
+    learned = learn_errors(answers, same)
+    ann, eve = np.array([learned.workers["ann"], learned.workers["eve"]])
+    assert learned.vote == pytest.approx((10 * ann + eve) / 11) and abs(eve - ann).min() > 0.1
+
+
+def test_without_answers_there_is_the_prior():
+    assert len(ErrorRates(0.01, 0.1).evidence(Answers())) == 0
+    assert learn_errors(Answers(), []).false_yes == pytest.approx(0.5 / 25.05)
+
+
+def answers_of(read, votes):
+    """The answers of a real crowd, so many votes a pair, and whether each pair is a match."""
+    i, j = np.triu_indices(len(read.labels), 1)
+    cast = read.votes[:, :votes].tolist()
+    rows = [(a, b, v) for a, b, vs in zip(i.tolist(), j.tolist(), cast, strict=True) for v in vs if v == v]
+    return Answers.read(rows, n=len(read.labels)), read.labels[i] == read.labels[j]
+
+
+def test_single_votes_of_real_crowds(real_crowds):
+    """The rates of single votes are those counted: the first votes of gym, and the answers of allsports."""
+    for name, counted in (("gym", (0.051, 0.212)), ("allsports", (0.0020, 0.048))):
+        answers, same = answers_of(real_crowds[name], 1)
+        learned = learn_errors(answers, same)
+        number = np.array([(1 - same).sum(), same.sum()])
+        wrong, right = np.array([PRIOR.false_yes, PRIOR.false_no]).T  # count like so many more pairs
+        expected = (counted * number + wrong) / (number + wrong + right)
+        assert learned.majority(1) == pytest.approx(expected, rel=0.05), name
+
+
+def test_five_votes_of_a_real_crowd(real_crowds):
+    """Counted on gym: single votes 5.2 % and 21.3 %, majorities 1.2 % and 12.5 %."""
+    learned = learn_errors(*answers_of(real_crowds["gym"], 5))
+    assert learned.majority(1) == pytest.approx((0.052, 0.213), rel=0.03)
+    assert learned.majority(5) == pytest.approx((0.012, 0.125), abs=0.01)

@@ -1,0 +1,251 @@
+"""Votes of members and control queries: right with a perfect crowd, what is asked, and what it buys against errors."""
+
+import math
+from collections import Counter
+from itertools import combinations, islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import f1
+
+import crowder as cr
+from crowder.beyond.other_strategies import MemberVotes, control_queries
+
+
+class Log:
+    """A crowd that knows the truth, and which pairs it was asked about."""
+
+    def __init__(self, labels):
+        self.labels, self.pairs = labels, []
+
+    def __call__(self, i, j):
+        self.pairs.append(frozenset((i, j)))
+        return self.labels[i] == self.labels[j]
+
+
+def drawn(n, seed):
+    """A similarity that is independent of the labels."""
+    return np.random.default_rng(seed).random(n * (n - 1) // 2)
+
+
+def separated(labels, seed):
+    """A similarity at which every match comes before every non-match."""
+    i, j = np.triu_indices(len(labels), 1)
+    return (np.asarray(labels)[i] == np.asarray(labels)[j]) * 0.5 + drawn(len(labels), seed) / 2
+
+
+def as_lists(clusters):
+    return cr.Resolution([], [], clusters).clusters.tolist()
+
+
+# --- votes of members -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [cr.EdgeOrdering, cr.NodeOrdering])
+@pytest.mark.parametrize("early", [False, True])
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.sampled_from([1, 3, 7]), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_a_perfect_crowd_gives_the_truth_and_no_pair_is_asked_twice(kind, early, labels, votes, seed):
+    log, ordering = Log(labels), kind(drawn(len(labels), seed), rng=seed)
+    crowd = MemberVotes(log, votes, ordering, early=early)
+    run = ordering.run(crowd)
+    assert run.clusters.tolist() == as_lists(labels)
+    assert len(log.pairs) == len(set(log.pairs)) == crowd.asked <= run.n_queries * votes
+    assert as_lists(crowd.second_look(run.clusters, rng=seed)) == run.clusters.tolist()
+    assert len(log.pairs) == len(set(log.pairs)) == crowd.asked
+
+
+def test_which_pairs_are_asked():
+    """Record 3 against {0, 1, 2}: its own question first, then the other members; with two members only one counts."""
+    log, ordering = Log([0] * 4), cr.NodeOrdering([1.0, 0.5, 0.2, 0.5, 0.3, 0.2], ties="index", order=[0, 1, 2, 3])
+    run = ordering.run(MemberVotes(log, 5, ordering, early=False))
+    assert run.queries.tolist() == [[1, 0], [2, 0], [3, 1]]
+    # 2 against {0, 1} has two pairs, and of an even number the last is left out.
+    assert [sorted(pair) for pair in log.pairs] == [[0, 1], [0, 2], [1, 3], [0, 3], [2, 3]]
+
+
+def test_one_vote_is_the_question_itself():
+    data = cr.datasets.synthetic([8] * 5, cr.dist2(0.2), rng=1)
+    faulty = cr.Faulty(cr.Truth(data.labels), 0.2, rng=3, persistent=True)
+    one, ordering = cr.edge_ordering(data.similarity, faulty, rng=1), cr.EdgeOrdering(data.similarity, rng=1)
+    assert np.array_equal(one.queries, ordering.run(MemberVotes(faulty, 1, ordering)).queries)
+
+
+def test_an_early_end_changes_no_answer():
+    data = cr.datasets.synthetic([12] * 4, cr.dist2(0.3), rng=2, shuffle=True)
+    ends, cost = [], []
+    for early in (False, True):
+        ordering = cr.NodeOrdering(data.similarity, rng=1)
+        faulty = cr.Faulty(cr.Truth(data.labels), 0.2, rng=5, persistent=True)
+        crowd = MemberVotes(faulty, 7, ordering, early=early)
+        ends.append(ordering.run(crowd).clusters)
+        cost.append(crowd.asked)
+    assert np.array_equal(*ends) and cost[1] < cost[0]
+    with pytest.raises(ValueError, match="votes must be an odd number"):
+        MemberVotes(faulty, 4, ordering)
+
+
+def test_errors_that_stay_are_mended_where_clusters_are_large():
+    """Ten clusters of twenty at p = 0.1: one answer a question throws half of it together; nine members and a second
+    look restore nearly all. The gaps are many times the scatter between seeds."""
+    found = []
+    for seed in range(5):
+        data = cr.datasets.synthetic([20] * 10, cr.dist2(0.2), rng=seed, shuffle=True)
+        faulty = cr.Faulty(cr.Truth(data.labels), 0.1, rng=seed, persistent=True)
+        single = cr.edge_ordering(data.similarity, faulty, rng=seed).clusters
+        ordering = cr.EdgeOrdering(data.similarity, rng=seed)
+        crowd = MemberVotes(faulty, 9, ordering)
+        run = ordering.run(crowd).clusters
+        found.append([f1(ends, data.labels) for ends in (single, run, crowd.second_look(run, rng=seed))])
+    single, members, mended = np.mean(found, axis=0)
+    assert single < 0.85 < members < 0.95 and mended > 0.97
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_second_look_brings_strangers_out_and_parts_together(seed):
+    """Two parts have one stranger each, whom all refuse; at most one vote of three or five speaks against the others.
+
+    So the strangers leave, nobody else does, and what is one entity is joined again, the largest part numbered first.
+    """
+    labels = np.repeat(list("abcd"), [9, 9, 5, 1])
+    parts = np.repeat([2, 3, 1, 5, 4], [4, 5, 9, 5, 1])
+    parts[0], parts[9] = 1, 2  # the first a among eight b, the first b among three a
+    order = np.random.default_rng(seed).permutation(len(labels))
+    labels, parts = labels[order], parts[order]
+    crowd = Log(labels)
+    ends = MemberVotes(crowd, 5, None, early=bool(seed % 2)).second_look(parts, rng=seed)
+    assert np.array_equal(ends[:, None] == ends, labels[:, None] == labels)
+    assert len(crowd.pairs) == len(set(crowd.pairs))
+    # Eight b are the largest part when all strangers have left; then five a, who come first of the fives or second.
+    assert set(labels[ends == 0]) == {"b"} and set(labels[ends == 3]) == {"d"}
+
+
+# --- control queries --------------------------------------------------------------------------------------------------
+
+
+def demand(a, b, beta):
+    """The answers that are promised between clusters of these sizes."""
+    return max(1, min(math.ceil(beta * math.log2(a + b) * min(a, b)), a * b))
+
+
+def at_the_end(*args, **settings):
+    *_, clusters = control_queries(*args, **settings)
+    return clusters
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.sampled_from([0, 0.5, 1, 3]),
+       st.sampled_from([0.5, 0.95]), st.integers(0, 2**32))  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_control_queries_to_a_perfect_crowd(labels, beta, confidence, seed):
+    """The truth, and no pair twice. With beta = 0 a yes joins and with confidence ½ a no separates: edge ordering."""
+    log, similarity = Log(labels), drawn(len(labels), seed)
+    ends = at_the_end(similarity, log, beta=beta, confidence=confidence, rng=seed)
+    assert as_lists(ends) == as_lists(labels) and len(log.pairs) == len(set(log.pairs))
+    if beta == 0 and confidence == 0.5:
+        run = cr.EdgeOrdering(similarity, rng=seed).run(cr.Truth(labels))
+        assert log.pairs == [frozenset(pair) for pair in run.queries.tolist()]
+
+
+@pytest.mark.parametrize("beta", [0.5, 1, 2])
+def test_what_control_queries_cost_a_perfect_crowd(beta):
+    """Every match comes first, so each join starts without answers, and the joins are Kruskal's. Two clusters are
+    told apart by the fewest noes that reach the confidence, or by as many as would have joined them."""
+    labels = np.repeat(np.arange(6), [20, 12, 6, 3, 1, 1])
+    similarity, log = separated(labels, 1), Log(labels)
+    at_the_end(similarity, log, beta=beta, confidence=0.99, rng=1)
+    cluster, joins = {v: {v} for v in range(len(labels))}, 0
+    for at in np.argsort(-similarity):
+        i, j = (int(side[at]) for side in np.triu_indices(len(labels), 1))
+        if labels[i] == labels[j] and cluster[i] is not cluster[j]:
+            joins += demand(len(cluster[i]), len(cluster[j]), beta)
+            joined = cluster[i] | cluster[j]
+            cluster.update(dict.fromkeys(joined, joined))
+    sizes = np.bincount(labels).tolist()
+    noes = math.ceil(math.log(0.99 / 0.01) / math.log(0.95 / 0.2))
+    yes = sum(len({labels[x] for x in pair}) == 1 for pair in log.pairs)
+    assert len(log.pairs) - yes == sum(min(noes, demand(a, b, beta)) for a, b in combinations(sizes, 2))
+    # Revisits add at most the degree that is promised to each record. Most records have it from the joins.
+    assert joins <= yes <= joins + sum(size * math.ceil(beta * math.log2(size)) for size in sizes)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.5, 1, 2]))
+@settings(max_examples=20, deadline=None)
+def test_at_the_end_every_record_has_the_promised_degree_and_fits_in_its_cluster(seed, beta):
+    labels = np.repeat(np.arange(4), [12, 8, 3, 1])
+    faulty, within = cr.Faulty(cr.Truth(labels), 0.15, rng=seed, persistent=True), np.zeros((24, 2), int)
+    answers = []
+
+    def crowd(i, j):
+        answers.append((i, j, faulty(i, j)))
+        return answers[-1][2]
+
+    clusters = at_the_end(drawn(24, seed), crowd, beta=beta, errors=(0.15, 0.15), rng=seed)
+    for i, j, same in answers:
+        if clusters[i] == clusters[j]:
+            within[[i, j], int(same)] += 1
+    size = np.unique(clusters, return_inverse=True, return_counts=True)
+    size = size[2][size[1]]
+    assert (within.sum(axis=1) >= np.minimum(size - 1, np.ceil(beta * np.log2(size) - 1e-9))).all()
+    assert (within[:, 1] >= within[:, 0]).all()  # both rates are equal, so evidence is the number of yes minus no
+
+
+def test_a_control_query_is_about_any_pair_with_a_record_that_has_the_fewest_answers():
+    """Two clusters of four, joined from the pairs that come first, and one answer between them, about 0 and 4. The next
+    question is about one of the other records, and any of the second cluster: each of twelve pairs in a twelfth of 600
+    runs, 50, and four standard errors are 27."""
+    first = [(0, 1), (0, 2), (0, 3), (4, 5), (4, 6), (4, 7), (0, 4)]
+    similarity = [0.9 - first.index(pair) / 10 if pair in first else 0.0 for pair in combinations(range(8), 2)]
+    eighth = Counter()
+    for seed in range(600):
+        log = Log([0] * 8)
+        course = control_queries(np.array(similarity), log, beta=0.5, rng=seed)
+        assert len(list(islice(course, 8))) == 8 and log.pairs[:7] == [frozenset(pair) for pair in first]
+        eighth[log.pairs[7]] += 1
+    assert set(eighth) == {frozenset((i, j)) for i in (1, 2, 3) for j in (4, 5, 6, 7)}
+    assert all(23 <= count <= 77 for count in eighth.values())
+
+
+def test_the_questions_inside_a_cluster_form_an_expander():
+    """Cheeger: a cut with s records on its smaller side has at least s λ/2 edges, λ the second eigenvalue of the
+    Laplacian. The spanning tree of edge ordering has cuts of one edge with many records on both sides."""
+    similarity, log = drawn(64, 3), Log([0] * 64)
+    at_the_end(similarity, log, rng=3)
+    run = cr.EdgeOrdering(similarity, rng=3).run(cr.Truth([0] * 64))
+
+    def second(pairs):
+        laplacian = np.zeros((64, 64))
+        for i, j in pairs:
+            laplacian[[i, j], [j, i]] -= 1
+            laplacian[[i, j], [i, j]] += 1
+        return np.linalg.eigvalsh(laplacian)[1]
+
+    assert second(run.queries.tolist()) / 2 < 0.05
+    assert second(log.pairs) / 2 > 2  # each cut has more than two answers a record
+
+
+@pytest.mark.parametrize(("error", "least", "beta"), [(0.1, 0.98, 2), (0.2, 0.95, 4)])
+def test_with_random_errors_large_clusters_survive_and_those_of_edge_ordering_do_not(error, least, beta):
+    """Errors that stay with the pair; similarities that say nothing."""
+    labels, ours, edges = np.repeat(np.arange(4), 20), [], []
+    for seed in range(4):
+        similarity = drawn(80, seed)
+        crowd = cr.Faulty(cr.Truth(labels), error, rng=seed, persistent=True)
+        ends = at_the_end(similarity, crowd, beta=beta, errors=(error, error), confidence=0.99, rng=seed)
+        ours.append(f1(ends, labels))
+        edges.append(f1(cr.edge_ordering(similarity, crowd, rng=seed).clusters, labels))
+    assert np.mean(ours) > least and np.mean(edges) < 0.5
+
+
+def test_a_wrong_join_is_undone():
+    """The first answer joins records 0 and 1 wrongly. Edge ordering never looks at it again."""
+    labels = np.array([0, 1, 0, 0, 0, 0, 1, 1])
+
+    def crowd(i, j):
+        return bool(labels[i] == labels[j]) or {i, j} == {0, 1}
+
+    similarity = separated(labels, 5)
+    similarity[0] = 1.0
+    assert f1(cr.edge_ordering(similarity, crowd, rng=1).clusters, labels) < 1
+    assert f1(at_the_end(similarity, crowd, rng=1), labels) == 1
