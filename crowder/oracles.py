@@ -148,8 +148,8 @@ class Faulty:
 
     def begin(self, ordering: Any) -> None:
         """Pass the ordering on to the wrapped oracle, and let it know that answers may be wrong."""
-        if self.error and hasattr(ordering, "_crowd_errs"):  # not every object passed here is an Ordering
-            ordering._crowd_errs = True
+        if self.error:
+            ordering.crowd_errs = True
         begin(self._oracle, ordering)
 
     def vote(self, i: int, j: int, number: int) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.constraints import share_table
 from crowder.engine import (
     ASKED,
     LOW,
@@ -29,8 +30,6 @@ from crowder.engine import (
     node_ask,
     node_run,
     node_walk,
-    one_table,
-    part_tables,
     settled,
 )
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
@@ -93,8 +92,8 @@ class Ordering(ABC):
     2
     """
 
-    #: Whether the crowd that answers is known to err; set by `crowder.Faulty.begin`.
-    _crowd_errs = False
+    #: Whether the crowd that answers is known to err; an oracle may set this in its method ``begin``.
+    crowd_errs = False
 
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
@@ -154,10 +153,10 @@ class Ordering(ABC):
         return self._settled(*self._two((i, j)))
 
     def _settled(self, i: int, j: int) -> bool:
-        known, tables = self._knowledge, self._candidates.tables
-        if settled(known.component, known.table, i, j):
-            return True
-        return tables is not None and bool(one_table(known.ring, tables, i, j))  # not noted if it is no candidate
+        return bool(settled(self._knowledge.component, self._knowledge.table, i, j)) or self._share_table(i, j)
+
+    def _share_table(self, i: int, j: int) -> bool:
+        return share_table(self._knowledge.ring, self._candidates.tables, i, j)
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
         """Record an answer obtained elsewhere; an answer that is already implied has no effect.
@@ -182,8 +181,6 @@ class Ordering(ABC):
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
-        if same and self._candidates.tables is not None and not self.every_pair:  # otherwise it is known already
-            self._knowledge = part_tables(self._knowledge, *self._candidates.partners, self._candidates.tables, i)
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
         try:
@@ -222,13 +219,16 @@ class Ordering(ABC):
         A whole run of edge or node ordering costs O(m log n) for m candidate pairs, however many of them are asked
         about.
         """
-        if self._pending is None:
-            pair = self.next_question()
-            if pair is not None and type(self).next_question not in COMPILED:
-                pair = self._two(pair)
-                if self._settled(*pair):
-                    raise ValueError(f"{type(self).__name__}.next_question returned {pair}, which is already implied")
-            self._pending = pair
+        compiled = type(self).next_question in COMPILED
+        while self._pending is None and (pair := self.next_question()) is not None:
+            i, j = pair if compiled else self._two(pair)
+            if not compiled and settled(self._knowledge.component, self._knowledge.table, i, j):
+                raise ValueError(f"{type(self).__name__}.next_question returned {(i, j)}, which is already implied")
+            if self._share_table(i, j):  # `next_question` need not know of tables
+                self._learn(i, j, False)
+                self._knowledge.count[ASKED] -= 1  # this was no question
+            else:
+                self._pending = (i, j)
         return self._pending
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
@@ -498,7 +498,7 @@ def unpacked(code: int) -> tuple[int, int] | None:
     return None if code == -1 else (int(code >> 32), int(code & LOW))
 
 
-#: These never return a pair that is settled, so `Ordering.ask` need not check.
+#: These never return a pair that answers imply, so `Ordering.ask` need not check.
 COMPILED = {EdgeOrdering.next_question, NodeOrdering.next_question}
 
 

@@ -30,7 +30,8 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.engine import ASKED, LOW, Knowledge, apart, edge_ask, learn, open_pairs, part_tables, settled
+from crowder.constraints import open_pairs, share_table
+from crowder.engine import ASKED, LOW, Knowledge, apart, edge_ask, learn, settled
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
@@ -402,16 +403,23 @@ class Audit(Ordering):
     def _next(self) -> tuple[tuple[int, int], bool] | None:
         if not self._auditing and self._due():
             self._begin_audit()
-        known = self._seen
         while not self._auditing:
             pair = self.ordering.ask()
             if pair is None:
                 self._begin_audit()
-            elif not settled(known.component, known.table, *pair):
+            elif not self._seen_settles(*pair):
                 return pair, False
             else:  # the audit has settled it
-                self.ordering.tell(pair, bool(known.component[pair[0]] == known.component[pair[1]]))
+                component = self._seen.component
+                self.ordering.tell(pair, bool(component[pair[0]] == component[pair[1]]))
         return self._draw()
+
+    def _seen_settles(self, i: int, j: int) -> bool:
+        """Whether the answers that this run has used imply the answer about i and j."""
+        known = self._seen
+        return bool(settled(known.component, known.table, i, j)) or share_table(
+            known.ring, self._candidates.tables, i, j
+        )
 
     def _due(self) -> bool:
         asked = int(self._seen.count[ASKED]) - self._audited
@@ -449,9 +457,9 @@ class Audit(Ordering):
             j += j >= i
             self._pool = np.minimum(i, j) << 32 | np.maximum(i, j)
         elif self._listed:
-            self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
+            self._pool = open_pairs(self._pool[self._at[0] :], known, self._candidates.tables)
         else:
-            codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+            codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
             self._pool, self._listed = self._rng.permutation(codes), True
         self._at[0] = 0
 
@@ -465,6 +473,9 @@ class Audit(Ordering):
                 return None
             before = int(self._at[0])
             code = edge_ask(self._pool, self._at, self._seen.component, self._seen.table)
+            while code != -1 and share_table(self._seen.ring, self._candidates.tables, code >> 32, code & LOW):
+                self._at[0] += 1
+                code = edge_ask(self._pool, self._at, self._seen.component, self._seen.table)
             self._add_draws(before, int(self._at[0]))
             if self._is_certified():
                 self._reason = "recall"
@@ -501,8 +512,6 @@ class Audit(Ordering):
             self._at[0] = at + 1
             self._audited += 1
         self._seen = learn(self._seen, i, j, same)
-        if same and self._candidates.tables is not None and not self.every_pair:
-            self._seen = part_tables(self._seen, *self._candidates.partners, self._candidates.tables, i)
         self._matches += same
         self._misses = 0 if same else self._misses + 1
 
@@ -547,13 +556,13 @@ class Audit(Ordering):
     def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
         """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
         component = known.component.astype(np.int64)
-        if self.every_pair or self._beyond:
+        if (self.every_pair and self._candidates.tables is None) or self._beyond:
             sizes = np.bincount(component)
             weight, count = _products(sizes[sizes > 0])
             low, high = apart(known)
             differ = sizes[low] * sizes[high]
             return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
-        codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+        codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
         a, b = component[codes >> 32], component[codes & LOW]
         weight = np.unique(np.minimum(a, b) << 32 | np.maximum(a, b), return_counts=True)[1]
         return weight, np.ones(len(weight), np.int64)
@@ -581,7 +590,7 @@ class Audit(Ordering):
             middle = (low + high) // 2
             low, high = (low, middle) if self._rejected(middle) else (middle, high)
         return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
-                       self._hits, self._expected, self._reason, self._crowd_errs,
+                       self._hits, self._expected, self._reason, self.crowd_errs,
                        "all pairs" if self.every_pair or self._beyond else "candidate pairs",
                        known=plain.known)  # fmt: skip
 

@@ -32,9 +32,9 @@ from crowder.beyond.log_likelihood import (
 )
 from crowder.beyond.posterior import doubtful, left_open
 from crowder.densities import common_steps
-from crowder.engine import LOW, learn, node_omit
+from crowder.engine import LOW, learn
 from crowder.models import SimilarityModel
-from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, unpacked
+from crowder.orderings import EdgeOrdering, Ordering, unpacked
 from crowder.resolution import Resolution
 
 __all__ = ["Stopped", "Stopping"]
@@ -336,7 +336,7 @@ class Stopping(Ordering):
     def resolution(self) -> Stopped:
         """The clusters that follow from the answers so far and, once `ask` has returned None, the declared pairs."""
         plain = super().resolution
-        answers = "bounded errors" if self.errors else "unknown errors" if self._crowd_errs else "true answers"
+        answers = "bounded errors" if self.errors else "unknown errors" if self.crowd_errs else "true answers"
         declared, chance, reason = self._end
         assumes = (*self._evidence_from, answers) if len(declared) else (answers,)
         return Stopped(plain.queries, plain.answers, plain.clusters, declared, chance, reason, assumes, self.errors,
@@ -389,9 +389,6 @@ class Stopping(Ordering):
             if isinstance(self.ordering, EdgeOrdering) and self.ordering._pending is None:
                 edges = self.ordering._walk  # many pairs at once
                 edges.at[0] = doubtful(edges.codes, edges.at[0], self._summed, self._least, SETTLED, UNIT)
-            elif isinstance(self.ordering, NodeOrdering) and self.ordering._pending is None:
-                walk, known = self.ordering._walk, self.ordering._knowledge
-                self.ordering._knowledge = node_omit(walk, known, self._summed, self._least, SETTLED, UNIT)
             pair = self.ordering.ask()
             if pair is None:
                 self._second = True

@@ -157,7 +157,8 @@ class Plan:
         return draw_clusterings(self.candidates, *self.answers, number, rng=np.random.default_rng([self.seed, 1]))
 
     def _best(self) -> tuple[str, str]:
-        evidence = self.candidates.complete and self.candidates.n <= MOST_EVIDENCE and not self.candidates.constrained
+        plain = self.candidates.known is None and self.candidates.tables is None
+        evidence = plain and self.candidates.complete and self.candidates.n <= MOST_EVIDENCE
         names = ["edge", "node", "evidence"][: 2 + evidence]
         asked = {name: int(np.median([run.until(self.target) for run in self._runs(name, FEW)])) for name in names}
         best = min(names, key=asked.__getitem__)

@@ -11,7 +11,8 @@ from scipy import sparse
 import crowder as cr
 from crowder import voting as votes
 from crowder.beyond import member_votes as members
-from crowder.pairs import candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 
 TABLE = {
     "Similarities": [

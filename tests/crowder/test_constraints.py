@@ -10,7 +10,8 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.beyond.hybrid_ordering import HybridOrdering
-from crowder.pairs import candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 
 MODEL = cr.dist1(0.3)
 
