@@ -33,7 +33,7 @@ from crowder.beyond.hybrid_ordering import HybridOrdering
 from crowder.beyond.kept_answers import KeptAnswers
 from crowder.beyond.member_votes import MemberVote
 from crowder.beyond.noisy_ordering import NoisyOrdering
-from crowder.voting import majority_error
+from crowder.oracles import majority_error
 
 #: Mean curves have so many points.
 POINTS = 40

@@ -17,7 +17,7 @@ from crowder import validation
 from crowder.beyond.answer_fit import Fit, fit_of
 from crowder.beyond.answers import Answers
 from crowder.beyond.looks import given_truth, log_votes, sum_by_pair
-from crowder.voting import majority_error
+from crowder.oracles import majority_error
 
 __all__ = ["PRIOR", "ErrorRates", "Prior", "check_answers", "check_probabilities"]
 

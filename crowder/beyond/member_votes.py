@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.oracles import Oracle, answer, begin, callable_oracle, record_number
+from crowder.oracles import Oracle, answer, begin, callable_oracle, odd, record_number
 from crowder.validation import Seed
-from crowder.voting import odd
 
 __all__ = ["MemberVote", "prob_placed_correctly"]
 
@@ -181,7 +180,7 @@ def prob_placed_correctly(error: Any, clusters: int) -> Any:
     Parameters
     ----------
     error : float, int, Fraction or sympy expression
-        e: the error of one answer, or of a vote (`crowder.voting.majority_error`); in [0, 1].
+        e: the error of one answer, or of a vote (`crowder.oracles.majority_error`); in [0, 1].
     clusters : int
         k, at least 1.
 

@@ -222,9 +222,10 @@ class Stopping(Ordering):
         Whether to estimate the correlation of the terms of a sum and divide sums by their design effect, as
         `EvidenceOrdering` does. The figures of the result are then estimates.
     errors : float, keyword only
-        e, an upper bound on the probability that the answer to a question is wrong, whatever was answered before; for a
-        majority of votes, `crowder.voting.majority_error`. By default 0: the crowd is perfect, as in the paper. A crowd
-        known to err (a `Faulty` behind the oracle that `run` gets) then makes the figures of the result estimates.
+        e, an upper bound on the probability that the answer to a question is wrong, whatever was answered before; for
+        a majority of votes, `crowder.oracles.majority_error`. By default 0: the crowd is perfect, as in the paper. A
+        crowd known to err (a `Faulty` behind the oracle that `run` gets) then makes the figures of the result
+        estimates.
 
     Raises
     ------

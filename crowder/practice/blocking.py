@@ -13,7 +13,7 @@ from scipy import sparse
 
 from crowder import validation
 from crowder.pairs import MOST_RECORDS
-from crowder.scale.parquet import import_scale, open_database
+from crowder.practice.parquet import import_scale, open_database
 from crowder.similarity.listed import pair_similarity
 from crowder.similarity.texts import Records, characters, texts
 

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.oracles import Truth
+from crowder.oracles import Truth, odd
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
 from crowder.practice.batch import name_and_class, ordering_with_answers, pilot, question_batch
 from crowder.practice.draws import Draw, draw_clusterings
 from crowder.similarity.functions import SIMILARITIES, compute
-from crowder.voting import odd
 
 __all__ = ["Plan", "pairs_of"]
 

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 import crowder as cr
 from crowder.beyond.member_votes import MemberVote, prob_placed_correctly
-from crowder.voting import majority_error
+from crowder.oracles import majority_error
 
 
 class Log:
