@@ -152,13 +152,13 @@ def _grown(knowledge):
 
 @njit(cache=True)
 def _part(head, link, other, weight, table, count, a, b):
-    """Record that components a and b differ, which was not known before."""
     low, high = min(a, b), max(a, b)
     _note(head, link, other, weight, table, count, low, high, _slot(table, low, high))
 
 
 @njit(cache=True)
 def _note(head, link, other, weight, table, count, low, high, slot):
+    """Record that two components differ, which was not known before; `slot` is the place of their key."""
     table[slot] = (low << 32) | high
     count[KEYS] += 1
     e = count[ENTRIES]

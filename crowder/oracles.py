@@ -269,6 +269,10 @@ def majority_error(votes: int, error: ArrayLike) -> Any:
     ValueError
         If there is not an odd positive number of votes, or `error` is not a probability.
 
+    See Also
+    --------
+    crowder.MajorityVote : such a vote.
+
     Notes
     -----
     O(r). Floats are handled in logarithms, so that no term underflows.
