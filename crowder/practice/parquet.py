@@ -135,7 +135,7 @@ def chunks_from_parquet(
     with open_pairs(path, columns, memory_limit, threads, folder) as database:
         validation.whole(chunk, "chunk, its number of pairs,", least=1)
         for batch in database.sql(f"SELECT * FROM pairs ORDER BY w DESC, {ties}").to_arrow_reader(chunk):
-            yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)  # type: ignore[misc]
+            yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
 
 
 def import_scale(module: str) -> Any:

@@ -115,7 +115,7 @@ class StreamOrdering(Ordering):
             parts.append(chunk)
             # If ties are shuffled, pairs are used up to the last similarity, of which more may follow.
             side = "right" if self._generator is None else "left"
-            ready = sum(int(np.searchsorted(part[0], chunk[0][-1], side)) for part in parts)  # type: ignore[call-overload]
+            ready = sum(int(np.searchsorted(part[0], chunk[0][-1], side)) for part in parts)  # type: ignore[call-overload, misc]
         falling, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
         if ready < HEAD:  # the end of the stream
             ready = len(codes)
