@@ -134,8 +134,10 @@ class Ordering(ABC):
         return self._candidates.complete
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The candidate pairs i < j, in the order (0, 1), (0, 2), ..., (1, 2), ..., and their similarities w, shape (m,)
-        each."""
+        """The candidate pairs i < j, in the order (0, 1), (0, 2), ..., (1, 2), ..., and their similarities w.
+
+        Three arrays of shape (m,).
+        """
         values, codes = self._candidates.listed()
         return codes >> 32, codes & LOW, values
 
