@@ -31,7 +31,7 @@ from crowder.beyond.clustering import likeliest
 from crowder.beyond.error_rates import PRIOR, ErrorRates, learn_errors
 from crowder.beyond.noisy_ordering import NoisyOrdering
 from crowder.beyond.other_strategies import MemberVotes, control_queries
-from crowder.voting import majority_error
+from crowder.oracles import majority_error
 
 #: Mean curves have so many points.
 POINTS = 40

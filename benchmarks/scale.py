@@ -29,20 +29,21 @@ from common import arguments, results_folder, versions
 from scipy import sparse
 
 import crowder as cr
-from crowder.orderings import SIZE_DECIMALS
-from crowder.scale.parquet import chunks_by_arrival, chunks_from_parquet, expected_sizes, write_candidates
+from crowder.datasets import synthetic_candidates
+from crowder.practice.parquet import chunks_from_parquet, write_candidates
+from crowder.practice.stream_ordering import StreamOrdering
 
 SEED, PAIRS = 7, 20
 #: Each 25 records form clusters of these sizes.
 SIZES = (1, 2, 3, 4, 5, 10)
-CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"), ("stream", "node"))
+CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
 FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
 
 
 def make(folder: Path, records: int) -> None:
     """Write the candidate pairs, in both forms, and the true labels."""
     sizes = SIZES * (records // sum(SIZES))
-    similarity, labels = cr.synthetic_candidates(sizes, PAIRS * records, cr.dist1(0.25), rng=SEED)
+    similarity, labels = synthetic_candidates(sizes, PAIRS * records, cr.dist1(0.25), rng=SEED)
     for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
         np.save(folder / f"{name}.npy", column)
     write_candidates(folder / "pairs.parquet", similarity)
@@ -50,12 +51,8 @@ def make(folder: Path, records: int) -> None:
 
 def ordering_of(kind: str, ordering: str, folder: Path, n: int):
     path = folder / "pairs.parquet"
-    if (kind, ordering) == ("stream", "node"):
-        sizes = expected_sizes(path, n, folder=folder)
-        arrivals = np.argsort(-sizes.round(SIZE_DECIMALS), kind="stable")
-        return cr.StreamNodeOrdering(chunks_by_arrival(path, arrivals, folder=folder), arrivals, rng=SEED)
     if kind == "stream":
-        return cr.StreamOrdering(chunks_from_parquet(path, seed=SEED, folder=folder), n, ties="stream")
+        return StreamOrdering(chunks_from_parquet(path, seed=SEED, folder=folder), n, ties="stream")
     i, j, w = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in "ijw")
     similarity = sparse.coo_array((w, (i, j)), shape=(n, n))
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[ordering](similarity, rng=SEED)

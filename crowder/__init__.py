@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from crowder.datasets import synthetic_candidates
     from crowder.practice import journal
     from crowder.practice.journal import Journal
+    from crowder.practice.parquet import chunks_from_parquet, write_candidates
     from crowder.practice.plan import Plan
     from crowder.practice.record_file import read_records
     from crowder.practice.scored_pairs import from_pairs
-    from crowder.scale.node_stream import StreamNodeOrdering
-    from crowder.scale.parquet import chunks_from_parquet, number_records, write_candidates
-    from crowder.scale.stream import StreamOrdering
+    from crowder.practice.stream_ordering import StreamOrdering
+    from crowder.synthetic_pairs import synthetic_candidates
 
 __version__ = "2.0.0.dev0"
 
@@ -69,19 +69,17 @@ _LATER = {
     "Resolved": "crowder.beyond.noisy_ordering",
     "Stopped": "crowder.beyond.stopping",
     "Stopping": "crowder.beyond.stopping",
-    "StreamNodeOrdering": "crowder.scale.node_stream",
-    "StreamOrdering": "crowder.scale.stream",
-    "chunks_from_parquet": "crowder.scale.parquet",
+    "StreamOrdering": "crowder.practice.stream_ordering",
+    "chunks_from_parquet": "crowder.practice.parquet",
     "evidence_ordering": "crowder.beyond.evidence_ordering",
     "expected_queries_exact": "crowder.counting.exact",
     "experiments": "crowder.experiments",
     "from_pairs": "crowder.practice.scored_pairs",
     "journal": "crowder.practice.journal",
-    "number_records": "crowder.scale.parquet",
     "read_records": "crowder.practice.record_file",
     "resolve": "crowder.beyond.resolve",
-    "synthetic_candidates": "crowder.datasets",
-    "write_candidates": "crowder.scale.parquet",
+    "synthetic_candidates": "crowder.synthetic_pairs",
+    "write_candidates": "crowder.practice.parquet",
 }
 
 __all__ = [
@@ -104,7 +102,6 @@ __all__ = [
     "SimilarityModel",
     "Stopped",
     "Stopping",
-    "StreamNodeOrdering",
     "StreamOrdering",
     "Truth",
     "chunks_from_parquet",
@@ -125,7 +122,6 @@ __all__ = [
     "models",
     "node_bound",
     "node_ordering",
-    "number_records",
     "read_records",
     "resolve",
     "similarity",

@@ -15,9 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.core import event
-
-from crowder.compiling import Notice
 
 __all__ = [
     "ASKED",
@@ -28,22 +25,15 @@ __all__ = [
     "edge_ask",
     "edge_run",
     "learn",
-    "learn_first",
+    "learn_all",
     "learned",
     "no_knowledge",
     "node_ask",
     "node_run",
     "node_walk",
-    "one_table",
     "open_pairs",
-    "part_all",
-    "part_tables",
-    "random_run",
-    "replay",
     "settled",
 ]
-
-event.register("numba:compile", Notice())
 
 #: A pair is packed as ``i << 32 | j``; this mask gives j back.
 LOW = (1 << 32) - 1
@@ -162,13 +152,13 @@ def _grown(knowledge):
 
 @njit(cache=True)
 def _part(head, link, other, weight, table, count, a, b):
-    """Record that components a and b differ, which was not known before."""
     low, high = min(a, b), max(a, b)
     _note(head, link, other, weight, table, count, low, high, _slot(table, low, high))
 
 
 @njit(cache=True)
 def _note(head, link, other, weight, table, count, low, high, slot):
+    """Record that two components differ, which was not known before; `slot` is the place of their key."""
     table[slot] = (low << 32) | high
     count[KEYS] += 1
     e = count[ENTRIES]
@@ -235,89 +225,6 @@ def learned(knowledge, i, j, same):
         return False
     learn(k, i, j, same)
     return True
-
-
-# --- Answers known before any question, and tables of which no two records match ------------------------------------
-
-
-@njit(cache=True)
-def one_table(ring, tables, i, j):
-    """Whether the components of i and j have records of one table."""
-    u = i
-    while True:
-        v = j
-        while True:
-            if tables[u] == tables[v]:
-                return True
-            v = np.int64(ring[v])
-            if v == j:
-                break
-        u = np.int64(ring[u])
-        if u == i:
-            return False
-
-
-@njit(cache=True)
-def learn_first(knowledge, codes, answers, tables):
-    """Record answers known before any question, which do not count as asked; stops at one that contradicts others.
-
-    Returns the knowledge and the position of that answer, or -1.
-    """
-    for q in range(len(codes)):
-        i, j = codes[q] >> 32, codes[q] & LOW
-        same = knowledge.component[i] == knowledge.component[j]
-        differ = not same and settled(knowledge.component, knowledge.table, i, j)
-        if not same and not differ and len(tables) > 0:
-            differ = one_table(knowledge.ring, tables, i, j)
-        if (same and not answers[q]) or (differ and answers[q]):
-            return knowledge, q
-        if not same and not differ:
-            knowledge = learn(knowledge, i, j, answers[q])
-            knowledge.count[ASKED] = 0
-    return knowledge, -1
-
-
-@njit(cache=True)
-def part_tables(knowledge, first, neighbour, tables, i):
-    """Record that the component of i differs from each one that has a candidate pair with it and a record of one of its
-    tables. None of this counts as asked.
-
-    The candidate pairs of record v are with ``neighbour[first[v]:first[v + 1]]``; if `first` is empty, with all.
-    """
-    k = knowledge
-    held = np.zeros(len(tables), np.bool_)  # tables are numbered from 0, so there are at most as many as records
-    v = i
-    while True:
-        held[tables[v]] = True
-        v = np.int64(k.ring[v])
-        if v == i:
-            break
-    while True:
-        start, end = (first[v], first[v + 1]) if len(first) > 0 else (0, len(tables))
-        for p in range(start, end):
-            u = np.int64(neighbour[p]) if len(first) > 0 else p
-            if settled(k.component, k.table, v, u):
-                continue
-            w = u
-            while not held[tables[w]]:
-                w = np.int64(k.ring[w])
-                if w == u:
-                    break
-            if held[tables[w]]:
-                k = learn(k, v, u, False)
-                k.count[ASKED] -= 1
-        v = np.int64(k.ring[v])
-        if v == i:
-            return k
-
-
-@njit(cache=True)
-def part_all(knowledge, first, neighbour, tables):
-    """`part_tables` for every component."""
-    for i in range(len(tables)):
-        if knowledge.component[i] == i:
-            knowledge = part_tables(knowledge, first, neighbour, tables, i)
-    return knowledge
 
 
 def apart(knowledge):
@@ -406,82 +313,6 @@ def _part_pairs(walk, knowledge, labels):
             count[ASKED] += 1
             _note(head, link, other, weight, table, count, low, high, slot)
         at[0] = end
-
-
-@njit(cache=True)
-def replay(knowledge, codes, same, size, tables):
-    """Record answers, except those that earlier ones imply.
-
-    Returns the knowledge, the positions of the recorded answers, after how many of these there were merges, the number
-    of pairs that each merge joined, and for each recorded answer the logarithm of the number of pairs between its two
-    components. `size` has the number of records of each component, `tables` the set of their tables as bits.
-    """
-    new, log_size = np.empty(len(codes), np.int64), np.empty(len(codes), np.float64)
-    at, found = np.empty(len(size), np.int64), np.empty(len(size), np.int64)
-    count, merges = 0, 0
-    for q in range(len(codes)):
-        i, j = codes[q] >> 32, codes[q] & LOW
-        if settled(knowledge.component, knowledge.table, i, j):
-            continue
-        a, b = knowledge.component[i], knowledge.component[j]
-        knowledge = learn(knowledge, i, j, same[q])
-        new[count], log_size[count] = q, np.log(size[a] * size[b])
-        count += 1
-        if same[q]:
-            at[merges], found[merges] = count, size[a] * size[b]
-            merges += 1
-            c = knowledge.component[i]
-            size[c], tables[c] = size[a] + size[b], tables[a] | tables[b]
-    return knowledge, new[:count].copy(), at[:merges].copy(), found[:merges].copy(), log_size[:count].copy()
-
-
-@njit(cache=True)
-def random_run(knowledge, size, tables, falling, codes, stop, half, unlike, tail, g, soft, most, rng):
-    """Ask all remaining questions, with random answers: "same" with the odds of `crowder.practice.draws` up to position
-    `stop`, and "different" thereafter, or if the components share a table.
-
-    The similarities are negated, as `crowder.sorting.edge_sort` returns them; `size` and `tables` as in `replay`;
-    `half` and `unlike` are logarithms. Returns the components, at which questions there were merges, the pairs that
-    each joined, and the number of questions.
-    """
-    n = len(size)
-    at, found = np.empty(n, np.int64), np.empty(n, np.int64)
-    asked, merges, alike = 0, 0, 0
-    steep = flat = 0.0
-    countable = 2 * len(codes) == n * (n - 1) and not np.any(tables)
-    for p in range(len(codes)):
-        if p == stop and countable:
-            break
-        if p == alike:  # the next pairs that are equally similar, which share their mean rank
-            while alike < len(codes) and falling[alike] == falling[p]:
-                alike += 1
-            above = half - np.log((p + 1 + alike) / 2)
-            steep, flat = above / soft, unlike + tail * above
-        i, j = codes[p] >> 32, codes[p] & LOW
-        if settled(knowledge.component, knowledge.table, i, j):
-            continue
-        a, b = knowledge.component[i], knowledge.component[j]
-        if tables[a] & tables[b]:
-            continue
-        asked += 1
-        pairs = size[a] * size[b]
-        odds = max(steep, flat) + np.log1p(np.exp(-abs(steep - flat))) - g * np.log(pairs)
-        same = p < stop and rng.random() * (1 + np.exp(-odds)) < most
-        knowledge = learn(knowledge, i, j, same)
-        if same:
-            at[merges], found[merges] = asked, pairs
-            merges += 1
-            c = knowledge.component[i]
-            size[c], tables[c] = size[a] + size[b], tables[a] | tables[b]
-    if countable and stop < len(codes):  # every two components that are not known to differ are asked about once more
-        k = 0
-        for i in range(n):
-            k += knowledge.component[i] == i
-        for key in knowledge.table:
-            low, high = key >> 32, key & LOW
-            asked -= key != -1 and knowledge.component[low] == low and knowledge.component[high] == high
-        asked += k * (k - 1) // 2
-    return knowledge.component, at[:merges].copy(), found[:merges].copy(), asked
 
 
 # --- Node ordering ------------------------------------------------------------------------------------------

@@ -1,12 +1,11 @@
 """Repeat an experiment with independent seeds, over a grid of settings, and summarise the results.
 
-Repetitions run in joblib: the results do not depend on the number of processes, and the same call inside
-``joblib.parallel_config(backend=...)`` runs on another backend.
+Repetitions run in joblib; the results do not depend on the number of processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,8 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     """
     validation.whole(repetitions, "repetitions", least=1)
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
-    check_callable(function)
+    if not callable(function):
+        raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
     children = validation.generator(rng, "repetitions").spawn(repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
@@ -102,69 +102,17 @@ def sweep(
     2    100           0  600
     3    100           1  700
     """
-    grid, rows = grid_points(grid), []
-    for point, parent in zip(grid, validation.generator(rng, "repetitions").spawn(len(grid)), strict=True):
-        results = repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)
-        rows += [{**point, "repetition": r, **checked_result(result, point)} for r, result in enumerate(results)]
-    return pd.DataFrame(rows)
-
-
-def check_callable(function: Callable[..., Any]) -> None:
-    """Raise a TypeError if the function is not callable.
-
-    Examples
-    --------
-    >>> check_callable(len)
-    """
-    if not callable(function):
-        raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
-
-
-def grid_points(grid: Iterable[Mapping]) -> list[Mapping]:
-    """The points of a grid, each a mapping from names to settings.
-
-    Raises
-    ------
-    TypeError
-        If one of them is not a mapping.
-    ValueError
-        If a setting is called "repetition", which is a column of the results.
-
-    Examples
-    --------
-    >>> grid_points({"scale": s} for s in (1, 100))
-    [{'scale': 1}, {'scale': 100}]
-    """
-    if not isinstance(grid, Iterable):
-        raise TypeError(f"grid must be a list of mappings, such as [{{'scale': 1}}], not {grid!r}")
-    grid = list(grid)
+    grid, rows = list(validation.kind(grid, Iterable, "grid must be a list of mappings")), []
     for point in grid:
-        if not isinstance(point, Mapping):
-            raise TypeError(f"grid must contain mappings, such as {{'scale': 1}}, not {point!r}")
-        if "repetition" in point:
+        if "repetition" in validation.kind(point, Mapping, "grid must contain mappings, such as {'scale': 1}"):
             raise ValueError("grid must not contain a setting 'repetition', the name of a column of the results")
-    return grid
-
-
-def checked_result(result: Any, point: Mapping) -> Mapping:
-    """The result of a call, checked to be a mapping whose names differ from those of the settings.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not.
-
-    Examples
-    --------
-    >>> checked_result({"x": 1}, {"scale": 2})
-    {'x': 1}
-    """
-    if not isinstance(result, Mapping):
-        raise TypeError(f"function must return a mapping from names to results, not {result!r}")
-    for name in result:
-        if name in point or name == "repetition":
-            raise ValueError(f"function must not return a result {name!r}, the name of a setting")
-    return result
+    for point, parent in zip(grid, validation.generator(rng, "repetitions").spawn(len(grid)), strict=True):
+        for r, result in enumerate(repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)):
+            validation.kind(result, Mapping, "function must return a mapping from names to results")
+            if taken := sorted(result.keys() & {*point, "repetition"}):
+                raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
+            rows.append({**point, "repetition": r, **result})
+    return pd.DataFrame(rows)
 
 
 def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -201,7 +149,6 @@ def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: f
     validation.kind(results, pd.DataFrame, "results must be a DataFrame")
     by = [by] if isinstance(by, str) else list(validation.kind(by, Iterable, "by must be a list of columns"))
     for name in (*by, value):
-        validation.kind(name, Hashable, "column must be the name of a column")
         if name not in results:
             raise ValueError(f"column {name!r} does not exist; the columns are {', '.join(map(repr, results))}")
     rows = []

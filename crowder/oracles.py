@@ -1,9 +1,9 @@
-"""Oracles: they answer "do records i and j refer to the same entity?".
+"""Oracles, which answer "do records i and j refer to the same entity?", and how reliable a majority vote is.
 
 An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have two methods:
 
 ``begin(ordering)``
-    is called with the ordering before the first question;
+    is called with the ordering before the first question; if answers may be wrong, it sets ``ordering.crowd_errs``;
 ``vote(i, j, number)``
     returns the answer of one member of the crowd, the `number`-th (from 0) to be asked about this pair.
 
@@ -16,9 +16,12 @@ every vote.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
 from hashlib import blake2b
+from math import comb, exp, log, log1p
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,9 +29,11 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.validation import Seed
-from crowder.voting import odd
 
-__all__ = ["Faulty", "MajorityVote", "Oracle", "Truth"]
+__all__ = ["Faulty", "MajorityVote", "Oracle", "Truth", "expected_answers", "majority_error", "votes_needed"]
+
+#: The largest number of votes on one question that `votes_needed` considers.
+MOST_VOTES = 1_000_000
 
 #: The type of an oracle: ``oracle(i, j)`` returns whether records i and j refer to the same entity.
 Oracle: TypeAlias = Callable[[int, int], bool]
@@ -148,8 +153,8 @@ class Faulty:
 
     def begin(self, ordering: Any) -> None:
         """Pass the ordering on to the wrapped oracle, and let it know that answers may be wrong."""
-        if self.error and hasattr(ordering, "_crowd_errs"):  # not every object passed here is an Ordering
-            ordering._crowd_errs = True
+        if self.error:
+            ordering.crowd_errs = True
         begin(self._oracle, ordering)
 
     def vote(self, i: int, j: int, number: int) -> bool:
@@ -182,7 +187,7 @@ class MajorityVote:
     r"""Ask r times and return the majority answer (Section "System model").
 
     If the crowd errs independently with probability p, the majority errs with probability
-    :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}` (`crowder.voting.majority_error`), at r times the cost. If errors
+    :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}` (`majority_error`), at r times the cost. If errors
     are persistent, a majority vote has no effect.
 
     Parameters
@@ -241,70 +246,207 @@ class MajorityVote:
         return count[True] > count[False]
 
 
-def record_number(record: object) -> int:
-    """The record's number, checked to be a whole number.
+# --- Majority votes: each of r answers is wrong with probability p, independently ------------------------------------
+
+
+def majority_error(votes: int, error: ArrayLike) -> Any:
+    r"""The probability that most of r answers are wrong, :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}`.
+
+    Parameters
+    ----------
+    votes : int
+        r, odd, so that there is always a majority.
+    error : float, int, Fraction or sympy expression
+        p, the probability that one answer is wrong, in [0, 1].
+
+    Returns
+    -------
+    float, Fraction or sympy expression
+        In the arithmetic of `error`.
 
     Raises
     ------
-    TypeError
-        If it is not a whole number.
+    ValueError
+        If there is not an odd positive number of votes, or `error` is not a probability.
+
+    See Also
+    --------
+    crowder.MajorityVote : such a vote.
+
+    Notes
+    -----
+    O(r). Floats are handled in logarithms, so that no term underflows.
 
     Examples
     --------
-    >>> record_number(3)
-    3
+    >>> majority_error(3, Fraction(1, 10))  # 3/100 · 9/10 + 1/1000
+    Fraction(7, 250)
+    >>> majority_error(3, Fraction(3, 5))  # larger than the 3/5 of a single answer
+    Fraction(81, 125)
     """
+    votes = odd(votes)
+    if isinstance(error, (float, np.floating)):
+        return exp(_log_majority_error(votes, float(error)))
+    error = _probability(error)
+    right = 1 - error
+    return sum(comb(votes, j) * error**j * right ** (votes - j) for j in range(votes // 2 + 1, votes + 1))
+
+
+def _log_majority_error(votes: int, error: float) -> float:
+    """The natural logarithm of `majority_error`, which itself may be too small for a float; -inf if that is zero."""
+    error = float(_probability(error))
+    if error in (0.0, 1.0):
+        return 0.0 if error else -np.inf
+    wrong = np.arange(votes // 2 + 1, votes + 1)
+    from scipy.special import gammaln, logsumexp  # a tenth of the time of `import crowder`
+
+    ways = gammaln(votes + 1) - gammaln(wrong + 1) - gammaln(votes - wrong + 1)
+    return min(0.0, float(logsumexp(ways + wrong * log(error) + (votes - wrong) * np.log1p(-error))))
+
+
+def expected_answers(votes: int, error: ArrayLike) -> Any:
+    r"""The expected number of answers to a vote that stops as soon as its majority of h = (r+1)/2 is decided.
+
+    It stops at answer h + i if that is the h-th of one kind, after i of the other:
+
+    .. math:: E[N] = \sum_{i=0}^{h-1} (h + i) \binom{h+i-1}{i} \left(q^h p^i + p^h q^i\right), \qquad q = 1 - p.
+
+    Parameters
+    ----------
+    votes : int
+        r, odd.
+    error : float, int, Fraction or sympy expression
+        p, in [0, 1].
+
+    Returns
+    -------
+    float, Fraction or sympy expression
+        In the arithmetic of `error`; at least h, at most r and, for p < ½, at most h/(1-p).
+
+    Raises
+    ------
+    ValueError
+        As `majority_error`.
+
+    Notes
+    -----
+    O(r). The majority is that of all r answers (`MajorityVote` with ``early=True``). Not in the paper.
+
+    Examples
+    --------
+    >>> expected_answers(3, Fraction(1, 10))  # a third answer where the first two differ, 2 · 1/10 · 9/10
+    Fraction(109, 50)
+    >>> round(expected_answers(101, 0.1), 3)  # close to 51/0.9
+    56.667
+    """
+    votes = odd(votes)
+    half = votes // 2 + 1
+    if isinstance(error, (float, np.floating)):
+        error = float(_probability(error))
+        if error in (0.0, 1.0):
+            return float(half)
+        split = np.arange(half)
+        from scipy.special import gammaln
+
+        ways = gammaln(half + split) - gammaln(half) - gammaln(split + 1)
+        p, q = log(error), log1p(-error)
+        chance = np.exp(ways + half * q + split * p) + np.exp(ways + half * p + split * q)
+        return float(((half + split) * chance).sum())
+    error = _probability(error)
+    right = 1 - error
+    return sum((half + i) * comb(half + i - 1, i) * (right**half * error**i + error**half * right**i)
+               for i in range(half))  # fmt: skip
+
+
+def votes_needed(error: float, questions: int, failure: float) -> int:
+    r"""The least odd r for which votes on :math:`Q` questions are all correct up to a given probability of failure.
+
+    By the union bound: the least r with :math:`Q \cdot \Pr(\text{a vote errs}) \le \delta`.
+
+    Parameters
+    ----------
+    error : float
+        p, the probability that one answer is wrong, in [0, ½).
+    questions : int
+        Q, at least 1; may be too large for a float.
+    failure : float
+        δ, in (0, 1).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range (for p ≥ ½ no number of votes is enough), or if p is so close to ½ that more
+        than a million votes may be needed.
+
+    Notes
+    -----
+    O(r log r). r grows like :math:`2 \ln(Q/\delta) / \ln\frac1{4p(1-p)}`.
+
+    Examples
+    --------
+    >>> votes_needed(0.1, 1000, 0.01)  # a thousand questions, all correct in 99 of 100 runs
+    19
+    """
+    if not 0 <= _probability(error) < 0.5:
+        raise ValueError(f"error must be below 1/2, not {error!r}: otherwise no number of votes is enough")
+    validation.whole(questions, "questions", least=1)
+    if not 0 < validation.probability(failure, "failure") < 1:
+        raise ValueError(f"failure must be in (0, 1), not {failure!r}")
+    allowed = log(failure) - log(questions)
+    # A vote of r errs with probability at most (4pq)^(r/2), which bounds the votes needed.
+    each = log1p(-((1 - 2 * error) ** 2)) if error > 0 else -np.inf
+    most = 2 * allowed / each if each < 0 else np.inf
+    if not most <= MOST_VOTES:
+        raise ValueError(f"error must be further below 1/2 than {error!r}, which may need up to {most:.1g} votes; "
+                         f"the limit is {MOST_VOTES:,}")  # fmt: skip
+    halves = range(int(most) // 2 + 2)  # r = 2·half + 1
+    return 2 * bisect_left(halves, True, key=lambda half: _log_majority_error(2 * half + 1, error) <= allowed) + 1
+
+
+def odd(votes: Any) -> int:
+    """The number of votes, checked to be odd, so that there is always a majority."""
+    votes = validation.whole(votes, "votes", least=-(2**63))
+    if votes < 1 or votes % 2 == 0:
+        raise ValueError(f"votes must be an odd number, at least 1, not {votes}")
+    return votes
+
+
+def _probability(error: Any) -> Any:
+    if not getattr(error, "free_symbols", None):
+        validation.probability(error, "error")
+    return Fraction(error) if isinstance(error, int) else error
+
+
+# --- Calls of oracles, checked ---------------------------------------------------------------------------------------
+
+
+def record_number(record: object) -> int:
+    """The record's number, checked to be a whole number."""
     if type(record) is int:  # the common case, checked fast
         return record
     return validation.whole(record, "a record", least=-(2**63))
 
 
 def begin(oracle: Crowd, ordering: Any) -> None:
-    """Call the oracle's method ``begin`` with the ordering, if it has one.
-
-    Examples
-    --------
-    >>> begin(lambda i, j: True, ordering=None)  # has no such method
-    """
-    method = getattr(validation.not_a_class(oracle, "oracle must be a crowd that answers"), "begin", None)
+    """Call the oracle's method ``begin`` with the ordering, if it has one."""
+    method = getattr(oracle, "begin", None)
     if method is not None:
         method(ordering)
 
 
 def callable_oracle(oracle: Crowd) -> Any:
-    """The oracle, checked to be callable.
-
-    Raises
-    ------
-    TypeError
-        If it is not callable, or a class such as `Truth`.
-
-    Examples
-    --------
-    >>> callable_oracle([0, 0, 1])
-    Traceback (most recent call last):
-    ...
-    TypeError: oracle must be callable, not [0, 0, 1]; pass true labels as crowder.Truth(labels)
-    """
+    """The oracle, or a TypeError if it is not callable, or a class such as `Truth`."""
     if not callable(oracle) and not hasattr(oracle, "vote"):
         raise TypeError(f"oracle must be callable, not {oracle!r}; pass true labels as crowder.Truth(labels)")
     return validation.not_a_class(oracle, "oracle must be a crowd that answers")
 
 
 def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
-    """The oracle's `number`-th answer about i and j, checked to be a boolean; oracles without ``vote`` ignore the
-    number.
-
-    Raises
-    ------
-    TypeError
-        If the answer is neither a boolean nor a tuple of one and a worker.
-
-    Examples
-    --------
-    >>> answer(lambda i, j: True, 0, 1, 0)
-    True
-    """
+    """The oracle's `number`-th answer about i and j, checked; oracles without ``vote`` ignore the number."""
     same, _ = answer_and_worker(oracle, i, j, number)
     if same is None:
         raise unsure((i, j))
@@ -312,18 +454,7 @@ def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:
 
 
 def answer_and_worker(oracle: Crowd, i: int, j: int, number: int) -> tuple[bool | None, Hashable]:
-    """The oracle's `number`-th answer about i and j, None if it is unsure, and the worker who gave it, None if unnamed.
-
-    Raises
-    ------
-    TypeError
-        If the answer is not one of the forms of `Answer`.
-
-    Examples
-    --------
-    >>> answer_and_worker(lambda i, j: (None, "ann"), 0, 1, 0), answer_and_worker(Truth([0, 0]), 0, 1, 0)
-    ((None, 'ann'), (True, None))
-    """
+    """The oracle's `number`-th answer about i and j, None if it is unsure, and its worker, None if unnamed."""
     vote = getattr(oracle, "vote", None)
     said = callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
     if type(said) is bool:  # the common case, checked fast
@@ -333,18 +464,7 @@ def answer_and_worker(oracle: Crowd, i: int, j: int, number: int) -> tuple[bool 
 
 
 def checked(same: Any, worker: Any, what: str) -> tuple[bool | None, Hashable]:
-    """The answer and its worker, checked; ``what`` names the answer in the error.
-
-    Raises
-    ------
-    TypeError
-        If the answer is not True, False or None, or the worker cannot be told from others because it is not hashable.
-
-    Examples
-    --------
-    >>> checked(np.True_, "ann", "the answer to (0, 1)")
-    (True, 'ann')
-    """
+    """The answer and its worker, checked; ``what`` names the answer in the TypeError."""
     if same is not None and not isinstance(same, (bool, np.bool_)):
         raise TypeError(f"{what} must be True, False or None (unsure), not {same!r}")
     if not isinstance(worker, Hashable):
@@ -353,13 +473,7 @@ def checked(same: Any, worker: Any, what: str) -> tuple[bool | None, Hashable]:
 
 
 def unsure(pair: tuple[int, int]) -> TypeError:
-    """The error of an ordering that needs a yes or no and is told None.
-
-    Examples
-    --------
-    >>> str(unsure((0, 1)))[:62]
-    'the answer to (0, 1) must be True or False, not None (unsure):'
-    """
+    """The error of an ordering that needs a yes or no and is told None."""
     return TypeError(
         f"the answer to {pair} must be True or False, not None (unsure): ask somebody else, pass that answer to tell "
         "(with a journal, to Journal.add with vote=1), and go on; or use a strategy that keeps contradicting answers"
@@ -367,13 +481,7 @@ def unsure(pair: tuple[int, int]) -> TypeError:
 
 
 def answers(oracle: Oracle, i: int, j: int, numbers: range) -> Iterator[bool]:
-    """`answer` for each of these numbers, obtained when it is needed.
-
-    Examples
-    --------
-    >>> list(answers(lambda i, j: True, 0, 1, range(3)))
-    [True, True, True]
-    """
+    """`answer` for each of these numbers, obtained when it is needed."""
     if type(oracle) is Faulty:  # the same, faster
         return oracle._votes(i, j, numbers)
     return (answer(oracle, i, j, number) for number in numbers)

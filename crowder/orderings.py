@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.constraints import share_table
 from crowder.engine import (
     ASKED,
     LOW,
@@ -29,8 +30,6 @@ from crowder.engine import (
     node_ask,
     node_run,
     node_walk,
-    one_table,
-    part_tables,
     settled,
 )
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
@@ -93,8 +92,8 @@ class Ordering(ABC):
     2
     """
 
-    #: Whether the crowd that answers is known to err; set by `crowder.Faulty.begin`.
-    _crowd_errs = False
+    #: Whether the crowd that answers is known to err; an oracle may set this in its method ``begin``.
+    crowd_errs = False
 
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
@@ -111,11 +110,8 @@ class Ordering(ABC):
     def next_question(self) -> tuple[int, int] | None:
         """The pair to ask about next, None at the end.
 
-        Returns
-        -------
-        tuple of int, or None
-            Two records (i, j), in either order, that are not `settled`. Calling it again before an answer is recorded
-            must return the same pair.
+        Two records (i, j), in either order, that are not `settled`. Calling it again before an answer is recorded must
+        return the same pair.
         """
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
@@ -138,13 +134,9 @@ class Ordering(ABC):
         return self._candidates.complete
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The candidate pairs and their similarities.
+        """The candidate pairs i < j, in the order (0, 1), (0, 2), ..., (1, 2), ..., and their similarities w.
 
-        Returns
-        -------
-        i, j : ndarray of int64, shape (m,)
-            Records with i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...
-        w : ndarray of float64, shape (m,)
+        Three arrays of shape (m,).
         """
         values, codes = self._candidates.listed()
         return codes >> 32, codes & LOW, values
@@ -154,26 +146,14 @@ class Ordering(ABC):
         return self._settled(*self._two((i, j)))
 
     def _settled(self, i: int, j: int) -> bool:
-        known, tables = self._knowledge, self._candidates.tables
-        if settled(known.component, known.table, i, j):
-            return True
-        return tables is not None and bool(one_table(known.ring, tables, i, j))  # not noted if it is no candidate
+        known = self._knowledge
+        return bool(settled(known.component, known.table, i, j)) or self._share_table(i, j)
+
+    def _share_table(self, i: int, j: int) -> bool:
+        return share_table(self._knowledge.ring, self._candidates.tables, i, j)
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
-        """Record an answer obtained elsewhere; an answer that is already implied has no effect.
-
-        Parameters
-        ----------
-        pair : tuple of int
-            Two records.
-        same : bool
-            Whether they refer to the same entity.
-
-        Raises
-        ------
-        ValueError
-            If they are not two different records.
-        """
+        """Record an answer obtained elsewhere; an answer that is already implied has no effect."""
         i, j = self._two(pair)
         same = validation.flag(same, "same")
         if not self._settled(i, j):
@@ -182,8 +162,6 @@ class Ordering(ABC):
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
-        if same and self._candidates.tables is not None and not self.every_pair:  # otherwise it is known already
-            self._knowledge = part_tables(self._knowledge, *self._candidates.partners, self._candidates.tables, i)
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
         try:
@@ -207,46 +185,28 @@ class Ordering(ABC):
     def ask(self) -> tuple[int, int] | None:
         """The next question, or None when every candidate pair has been asked about or is implied.
 
-        Returns
-        -------
-        tuple of int, or None
-            The pair (i, j) to ask the crowd about. Calling `ask` again before `tell` returns the same pair.
-
-        Raises
-        ------
-        ValueError
-            If `next_question` does not return two records, or returns a pair that is settled.
-
-        Notes
-        -----
-        A whole run of edge or node ordering costs O(m log n) for m candidate pairs, however many of them are asked
-        about.
+        Calling `ask` again before `tell` returns the same pair. A whole run of edge or node ordering costs O(m log n)
+        for m candidate pairs, however many of them are asked about. A ValueError if `next_question` does not return two
+        records, or returns a pair that is settled.
         """
-        if self._pending is None:
-            pair = self.next_question()
-            if pair is not None and type(self).next_question not in COMPILED:
-                pair = self._two(pair)
-                if self._settled(*pair):
-                    raise ValueError(f"{type(self).__name__}.next_question returned {pair}, which is already implied")
-            self._pending = pair
+        compiled = type(self).next_question in COMPILED
+        while self._pending is None and (pair := self.next_question()) is not None:
+            i, j = pair if compiled else self._two(pair)
+            if not compiled and settled(self._knowledge.component, self._knowledge.table, i, j):
+                raise ValueError(f"{type(self).__name__}.next_question returned {(i, j)}, which is already implied")
+            if self._share_table(i, j):  # `next_question` need not know of tables
+                self._learn(i, j, False)
+                self._knowledge.count[ASKED] -= 1  # this was no question
+            else:
+                self._pending = (i, j)
         return self._pending
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
         """Record the crowd's answer to the open question.
 
-        Parameters
-        ----------
-        pair : tuple of int
-            The pair that `ask` returned, in either order.
-        same : bool
-            Whether the two records refer to the same entity.
-
-        Raises
-        ------
-        ValueError
-            If this pair is not the open question; nothing is recorded.
-        TypeError
-            If `same` is not a boolean; nothing is recorded.
+        `pair` is what `ask` returned, in either order; `same` says whether the two records refer to the same entity.
+        A ValueError if this pair is not the open question, a TypeError if `same` is not a boolean; nothing is then
+        recorded.
         """
         if self._pending is None or (pair is not self._pending and not self._is_open(pair)):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
@@ -488,17 +448,11 @@ class NodeOrdering(Ordering):
 
 
 def unpacked(code: int) -> tuple[int, int] | None:
-    """The pair of records that compiled code has packed into one number; None for -1.
-
-    Examples
-    --------
-    >>> unpacked((3 << 32) | 5), unpacked(-1)
-    ((3, 5), None)
-    """
+    """The pair of records that compiled code has packed into one number; None for -1."""
     return None if code == -1 else (int(code >> 32), int(code & LOW))
 
 
-#: These never return a pair that is settled, so `Ordering.ask` need not check.
+#: These never return a pair that answers imply, so `Ordering.ask` need not check.
 COMPILED = {EdgeOrdering.next_question, NodeOrdering.next_question}
 
 
@@ -546,13 +500,7 @@ def node_ordering(
 
 
 def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bool) -> np.ndarray:
-    """The records in the order in which node ordering places them (n,); `order` is as for `NodeOrdering`.
-
-    Examples
-    --------
-    >>> arrival_order(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]), "expected-size", None, False)
-    array([0, 1, 2])
-    """
+    """The records in the order in which node ordering places them (n,); `order` is as for `NodeOrdering`."""
     n = pairs.n
     if isinstance(order, str) and order == "random":
         return generator.permutation(n)
@@ -562,22 +510,9 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    return listed_once(order, "order", n)
-
-
-def listed_once(records: Any, what: str, n: int | None = None) -> np.ndarray:
-    """All n records in some order, int64; ``what`` names them in the error. By default there are as many as are listed.
-
-    Examples
-    --------
-    >>> listed_once([2, 0, 1], "order")
-    array([2, 0, 1])
-    """
-    listed = np.asarray(records)
-    n = listed.size if n is None else n
-    whole = listed.dtype.kind in "iu" or not listed.size
-    if not whole or listed.shape != (n,) or not np.array_equal(np.sort(listed), np.arange(n)):
-        raise ValueError(f"{what} must list each of the {n} records, 0 to {n - 1}, once")
+    listed = np.asarray(order)
+    if (listed.size and listed.dtype.kind not in "iu") or not np.array_equal(np.sort(listed, None), np.arange(n)):
+        raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
     return listed.astype(np.int64)
 
 
@@ -609,9 +544,9 @@ def _priorities(ties: Any, m: int) -> np.ndarray:
             raise TypeError
         priority = np.asarray(exact, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}") from None
+        priority = np.empty(0)
     if priority.shape != (m,):
-        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not shape {priority.shape}")
+        raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}")
     if np.isnan(priority).any():
         raise ValueError(f"ties: the priority of candidate pair {int(np.flatnonzero(np.isnan(priority))[0])} is NaN")
     if exact.dtype.kind in "iuO" and (np.abs(priority) >= 2**53).any():

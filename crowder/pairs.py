@@ -7,7 +7,7 @@ a seed breaks ties in the same way in all three.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from crowder import validation
-from crowder.engine import LOW, Knowledge, learn_first, no_knowledge, part_all
+from crowder.constraints import first_knowledge
+from crowder.engine import Knowledge
 from crowder.sorting import by_record, edge_sort, square_sums, sums
 
-__all__ = ["Candidates", "candidates", "constrained"]
+__all__ = ["Candidates", "candidates"]
 
 #: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
 SYMMETRY_TOLERANCE = 1e-12
@@ -86,31 +86,13 @@ class Candidates:
         """Each record's sum of similarities (n,), kept for all runs with these pairs."""
         return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
-    @property
-    def constrained(self) -> bool:
-        """Whether there are known answers or tables."""
-        return self.known is not None or self.tables is not None
-
     def knowledge(self) -> Knowledge:
-        """What is known before any question; a new copy."""
-        return Knowledge(*(part.copy() for part in self._start[0])) if self.constrained else no_knowledge(self.n)
+        """What the known answers imply; a new copy."""
+        return Knowledge(*(part.copy() for part in self._first_knowledge))
 
     @cached_property
-    def _start(self) -> tuple[Knowledge, int]:
-        """What is known before any question, and the row of a known answer that contradicts earlier ones, or -1."""
-        pairs, same = (np.empty((0, 2), np.int64), np.empty(0, bool)) if self.known is None else self.known
-        tables = np.empty(0, np.int64) if self.tables is None else self.tables
-        known, row = learn_first(no_knowledge(self.n), pairs[:, 0] << 32 | pairs[:, 1], same, tables)
-        return known if self.tables is None else part_all(known, *self.partners, tables), row
-
-    @cached_property
-    def partners(self) -> tuple[np.ndarray, np.ndarray]:
-        """The records that have a candidate pair with each record: where they start, and which; empty if all do."""
-        if self.complete:
-            return np.empty(0, np.int64), np.empty(0, np.int32)
-        codes = self.listed()[1]
-        record, partner = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32].astype(np.int32)
-        return np.r_[0, np.cumsum(np.bincount(record, minlength=self.n))], partner[np.argsort(record, kind="stable")]
+    def _first_knowledge(self) -> Knowledge:
+        return first_knowledge(self)[0]
 
 
 def candidates(similarity: Any) -> Candidates:
@@ -168,110 +150,6 @@ def candidates(similarity: Any) -> Candidates:
         )
     _check_square(array)
     return Candidates(len(array), True, _square=array)
-
-
-def constrained(
-    pairs: Candidates, known: Any = None, tables: Any = None, ids: Any = None, rows: Any = None
-) -> Candidates:
-    """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
-
-    Parameters
-    ----------
-    pairs : Candidates
-    known : tuple (pairs, same), optional
-        Pairs of records (k, 2), which need not be candidates, and whether they match (k,).
-    tables : array_like, shape (n,), optional
-        The table of each record. Two records of one table never match.
-    ids, rows : list, optional
-        The identifiers of the records, and the row in which each known answer stands, for the error.
-
-    Raises
-    ------
-    ValueError
-        If these are not of that form, or the answers contradict one another or the tables.
-
-    Examples
-    --------
-    Record 2 matches 0, so it does not match 1, which stands in the same table as 0:
-
-    >>> from crowder import EdgeOrdering
-    >>> pairs = constrained(candidates([0.4, 0.9, 0.8]), tables=["a", "a", "b"])
-    >>> EdgeOrdering(pairs, rng=7).run(lambda i, j: True).queries
-    array([[0, 2]])
-    """
-    if known is not None:
-        listed, same = np.asarray(known[0]), np.asarray(known[1])
-        if not len(listed) == len(same) == 0 and (listed.shape != (len(same), 2) or listed.dtype.kind not in "iu"):
-            raise ValueError(f"known must be pairs of records (k, 2) and answers (k,), not {known!r}")
-        if len(same) and same.dtype != bool:
-            raise ValueError(f"known must have the answers True and False, not {same.tolist()!r}")
-        listed = listed.astype(np.int64).reshape(-1, 2)
-        wrong = np.flatnonzero(((listed < 0) | (listed >= pairs.n)).any(1) | (listed[:, 0] == listed[:, 1]))
-        if len(wrong):
-            pair = tuple(listed[wrong[0]].tolist())
-            raise ValueError(f"known: row {wrong[0]}, {pair}, must be two different records out of {pairs.n}, from 0")
-        known = listed, same.astype(bool)
-    made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
-    row = made._start[1]
-    if row >= 0:
-        raise ValueError(_contradiction(made, row, ids or range(made.n), rows or range(row + 1)))
-    return made
-
-
-def _contradiction(pairs: Candidates, row: int, ids: Any, rows: Any) -> str:
-    """The message for a known answer that contradicts earlier ones or the tables; it names those."""
-    assert pairs.known is not None
-    (i, j), said, listed = pairs.known[0][row].tolist(), pairs.known[1].tolist(), pairs.known[0].tolist()
-    tables, component, matches = (
-        pairs.tables,
-        pairs._start[0].component,
-        [earlier for earlier in range(row) if said[earlier]],
-    )
-
-    def chain(start: int, end: int) -> list[int]:
-        """The fewest rows of matches that join two records."""
-        joined: dict[int, list[int]] = {start: []}
-        while end not in joined:
-            for x, before in list(joined.items()):
-                for earlier in matches:
-                    if x in listed[earlier]:
-                        joined.setdefault(sum(listed[earlier]) - x, [*before, earlier])
-        return joined[end]
-
-    by_tables = False
-    if not said[row]:
-        implied = chain(i, j)
-    else:
-        apart = [(x, y, [earlier]) for earlier in range(row) if not said[earlier]
-                 for x, y in (listed[earlier], listed[earlier][::-1])]  # fmt: skip
-        if tables is not None:
-            ours, theirs = (np.flatnonzero(component == component[x]).tolist() for x in (i, j))
-            apart += [(x, y, []) for x in ours for y in theirs if tables[x] == tables[y]]
-        x, y, between = next(p for p in apart if component[p[0]] == component[i] and component[p[1]] == component[j])
-        implied, by_tables = [*chain(i, x), *between, *chain(y, j)], not between
-    why = [", ".join(f"row {rows[earlier]}" for earlier in sorted(implied))] * bool(implied) + [
-        "the tables"
-    ] * by_tables
-    return (
-        f"known: row {rows[row]} says that records {ids[i]!r} and {ids[j]!r} are "
-        f"{'the same' if said[row] else 'different'}, against {' and '.join(why)}; correct or remove one of them"
-    )
-
-
-def unconstrained(pairs: Candidates, what: str) -> Candidates:
-    """The candidate pairs, if they have no known answers or tables; ``what`` does not take these.
-
-    Raises
-    ------
-    ValueError
-        If they have.
-    """
-    if pairs.constrained:
-        raise ValueError(
-            f"similarity must have no known answers or tables for {what}, which cannot use them: pass the plain "
-            "similarities, or use EdgeOrdering or NodeOrdering"
-        )
-    return pairs
 
 
 def _condensed_n(m: int) -> int:

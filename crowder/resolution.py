@@ -89,27 +89,11 @@ class Resolution:
         return int(self.answers.sum())
 
     def recall(self, labels: ArrayLike) -> np.ndarray:
-        """Share of the truly matching pairs that the answers have established, after each question.
+        """Share of the truly matching pairs that the answers have established, after each question (n_queries + 1,).
 
-        Parameters
-        ----------
-        labels : array_like, shape (n,)
-            True cluster of each record.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_queries + 1,)
-            ``recall[q]`` is the recall after q questions; all ones if the truth has no matching pair.
-
-        Raises
-        ------
-        ValueError
-            If there is not one label for each record.
-
-        Notes
-        -----
-        A pair is established when its records are in the same component, so wrong merges do not lower recall; they
-        lower `precision`. O(q + n log n).
+        ``recall[0]`` is the recall before any question; all are ones if the true labels (n,) have no matching pair. A
+        pair is established when its records are in the same component, so wrong merges do not lower recall; they lower
+        `precision`. O(q + n log n). A ValueError if there is not one label for each record.
 
         Examples
         --------
@@ -120,27 +104,11 @@ class Resolution:
         return right / total if total else np.ones(self.n_queries + 1)
 
     def precision(self, labels: ArrayLike) -> np.ndarray:
-        """Share of truly matching pairs among those that the answers have joined, after each question.
+        """Share of truly matching pairs among those that the answers have joined, after each question (n_queries + 1,).
 
-        Parameters
-        ----------
-        labels : array_like, shape (n,)
-            True cluster of each record.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_queries + 1,)
-            ``precision[q]`` is the precision after q questions; 1 as long as no pair is joined.
-
-        Raises
-        ------
-        ValueError
-            If there is not one label for each record.
-
-        Notes
-        -----
-        A pair is joined when its records are in the same component, whether or not it was asked about: one wrong match
-        between components of a and b records joins ab pairs. O(q + n log n).
+        It is 1 as long as no pair is joined. A pair is joined when its records are in the same component, whether or
+        not it was asked about: one wrong match between components of a and b records joins ab pairs. Cost and errors
+        as for `recall`.
 
         Examples
         --------
@@ -193,27 +161,16 @@ def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) 
 
 
 def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
-    """Cluster sizes as an array of integers, checked.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer.
-
-    Examples
-    --------
-    >>> cluster_sizes([3, 2])
-    array([3, 2])
-    """
+    """Cluster sizes as an array of integers, or a ValueError if one is not a positive integer."""
     try:
-        sizes = np.asarray(sizes)
+        array = np.asarray(sizes)
     except ValueError:
-        raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}") from None
-    if sizes.ndim != 1 or (len(sizes) and (sizes.dtype.kind not in "iu" or (sizes < 1).any())):
-        raise ValueError(f"cluster sizes must be positive integers, not {sizes.tolist()}")
-    if len(sizes) and sum(sizes.tolist()) > MOST_RECORDS:
-        raise ValueError(f"cluster sizes must sum to at most {MOST_RECORDS}, not {sum(sizes.tolist())}")
-    return sizes.astype(np.int64)
+        array = np.zeros(1)
+    if array.ndim != 1 or (len(array) and (array.dtype.kind not in "iu" or (array < 1).any())):
+        raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}")
+    if len(array) and (total := sum(array.tolist())) > MOST_RECORDS:
+        raise ValueError(f"cluster sizes must sum to at most {MOST_RECORDS}, not {total}")
+    return array.astype(np.int64)
 
 
 def ideal_queries(sizes: ArrayLike) -> int:
@@ -283,6 +240,7 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
 
 
 def by_first_record(clusters: Any) -> np.ndarray:
+    """The same clusters, numbered in order of their first record."""
     clusters = np.asarray(clusters)
     _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)

@@ -1,8 +1,10 @@
-"""Checks of arguments. Each raises an error that names the argument, before anything is computed from it."""
+"""Checks of arguments, made before anything is computed from them.
+
+Each returns the value, or raises a TypeError or ValueError in which ``what`` names the argument.
+"""
 
 from __future__ import annotations
 
-import inspect
 import operator
 import os
 import sys
@@ -24,25 +26,7 @@ Seed: TypeAlias = int | np.random.Generator
 
 
 def whole(value: Any, what: str, *, least: int = 0) -> int:
-    """A whole number, at least `least`; ``what`` names it in the error.
-
-    Raises
-    ------
-    TypeError
-        If it is not an integer. Booleans and floats such as 3.0 are rejected too, since they usually indicate a
-        mistake.
-    ValueError
-        If it is too small.
-
-    Examples
-    --------
-    >>> whole(np.int64(3), "the number of votes")
-    3
-    >>> whole(2.5, "the number of votes")
-    Traceback (most recent call last):
-    ...
-    TypeError: the number of votes must be a whole number, not 2.5
-    """
+    """A whole number, at least `least`."""
     if type(value) is int and value >= least:  # the common case, checked fast
         return value
     try:
@@ -57,67 +41,21 @@ def whole(value: Any, what: str, *, least: int = 0) -> int:
 
 
 def kind(value: Any, wanted: type | tuple[type, ...], what: str) -> Any:
-    """The value, if it is an instance of the types wanted; ``what`` states the requirement in the error.
-
-    Raises
-    ------
-    TypeError
-        If it has another type.
-
-    Examples
-    --------
-    >>> kind(None, list, "evidence must be a list")
-    Traceback (most recent call last):
-    ...
-    TypeError: evidence must be a list, not None
-    """
+    """The value, if it is an instance of the types wanted; ``what`` states the requirement."""
     if not isinstance(value, wanted):
         raise TypeError(f"{what}, not {not_a_class(value, what)!r}")
     return value
 
 
 def not_a_class(value: Any, what: str) -> Any:
-    """The value, unless it is a class where an object is needed; ``what`` states the requirement in the error.
-
-    Raises
-    ------
-    TypeError
-        If it is a class. The message shows how to call it.
-
-    Examples
-    --------
-    >>> from crowder import Truth
-    >>> not_a_class(Truth, "ordering must be an ordering")
-    Traceback (most recent call last):
-    ...
-    TypeError: ordering must be an ordering, not the class Truth: call it first, Truth(labels)
-    """
+    """The value, unless it is a class, such as `Truth`, instead of an object; ``what`` states the requirement."""
     if isinstance(value, type):
-        try:
-            parameters = list(inspect.signature(value).parameters.values())
-        except ValueError:  # some built-in classes have none
-            parameters = []
-        needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-        needed += ["rng=..."] * any(p.name == "rng" for p in parameters)
-        call = f"{value.__name__}({', '.join(needed)})"
-        raise TypeError(f"{what}, not the class {value.__name__}: call it first, {call}")
+        raise TypeError(f"{what}, not the class {value.__name__}; call it first, as in {value.__name__}(...)")
     return value
 
 
 def numbers(value: Any, what: str) -> np.ndarray:
-    """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted. ``what`` names them in the
-    error.
-
-    Raises
-    ------
-    TypeError
-        If one of them is not a real number.
-
-    Examples
-    --------
-    >>> numbers([1, 0.5], "means")
-    array([1. , 0.5])
-    """
+    """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO" or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
@@ -128,18 +66,7 @@ def numbers(value: Any, what: str) -> np.ndarray:
 
 
 def expression(value: Any, what: str) -> sp.Expr:
-    """A sympy expression. Text is refused, because sympy would evaluate it as Python. ``what`` names it in the error.
-
-    Raises
-    ------
-    TypeError
-        If it is not a sympy expression.
-
-    Examples
-    --------
-    >>> expression(2, "t")
-    2
-    """
+    """A sympy expression. Text is refused, because sympy would evaluate it as Python."""
     import sympy as sp
 
     try:
@@ -153,50 +80,20 @@ def expression(value: Any, what: str) -> sp.Expr:
 
 
 def is_symbolic(value: Any) -> bool:
-    """Whether the value is a sympy object. This does not import sympy: without it there can be no such value.
-
-    Examples
-    --------
-    >>> is_symbolic(0.5)
-    False
-    """
+    """Whether the value is a sympy object. This does not import sympy: without it there can be no such value."""
     sympy = sys.modules.get("sympy")
     return sympy is not None and isinstance(value, sympy.Basic)
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or False; ``what`` names it in the error. Truthiness is not enough: the text "no" would count as true.
-
-    Raises
-    ------
-    TypeError
-        If it is neither True nor False.
-
-    Examples
-    --------
-    >>> flag("no", "printed")
-    Traceback (most recent call last):
-    ...
-    TypeError: printed must be True or False, not 'no'
-    """
+    """True or False. Truthiness is not enough: the text "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what} must be True or False, not {value!r}")
     return bool(value)
 
 
 def probability(value: Any, what: str) -> Any:
-    """A probability, in [0, 1]; ``what`` names it in the error.
-
-    Raises
-    ------
-    ValueError
-        If it is not a number in [0, 1].
-
-    Examples
-    --------
-    >>> probability(0.25, "the error")
-    0.25
-    """
+    """A probability, in [0, 1]."""
     try:
         inside = not isinstance(value, (bool, np.bool_)) and np.ndim(value) == 0 and bool(0 <= value <= 1)
     except (TypeError, ValueError):  # text, or a list
@@ -207,25 +104,12 @@ def probability(value: Any, what: str) -> Any:
 
 
 def generator(rng: Any, why: str) -> np.random.Generator:
-    """A generator, from a seed or a generator; ``why`` names what is random, for the error.
-
-    Raises
-    ------
-    ValueError
-        If it is None or a negative seed.
-    TypeError
-        If it is neither a seed nor a generator.
-
-    Examples
-    --------
-    >>> int(generator(7, "errors").integers(100))
-    94
-    """
+    """A generator, from a seed or a generator; ``why`` names what is random."""
     if rng is None:
         raise ValueError(f"pass rng=, a seed or a numpy.random.Generator: {why} must be reproducible")
-    if isinstance(rng, (bool, np.bool_, str)):
-        raise TypeError(f"rng must be a seed (a whole number, 0 or more) or a numpy.random.Generator, not {rng!r}")
     try:
+        if isinstance(rng, (bool, np.bool_, str)):
+            raise TypeError
         return np.random.default_rng(rng)
     except TypeError:
         message = f"rng must be a seed (a whole number, 0 or more) or a numpy.random.Generator, not {rng!r}"
@@ -235,20 +119,7 @@ def generator(rng: Any, why: str) -> np.random.Generator:
 
 
 def labels(values: Any, n: int | None = None) -> np.ndarray:
-    """The cluster of each record, numbered 0, 1, ... in sorted order of the given values, shape (n,), int64.
-
-    Raises
-    ------
-    ValueError
-        If there is not one label for each record (``n``, where given), or a label is missing.
-    TypeError
-        If they have types that cannot be compared, such as text and numbers.
-
-    Examples
-    --------
-    >>> labels(["b", "a", "b"])
-    array([1, 0, 1])
-    """
+    """The cluster of each record, numbered 0, 1, ... in sorted order of the given values, shape (n,), int64."""
     if isinstance(values, (str, bytes, dict, set)):
         raise ValueError(f"labels must be a sequence with one label for each record, not {values!r}")
     try:
@@ -286,40 +157,14 @@ def _absent(array: np.ndarray) -> np.ndarray:
 
 
 def path(value: Any, what: str = "path") -> str:
-    """The name of a file; ``what`` names the argument in the error.
-
-    Raises
-    ------
-    TypeError
-        If it is neither text nor a path.
-
-    Examples
-    --------
-    >>> path(None)
-    Traceback (most recent call last):
-    ...
-    TypeError: path must be the name of a file, not None
-    """
+    """The name of a file."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what} must be the name of a file, not {value!r}")
     return os.fspath(value)
 
 
 def model(value: Any) -> Any:
-    """A model of similarities: an object with densities f_g and f_r.
-
-    Raises
-    ------
-    TypeError
-        If it has no such densities.
-
-    Examples
-    --------
-    >>> model("dist1")
-    Traceback (most recent call last):
-    ...
-    TypeError: model must be a SimilarityModel, such as crowder.dist1(0.2), not 'dist1'
-    """
+    """A model of similarities: an object with densities f_g and f_r."""
     if not (hasattr(value, "green") and hasattr(value, "red")):
         raise TypeError(f"model must be a SimilarityModel, such as crowder.dist1(0.2), not {value!r}")
     return value

@@ -29,7 +29,8 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.engine import LOW, Knowledge, apart, edge_ask, open_pairs
+from crowder.constraints import open_pairs, share_table
+from crowder.engine import LOW, Knowledge, apart, edge_ask
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
@@ -361,9 +362,9 @@ class Audit(Ordering):
         random."""
         known = self.ordering._knowledge
         if self._listed:
-            self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
+            self._pool = open_pairs(self._pool[self._at[0] :], known, self._candidates.tables)
         else:
-            codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+            codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
             self._pool, self._listed = self._rng.permutation(codes), True
         self._at[0] = 0
 
@@ -377,6 +378,9 @@ class Audit(Ordering):
                 return None
             known, before = self.ordering._knowledge, int(self._at[0])
             code = edge_ask(self._pool, self._at, known.component, known.table)
+            while code != -1 and share_table(known.ring, self._candidates.tables, code >> 32, code & LOW):
+                self._at[0] += 1
+                code = edge_ask(self._pool, self._at, known.component, known.table)
             self._add_draws(before, int(self._at[0]))
             if self._is_certified():
                 self._reason = "recall"
@@ -454,13 +458,13 @@ class Audit(Ordering):
     def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
         """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
         component = known.component.astype(np.int64)
-        if self.every_pair:
+        if self.every_pair and self._candidates.tables is None:
             sizes = np.bincount(component)
             weight, count = _products(sizes[sizes > 0])
             low, high = apart(known)
             differ = sizes[low] * sizes[high]
             return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
-        codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
+        codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
         a, b = component[codes >> 32], component[codes & LOW]
         weight = np.unique(np.minimum(a, b) << 32 | np.maximum(a, b), return_counts=True)[1]
         return weight, np.ones(len(weight), np.int64)
@@ -488,7 +492,7 @@ class Audit(Ordering):
             middle = (low + high) // 2
             low, high = (low, middle) if self._rejected(middle) else (middle, high)
         return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
-                       self._hits, self._expected, self._reason, self._crowd_errs,
+                       self._hits, self._expected, self._reason, self.crowd_errs,
                        "all pairs" if self.every_pair else "candidate pairs", known=plain.known)  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.voting import majority_error
+from crowder.oracles import majority_error
 
 __all__ = ["PRIOR", "ErrorRates", "Prior", "learn_errors"]
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.constraints import unconstrained
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
-from crowder.pairs import candidates, unconstrained
+from crowder.pairs import candidates
 
 __all__ = ["RevisingOrdering"]
 

@@ -169,7 +169,7 @@ class Stopping(Ordering):
         """The clusters that follow from the answers so far, and the pairs of clusters that these leave open."""
         self._take_in()
         plain, (pairs, chance) = super().resolution, self._left_open()
-        return Stopped(plain.queries, plain.answers, plain.clusters, pairs, chance, self._crowd_errs, known=plain.known)
+        return Stopped(plain.queries, plain.answers, plain.clusters, pairs, chance, self.crowd_errs, known=plain.known)
 
     def next_question(self) -> tuple[int, int] | None:
         self._take_in()

@@ -244,14 +244,18 @@ def absorb_known(summed: SummedEvidence, pairs: Candidates, place: np.ndarray) -
 
     Every pair is a candidate, so two records of one table are noted as different, and so are the clusters they join.
     """
-    if not pairs.constrained:
+    if pairs.known is None and pairs.tables is None:
         return
     if pairs.known is not None:
         for (i, j), same in zip(place[pairs.known[0]], pairs.known[1], strict=True):
             if same and summed.name[i] != summed.name[j]:
                 absorb(summed, i, j, True)
         summed.asked[place[pairs.known[0]]] = True
-    low, high = (summed.name[place[side]] for side in apart(pairs.knowledge()))
+    low, high = apart(pairs.knowledge())
+    if pairs.tables is not None:
+        i, j = np.nonzero(np.triu(np.equal.outer(pairs.tables, pairs.tables), 1))
+        low, high = np.r_[low, i], np.r_[high, j]
+    low, high = summed.name[place[low]], summed.name[place[high]]
     summed.total[low, high] = summed.total[high, low] = SETTLED
     rank(summed)
 

@@ -24,7 +24,8 @@ from scipy import sparse
 from crowder import validation
 from crowder.beyond.audit import Audit
 from crowder.beyond.evidence_ordering import EvidenceOrdering
-from crowder.engine import LOW, open_pairs
+from crowder.constraints import open_pairs
+from crowder.engine import LOW
 from crowder.oracles import Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
@@ -197,7 +198,7 @@ def waste_free_questions(ahead: Ordering, size: int) -> list[tuple[int, int]]:
             ahead.tell(pair, not (isinstance(ahead, Audit) and ahead.auditing))
         return chosen
     left = len(np.unique(ahead._knowledge.component))
-    for code in open_pairs(ahead._walk.codes, ahead._knowledge.component, ahead._knowledge.table).tolist():
+    for code in open_pairs(ahead._walk.codes, ahead._knowledge, ahead._candidates.tables).tolist():
         i, j = code >> 32, code & LOW
         if len(chosen) == size or left == 1:
             break

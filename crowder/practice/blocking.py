@@ -14,7 +14,7 @@ from scipy import sparse
 
 from crowder import validation
 from crowder.pairs import MOST_RECORDS
-from crowder.scale.parquet import import_scale, open_database
+from crowder.practice.parquet import import_scale, open_database
 from crowder.similarity import OneToMany, Records, characters, one_to_many, texts
 
 __all__ = ["candidate_pairs"]

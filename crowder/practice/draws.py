@@ -20,9 +20,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.special import expit, ndtr
 
-from crowder.engine import Knowledge, no_knowledge, random_run, replay
 from crowder.pairs import Candidates
 
 __all__ = ["Draw", "draw_clusterings"]
@@ -86,30 +86,27 @@ def draw_clusterings(pairs: Candidates, asked: Any, same: Any, number: int, *, r
     (True, {1})
     """
     falling, codes = pairs.sorted
-    size, table = np.ones(pairs.n, np.int64), np.zeros(pairs.n, np.int64)
+    tables = np.zeros(pairs.n, np.int64)  # as bits
     if pairs.tables is not None:
-        table = np.where(pairs.tables < 63, 1 << pairs.tables.clip(max=62), 0)
+        tables = np.where(pairs.tables < 63, 1 << pairs.tables.clip(max=62), 0)
     given, answered = _packed(*(pairs.known or ((), ()))), _packed(asked, same)
-    knowledge, first, before, free, log_first = replay(no_knowledge(pairs.n), *given, size, table)
-    knowledge, new, at, found, log_size = replay(knowledge, *answered, size, table)
-    at, found = np.r_[0 * before, at], np.r_[free, found]
+    said_about, said = np.r_[given[0], answered[0]], np.r_[given[1], answered[1]]
+    new, log_size = informative(tables, said_about, said)
     edges = np.unique(np.geomspace(1, len(codes) + 1, 1000).astype(int)) - 1
     level, width = _level(falling, falling[(edges[1:] + edges[:-1]) // 2]), np.diff(edges)
     values, listed = pairs.listed()
-    codes_said, said = (np.r_[part[first], more[new]] for part, more in zip(given, answered, strict=True))
-    place = np.searchsorted(listed, codes_said)
+    place = np.searchsorted(listed, said_about[new])
     place[place == len(listed)] = 0
-    seen = listed[place] == codes_said if len(listed) else np.zeros(len(said), bool)
-    known = _level(falling, -values[place[seen]]), np.r_[log_first, log_size][seen], said[seen]
+    seen = listed[place] == said_about[new] if len(listed) else np.zeros(len(new), bool)
+    known = _level(falling, -values[place[seen]]), log_size[seen], said[new][seen]
     draws = []
     for half, unlike, g, soft in _parameters(pairs.n, known, number, rng):
         left = np.cumsum((width * expit(_log_odds(half - level, unlike, soft)))[::-1])[::-1]
         stop = edges[np.argmax(left < NEGLIGIBLE)] if len(left) and left[-1] < NEGLIGIBLE else len(codes)
-        copied = Knowledge(*(part.copy() for part in knowledge)), size.copy(), table.copy()
-        labels, more, gained, end = random_run(
-            *copied, falling, codes, stop, half, unlike, TAIL, g, soft, 1 - LAPSE, rng
+        run = random_run(
+            tables, said_about, said, len(given[0]), falling, codes, stop, half, unlike, TAIL, g, soft, 1 - LAPSE, rng
         )
-        draws.append(Draw(labels, np.r_[at, len(new) + more], np.r_[found, gained], len(new) + end))
+        draws.append(Draw(*run))
     return draws
 
 
@@ -158,3 +155,140 @@ def _scaled(z: np.ndarray, n: int) -> np.ndarray:
     median, spread = np.array([(HALF[0] * n, HALF[1]), UNLIKE, SIZE]).T
     half, unlike, log_g = (np.log(median) + spread * z[:, :3]).T
     return np.c_[half, unlike, np.exp(log_g), SHARP + (SOFT - SHARP) * ndtr(z[:, 3]) ** 2]
+
+
+# --- Runs of edge ordering with random answers -----------------------------------------------------------------------
+
+
+class Groups(NamedTuple):
+    """Groups of records that match, and what they differ from.
+
+    `name` gives the group of each record, `ring` links its members in a circle; by group, `size` counts them, `tables`
+    has the set of their tables as bits, and `last` is an entry of the circle of its non-matches, or -1. An entry is a
+    record that differs (`other`); entries are linked by `link`. The number of entries is in ``count[0]``.
+    """
+
+    name: np.ndarray
+    ring: np.ndarray
+    size: np.ndarray
+    tables: np.ndarray
+    last: np.ndarray
+    link: np.ndarray
+    other: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # a field of this name hides a method of tuples
+
+
+@njit(cache=True)
+def _groups(tables, answers):
+    n = len(tables)
+    return Groups(
+        np.arange(n), np.arange(n), np.ones(n, np.int64), tables.copy(), np.full(n, -1),
+        np.empty(2 * answers, np.int64), np.empty(2 * answers, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _key(a, b):
+    return min(a, b) << 32 | max(a, b)
+
+
+@njit(cache=True)
+def _settle(groups, apart, i, j, same):
+    """Record an answer about records of two groups not known to differ; `apart` has the keys of those known to."""
+    name, ring, size, last, link, other = groups.name, groups.ring, groups.size, groups.last, groups.link, groups.other
+    a, b = name[i], name[j]
+    if not same:
+        apart.add(_key(a, b))
+        for group, differs in ((a, j), (b, i)):
+            e = groups.count[0]
+            groups.count[0] += 1
+            other[e], link[e] = differs, e
+            if last[group] >= 0:
+                link[e], link[last[group]] = link[last[group]], e
+            last[group] = e
+        return
+    if size[a] < size[b]:
+        a, b = b, a
+    size[a] += size[b]
+    groups.tables[a] |= groups.tables[b]
+    member = b
+    while name[member] == b:
+        name[member] = a
+        member = ring[member]
+    ring[a], ring[b] = ring[b], ring[a]
+    if last[b] < 0:
+        return
+    e = last[b]
+    while True:  # a now differs from everything that b differs from
+        apart.add(_key(a, name[other[e]]))
+        e = link[e]
+        if e == last[b]:
+            break
+    if last[a] >= 0:
+        link[last[a]], link[last[b]] = link[last[b]], link[last[a]]
+    last[a] = last[b]
+
+
+@njit(cache=True)
+def informative(tables, codes, same):
+    """Which answers earlier ones do not imply, and the logarithm of the number of pairs between the two groups then."""
+    groups, apart = _groups(tables, len(codes)), {np.int64(-1)}
+    new, log_size = np.empty(len(codes), np.int64), np.empty(len(codes), np.float64)
+    count = 0
+    for q in range(len(codes)):
+        i, j = codes[q] >> 32, codes[q] & 0xFFFFFFFF
+        a, b = groups.name[i], groups.name[j]
+        if a != b and _key(a, b) not in apart:
+            new[count], log_size[count] = q, np.log(groups.size[a] * groups.size[b])
+            count += 1
+            _settle(groups, apart, i, j, same[q])
+    return new[:count].copy(), log_size[:count].copy()
+
+
+@njit(cache=True)
+def random_run(tables, said_about, said, free, falling, codes, stop, half, unlike, tail, g, soft, most, rng):
+    """Edge ordering after some answers, of which the first `free` were no questions, with random ones from there.
+
+    They are "same" with the odds of this module up to position `stop`, and "different" thereafter, or if the groups
+    share a table. The similarities are negated, as `crowder.sorting.edge_sort` returns them; `half` and `unlike` are
+    logarithms. Returns the fields of a `Draw`.
+    """
+    n = len(tables)
+    at, found = np.empty(n, np.int64), np.empty(n, np.int64)
+    groups, apart = _groups(tables, len(said) + len(codes)), {np.int64(-1)}
+    name, size = groups.name, groups.size
+    asked, merges, alike = 0, 0, 0
+    steep = flat = 0.0
+    countable = 2 * len(codes) == n * (n - 1) and not np.any(tables)
+    for q in range(len(said) + len(codes)):
+        p = q - len(said)
+        if p == stop and countable:
+            break
+        if p == alike:  # the next pairs that are equally similar, which share their mean rank
+            while alike < len(codes) and falling[alike] == falling[p]:
+                alike += 1
+            above = half - np.log((p + 1 + alike) / 2)
+            steep, flat = above / soft, unlike + tail * above
+        code = codes[p] if p >= 0 else said_about[q]
+        i, j = code >> 32, code & 0xFFFFFFFF
+        a, b = name[i], name[j]
+        if a == b or _key(a, b) in apart or (p >= 0 and groups.tables[a] & groups.tables[b]):
+            continue
+        asked += q >= free
+        pairs = size[a] * size[b]
+        if p < 0:
+            same = said[q]
+        else:
+            odds = max(steep, flat) + np.log1p(np.exp(-abs(steep - flat))) - g * np.log(pairs)
+            same = p < stop and rng.random() * (1 + np.exp(-odds)) < most
+        _settle(groups, apart, i, j, same)
+        if same:
+            at[merges], found[merges] = asked, pairs
+            merges += 1
+    if countable and stop < len(codes):  # every two groups that are not known to differ are asked about once more
+        k = (name == np.arange(n)).sum()
+        asked += k * (k - 1) // 2
+        for key in apart:
+            low, high = key >> 32, key & 0xFFFFFFFF
+            asked -= key != -1 and name[low] == low and name[high] == high
+    return name, at[:merges].copy(), found[:merges].copy(), asked

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.oracles import Truth
+from crowder.oracles import Truth, odd
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
 from crowder.practice.batch import name_and_class, ordering_with_answers, pilot, question_batch
 from crowder.practice.draws import Draw, draw_clusterings
 from crowder.similarity import SIMILARITIES, compute
-from crowder.voting import odd
 
 __all__ = ["Plan", "pairs_of"]
 
@@ -157,7 +156,8 @@ class Plan:
         return draw_clusterings(self.candidates, *self.answers, number, rng=np.random.default_rng([self.seed, 1]))
 
     def _best(self) -> tuple[str, str]:
-        evidence = self.candidates.complete and self.candidates.n <= MOST_EVIDENCE and not self.candidates.constrained
+        plain = self.candidates.known is None and self.candidates.tables is None
+        evidence = plain and self.candidates.complete and self.candidates.n <= MOST_EVIDENCE
         names = ["edge", "node", "evidence"][: 2 + evidence]
         asked = {name: int(np.median([run.until(self.target) for run in self._runs(name, FEW)])) for name in names}
         best = min(names, key=asked.__getitem__)

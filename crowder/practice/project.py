@@ -25,7 +25,8 @@ import numpy as np
 import pandas as pd
 
 from crowder import files
-from crowder.pairs import Candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import Candidates
 from crowder.practice import sheets
 from crowder.practice.batch import pilot, question_batch
 from crowder.practice.journal import Journal, read

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from crowder import validation
 from crowder.beyond.answers import as_vote
-from crowder.pairs import Candidates, candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import Candidates, candidates
 from crowder.resolution import by_first_record
 
 __all__ = ["ScoredPairs", "from_pairs"]

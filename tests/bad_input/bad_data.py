@@ -7,7 +7,6 @@ from bad_material import PEOPLE, M, Row, cut_parquet, file, folder, new, out, pa
 
 import crowder as cr
 from crowder.people import people
-from crowder.scale.parquet import chunks_by_arrival, expected_sizes
 
 SCORED = pd.DataFrame({"left": ["a", "a"], "right": ["b", "c"], "score": [0.9, 0.4]})
 
@@ -87,9 +86,6 @@ TABLE = {
     ],
     "Pairs from Parquet files": [
         Row(lambda: next(cr.chunks_from_parquet(new())), OSError, "IO Error: No files found that match the pattern"),
-        Row(lambda: expected_sizes(parquet(), 2), ValueError, "n, the number of records, must exceed the records of"),
-        Row(lambda: expected_sizes(parquet(), 2**31), ValueError, "n, the number of records, must be at most"),
-        Row(lambda: next(chunks_by_arrival(parquet(), [1, 1])), ValueError, "arrivals must list each of the 2"),
         Row(lambda: next(cr.chunks_from_parquet(folder())), OSError, "IO Error: No files found that match the"),
         Row(lambda: next(cr.chunks_from_parquet(file("a.parquet", "hello"))),
             ValueError, "Invalid Input Error: File 'a.parquet' too small to be a Parquet"),
@@ -121,16 +117,6 @@ TABLE = {
         Row(lambda: cr.write_candidates(out(), [([0], [1], [0.5])]), ValueError, "similarity must"),
         Row(lambda: cr.write_candidates(folder(), [0.5]), IsADirectoryError, "path must"),
         Row(lambda: cr.write_candidates(None, [0.5]), TypeError, "path must"),
-    ],
-    "Numbering records": [
-        Row(lambda: cr.number_records(new(), out()), OSError, "IO Error: No files found that match the pattern"),
-        Row(lambda: cr.number_records(parquet(w=[nan, 5.0]), out()), ValueError, "rows of out.parquet must"),
-        Row(lambda: cr.number_records(parquet(i=["a", None], j=["b", "c"]), out()),
-            ValueError, "rows of out.parquet must"),
-        Row(lambda: cr.number_records(parquet(i=["a", "b"], j=[1, 2]), out()), ValueError, "columns 'i' and 'j' must"),
-        Row(lambda: cr.number_records(parquet(), folder()), IsADirectoryError, "out must"),
-        Row(lambda: cr.number_records(parquet(i=["a", "b"], j=["a", "c"]), out()),
-            ValueError, "rows of out.parquet must"),
     ],
     "Scored pairs": [
         Row(lambda: cr.from_pairs("pairs.csv"), TypeError, "frame must be a table, such as a DataFrame"),

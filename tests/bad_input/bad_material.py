@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 import crowder as cr
@@ -29,7 +28,6 @@ PLACE = {"folder": None}
 V = [0.9, 0.8, 0.1]  # similarities of three records
 M = cr.dist1(0.2)
 U = cr.uniform()
-F = pd.DataFrame({"x": [1]})
 TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
@@ -52,13 +50,6 @@ def file(name, content):
     path = Path(new(name))
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return str(path)
-
-
-def loop():
-    """A link to itself."""
-    path = new()
-    os.symlink(path, path)
-    return path
 
 
 def database(*statements):
@@ -97,25 +88,6 @@ def pairs_of(*entries, n=3):
     return sparse.coo_array((w, (i, j)), shape=(n, n))
 
 
-def broken_csr():
-    """SciPy looks at the places when a matrix is made, and not again."""
-    matrix = pairs_of((0, 1, 0.5)).tocsr()
-    matrix.indices[0] = 7
-    return matrix
-
-
-def broken_coo():
-    matrix = pairs_of((0, 1, 0.5))
-    matrix.coords[0][0] = -4
-    return matrix
-
-
-def broken_lengths():
-    matrix = pairs_of((0, 1, 0.5))
-    matrix.data = np.array([0.5, 0.6])
-    return matrix
-
-
 def edge():
     return cr.EdgeOrdering(V, rng=7)
 
@@ -127,19 +99,8 @@ def asking():
     return ordering
 
 
-def told_once():
-    ordering = asking()
-    ordering.tell((0, 1), True)
-    return ordering
-
-
 def done():
     return cr.Resolution([[0, 1]], [True], [0, 0, 1])
-
-
-def breaks():
-    yield [0], [1], [0.5]
-    raise OSError("the disk is gone")
 
 
 def fresh():
@@ -171,7 +132,3 @@ def shut_journal():
     journal = fresh()
     journal.close()
     return journal
-
-
-def nothing(rng):
-    return {"x": 1}

@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
-from crowder.pairs import candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 
 MODEL = cr.dist1(0.3)
 

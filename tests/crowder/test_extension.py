@@ -42,14 +42,6 @@ def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
     assert cr.ideal_queries(data.sizes) <= result.n_queries <= data.n - 5 + 15 * 14 // 2
 
 
-def test_asked_one_by_one_and_run_at_once_it_is_the_same_run(data):
-    ordering, crowd = LeastKnownFirst(data.condensed, rng=7), cr.Truth(data.labels)
-    while (pair := ordering.ask()) is not None:
-        ordering.tell(pair, crowd(*pair))
-    again = LeastKnownFirst(data.condensed, rng=7).run(crowd)
-    assert ordering.resolution.queries.tolist() == again.queries.tolist()
-
-
 def test_a_sparse_similarity_serves_too(data):
     similarity, labels = cr.synthetic_candidates([4, 3, 2], 20, cr.dist1(0.3), rng=7)
     result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))

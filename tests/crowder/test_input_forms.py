@@ -13,7 +13,6 @@ from instances import (
     by_hand,
     complete,
     edge,
-    how_many,
     instances,
     law,
     node,
@@ -26,8 +25,6 @@ from scipy import sparse
 import crowder as cr
 from crowder.orderings import SIZE_DECIMALS, expected_sizes
 from crowder.pairs import SYMMETRY_TOLERANCE, candidates
-
-how_many = pytest.fixture(scope="module", autouse=True)(how_many)
 
 
 def square(instance, diagonal=0.0):

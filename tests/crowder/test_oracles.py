@@ -1,15 +1,17 @@
-"""Crowds that err, and votes among them: rates, reproducibility, and what the orderings make of wrong answers."""
+"""Crowds that err, and votes among them: rates, reproducibility, and the probabilities of majorities."""
+
+from fractions import Fraction
+from itertools import product
+from math import exp, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import sparse
-from scipy.stats import binom, binomtest
+import sympy as sp
+from scipy import stats
+from scipy.stats import binomtest
 
 import crowder as cr
-from crowder.oracles import answers
-from crowder.voting import majority_error
+from crowder.oracles import answers, expected_answers, majority_error, votes_needed
 
 TRUTH = cr.Truth(np.zeros(200, dtype=int))  # everything matches: an answer is wrong if it is False
 PAIRS = [(i, j) for i in range(200) for j in range(i + 1, 200)]
@@ -83,43 +85,6 @@ def test_votes_do_not_help_against_errors_that_repeat():
     assert np.array_equal(wrong(one, PAIRS[:2000]), wrong(cr.MajorityVote(many, 9), PAIRS[:2000]))
 
 
-def test_asking_several_members_of_a_cluster_helps_against_errors_that_repeat():
-    """The paper's remark: record 0 put to the members 1, ..., 9 of its cluster gives nine independent answers."""
-    errors = [sum(wrong(cr.Faulty(TRUTH, 0.3, rng=seed, persistent=True), PAIRS[:9])) for seed in range(2000)]
-    mistaken = int((np.array(errors) > 4).sum())
-    assert binomtest(mistaken, 2000, binom.sf(4, 9, 0.3)).pvalue > 1e-6
-
-
-@st.composite
-def faulty_runs(draw):
-    n = draw(st.integers(1, 10))
-    m = n * (n - 1) // 2
-    values = np.array(draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)), dtype=float) / 3
-    kept = np.array(draw(st.lists(st.booleans(), min_size=m, max_size=m)), dtype=bool)
-    labels = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    return values, kept, labels, draw(st.sampled_from([0.1, 0.5, 1.0])), draw(st.integers(0, 2**32))
-
-
-@pytest.mark.parametrize("run", [cr.edge_ordering, cr.node_ordering])
-@pytest.mark.parametrize("persistent", [False, True])
-@given(instance=faulty_runs())
-@settings(max_examples=80, deadline=None)
-def test_orderings_bear_wrong_answers(run, persistent, instance):
-    """Whatever is answered: each pair is asked once at most, and the clusters fit every answer. A pair that is implied
-    is not asked, so answers cannot contradict one another; a wrong one is simply believed."""
-    values, kept, labels, error, seed = instance
-    n = len(labels)
-    i, j = np.triu_indices(n, 1)
-    for similarity in (values, sparse.coo_matrix((values[kept], (i[kept], j[kept])), shape=(n, n))):
-        crowd = cr.Faulty(cr.Truth(labels), error, rng=seed, persistent=persistent)
-        got = run(similarity, cr.MajorityVote(crowd, 3), rng=seed)
-        asked = [frozenset(pair) for pair in got.queries.tolist()]
-        assert len(set(asked)) == got.n_queries <= n * (n - 1) // 2
-        together = [got.clusters[a] == got.clusters[b] for a, b in got.queries]
-        assert together == got.answers.tolist()
-        assert got.n_matches == n - len(set(got.clusters.tolist()))
-
-
 def test_one_wrong_match_joins_two_clusters_and_nothing_takes_it_back():
     # (0, 2) is asked first and wrongly answered "same"; (0, 1) and (2, 3) follow, and then all four are one.
     answers = {(0, 2): True, (0, 1): True, (2, 3): True}
@@ -135,27 +100,73 @@ def test_wrappers_tell_the_oracle_inside_which_ordering_asks():
         assert wrap(lambda i, j: i == j)(0, 1) in (True, False)  # a plain function need not be told
 
 
-@pytest.mark.parametrize("error", [-0.1, 1.1, float("nan")])
-def test_a_probability_of_error_is_one(error):
-    with pytest.raises(ValueError, match=r"must be in \[0, 1\]"):
-        cr.Faulty(TRUTH, error, rng=1)
+# --- Probabilities of majorities -------------------------------------------------------------------------------------
 
 
-def test_errors_need_a_seed():
-    with pytest.raises(ValueError, match="pass rng="):
-        cr.Faulty(TRUTH, 0.1)
+@pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])
+@pytest.mark.parametrize("error", [Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), 0, 1])
+def test_every_pattern_of_answers(votes, error):
+    """Each pattern of right and wrong answers has its probability; those with more wrong than right are summed."""
+    total = Fraction(0)
+    for pattern in product([True, False], repeat=votes):
+        wrong = sum(pattern)
+        if wrong > votes - wrong:
+            total += Fraction(error) ** wrong * (1 - Fraction(error)) ** (votes - wrong)
+    assert majority_error(votes, error) == total
+    assert majority_error(votes, float(error)) == pytest.approx(float(total), rel=1e-12)
 
 
-@pytest.mark.parametrize("votes", [0, 2, -1])
-def test_a_majority_needs_an_odd_number_of_votes(votes):
-    with pytest.raises(ValueError, match="votes must be"):
-        cr.MajorityVote(TRUTH, votes)
-    with pytest.raises(TypeError):
-        cr.MajorityVote(TRUTH, 2.5)
+def test_symbols_pass_through():
+    p = sp.Symbol("p")
+    assert sp.expand(majority_error(3, p) - (3 * p**2 - 2 * p**3)) == 0
 
 
-@pytest.mark.parametrize("answer", [1, None, "yes"])
-def test_crowds_that_do_not_answer_yes_or_no_are_refused(answer):
-    for crowd in (cr.Faulty(lambda i, j: answer, 0.1, rng=1), cr.MajorityVote(lambda i, j: answer, 3)):
-        with pytest.raises(TypeError, match=r"\(0, 1\) must be True(, False or None| or False)"):
-            crowd(0, 1)
+@pytest.mark.parametrize("error", [0.02, 0.1, 0.3, 0.45, 0.49])
+def test_the_two_sided_bound_of_chapter_10(error):
+    """√(p/q) ρ^r / (r+1) ≤ e_r ≤ ½ √(p/q) ρ^r with ρ = 2√(pq), Hoeffding above, and SciPy's binomial."""
+    rho, tilt = 2 * sqrt(error * (1 - error)), sqrt(error / (1 - error))
+    for votes in (1, 3, 5, 11, 101, 301):
+        found, upper = majority_error(votes, error), tilt / 2 * rho**votes
+        assert upper * 2 / (votes + 1) * (1 - 1e-9) <= found <= upper * (1 + 1e-9)
+        assert found <= exp(-2 * votes * (0.5 - error) ** 2)
+        assert found == pytest.approx(stats.binom.sf(votes // 2, votes, error), rel=1e-9)
+
+
+@pytest.mark.parametrize("error", [0.0, 0.05, 0.2, 0.4])
+@pytest.mark.parametrize("questions", [1, 100, 10**6])
+def test_the_least_number_of_votes(error, questions):
+    """The definition, walked through one odd number after the other."""
+    votes = votes_needed(error, questions, 0.01)
+    assert votes % 2 == 1 and questions * majority_error(votes, error) <= 0.01
+    assert all(questions * majority_error(r, error) > 0.01 for r in range(1, votes, 2))
+
+
+def test_votes_grow_with_the_logarithm_of_the_questions():
+    """From 10^100 to 10^1000 questions: tenfold, at the rate 2/ln(1/(4pq)), however large the numbers."""
+    few, many = (votes_needed(0.1, 10**digits, 0.01) for digits in (100, 1000))
+    assert many / few == pytest.approx(10, rel=0.02)
+    assert many / log(10**1000) == pytest.approx(2 / log(1 / 0.36), rel=0.01)
+
+
+def answers_by_steps(votes, p, right=0, wrong=0):
+    """From scratch: one answer after the other, until one side has more than half of all votes."""
+    if 2 * max(right, wrong) > votes:
+        return Fraction(0)
+    return (1 + (1 - p) * answers_by_steps(votes, p, right + 1, wrong)
+            + p * answers_by_steps(votes, p, right, wrong + 1))  # fmt: skip
+
+
+@pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])
+@pytest.mark.parametrize("error", [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(3, 5), Fraction(1)])
+def test_answers_of_a_vote_that_stops_when_it_is_decided(votes, error):
+    assert expected_answers(votes, error) == answers_by_steps(votes, error)
+    assert expected_answers(votes, float(error)) == pytest.approx(float(expected_answers(votes, error)), rel=1e-12)
+
+
+@pytest.mark.parametrize("error", [0.01, 0.2, 0.45])
+def test_an_early_end_saves_at_most_what_wald_allows(error):
+    """The right answers counted are at most h = (r+1)/2, and on average q of all: E[N] ≤ h/q; long votes reach it."""
+    for votes in (1, 3, 21, 1001, 100_001):
+        half = (votes + 1) / 2
+        assert half * (1 - 1e-9) <= expected_answers(votes, error) <= min(votes, half / (1 - error)) * (1 + 1e-9)
+    assert expected_answers(100_001, error) == pytest.approx(50_001 / (1 - error), rel=1e-6)

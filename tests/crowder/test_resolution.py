@@ -34,19 +34,12 @@ def by_counting(queries, answers, labels):
 
 @given(answered())
 @settings(max_examples=100, deadline=None)
-def test_recall_counts_matching_pairs_inside_components(run):
+def test_recall_and_precision_count_pairs_inside_components(run):
     """Also when the answers are wrong: any list of pairs and answers will do."""
     pairs, answers, labels = run
-    got = cr.Resolution(pairs, answers, np.zeros(len(labels), int)).recall(labels)
-    assert got == pytest.approx(by_counting(*run)[0])
-
-
-@given(answered())
-@settings(max_examples=100, deadline=None)
-def test_precision_counts_all_pairs_inside_components(run):
-    pairs, answers, labels = run
-    got = cr.Resolution(pairs, answers, np.zeros(len(labels), int)).precision(labels)
-    assert got == pytest.approx(by_counting(*run)[1])
+    recall, precision = by_counting(*run)
+    got = cr.Resolution(pairs, answers, np.zeros(len(labels), int))
+    assert got.recall(labels) == pytest.approx(recall) and got.precision(labels) == pytest.approx(precision)
 
 
 def test_precision_by_hand():
@@ -56,17 +49,6 @@ def test_precision_by_hand():
     assert run.recall([0, 0, 0, 1, 1]).tolist() == [0.0, 0.25, 0.5, 0.5, 0.5]
     assert run.precision(list("abcde")).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]  # no pair matches: all joined are wrong
     assert cr.Resolution([], [], [0]).precision([7]).tolist() == [1.0]  # nothing joined, nothing wrong
-    with pytest.raises(ValueError, match="5 records"):
-        run.precision([0, 0])
-
-
-def test_recall_starts_before_the_first_question_and_ends_at_one():
-    run = cr.edge_ordering([0.9, 0.5, 0.4], cr.Truth([0, 0, 1]), rng=1)
-    # The only match is asked first: nothing before it, all after it, and the non-match adds nothing.
-    assert run.recall([0, 0, 1]).tolist() == [0.0, 1.0, 1.0]
-    assert run.recall(["a", "b", "c"]).tolist() == [1.0, 1.0, 1.0]  # no matching pair to find
-    with pytest.raises(ValueError, match="3 records"):
-        run.recall([0, 0])
 
 
 @given(st.lists(st.integers(1, 6), min_size=0, max_size=5), st.integers(0, 2**32))
@@ -119,9 +101,3 @@ def test_the_ideal_of_larger_clusters_by_hand():
     assert cr.ideal_queries([50, 20, 20, 1]) == 49 + 19 + 19 + 0 + 6
     # Table 1: 1,200 records in 14 clusters, of which the paper prints 1,277 questions.
     assert cr.ideal_queries([200] * 2 + [100] * 4 + [50] * 8) == 1277
-
-
-@pytest.mark.parametrize("sizes", [[3, 0], [2.5], [-1, 2], [[1, 2]]])
-def test_sizes_must_be_positive_integers(sizes):
-    with pytest.raises(ValueError, match="positive integers"):
-        cr.ideal_queries(sizes)

@@ -17,7 +17,6 @@ from scipy.stats import kstest
 import crowder as cr
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
-from crowder.scale import parquet as parquet_room
 from crowder.sorting import by_arrival
 
 MB = 1 << 20
@@ -185,38 +184,3 @@ def test_blocked_prefers_no_record_when_pairs_are_drawn(seed):
 def test_blocked_needs_room_for_its_pairs(pairs):
     with pytest.raises(ValueError, match="pairs must"):
         cr.synthetic_candidates([3, 2], pairs, cr.dist1(0.4), rng=1)
-
-
-def test_candidates_are_written_whole_or_not_at_all(tmp_path):
-    """A chunk that is no pairs, after good ones: the file of before stays, and nothing lies beside it."""
-    pytest.importorskip("pyarrow")
-    path = tmp_path / "pairs.parquet"
-    cr.write_candidates(path, [0.5, 0.9, 0.1])
-    before = path.read_bytes()
-    wrong = {ValueError: [([0], [2], [np.nan]), ([-1], [2], [0.5]), ([0], [2], [1.5])]}
-    wrong |= {TypeError: [(["a"], [2], [0.5])]}
-    for error, bad in ((error, bad) for error, chunks in wrong.items() for bad in chunks):
-        with pytest.raises(error, match="chunk 1"):
-            cr.write_candidates(path, iter([([0], [1], [0.5]), bad]))
-        assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
-
-
-@pytest.mark.parametrize("believing", [False, True])
-def test_a_damaged_file_is_told_where_its_statistics_give_it_away(tmp_path, monkeypatch, believing):
-    """DuckDB, left to itself, plans by a file's statistics. Where they were wrong, (2, 0) was a pair in order."""
-    pytest.importorskip("duckdb")
-    if believing:
-        monkeypatch.setattr(parquet_room, "USING_STATISTICS", "")
-    path = tmp_path / "pairs.parquet"
-    cr.write_candidates(path, [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
-    good, told = path.read_bytes(), 0
-    for at in range(4, 60):  # the column of first records comes first
-        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
-        try:
-            chunks = list(cr.chunks_from_parquet(path, threads=1))
-        except (OSError, ValueError) as error:
-            told += "is damaged: its statistics" in str(error)
-            continue
-        i, j, w = (np.concatenate(column) for column in zip(*chunks, strict=True))
-        assert (i < j).all() and (np.diff(w) <= 0).all()
-    assert told if believing else not told  # otherwise the numbers are read as they stand, and refused as such

@@ -135,8 +135,6 @@ def test_what_computes_knows_nothing_of_the_book_and_its_core_nothing_of_what_go
     assert not [text for text in texts if isinstance(text, str) and re.search(r"\bbook/|^book$", text)]
     if not within(name, "crowder.practice"):
         assert not [other for other in found if within(other, "crowder.practice")]
-        if not within(name, "crowder.scale"):
-            assert not [other for other in found if within(other, "crowder.scale")]
         if not within(name, "crowder.beyond"):
             assert not [other for other in found if within(other, "crowder.beyond")]
 

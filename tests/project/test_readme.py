@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 
 import crowder as cr
 from book.companion import crowds
-from crowder.scale.parquet import write_candidates
+from crowder.practice.parquet import write_candidates
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)

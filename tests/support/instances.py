@@ -7,7 +7,6 @@ byte, or a generator, for the same instances in two processes. As a script it pr
 import functools
 import math
 import sys
-from collections import Counter
 from hashlib import blake2b
 from itertools import compress
 from typing import NamedTuple
@@ -22,7 +21,6 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 
 SEEDS = st.integers(0, 2**32)
-TRIED = Counter()
 
 UP, DOWN = (lambda x: np.nextafter(x, 1)), (lambda x: np.nextafter(x, 0))
 
@@ -176,34 +174,14 @@ def falling(instance):
     return i, j, instance.values[instance.keep][order]
 
 
-def how_many(request):
-    """Say at the end of a file how many instances its laws, and those before, were tried on. (To be a fixture.)"""
-    yield
-    capture, reporter = map(request.config.pluginmanager.get_plugin, ("capturemanager", "terminalreporter"))
-    if reporter:
-        with capture.global_and_fixture_disabled():
-            reporter.write_line(f"\n{sum(TRIED.values()):,} instances held against the laws")
-            for test, count in TRIED.items():
-                reporter.write_line(f"{count:9,} {test}")
-
-
 def asked(run):
     """The questions of a run with their answers, in order."""
     return list(zip(map(tuple, run.queries.tolist()), run.answers.tolist(), strict=True))
 
 
 def law(*strategies, usual, night):
-    """Try a test on `usual` instances in `make test`, on `night` in `make nightly`, and count them."""
-
-    def counting(test):
-        @functools.wraps(test)
-        def counted(*args, **kwargs):
-            TRIED[test.__name__] += 1
-            return test(*args, **kwargs)
-
-        return examples(usual, night=night)(given(*strategies)(counted))
-
-    return counting
+    """Try a test on `usual` instances in `make test`, on `night` in `make nightly`."""
+    return lambda test: examples(usual, night=night)(given(*strategies)(test))
 
 
 def edge(instance, **rules):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import crowder as cr
-from crowder.pairs import candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 from crowder.practice.batch import (
     STRATEGIES,
     expected_waste,

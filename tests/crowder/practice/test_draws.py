@@ -5,17 +5,18 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
-from crowder.engine import no_knowledge, random_run, replay
-from crowder.pairs import Candidates, candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import Candidates, candidates
 from crowder.people import people
-from crowder.practice.draws import draw_clusterings
+from crowder.practice.draws import draw_clusterings, informative, random_run
 
 #: log R, log h, the power of the tail, g and u.
 ODDS = np.log(8), np.log(0.1), 5 / 3, 0.5, 0.4
 
 
-def fresh(n):
-    return np.ones(n, np.int64), np.zeros(n, np.int64)
+def started(n):
+    """No tables, and no answers so far."""
+    return np.zeros(n, np.int64), np.empty(0, np.int64), np.empty(0, bool), 0
 
 
 def random_values(n, seed):
@@ -37,7 +38,7 @@ def test_a_random_run_is_edge_ordering_on_the_clustering_that_it_ends_with(kept)
         pairs = candidates(values if kept == 1 else as_sparse(values, n, rng.random(len(values)) < kept))
         falling, codes = pairs.sorted
         stop = int(rng.integers(0, len(codes) + 1))  # what is left after it is counted, or asked with "different"
-        labels, at, found, end = random_run(no_knowledge(n), *fresh(n), falling, codes, stop, *ODDS, 1, rng)
+        labels, at, found, end = random_run(*started(n), falling, codes, stop, *ODDS, 1, rng)
         run = cr.EdgeOrdering(pairs, ties="index").run(cr.Truth(labels))
         assert run.n_queries == end
         assert (run.clusters[:, None] == run.clusters).tolist() == (labels[:, None] == labels).tolist()
@@ -55,7 +56,7 @@ def test_the_odds_are_those_of_the_formula():
         for _ in range(4000):
             half, unlike, tail, g, soft = np.log(1.5), np.log(0.3), 5 / 3, 0.5, 0.4
             _, at, *_ = random_run(
-                no_knowledge(n), *fresh(n), np.full(len(codes), -0.4), codes, 1, half, unlike, tail, g, soft, 0.97, rng
+                *started(n), np.full(len(codes), -0.4), codes, 1, half, unlike, tail, g, soft, 0.97, rng
             )
             share += len(at) / 4000  # only the first answer can be "same"; the logarithm of one pair is 0
         odds = (1.5 / rank) ** (1 / 0.4) + 0.3 * (1.5 / rank) ** (5 / 3)
@@ -68,19 +69,20 @@ def test_larger_groups_are_less_probable_matches():
     codes = np.array([1, 2])
     for _ in range(20):
         rng = np.random.default_rng(_)
-        labels, *_ = random_run(
-            no_knowledge(3), *fresh(3), -np.ones(2), codes, 2, np.log(3), 0.0, 5 / 3, 500.0, 0.02, 1, rng
-        )
+        labels, *_ = random_run(*started(3), -np.ones(2), codes, 2, np.log(3), 0.0, 5 / 3, 500.0, 0.02, 1, rng)
         assert labels[0] == labels[1] != labels[2]
 
 
-def test_replay_skips_what_is_implied():
-    n, asked = 4, np.array([1, 2, (1 << 32) | 2, (2 << 32) | 3])
-    knowledge, new, at, found, log_size = replay(no_knowledge(n), asked, np.array([True, True, True, False]), *fresh(n))
-    assert new.tolist() == [0, 1, 3]  # 1 = 2 follows
-    assert at.tolist() == [1, 2] and found.tolist() == [1, 2]
+def test_answers_that_are_implied_say_nothing_new():
+    asked, same = np.array([1, 2, (1 << 32) | 2, (2 << 32) | 3, 3]), np.array([True, True, True, False, False])
+    new, log_size = informative(np.zeros(4, np.int64), asked, same)
+    assert new.tolist() == [0, 1, 3]  # that 1 matches 2, and that 0 is not 3, follows
     assert log_size == pytest.approx(np.log([1, 2, 3]))  # pairs between the groups when they were compared
-    assert len(set(knowledge.component[:3])) == 1 != knowledge.component[3]
+    labels, at, found, end = random_run(
+        np.zeros(4, np.int64), asked, same, 0, np.empty(0), asked[:0], 0, *ODDS, 1, np.random.default_rng(1)
+    )
+    assert at.tolist() == [1, 2] and found.tolist() == [1, 2] and end == 3
+    assert len(set(labels[:3])) == 1 != labels[3]
 
 
 def test_draws_agree_with_every_answer_and_count_from_the_first():

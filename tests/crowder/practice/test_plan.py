@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
-from crowder.pairs import candidates, constrained
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 from crowder.people import people
 from crowder.practice import plan as module
 from crowder.practice.batch import pilot

@@ -6,83 +6,14 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import sparse
-from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice.journal import identity
-from crowder.scale import parquet as parquet_room
-from crowder.scale import stream as stream_module
-
-
-@st.composite
-def instances(draw):
-    """Similarities of all pairs on a coarse scale, labels, which pairs are candidates, and where the stream is cut."""
-    n = draw(st.integers(2, 9))
-    m = n * (n - 1) // 2
-    levels = draw(st.sampled_from([1, 3, 1000]))
-    values = np.array(draw(st.lists(st.integers(0, levels), min_size=m, max_size=m)), dtype=float) / levels
-    labels = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
-    keep = np.array(draw(st.lists(st.booleans(), min_size=m, max_size=m)), dtype=bool)
-    if draw(st.booleans()):
-        keep[:] = True
-    cuts = draw(st.lists(st.integers(0, m), max_size=4))
-    return values, labels, keep, sorted(cuts), draw(st.integers(0, 2**32))
-
-
-def sorted_stream(values, keep, n, cuts, seed=0):
-    """The candidates by falling similarity, ties and directions in any order, in chunks (some of them empty)."""
-    rng = np.random.default_rng(seed)
-    i, j = (index[keep] for index in np.triu_indices(n, 1))
-    w = values[keep]
-    order = np.lexsort((rng.random(len(w)), -w))
-    turned = rng.random(len(w)) < 0.5
-    i, j = np.where(turned, j, i)[order], np.where(turned, i, j)[order]
-    return zip(*(np.split(column, cuts) for column in (i, j, w[order])), strict=True)
+from crowder.practice import parquet as parquet_module
+from crowder.practice import stream_ordering as stream_module
 
 
 def asked(resolution):
     return [tuple(pair) for pair in resolution.queries.tolist()]
-
-
-@given(instances(), st.sampled_from([1, 3, 1000]))
-@settings(max_examples=150, deadline=None)
-def test_stream_sparse_and_dense_ask_the_same(instance, least):
-    """With one seed, however the stream is cut and whatever the order of ties in it: the shuffle starts from (i, j).
-    Also where the pairs are walked by few (`HEAD`), so that ties go on in the next chunk."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_module, "HEAD", least)
-        asks_the_same(*instance)
-
-
-def asks_the_same(values, labels, keep, cuts, seed):
-    n, truth = len(labels), cr.Truth(labels)
-    i, j = (index[keep] for index in np.triu_indices(n, 1))
-    matrix = sparse.coo_array((values[keep], (i, j)), shape=(n, n))
-    expected = cr.EdgeOrdering(matrix, rng=seed).run(truth)
-    stream = cr.StreamOrdering(sorted_stream(values, keep, n, cuts), n, rng=seed).run(truth)
-    assert asked(stream) == asked(expected)
-    assert stream.answers.tolist() == expected.answers.tolist()
-    assert stream.clusters.tolist() == expected.clusters.tolist()
-    if keep.all():
-        assert asked(cr.EdgeOrdering(squareform(values), rng=seed).run(truth)) == asked(stream)
-    # Asked and told one by one, and begun by hand and ended by the compiled loop.
-    stepwise = cr.StreamOrdering(sorted_stream(values, keep, n, cuts, 1), n, rng=seed)
-    half = cr.StreamOrdering(sorted_stream(values, keep, n, cuts, 2), n, rng=seed)
-    if (pair := half.ask()) is not None:
-        half.tell(pair, truth(*pair))
-        half.ask()
-    while (pair := stepwise.ask()) is not None:
-        assert stepwise.ask() == pair
-        stepwise.tell(pair, truth(*pair))
-    assert asked(stepwise.resolution) == asked(half.run(truth)) == asked(expected)
-    # Ties as they come: by (i, j) here, which is the rule "index".
-    order = np.lexsort((j, i, -values[keep]))
-    in_turn = zip(*(np.split(column[order], cuts) for column in (i, j, values[keep])), strict=True)
-    as_it_comes = cr.StreamOrdering(in_turn, n, ties="stream").run(truth)
-    assert asked(as_it_comes) == asked(cr.EdgeOrdering(matrix, ties="index").run(truth))
 
 
 def test_ties_across_chunks_are_shuffled_fairly(monkeypatch):
@@ -92,20 +23,6 @@ def test_ties_across_chunks_are_shuffled_fairly(monkeypatch):
     first = [cr.StreamOrdering(chunks, 3, rng=seed).ask() for seed in range(1500)]
     counts = np.array([first.count(pair) for pair in [(0, 1), (0, 2), (1, 2)]])
     assert ((counts - 500) ** 2 / 500).sum() < 18.4  # 99.99 % quantile, 2 degrees of freedom
-
-
-def test_a_pair_in_both_directions_is_one_candidate(monkeypatch):
-    """As in a sparse matrix that stores both halves: the same questions and, with the same seed, the same draws."""
-    monkeypatch.setattr(stream_module, "HEAD", 1)
-    values, rng = np.repeat([0.8, 0.5, 0.2], 5), np.random.default_rng(3)
-    i, j = np.triu_indices(6, 1)
-    i, j = rng.permuted([i, j], axis=0)
-    truth = cr.Truth([0, 0, 1, 1, 2, 2])
-    once = sparse.coo_array((values, (i, j)), shape=(6, 6))
-    twice = [(np.r_[i[s], j[s]], np.r_[j[s], i[s]], np.tile(values[s], 2)) for s in map(slice, (0, 5, 10), (5, 10, 15))]
-    for seed in range(20):
-        expected = cr.EdgeOrdering(once, rng=seed).run(truth)
-        assert asked(cr.StreamOrdering(twice, 6, rng=seed).run(truth)) == asked(expected)
 
 
 def test_only_what_is_asked_about_is_read():
@@ -126,51 +43,38 @@ def test_only_what_is_asked_about_is_read():
     assert ordering.ask() is None and fetched == [0, 1, 2]
 
 
-FAULTS = [
-    ([([0], [1], [0.5]), ([0, 1], [2, 2], [0.4, 0.6])], ValueError, "chunk 1, row 1: .*0.6.*0.4"),
-    ([([0], [1], [0.5]), ([1], [2], [0.6])], ValueError, "chunk 1, row 0: .*0.6.*0.5"),
-    ([([0], [1], [0.5]), ([], [], []), ([1], [2], [0.6])], ValueError, "chunk 2, row 0: .*0.6.*0.5"),
-    ([([0, 0], [1, 3], [0.5, 0.4])], ValueError, r"chunk 0, row 1: i and j must.*\(0, 3\)"),
-    ([([-1], [1], [0.5])], ValueError, r"chunk 0, row 0: i and j must.*\(-1, 1\)"),
-    ([([1], [1], [0.5])], ValueError, r"chunk 0, row 0: i and j must.*\(1, 1\)"),
-    ([([0], [1], [1.5])], ValueError, "chunk 0, row 0: the similarity must.*1.5"),
-    ([([0], [1], [-0.1])], ValueError, "row 0: the similarity must.*-0.1"),
-    ([([0, 0], [1, 2], [0.5, np.nan])], ValueError, "chunk 0, row 1: the similarity must.*nan"),
-    ([([0, 1], [1], [0.5])], ValueError, "chunk 0 must"),
-    ([([0.0], [1.0], [0.5])], TypeError, "chunk 0 must"),
-    ([([0], [1])], TypeError, "chunk 0 must"),
-]
-
-
 @pytest.mark.parametrize("ties", ["random", "stream"])
-@pytest.mark.parametrize(("chunks", "error", "message"), FAULTS)
-def test_a_broken_stream_is_told_by_chunk_and_row_and_is_no_end(chunks, error, message, ties):
+@pytest.mark.parametrize(
+    ("chunks", "error", "message"),
+    [
+        ([([0], [1], [0.5]), ([0, 1], [2, 2], [0.4, 0.6])], ValueError, "chunk 1, row 1: .*0.6.*0.4"),
+        ([([0], [1], [0.5]), ([], [], []), ([1], [2], [0.6])], ValueError, "chunk 2, row 0: .*0.6.*0.5"),
+        ([([0, 0], [1, 3], [0.5, 0.4])], ValueError, r"chunk 0, row 1: i and j must.*\(0, 3\)"),
+        ([([-1], [1], [0.5])], ValueError, r"chunk 0, row 0: i and j must.*\(-1, 1\)"),
+        ([([1], [1], [0.5])], ValueError, r"chunk 0, row 0: i and j must.*\(1, 1\)"),
+        ([([0], [1], [1.5])], ValueError, "chunk 0, row 0: the similarity must.*1.5"),
+        ([([0, 0], [1, 2], [0.5, np.nan])], ValueError, "chunk 0, row 1: the similarity must.*nan"),
+        ([([0, 1], [1], [0.5])], ValueError, "chunk 0 must"),
+        ([([0.0], [1.0], [0.5])], TypeError, "chunk 0 must"),
+        ([([0], [1])], TypeError, "chunk 0 must"),
+    ],
+)
+def test_a_broken_stream_is_told_by_chunk_and_row_and_has_not_ended(chunks, error, message, ties):
     ordering = cr.StreamOrdering(chunks, 3, rng=1, ties=ties)
     for _ in range(2):  # asking again is no way around it
         with pytest.raises(error, match=message):
             ordering.run(lambda i, j: False)
 
 
-def test_a_stream_that_breaks_off_is_no_end():
-    def chunks():
-        yield [0], [1], [0.5]
-        raise OSError("the disk is gone")
-
-    ordering = cr.StreamOrdering(chunks(), 3, rng=1)
+def test_a_stream_that_breaks_off_has_not_ended():
+    ordering = cr.StreamOrdering(map(int, ["no number"]), 3, rng=1)
     for _ in range(2):
-        with pytest.raises(OSError, match="gone"):
+        with pytest.raises(ValueError, match="no number"):
             ordering.run(lambda i, j: False)
 
 
-def test_what_a_stream_ordering_is_told():
-    with pytest.raises(ValueError, match="rng"):
-        cr.StreamOrdering([], 3)
-    with pytest.raises(ValueError, match="ties"):
-        cr.StreamOrdering([], 3, ties="index")
-    with pytest.raises(ValueError, match="records"):
-        cr.StreamOrdering([], -1, rng=1)
+def test_a_stream_without_pairs_needs_no_question():
     for n in (0, 1, 5):
-        assert cr.StreamOrdering([], n, rng=1).ask() is None
         assert len(cr.StreamOrdering([], n, rng=1).run(cr.Truth(range(n))).clusters) == n
 
 
@@ -215,7 +119,6 @@ def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
         with pytest.raises(ValueError, match="another run: its question"):
             ordering(more=True).run(journal)
         assert journal.asked == 0
-    assert identity(ordering())["ordering"] == "StreamOrdering"
 
 
 # --- Parquet --------------------------------------------------------------------------------------------------------
@@ -275,8 +178,7 @@ def test_the_order_is_the_seed_s_whatever_the_threads_and_the_rows(blocked, tmp_
         ([0, 2], [1, 3], [None, 0.2], r"\(0, 1, None\)"),
         ([0, None], [1, 3], [0.1, 0.2], r"\(None, 3, 0.2\)"),
         ([0, 2**31], [1, 3], [0.1, 0.2], r"\(2147483648, 3, 0.2\)"),
-        (["a", "b"], ["c", "c"], [0.1, 0.2], "number_records"),
-        ([0.0, 1.0], [1, 3], [0.1, 0.2], "must hold integers"),
+        (["a", "b"], ["c", "c"], [0.1, 0.2], "must hold integers"),
         ([0, 1], [1, 3], ["0.1", "high"], "must hold numbers"),
     ],
 )
@@ -287,11 +189,6 @@ def test_a_bad_file_is_refused_before_the_first_question(tmp_path, i, j, w, mess
     parquet.write_table(arrow.table({"i": i, "j": j, "similarity": w}), path)
     with pytest.raises(ValueError, match=message):
         next(cr.chunks_from_parquet(path))
-
-
-def test_a_column_that_is_not_there_is_named(blocked):
-    with pytest.raises(ValueError, match=r"columns must.*'score'"):
-        next(cr.chunks_from_parquet(blocked[2], columns=("i", "j", "score")))
 
 
 def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
@@ -312,17 +209,14 @@ def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
     assert list(spill.iterdir()) == []
 
 
-def test_identifiers_of_any_kind_get_numbers(tmp_path):
+def test_files_and_columns_may_have_any_name(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("duckdb")
-    named, out = tmp_path / "it's named.parquet", tmp_path / "pairs.parquet"
-    table = {"a b": ["x", "z", "y"], 'r"': ["z", "y", "x"], "s": [0.25, 0.5, 0.75]}
-    parquet.write_table(arrow.table(table), named)
-    identifiers = cr.number_records(named, out, columns=("a b", 'r"', "s"))
-    assert identifiers.tolist() == ["x", "y", "z"]
-    i, j, w = columns(cr.chunks_from_parquet(out))
-    assert [(identifiers[a], identifiers[b], c) for a, b, c in zip(i, j, w, strict=True)] == [
-        ("x", "y", 0.75), ("y", "z", 0.5), ("x", "z", 0.25)]  # fmt: skip
+    table = {"a b": [0, 2, 1], 'r"': [2, 1, 0], "s": [0.25, 0.5, 0.75]}
+    for part in (0, 1):
+        parquet.write_table(arrow.table(table).slice(2 * part, 2), tmp_path / f"it's {part}.parquet")
+    i, j, w = columns(cr.chunks_from_parquet(tmp_path / "it's *.parquet", columns=("a b", 'r"', "s")))
+    assert [*zip(i, j, w, strict=True)] == [(0, 1, 0.75), (1, 2, 0.5), (0, 2, 0.25)]
 
 
 def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path):
@@ -348,25 +242,23 @@ def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path)
 
 def test_duckdb_is_told_to_fetch_nothing(tmp_path):
     pytest.importorskip("duckdb")
-    with parquet_room.open_database("1GB", 1, tmp_path) as database:
+    with parquet_module.open_database("1GB", 1, tmp_path) as database:
         for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
             assert database.execute(f"SELECT current_setting('{setting}')").fetchone() == (False,)
 
 
-def test_numbers_may_take_the_place_of_names_and_never_by_half(tmp_path, monkeypatch):
-    """The file is read while it is written; and a run that is stopped at the last step leaves what was there."""
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pytest.importorskip("duckdb")
+def test_candidates_are_written_whole_or_not_at_all(tmp_path):
+    """A chunk that is no pairs, after good ones: the file of before stays, and nothing lies beside it."""
+    pytest.importorskip("pyarrow")
     path = tmp_path / "pairs.parquet"
-    parquet.write_table(arrow.table({"i": ["x", "z"], "j": ["z", "y"], "similarity": [0.25, 0.5]}), path)
+    cr.write_candidates(path, [0.5, 0.9, 0.1])
     before = path.read_bytes()
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="no room"):
-        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no room")))
-        cr.number_records(path, path)
-    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
-    assert cr.number_records(path, path).tolist() == ["x", "y", "z"]
-    assert [column.tolist() for column in columns(cr.chunks_from_parquet(path))] == [[1, 0], [2, 2], [0.5, 0.25]]
-    assert list(tmp_path.iterdir()) == [path]
+    wrong = {ValueError: [([0], [2], [np.nan]), ([-1], [2], [0.5]), ([0], [2], [1.5])]}
+    wrong |= {TypeError: [(["a"], [2], [0.5])]}
+    for error, bad in ((error, bad) for error, chunks in wrong.items() for bad in chunks):
+        with pytest.raises(error, match="chunk 1"):
+            cr.write_candidates(path, iter([([0], [1], [0.5]), bad]))
+        assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
 
 
 def test_without_the_extra_the_error_names_it():

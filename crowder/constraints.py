@@ -1,0 +1,167 @@
+"""What is known before the first question: answers to some pairs, and tables of which no two records match.
+
+Of records from several tables without duplicates, two of one table never match. Nor do two clusters that have records
+of one table, so a question about them is not asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from crowder import engine, validation
+from crowder.engine import ASKED, LOW, Knowledge, learn, learned, no_knowledge, settled
+
+if TYPE_CHECKING:
+    from crowder.pairs import Candidates
+
+__all__ = ["constrained", "first_knowledge", "open_pairs", "share_table", "unconstrained"]
+
+
+def constrained(
+    pairs: Candidates, known: Any = None, tables: Any = None, ids: Any = None, rows: Any = None
+) -> Candidates:
+    """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
+
+    Parameters
+    ----------
+    pairs : Candidates
+    known : tuple (pairs, same), optional
+        Pairs of records (k, 2), which need not be candidates, and whether they match (k,).
+    tables : array_like, shape (n,), optional
+        The table of each record. Two records of one table never match.
+    ids, rows : list, optional
+        The identifiers of the records, and the row in which each known answer stands, for the error.
+
+    Raises
+    ------
+    ValueError
+        If these are not of that form, or the answers contradict one another or the tables.
+
+    Examples
+    --------
+    Record 2 matches 0, so it does not match 1, which stands in the same table as 0:
+
+    >>> from crowder import EdgeOrdering
+    >>> from crowder.pairs import candidates
+    >>> pairs = constrained(candidates([0.4, 0.9, 0.8]), tables=["a", "a", "b"])
+    >>> EdgeOrdering(pairs, rng=7).run(lambda i, j: True).queries
+    array([[0, 2]])
+    """
+    if known is not None:
+        listed, same = np.asarray(known[0]), np.asarray(known[1])
+        if not len(listed) == len(same) == 0 and (listed.shape != (len(same), 2) or listed.dtype.kind not in "iu"):
+            raise ValueError(f"known must be pairs of records (k, 2) and answers (k,), not {known!r}")
+        if len(same) and same.dtype != bool:
+            raise ValueError(f"known must have the answers True and False, not {same.tolist()!r}")
+        listed = listed.astype(np.int64).reshape(-1, 2)
+        wrong = np.flatnonzero(((listed < 0) | (listed >= pairs.n)).any(1) | (listed[:, 0] == listed[:, 1]))
+        if len(wrong):
+            pair = tuple(listed[wrong[0]].tolist())
+            raise ValueError(f"known: row {wrong[0]}, {pair}, must be two different records out of {pairs.n}, from 0")
+        known = listed, same.astype(bool)
+    made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
+    _, row = first_knowledge(made)
+    if known is not None and row is not None:
+        said, ids, rows = known[1][row], ids or range(made.n), rows or range(row + 1)
+        i, j = known[0][row].tolist()
+        against = _against(made, row)
+        why = [", ".join(f"row {rows[earlier]}" for earlier in sorted(against - {-1}))] * bool(against - {-1})
+        why += ["the tables"] * (-1 in against)
+        raise ValueError(
+            f"known: row {rows[row]} says that records {ids[i]!r} and {ids[j]!r} are "
+            f"{'the same' if said else 'different'}, against {' and '.join(why)}; correct or remove one of them"
+        )
+    return made
+
+
+def unconstrained(pairs: Candidates, what: str) -> Candidates:
+    """The candidate pairs, or a ValueError if they have known answers or tables, which ``what`` does not take."""
+    if pairs.known is not None or pairs.tables is not None:
+        raise ValueError(
+            f"similarity must have no known answers or tables for {what}, which cannot use them: pass the plain "
+            "similarities, or use EdgeOrdering or NodeOrdering"
+        )
+    return pairs
+
+
+def first_knowledge(pairs: Candidates) -> tuple[Knowledge, int | None]:
+    """What the known answers imply, and the row of the first that contradicts earlier ones or the tables, or None.
+
+    What only the tables imply is not in it: `share_table` tells.
+    """
+    known = no_knowledge(pairs.n)
+    about, answers = ([], []) if pairs.known is None else (part.tolist() for part in pairs.known)
+    for row, ((i, j), same) in enumerate(zip(about, answers, strict=True)):
+        joined = bool(known.component[i] == known.component[j])
+        if joined or settled(known.component, known.table, i, j) or share_table(known.ring, pairs.tables, i, j):
+            if joined != same:
+                return known, row
+        elif not learned(tuple(known), i, j, same):
+            known = learn(known, i, j, same)
+    known.count[ASKED] = 0  # these were no questions
+    return known, None
+
+
+def _against(pairs: Candidates, row: int) -> set[int]:
+    """Earlier rows of the known answers, as few as possible, that imply the opposite of this one; -1 for the tables.
+
+    A chain of matches from one record to the other, or a chain with exactly one pair that does not match.
+    """
+    assert pairs.known is not None
+    answered: dict[int, list[tuple[int, bool, int]]] = defaultdict(list)
+    for earlier in range(row):
+        i, j = pairs.known[0][earlier].tolist()
+        same = bool(pairs.known[1][earlier])
+        answered[i].append((j, same, earlier))
+        answered[j].append((i, same, earlier))
+    (start, end), differ = pairs.known[0][row].tolist(), bool(pairs.known[1][row])
+    reached: dict[tuple[int, bool], set[int]] = {(start, False): set()}
+    waiting = deque(reached)
+    while (end, differ) not in reached:
+        record, apart = waiting.popleft()
+        steps = list(answered[record])
+        if pairs.tables is not None:
+            steps += [(other, False, -1) for other in np.flatnonzero(pairs.tables == pairs.tables[record]).tolist()]
+        for other, same, earlier in steps:
+            state = other, apart or not same
+            if (same or not apart) and other != record and state not in reached:
+                reached[state] = reached[record, apart] | {earlier}
+                waiting.append(state)
+    return reached[end, differ]
+
+
+def share_table(ring: np.ndarray, tables: np.ndarray | None, i: int, j: int) -> bool:
+    """Whether the components of i and j have records of one table, and so are different; `ring` is of a `Knowledge`."""
+    return tables is not None and _share_table(ring, tables, i, j)
+
+
+@njit(cache=True)
+def _share_table(ring, tables, i, j):
+    u = i
+    while True:
+        v = j
+        while True:
+            if tables[u] == tables[v]:
+                return True
+            v = np.int64(ring[v])
+            if v == j:
+                break
+        u = np.int64(ring[u])
+        if u == i:
+            return False
+
+
+def open_pairs(codes: np.ndarray, known: Knowledge, tables: np.ndarray | None) -> np.ndarray:
+    """The pairs, packed, of which neither the answers nor the tables imply the answer, in the same order."""
+    codes = engine.open_pairs(codes, known.component, known.table)
+    return codes if tables is None else codes[~_sharing(known.ring, tables, codes)]
+
+
+@njit(cache=True)
+def _sharing(ring, tables, codes):
+    return np.array([_share_table(ring, tables, code >> 32, code & LOW) for code in codes], np.bool_)
