@@ -71,7 +71,7 @@ def measured(name: str, runs: int = RUNS) -> pd.DataFrame:
     full = np.mean([cr.EdgeOrdering(pairs, rng=seed).run(crowd).n_queries for seed in range(10)])
     rows = []
     for target in TARGETS:
-        found = [cr.Audit(cr.EdgeOrdering(pairs, rng=r), recall=target, rng=r).run(crowd) for r in range(runs)]
+        found = [cr.beyond.Audit(cr.EdgeOrdering(pairs, rng=r), recall=target, rng=r).run(crowd) for r in range(runs)]
         reached = np.array([run.recall(data.labels)[-1] for run in found])
         certified = np.array([run.certified for run in found])
         rows.append({

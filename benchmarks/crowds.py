@@ -211,7 +211,7 @@ def cluster_answers(
 STRATEGIES: dict[str, Callable[[Crowd, Oracle, int], list[Point]]] = {
     "edge": _believing(cr.EdgeOrdering),
     "node": _believing(cr.NodeOrdering),
-    "evidence": _believing(cr.EvidenceOrdering),
+    "evidence": _believing(cr.beyond.EvidenceOrdering),
     "hybrid": _hybrid,
     "control queries": _control,
     "member votes": _members,

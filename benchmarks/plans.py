@@ -31,7 +31,7 @@ def sample(frame: pd.DataFrame, records: int, rng: np.random.Generator) -> pd.Da
 def tried(frame: pd.DataFrame, seed: int) -> dict[str, float]:
     """Two plans, their actual numbers, and how the recipe ends."""
     truth = frame["label"].factorize()[0]
-    plan = cr.Plan(frame, ordering="edge", rng=seed)
+    plan = cr.practice.Plan(frame, ordering="edge", rng=seed)
     values = plan.candidates
     first = plan.actual(truth)["questions"].iloc[0]
     row = {"records": len(frame), "matches": int((np.bincount(truth) * (np.bincount(truth) - 1) // 2).sum())}
@@ -42,7 +42,7 @@ def tried(frame: pd.DataFrame, seed: int) -> dict[str, float]:
         batch = batch if pairs else pilot(values)
         pairs += batch
         same += [bool(truth[i] == truth[j]) for i, j in batch]
-        plan = cr.Plan(values, ordering="edge", answers=(pairs, same), rng=seed)
+        plan = cr.practice.Plan(values, ordering="edge", answers=(pairs, same), rng=seed)
         if len(pairs) == len(batch):
             row |= _interval("pilot", plan, plan.actual(truth)["questions"].iloc[0])
     votes = [(i, j, yes, "crowd") for (i, j), yes in zip(pairs, same, strict=True)]
@@ -50,7 +50,7 @@ def tried(frame: pd.DataFrame, seed: int) -> dict[str, float]:
     return row | {"asked": len(same), "recall": (found * (found - 1) // 2).sum() / row["matches"]}
 
 
-def _interval(stage: str, plan: cr.Plan, actual: int) -> dict[str, float]:
+def _interval(stage: str, plan: cr.practice.Plan, actual: int) -> dict[str, float]:
     low, middle, high = plan.table[["from", "questions", "to"]].iloc[0].tolist()
     return {f"{stage}_from": low, stage: middle, f"{stage}_to": high, f"{stage}_actual": int(actual)}
 
@@ -63,7 +63,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for path in sorted(options.folder.rglob("*.csv")):
-        frame = cr.read_records(path)
+        frame = cr.practice.read_records(path)
         for seed in range(options.samples):
             rng = np.random.default_rng([2017, seed])
             part = frame if len(frame) <= options.records else sample(frame, options.records, rng)

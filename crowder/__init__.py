@@ -16,14 +16,16 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-The modules: `models` and `theory` define f_g, f_r and L_{g,r}; `orderings` chooses the questions,
-`oracles` answer them, and `resolution` holds the result of a run; `counting` has exact expected counts and bounds;
-`datasets`, `similarity` and `cora` provide data; `experiments` repeats runs. `beyond` extends the paper, `scale` reads
-candidate pairs from files larger than memory, and `practice` is for your own records; no other module imports these.
+To read the modules in order: `models` and `theory` define f_g, f_r and L. `pairs` has the candidate pairs, which
+`sorting` puts in order; `engine` keeps what answers imply and chooses the next question; `orderings` are the two
+heuristics made of these (`constraints`: with answers or tables known beforehand). `oracles` answer, and `resolution` is
+the result of a run. `counting` has exact expected counts and bounds. `similarity`, `datasets` and `cora` provide data,
+and `experiments` repeats runs. `beyond` extends the paper; `practice` is for records of your own. None of the others
+imports these two.
 """
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import Any
 
 from crowder import datasets, models, similarity
 from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
@@ -34,111 +36,24 @@ from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, edge_orderin
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L
 
-if TYPE_CHECKING:
-    from crowder import experiments
-    from crowder.beyond.answers import Answers
-    from crowder.beyond.audit import Audit, Audited
-    from crowder.beyond.error_rates import ErrorRates
-    from crowder.beyond.evidence_ordering import EvidenceOrdering, evidence_ordering
-    from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
-    from crowder.beyond.resolve import resolve
-    from crowder.beyond.stopping import Stopped, Stopping
-    from crowder.counting.exact import expected_queries_exact
-    from crowder.datasets import synthetic_candidates
-    from crowder.practice import journal
-    from crowder.practice.journal import Journal
-    from crowder.practice.parquet import chunks_from_parquet, write_candidates
-    from crowder.practice.plan import Plan
-    from crowder.practice.record_file import read_records
-    from crowder.practice.scored_pairs import from_pairs
-    from crowder.practice.stream_ordering import StreamOrdering
-    from crowder.synthetic_pairs import synthetic_candidates
-
 __version__ = "2.0.0.dev0"
 
-#: The modules of names that many users never need and that are slow to load; each is imported on first use.
-_LATER = {
-    "Answers": "crowder.beyond.answers",
-    "ErrorRates": "crowder.beyond.error_rates",
-    "Audit": "crowder.beyond.audit",
-    "Audited": "crowder.beyond.audit",
-    "EvidenceOrdering": "crowder.beyond.evidence_ordering",
-    "Journal": "crowder.practice.journal",
-    "NoisyOrdering": "crowder.beyond.noisy_ordering",
-    "Plan": "crowder.practice.plan",
-    "Resolved": "crowder.beyond.noisy_ordering",
-    "Stopped": "crowder.beyond.stopping",
-    "Stopping": "crowder.beyond.stopping",
-    "StreamOrdering": "crowder.practice.stream_ordering",
-    "chunks_from_parquet": "crowder.practice.parquet",
-    "evidence_ordering": "crowder.beyond.evidence_ordering",
-    "expected_queries_exact": "crowder.counting.exact",
-    "experiments": "crowder.experiments",
-    "from_pairs": "crowder.practice.scored_pairs",
-    "journal": "crowder.practice.journal",
-    "read_records": "crowder.practice.record_file",
-    "resolve": "crowder.beyond.resolve",
-    "synthetic_candidates": "crowder.synthetic_pairs",
-    "write_candidates": "crowder.practice.parquet",
-}
-
 __all__ = [
-    "Answers",
-    "Audit",
-    "Audited",
-    "EdgeOrdering",
-    "ErrorRates",
-    "EvidenceOrdering",
-    "Faulty",
-    "Journal",
-    "L",
-    "MajorityVote",
-    "NodeOrdering",
-    "NoisyOrdering",
-    "Ordering",
-    "Plan",
-    "Resolution",
-    "Resolved",
-    "SimilarityModel",
-    "Stopped",
-    "Stopping",
-    "StreamOrdering",
-    "Truth",
-    "chunks_from_parquet",
-    "datasets",
-    "dist1",
-    "dist2",
-    "edge_bound",
-    "edge_ordering",
-    "evidence_bound",
-    "evidence_ordering",
-    "expected_queries",
-    "expected_queries_exact",
-    "experiments",
-    "from_pairs",
-    "ideal_queries",
-    "ideal_recall",
-    "journal",
-    "models",
-    "node_bound",
-    "node_ordering",
-    "read_records",
-    "resolve",
-    "similarity",
-    "synthetic_candidates",
-    "uniform",
-    "write_candidates",
-]
+    "EdgeOrdering", "Faulty", "L", "MajorityVote", "NodeOrdering", "Ordering", "Resolution", "SimilarityModel", "Truth",
+    "beyond", "datasets", "dist1", "dist2", "edge_bound", "edge_ordering", "evidence_bound",
+    "expected_queries", "expected_queries_exact", "experiments", "ideal_queries", "ideal_recall", "models",
+    "node_bound", "node_ordering", "practice", "similarity", "uniform",
+]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module 'crowder' has no attribute {name!r}")
-    module = importlib.import_module(_LATER[name])
-    value = module if name in ("experiments", "journal") else getattr(module, name)
-    globals()[name] = value
-    return value
+def __getattr__(name: str) -> Any:
+    """What is slow to load, and needed by few, is imported on first use."""
+    if name in ("beyond", "experiments", "practice"):
+        return importlib.import_module(f"crowder.{name}")
+    if name == "expected_queries_exact":
+        return importlib.import_module("crowder.counting.exact").expected_queries_exact
+    raise AttributeError(f"module 'crowder' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *__all__})

@@ -70,7 +70,7 @@ class Truth:
     See Also
     --------
     crowder.Faulty : a crowd that errs.
-    crowder.Journal : answers kept in a file.
+    crowder.practice.Journal : answers kept in a file.
 
     Examples
     --------

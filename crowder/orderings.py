@@ -52,11 +52,11 @@ class Ordering(ABC):
 
     A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
     `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
-    `crowder.Journal`, `crowder.Stopping` and `crowder.Plan` like the orderings of the paper.
+    `crowder.practice.Journal`, `crowder.beyond.Stopping` and `crowder.practice.Plan` like the orderings of the paper.
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
 
     Raises
@@ -280,7 +280,7 @@ class EdgeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
@@ -296,7 +296,7 @@ class EdgeOrdering(Ordering):
     See Also
     --------
     crowder.NodeOrdering : places records one by one.
-    crowder.EvidenceOrdering : uses all similarities of a record.
+    crowder.beyond.EvidenceOrdering : uses all similarities of a record.
     crowder.edge_ordering : the same in one call.
 
     Notes
@@ -351,7 +351,7 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless neither `ties` nor `order` needs it.
@@ -370,7 +370,7 @@ class NodeOrdering(Ordering):
     See Also
     --------
     crowder.EdgeOrdering : asks pairs by falling similarity.
-    crowder.EvidenceOrdering : uses all similarities of a record.
+    crowder.beyond.EvidenceOrdering : uses all similarities of a record.
     crowder.node_ordering : the same in one call.
 
     Notes

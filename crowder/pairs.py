@@ -104,7 +104,7 @@ def candidates(similarity: Any) -> Candidates:
         Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
         ignored; a stored zero is a candidate. Candidates are returned as they are: the orderings take them too, and
         many runs with the same similarities need to check and sort them only once. So are those of an object that has
-        them, such as the result of `crowder.from_pairs`.
+        them, such as the result of `crowder.practice.from_pairs`.
 
     Returns
     -------

@@ -1,1 +1,19 @@
-"""Beyond the paper: evidence ordering, stopping early, crowds that err."""
+"""Beyond the paper: evidence ordering, stopping and auditing a run, and crowds that err.
+
+`EvidenceOrdering` uses all similarities between two groups. `Stopping` ends a run when the pairs left are unlikely to
+match, `Audit` when a sample shows that few matches are left. For crowds that err, `Answers` keeps all answers,
+`ErrorRates` says how reliable they are, `NoisyOrdering` asks by them, and `resolve` makes clusters of them.
+"""
+
+from crowder.beyond.answers import Answers
+from crowder.beyond.audit import Audit, Audited
+from crowder.beyond.error_rates import ErrorRates
+from crowder.beyond.evidence_ordering import EvidenceOrdering, evidence_ordering
+from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
+from crowder.beyond.resolve import resolve
+from crowder.beyond.stopping import Stopped, Stopping
+
+__all__ = [
+    "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Resolved", "Stopped", "Stopping",
+    "evidence_ordering", "resolve",
+]  # fmt: skip

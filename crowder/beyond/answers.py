@@ -57,7 +57,7 @@ class Answers:
 
     See Also
     --------
-    crowder.ErrorRates : what the answers are worth as evidence.
+    crowder.beyond.ErrorRates : what the answers are worth as evidence.
 
     Notes
     -----

@@ -72,7 +72,7 @@ def limits(alpha: float, most: int) -> np.ndarray:
 
     See Also
     --------
-    crowder.Audit : uses them.
+    crowder.beyond.Audit : uses them.
 
     Notes
     -----
@@ -137,7 +137,7 @@ def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> Au
 
     See Also
     --------
-    crowder.Audit : its method `cost` says the same of a run.
+    crowder.beyond.Audit : its method `cost` says the same of a run.
 
     Notes
     -----
@@ -186,7 +186,7 @@ class Audited(Resolution):
 
     See Also
     --------
-    crowder.Audit : the ordering that returns it.
+    crowder.beyond.Audit : the ordering that returns it.
 
     Examples
     --------
@@ -245,9 +245,9 @@ class Audit(Ordering):
 
     See Also
     --------
-    crowder.Audited : what its run returns.
+    crowder.beyond.Audited : what its run returns.
     crowder.beyond.audit.audit_cost : what the audit will cost, before anything is asked.
-    crowder.Stopping : stops by a model of the similarities.
+    crowder.beyond.Stopping : stops by a model of the similarities.
 
     Notes
     -----

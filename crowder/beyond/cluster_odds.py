@@ -7,7 +7,7 @@ log-odds that two groups A and B of records are one entity are taken as
           + \frac{\sum_{i \in A, j \in B} e_{ij}}{1 + \rho (|A| |B| - 1)} ,
 
 where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and ρ the
-correlation that damps the sum of similarities (see `crowder.EvidenceOrdering`).
+correlation that damps the sum of similarities (see `crowder.beyond.EvidenceOrdering`).
 
 Plain functions over arrays, most of them compiled by numba. For clusters a and b, ``answered[a, b]`` and
 ``similar[a, b]`` are the two sums, kept while records move.

@@ -96,7 +96,7 @@ class ErrorRates:
 
     See Also
     --------
-    crowder.Answers : the answers.
+    crowder.beyond.Answers : the answers.
     learn_errors : the rates under which answers are likeliest.
 
     Notes
@@ -274,7 +274,7 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
 
     See Also
     --------
-    crowder.resolve : learns rates and clusters in turn.
+    crowder.beyond.resolve : learns rates and clusters in turn.
 
     Notes
     -----

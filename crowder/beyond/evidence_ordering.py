@@ -237,7 +237,7 @@ def evidence_ordering(
 
     See Also
     --------
-    crowder.EvidenceOrdering : the same, a question at a time.
+    crowder.beyond.EvidenceOrdering : the same, a question at a time.
     crowder.evidence_bound : an upper bound on its questions.
 
     Examples

@@ -1,6 +1,6 @@
 r"""An ordering for a crowd that errs: ask where the clustering so far is least certain, and revise it.
 
-Every answer is kept as evidence (`crowder.ErrorRates`), the clusters are the likeliest given all of it
+Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given all of it
 (`crowder.beyond.clustering`), and the next question is about the decision that is most likely wrong
 (`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So redundancy is bought
 where it is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking
@@ -79,8 +79,8 @@ class Resolved(NamedTuple):
 
     See Also
     --------
-    crowder.resolve : makes it from answers.
-    crowder.NoisyOrdering : makes it while it asks.
+    crowder.beyond.resolve : makes it from answers.
+    crowder.beyond.NoisyOrdering : makes it while it asks.
 
     Notes
     -----
@@ -134,9 +134,9 @@ class NoisyOrdering(RevisingOrdering):
 
     See Also
     --------
-    crowder.resolve : clusters from answers that exist already.
+    crowder.beyond.resolve : clusters from answers that exist already.
     crowder.EdgeOrdering : for a crowd that never errs.
-    crowder.ErrorRates : what an answer is worth.
+    crowder.beyond.ErrorRates : what an answer is worth.
 
     Notes
     -----
@@ -198,7 +198,8 @@ class NoisyOrdering(RevisingOrdering):
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         """The seed, and all settings but `doubt`, which changes no question before the last."""
-        given, settings = self._given, [self.votes]
+        given = self._given
+        settings: list[Any] = [self.votes]
         if given is not None:
             settings += [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
             settings += given.rates_of(given.workers).ravel().tolist()

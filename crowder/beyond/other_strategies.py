@@ -1,4 +1,4 @@
-r"""Two strategies of other papers for a crowd that errs, with which the book compares `crowder.NoisyOrdering`.
+r"""Two strategies of other papers for a crowd that errs, with which the book compares `crowder.beyond.NoisyOrdering`.
 
 Both ask about several pairs of two clusters where an ordering asks about one: `MemberVotes` lets any ordering take the
 majority, and `control_queries` joins clusters only if the answers agree.
@@ -11,10 +11,9 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from crowder.oracles import Oracle
+from crowder.oracles import Oracle, odd
 from crowder.orderings import Ordering
 from crowder.validation import Seed, generator
-from crowder.voting import odd
 
 __all__ = ["MemberVotes", "control_queries"]
 

@@ -33,8 +33,8 @@ def resolve(
     Parameters
     ----------
     answers : Answers, DataFrame or iterable of tuple
-        As `crowder.Answers.read` takes them: two records, "yes", "no" or "unsure", and perhaps the worker. It also
-        reads names of records.
+        As `Answers.read` takes them: two records, "yes", "no" or "unsure", and perhaps the worker. It also reads names
+        of records.
     similarity : array_like, optional
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt.
     n : int, keyword only
@@ -51,13 +51,13 @@ def resolve(
     Raises
     ------
     ValueError, TypeError
-        As `crowder.Answers.read`; if the answers name records that there are not; if `n` is not that of the similarity;
+        As `Answers.read`; if the answers name records that there are not; if `n` is not that of the similarity;
         or if there are more than 8,000.
 
     See Also
     --------
-    crowder.NoisyOrdering : chooses the questions, too.
-    crowder.Answers : the answers, and what may be wrong with a table of them.
+    crowder.beyond.NoisyOrdering : chooses the questions, too.
+    crowder.beyond.Answers : the answers, and what may be wrong with a table of them.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """An ordering that keeps answers which contradict one another, and may revise its clusters.
 
 `crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. An ordering for a crowd
-that errs asks such questions on purpose: `crowder.NoisyOrdering`.
+that errs asks such questions on purpose: `crowder.beyond.NoisyOrdering`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["RevisingOrdering"]
 class RevisingOrdering(ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
 
-    A subclass defines `next_question` and `clusters`; a journal (`crowder.Journal`) takes every one. It stands in a
-    module of its own because the journal should not have to load `crowder.NoisyOrdering`.
+    A subclass defines `next_question` and `clusters`; a `Journal` of `crowder.practice` takes every one. It stands in a
+    module of its own because the journal should not have to load `NoisyOrdering`.
 
     Parameters
     ----------

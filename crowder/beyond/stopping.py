@@ -61,7 +61,7 @@ class Stopped(Resolution):
 
     See Also
     --------
-    crowder.Stopping : the ordering that returns it, with the conditions of the bound.
+    crowder.beyond.Stopping : the ordering that returns it, with the conditions of the bound.
 
     Examples
     --------
@@ -112,8 +112,8 @@ class Stopping(Ordering):
 
     See Also
     --------
-    crowder.Stopped : what its run returns.
-    crowder.Audit : a recall that is certain without a model.
+    crowder.beyond.Stopped : what its run returns.
+    crowder.beyond.Audit : a recall that is certain without a model.
 
     Notes
     -----
@@ -124,7 +124,7 @@ class Stopping(Ordering):
     largest. With ``odds`` equal to the number of records it was not, in the simulations of chapter 13.
 
     *Where it fails.* On real similarities, which depend on one another, more was missed than stated by orders of
-    magnitude. Where the model is not known to hold, use `crowder.Audit`.
+    magnitude. Where the model is not known to hold, use `crowder.beyond.Audit`.
 
     *Cost.* That of the ordering, some ten microseconds for each question that is left out, O(n) for each answer "same",
     and for each of the last of these O(c³) for c components. Memory O(n²).

@@ -2,7 +2,7 @@ r"""Summed evidence: the likelihood ratios of several similarities, and what fol
 
 Consider one record and two clusters that it may belong to. Its similarities to the right one are drawn from f_g, those
 to the other from f_r. How well they tell the two apart without any question is the total variation distance of two
-products of densities (proof of Theorem 1), and the expected count of evidence ordering (`crowder.EvidenceOrdering` in
+products of densities (proof of Theorem 1), and the expected count of evidence ordering (`EvidenceOrdering` in
 the form "records") depends on whether the evidence for another cluster exceeds that for its own.
 """
 
@@ -202,7 +202,7 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
 
     See Also
     --------
-    crowder.EvidenceOrdering : the ordering.
+    crowder.beyond.EvidenceOrdering : the ordering.
     crowder.evidence_bound : a bound on this number, in closed form.
     crowder.expected_queries : both heuristics of the paper.
 

@@ -281,7 +281,7 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     See Also
     --------
-    crowder.Journal : writes what this reads.
+    crowder.practice.Journal : writes what this reads.
 
     Examples
     --------

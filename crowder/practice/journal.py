@@ -410,7 +410,7 @@ def identity(ordering: Any) -> dict[str, object]:
 
     See Also
     --------
-    crowder.Journal : uses it to refuse the answers of another run.
+    crowder.practice.Journal : uses it to refuse the answers of another run.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def write_candidates(path: str | os.PathLike[str], pairs: ArrayLike) -> int:
 
     See Also
     --------
-    crowder.chunks_from_parquet : reads what this writes.
+    crowder.practice.chunks_from_parquet : reads what this writes.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def chunks_from_parquet(
 
     See Also
     --------
-    crowder.StreamOrdering : edge ordering over these chunks.
-    crowder.write_candidates : writes such files.
+    crowder.practice.StreamOrdering : edge ordering over these chunks.
+    crowder.practice.write_candidates : writes such files.
 
     Notes
     -----

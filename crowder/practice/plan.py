@@ -57,7 +57,7 @@ class Plan:
     ----------
     data : DataFrame, or whatever an ordering takes
         Records, with columns of text, of which ``id`` and ``label`` are not compared; or the similarities of candidate
-        pairs: dense, condensed, sparse, or from `crowder.from_pairs`. Of more than 5,000 records, the candidates are
+        pairs: dense, condensed, sparse, or from `from_pairs`. Of more than 5,000 records, the candidates are
         those of `crowder.practice.blocking.candidate_pairs`.
     similarity : str, optional
         For records: a key of `crowder.similarity.SIMILARITIES`, by default "jaccard-qgrams".
@@ -93,7 +93,7 @@ class Plan:
 
     See Also
     --------
-    crowder.Audit : to stop before every pair is settled, with a certified recall.
+    crowder.beyond.Audit : to stop before every pair is settled, with a certified recall.
 
     Notes
     -----
@@ -262,7 +262,7 @@ class Plan:
             text.append(f"The budget of {self.budget:,.2f} buys {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")
         more = f"{max(0, rest['questions'] - first):,.0f} more until all matches are found"
         text.append(f"The tail: {more} ({rest['from']:,.0f} to {rest['to']:,.0f} in all), nearly all answered no.")
-        text.append("crowder.Audit tells when to stop, with a certificate.")
+        text.append("crowder.beyond.Audit tells when to stop, with a certificate.")
         text += [f"The whole: {told[-1]}", f"Asked in {self.ordering} ordering: {self.why}."]
         return "\n".join(text)
 

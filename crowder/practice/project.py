@@ -1,8 +1,8 @@
 """Projects: a folder beside a CSV file of records, with its settings, all answers, and the question sheets.
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
-(a `crowder.Journal`: one vote for each worker and pair, the latest counts), ``candidates.npz`` (the similarities),
-``labelled.txt`` (the order of the answers in the terminal, to take them back), sheets and clusters.
+(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts), ``candidates.npz`` (the
+similarities), ``labelled.txt`` (the order of the answers in the terminal, to take them back), sheets and clusters.
 
 Records may be added at the end of the file, and text may change where nothing has been answered: ``crowder plan`` then
 takes the new state. Other changes are refused, because answers are about the text that was shown.
@@ -55,7 +55,7 @@ class Project:
     ------
     ValueError
         If the folder is no project, or that of another file or a later version; if records were changed, removed or
-        inserted; and as `crowder.read_records`.
+        inserted; and as `crowder.practice.read_records`.
     OSError
         If a file cannot be read.
 

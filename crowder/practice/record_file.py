@@ -104,7 +104,7 @@ def read_records(
 
     See Also
     --------
-    crowder.Plan : how many questions find the matches among these records.
+    crowder.practice.Plan : how many questions find the matches among these records.
 
     Examples
     --------

@@ -38,7 +38,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredPairs:
-    """Scored candidate pairs, made by `crowder.from_pairs`. Every ordering takes them in place of a similarity.
+    """Scored candidate pairs, made by `crowder.practice.from_pairs`; orderings take them in place of a similarity.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         them. Identifiers may be anything hashable and stay as they are.
     known : str, DataFrame or list of tuple, keyword only
         Answers that are known, so that they are not asked: a column of `frame`, or a table or tuples (left, right,
-        same). Values as in `crowder.Answers.add`; what is missing or unsure is not known.
+        same). Values as in `crowder.beyond.Answers.add`; what is missing or unsure is not known.
     tables : tuple of two columns, or mapping, keyword only
         The tables of left and right. Two records of one table never match, and identifiers are unique only within a
         table. Or a mapping from unique identifiers to tables.
@@ -164,8 +164,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
 
     See Also
     --------
-    crowder.Journal : answers kept on disk.
-    crowder.Audit : a certified recall.
+    crowder.practice.Journal : answers kept on disk.
+    crowder.beyond.Audit : a certified recall.
 
     Notes
     -----
@@ -180,11 +180,11 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     >>> predictions = pd.DataFrame({
     ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
-    >>> pairs = cr.from_pairs(predictions, known=[("a1", "b1", True)], one_to_one=True)
+    >>> pairs = cr.practice.from_pairs(predictions, known=[("a1", "b1", True)], one_to_one=True)
     >>> def crowd(i, j):  # in place of people
     ...     return pairs.ids[i][1] == pairs.ids[j][1]
-    >>> with cr.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-    ...     run = cr.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
+    >>> with cr.practice.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     run = cr.beyond.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
     >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries], run.certified
     ([('a2', 'b2')], 1.0)
     >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match

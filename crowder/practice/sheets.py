@@ -70,7 +70,8 @@ def read_votes(
     ids : sequence of str
         The identifiers of the records, in their order.
     encoding, sep : str, keyword only
-        As in `crowder.read_records`. By default, the separator in the header, since some spreadsheets change it.
+        As in `crowder.practice.read_records`. By default, the separator in the header, since some spreadsheets change
+        it.
 
     Returns
     -------

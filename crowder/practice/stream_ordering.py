@@ -27,7 +27,8 @@ class StreamOrdering(Ordering):
     ----------
     chunks : iterable of (i, j, w)
         Arrays of equal length: the records and the similarities of the next candidate pairs. Similarities must not
-        increase, within a chunk or from one to the next. `crowder.chunks_from_parquet` sorts files of any size.
+        increase, within a chunk or from one to the next. `crowder.practice.chunks_from_parquet` sorts files of any
+        size.
     n : int
         Number of records.
     rng : int or numpy.random.Generator
@@ -45,7 +46,7 @@ class StreamOrdering(Ordering):
     See Also
     --------
     crowder.EdgeOrdering : the same for all pairs, in memory.
-    crowder.chunks_from_parquet : such a stream from files.
+    crowder.practice.chunks_from_parquet : such a stream from files.
 
     Notes
     -----

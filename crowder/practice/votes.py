@@ -47,8 +47,8 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
     """Clusters from the votes of any number of workers.
 
     Each worker has one vote on a pair, the latest. The majority of the votes decides a pair, and matches are joined
-    transitively. Only where a pair that does not match is joined by others, `crowder.resolve` clusters the records that
-    are joined there, from all votes about them; all other clusters stay as they are.
+    transitively. Only where a pair that does not match is joined by others, `crowder.beyond.resolve` clusters the
+    records that are joined there, from all votes about them; all other clusters stay as they are.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
 
     Notes
     -----
-    O(n + v) for v votes, and what `crowder.resolve` takes for the records whose answers contradict one another.
+    O(n + v) for v votes, and what `crowder.beyond.resolve` takes for the records whose answers contradict one another.
 
     Examples
     --------

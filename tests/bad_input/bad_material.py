@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from scipy import sparse
 
 import crowder as cr
@@ -31,7 +30,7 @@ U = cr.uniform()
 TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
-PLAN = cr.Plan(PEOPLE, ordering="edge", rng=7)
+PLAN = cr.practice.Plan(PEOPLE, ordering="edge", rng=7)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -104,22 +103,22 @@ def done():
 
 
 def fresh():
-    return cr.Journal(crowd, new())
+    return cr.practice.Journal(crowd, new())
 
 
 def kept_path():
     """The journal of a finished run."""
-    with cr.Journal(crowd, path := new()) as journal:
+    with cr.practice.Journal(crowd, path := new()) as journal:
         cr.edge_ordering(V, journal, rng=7)
     return path
 
 
 def kept_journal():
-    return cr.Journal(crowd, kept_path())
+    return cr.practice.Journal(crowd, kept_path())
 
 
 def tied_path():
-    with cr.Journal(cr.Truth([0, 1, 2]), path := new()) as journal:
+    with cr.practice.Journal(cr.Truth([0, 1, 2]), path := new()) as journal:
         cr.edge_ordering([0.5, 0.5, 0.5], journal, rng=7)
     return path
 

@@ -5,23 +5,22 @@ from math import nan
 import pandas as pd
 from bad_material import PEOPLE, PLAN, TWO, Row, V, file, folder, new
 
-import crowder as cr
 from crowder import people
-from crowder.practice import batch, blocking, sheets, votes
+from crowder.practice import Plan, batch, blocking, read_records, sheets, votes
 
 TABLE = {
     "Records from a CSV file": [
-        Row(lambda: cr.read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory: 'answers.db'"),
-        Row(lambda: cr.read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
-        Row(lambda: cr.read_records(None), TypeError, "path must"),
-        Row(lambda: cr.read_records(file("a.csv", bytes(range(256)))), ValueError, "row 3, column 2"),
-        Row(lambda: cr.read_records(file("a.csv", b"PK\x03\x04\x14\x00\x00\x00")), ValueError, "save it as CSV"),
-        Row(lambda: cr.read_records(file("a.csv","a\nx\n"), sep=";;"), ValueError, "sep must"),
-        Row(lambda: cr.read_records(file("a.csv","7,Ann\n8,Bo\n")), ValueError, "row 1 must be a header, not a record"),
-        Row(lambda: cr.read_records(file("a.csv","a\nx\n"), fields=5), TypeError, "fields must"),
-        Row(lambda: cr.read_records(file("a.csv","id,a\n7,x\n7,y\n")), ValueError, "row 3, column 'id'"),
-        Row(lambda: cr.read_records(file("a.csv","id,a\n7,x\n"), fields=["b"]), ValueError, "column 'b' must"),
-        Row(lambda: cr.read_records(file("a.csv","id,label,a\n7,,y\n")), ValueError, "row 2, column 'label'"),
+        Row(lambda: read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory: 'answers.db'"),
+        Row(lambda: read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
+        Row(lambda: read_records(None), TypeError, "path must"),
+        Row(lambda: read_records(file("a.csv", bytes(range(256)))), ValueError, "row 3, column 2"),
+        Row(lambda: read_records(file("a.csv", b"PK\x03\x04\x14\x00\x00\x00")), ValueError, "save it as CSV"),
+        Row(lambda: read_records(file("a.csv","a\nx\n"), sep=";;"), ValueError, "sep must"),
+        Row(lambda: read_records(file("a.csv","7,Ann\n8,Bo\n")), ValueError, "row 1 must be a header, not a record"),
+        Row(lambda: read_records(file("a.csv","a\nx\n"), fields=5), TypeError, "fields must"),
+        Row(lambda: read_records(file("a.csv","id,a\n7,x\n7,y\n")), ValueError, "row 3, column 'id'"),
+        Row(lambda: read_records(file("a.csv","id,a\n7,x\n"), fields=["b"]), ValueError, "column 'b' must"),
+        Row(lambda: read_records(file("a.csv","id,label,a\n7,,y\n")), ValueError, "row 2, column 'label'"),
     ],
     "Sheets of answers": [
         Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,q,yes\n"), ["x","y"]),
@@ -45,25 +44,25 @@ TABLE = {
             ValueError, "similarity must"),
     ],
     "Plans": [
-        Row(lambda: cr.Plan(PEOPLE, "cosine"), ValueError, "similarity must"),
-        Row(lambda: cr.Plan(V, "jaccard-qgrams"), ValueError, "similarity must"),
-        Row(lambda: cr.Plan(PEOPLE, ordering="random"), ValueError, "strategy must"),
-        Row(lambda: cr.Plan(PEOPLE, price=-1), ValueError, "price must"),
-        Row(lambda: cr.Plan(PEOPLE, budget=-1), ValueError, "budget must"),
-        Row(lambda: cr.Plan(PEOPLE, target=0), ValueError, "target must"),
-        Row(lambda: cr.Plan(PEOPLE, votes=2), ValueError, "votes must"),
-        Row(lambda: cr.Plan(PEOPLE, rng=None), TypeError, "rng, the seed, must"),
-        Row(lambda: cr.Plan(PEOPLE[["id"]]), ValueError, "fields must"),
-        Row(lambda: cr.Plan(["Ann", "Anne"]), ValueError, "similarity must"),
-        Row(lambda: cr.Plan(pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})),
+        Row(lambda: Plan(PEOPLE, "cosine"), ValueError, "similarity must"),
+        Row(lambda: Plan(V, "jaccard-qgrams"), ValueError, "similarity must"),
+        Row(lambda: Plan(PEOPLE, ordering="random"), ValueError, "strategy must"),
+        Row(lambda: Plan(PEOPLE, price=-1), ValueError, "price must"),
+        Row(lambda: Plan(PEOPLE, budget=-1), ValueError, "budget must"),
+        Row(lambda: Plan(PEOPLE, target=0), ValueError, "target must"),
+        Row(lambda: Plan(PEOPLE, votes=2), ValueError, "votes must"),
+        Row(lambda: Plan(PEOPLE, rng=None), TypeError, "rng, the seed, must"),
+        Row(lambda: Plan(PEOPLE[["id"]]), ValueError, "fields must"),
+        Row(lambda: Plan(["Ann", "Anne"]), ValueError, "similarity must"),
+        Row(lambda: Plan(pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})),
             TypeError, "'x' must be text"),
-        Row(lambda: cr.Plan(PEOPLE.iloc[:0]), ValueError, "data must"),
+        Row(lambda: Plan(PEOPLE.iloc[:0]), ValueError, "data must"),
         Row(lambda: PLAN.batch(0), ValueError, "size, the number of questions, must"),
         Row(lambda: PLAN.expected(0, 99), ValueError, "records must be two of"),
         Row(lambda: PLAN.actual([0, 1]), ValueError, "labels must"),
-        Row(lambda: cr.Plan(PEOPLE, answers=([(0, 1)], [])), ValueError, "answers must"),
-        Row(lambda: cr.Plan(PEOPLE, answers=([(0, 99)], [True])), ValueError, "answers must"),
-        Row(lambda: cr.Plan(PEOPLE, answers=([(0, 1)], ["yes"])), ValueError, "answers must"),
+        Row(lambda: Plan(PEOPLE, answers=([(0, 1)], [])), ValueError, "answers must"),
+        Row(lambda: Plan(PEOPLE, answers=([(0, 99)], [True])), ValueError, "answers must"),
+        Row(lambda: Plan(PEOPLE, answers=([(0, 1)], ["yes"])), ValueError, "answers must"),
     ],
     "Batches of questions": [
         Row(lambda: batch.question_batch("x", V, 1, rng=7), ValueError, "strategy must"),

@@ -20,15 +20,15 @@ ORDERINGS = {
     "node in any order": lambda x: cr.NodeOrdering(x, order="random", rng=3),
     "node by index": lambda x: cr.NodeOrdering(x, ties="index"),
     "node by priority": lambda x: cr.NodeOrdering(x, ties=np.arange(len(x.listed()[0]))),
-    "audit of edge": lambda x: cr.Audit(cr.EdgeOrdering(x, rng=3), recall=0.999, rng=3),
-    "audit of node": lambda x: cr.Audit(cr.NodeOrdering(x, rng=3), recall=0.999, start=1, rng=3),
+    "audit of edge": lambda x: cr.beyond.Audit(cr.EdgeOrdering(x, rng=3), recall=0.999, rng=3),
+    "audit of node": lambda x: cr.beyond.Audit(cr.NodeOrdering(x, rng=3), recall=0.999, start=1, rng=3),
 }
 DENSE = {
-    "evidence": lambda x: cr.EvidenceOrdering(x, MODEL, rng=3),
-    "evidence by records": lambda x: cr.EvidenceOrdering(x, MODEL, form="records", rng=3),
-    "learned evidence": lambda x: cr.EvidenceOrdering(x, rng=3),
-    "stopping of edge": lambda x: cr.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, delta=0.0),
-    "stopping of evidence": lambda x: cr.Stopping(cr.EvidenceOrdering(x, rng=3), MODEL, delta=0.0),
+    "evidence": lambda x: cr.beyond.EvidenceOrdering(x, MODEL, rng=3),
+    "evidence by records": lambda x: cr.beyond.EvidenceOrdering(x, MODEL, form="records", rng=3),
+    "learned evidence": lambda x: cr.beyond.EvidenceOrdering(x, rng=3),
+    "stopping of edge": lambda x: cr.beyond.Stopping(cr.EdgeOrdering(x, rng=3), MODEL, delta=0.0),
+    "stopping of evidence": lambda x: cr.beyond.Stopping(cr.beyond.EvidenceOrdering(x, rng=3), MODEL, delta=0.0),
 }
 
 
@@ -89,7 +89,7 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
                 possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
                 for i, j in combinations(range(ordering.n), 2):
                     assert ordering.settled(i, j) != both(possible, (i, j))
-                if isinstance(ordering, cr.Audit):  # its limits count the open pairs
+                if isinstance(ordering, cr.beyond.Audit):  # its limits count the open pairs
                     weight, count = ordering._units(ordering._knowledge)
                     assert weight @ count == sum(both(possible, other) for other in pairs)
             assert not any(both(possible, other) for other in pairs)
@@ -138,7 +138,7 @@ def test_stopping_declares_open_pairs():
     for _ in range(150):
         similarity, pairs, possible = instance(rng, True)
         truth = possible[rng.integers(len(possible))]
-        ordering = cr.Stopping(cr.EdgeOrdering(similarity, rng=3), MODEL, delta=0.6, odds=1)
+        ordering = cr.beyond.Stopping(cr.EdgeOrdering(similarity, rng=3), MODEL, delta=0.6, odds=1)
         while (pair := ordering.ask()) is not None:
             assert both(possible, pair)
             same = bool(truth[pair[0]] == truth[pair[1]])
@@ -245,8 +245,8 @@ def test_messages():
 def test_what_cannot_take_constraints_refuses_them():
     pairs = constrained(candidates([0.5] * 6), tables=[0, 0, 1, 1])
     for refusing in (
-        lambda: cr.NoisyOrdering(pairs, rng=1),
-        lambda: cr.resolve([(0, 1, "yes")], pairs, rng=1),
+        lambda: cr.beyond.NoisyOrdering(pairs, rng=1),
+        lambda: cr.beyond.resolve([(0, 1, "yes")], pairs, rng=1),
     ):
         with pytest.raises(ValueError, match="must have no known answers or tables for"):
             refusing()
@@ -256,9 +256,9 @@ def test_a_journal_knows_the_constraints(tmp_path):
     # A run with other known answers or tables asks other questions: the journal of one is refused by the other.
     plain = candidates([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
     tabled = constrained(plain, tables=[0, 0, 1, 1])
-    first = cr.EdgeOrdering(tabled, rng=1).run(cr.Journal(cr.Truth([0, 1, 0, 1]), tmp_path / "a.db"))
-    again = cr.Journal(None, tmp_path / "a.db")
+    first = cr.EdgeOrdering(tabled, rng=1).run(cr.practice.Journal(cr.Truth([0, 1, 0, 1]), tmp_path / "a.db"))
+    again = cr.practice.Journal(None, tmp_path / "a.db")
     assert cr.EdgeOrdering(tabled, rng=1).run(again).queries.tolist() == first.queries.tolist() and again.asked == 0
     for other in (plain, constrained(plain, tables=[0, 1, 0, 1]), constrained(plain, ([[0, 1]], [False]))):
         with pytest.raises(ValueError, match="journal of another run"):
-            cr.EdgeOrdering(other, rng=1).run(cr.Journal(None, tmp_path / "a.db"))
+            cr.EdgeOrdering(other, rng=1).run(cr.practice.Journal(None, tmp_path / "a.db"))

@@ -43,7 +43,7 @@ def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
 
 
 def test_a_sparse_similarity_serves_too(data):
-    similarity, labels = cr.synthetic_candidates([4, 3, 2], 20, cr.dist1(0.3), rng=7)
+    similarity, labels = cr.datasets.synthetic_candidates([4, 3, 2], 20, cr.dist1(0.3), rng=7)
     result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))
     assert result.recall(labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
 
@@ -59,19 +59,19 @@ def test_a_journal_resumes_it_and_knows_its_run_from_another(data, tmp_path):
         paid.append((i, j))
         return crowd(i, j)
 
-    with pytest.raises(KeyboardInterrupt), cr.Journal(until_the_fifth, tmp_path / "a.db") as journal:
+    with pytest.raises(KeyboardInterrupt), cr.practice.Journal(until_the_fifth, tmp_path / "a.db") as journal:
         LeastKnownFirst(data.condensed, rng=7).run(journal)
-    with cr.Journal(crowd, tmp_path / "a.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "a.db") as journal:
         resumed = LeastKnownFirst(data.condensed, rng=7).run(journal)
         assert journal.asked == whole.n_queries - 5
     assert resumed.queries.tolist() == whole.queries.tolist()
-    with cr.Journal(crowd, tmp_path / "a.db") as journal, pytest.raises(ValueError, match="another run"):
+    with cr.practice.Journal(crowd, tmp_path / "a.db") as journal, pytest.raises(ValueError, match="another run"):
         LeastKnownFirst(data.condensed, rng=8).run(journal)
 
 
 def test_stopping_passes_over_hopeless_pairs(data):
     model, crowd = cr.dist1(0.4), cr.Truth(data.labels)
-    run = cr.Stopping(LeastKnownFirst(data.condensed, rng=7), model, delta=0.2, odds=1).run(crowd)
+    run = cr.beyond.Stopping(LeastKnownFirst(data.condensed, rng=7), model, delta=0.2, odds=1).run(crowd)
     assert len(run.declared) and run.bound <= 0.2
     assert run.n_queries < LeastKnownFirst(data.condensed, rng=7).run(crowd).n_queries
 
@@ -79,7 +79,7 @@ def test_stopping_passes_over_hopeless_pairs(data):
 def test_a_plan_foresees_it_and_makes_its_batches():
     from crowder.people import people
 
-    plan = cr.Plan(people([3] * 4 + [1] * 6, rng=7), ordering=LeastKnownFirst)
+    plan = cr.practice.Plan(people([3] * 4 + [1] * 6, rng=7), ordering=LeastKnownFirst)
     row = plan.table.loc["every pair"]
     assert 0 < row["from"] <= row["questions"] <= row["to"] and plan.ordering == "LeastKnownFirst"
     assert len(plan.batch(3)) == 3

@@ -255,7 +255,10 @@ def test_one_cluster_takes_a_tree_and_all_singletons_take_every_pair(instance, s
     for labels, count in ((np.zeros(n, int), n - 1), (np.arange(n), n * (n - 1) // 2)):
         truth = cr.Truth(labels)
         orderings = [edge(instance), node(instance), edge(instance, rng=seed), node(instance, rng=seed)]
-        orderings += [cr.Stopping(edge(instance), model, delta=0), cr.EvidenceOrdering(instance.values, rng=seed)]
+        orderings += [
+            cr.beyond.Stopping(edge(instance), model, delta=0),
+            cr.beyond.EvidenceOrdering(instance.values, rng=seed),
+        ]
         assert [ordering.run(truth).n_queries for ordering in orderings] == [count] * len(orderings)
 
 
@@ -268,9 +271,9 @@ def test_no_record_one_record_and_no_candidate_need_no_question():
                 assert run.n_queries == 0 and run.clusters.tolist() == list(range(n))
     for n in (0, 1):
         for ordering in (cr.EdgeOrdering(np.zeros((n, n)), rng=1), cr.NodeOrdering(np.zeros((n, n)), rng=1)):
-            stopped = cr.Stopping(ordering, cr.uniform(), delta=0).run(cr.Truth(np.zeros(n, int)))
+            stopped = cr.beyond.Stopping(ordering, cr.uniform(), delta=0).run(cr.Truth(np.zeros(n, int)))
             assert stopped.n_queries == 0 and len(stopped.declared) == 0
-        assert cr.EvidenceOrdering(np.zeros((n, n)), rng=1).ask() is None
+        assert cr.beyond.EvidenceOrdering(np.zeros((n, n)), rng=1).ask() is None
     assert cr.EdgeOrdering([], rng=1).n == 1  # a condensed vector of no pair is one record
 
 

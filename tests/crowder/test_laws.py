@@ -125,18 +125,18 @@ def test_evidence_ordering_and_stopping_that_never_stops_ask_enough_and_nothing_
     form = ("auto", "pairs", "records")[seed % 3]
     same = instance._replace(values=np.zeros_like(instance.values))  # the order of evidence is no law of `obeys`
     for crowd, true in ((cr.Truth(instance.labels), True), (instance.crowd, False)):
-        run = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed).run(crowd)
+        run = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed).run(crowd)
         closure = obeys(run, same)
-        evidence = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        evidence = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed)
         assert asked(by_hand(evidence, crowd)) == asked(run)
-        evidence = cr.EvidenceOrdering(instance.values, model, form=form, rng=seed)
-        assert asked(cr.Stopping(evidence, model or cr.uniform(), delta=0).run(crowd)) == asked(run)
+        evidence = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        assert asked(cr.beyond.Stopping(evidence, model or cr.uniform(), delta=0).run(crowd)) == asked(run)
         if true:
             assert laws.fewest(instance) <= run.n_queries <= len(instance.pairs)
             assert closure.same == laws.true_components(instance)
         for ordering, arrivals in ((edge, None), (node, instance.arrivals)):
             alone = ordering(instance).run(crowd)
-            inside = cr.Stopping(ordering(instance), model or cr.uniform(), delta=0).run(crowd)
+            inside = cr.beyond.Stopping(ordering(instance), model or cr.uniform(), delta=0).run(crowd)
             assert asked(inside) == asked(alone) and len(inside.declared) == 0
             obeys(inside, instance, arrivals)
 
@@ -171,7 +171,7 @@ def stream_asks_the_same(instance, seed, cuts):
                 buffer[:] = -1
 
     for columns in ((i, j, w), [column[shuffled] for column in turned]):
-        run = cr.StreamOrdering(used_again(cut(columns, cuts)), instance.n, rng=seed).run(truth)
+        run = cr.practice.StreamOrdering(used_again(cut(columns, cuts)), instance.n, rng=seed).run(truth)
         assert asked(run) == asked(tossed) and run.clusters.tolist() == tossed.clusters.tolist()
 
 
@@ -222,7 +222,7 @@ def test_a_journal_that_is_closed_and_opened_again_makes_no_other_run(instance, 
         paid.clear()
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(whole.n_queries + 1):
-                with cr.Journal(crowd, Path(folder) / "answers.db") as journal:
+                with cr.practice.Journal(crowd, Path(folder) / "answers.db") as journal:
                     try:
                         run = make(instance).run(journal)
                         break

@@ -15,6 +15,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import kstest
 
 import crowder as cr
+from crowder.datasets import synthetic_candidates
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 from crowder.sorting import by_arrival
@@ -43,7 +44,7 @@ def run(n, m):
     truth = cr.Truth(np.arange(n))
     before = used("VmRSS")
     if kind == "stream":
-        resolution = cr.StreamOrdering(chunks(i, j, w), n, rng=1).run(truth)
+        resolution = cr.practice.StreamOrdering(chunks(i, j, w), n, rng=1).run(truth)
     else:
         matrix = sparse.coo_array((w, (i, j)), shape=(n, n))
         resolution = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[kind](matrix, rng=1).run(truth)
@@ -123,7 +124,7 @@ def test_pairs_by_arrival(n, seed):
 
 def test_expected_sizes_are_sums_to_the_last_bits():
     """Of each of up to 299 similarities 52 bits are added up, none of which is lost on the way."""
-    similarity, _ = cr.synthetic_candidates([3, 2, 1] * 50, 3000, cr.dist2(0.3), rng=1)
+    similarity, _ = synthetic_candidates([3, 2, 1] * 50, 3000, cr.dist2(0.3), rng=1)
     exact = [Fraction(0)] * 300
     for i, j, w in zip(similarity.row, similarity.col, similarity.data, strict=True):
         exact[i] += Fraction(float(w))
@@ -138,7 +139,7 @@ def test_expected_sizes_are_sums_to_the_last_bits():
 def test_blocked_is_what_it_says(pairs):
     """Each matching pair once, others to make up the number; densities by Kolmogorov and Smirnov at level 1e-5."""
     sizes = [1, 2, 3, 4, 5, 10] * 8 if pairs < 20_000 else [1, 2, 3, 4, 5, 10] * 40
-    similarity, labels = cr.synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
+    similarity, labels = synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
     assert sorted(np.unique(labels, return_counts=True)[1]) == sorted(sizes)
     i, j, w = similarity.row, similarity.col, similarity.data
     assert len(w) == pairs == len(set(zip(i.tolist(), j.tolist(), strict=True))) and (i < j).all()
@@ -148,7 +149,7 @@ def test_blocked_is_what_it_says(pairs):
     assert match.sum() == sum(s * (s - 1) // 2 for s in sizes)
     assert kstest(w[match], cr.dist1(0.4).green.cdf).pvalue > 1e-5
     assert kstest(w[~match], cr.dist1(0.4).red.cdf).pvalue > 1e-5
-    again, _ = cr.synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
+    again, _ = synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
     assert (again != similarity).nnz == 0
 
 
@@ -156,7 +157,7 @@ def test_blocked_takes_every_other_pair_alike():
     """Of 3 + 1 + 1 records there are 7 pairs across clusters; two of them are drawn, each in 2/7 of the runs."""
     times = np.zeros(7)
     for seed in range(700):
-        similarity, labels = cr.synthetic_candidates([3, 1, 1], 5, cr.dist1(0.4), rng=seed)
+        similarity, labels = synthetic_candidates([3, 1, 1], 5, cr.dist1(0.4), rng=seed)
         assert len(set(zip(similarity.row, similarity.col, strict=True))) == 5  # no pair is drawn twice
         members = np.argsort(labels, kind="stable")
         place = np.empty(5, int)
@@ -172,7 +173,7 @@ def test_blocked_takes_every_other_pair_alike():
 @pytest.mark.parametrize("seed", range(3))
 def test_blocked_prefers_no_record_when_pairs_are_drawn(seed):
     """Of 79,800 pairs of lone records 2,000 are drawn one by one, and a few too many: none of the ends is cut off."""
-    similarity, _ = cr.synthetic_candidates([1] * 400, 2000, cr.dist1(0.4), rng=seed)
+    similarity, _ = synthetic_candidates([1] * 400, 2000, cr.dist1(0.4), rng=seed)
     i, j = similarity.row.astype(int), similarity.col.astype(int)
     place = (i * (2 * 400 - i - 1) // 2 + j - i - 1) / 79_800
     assert kstest(place, "uniform").pvalue > 1e-4
@@ -183,4 +184,4 @@ def test_blocked_prefers_no_record_when_pairs_are_drawn(seed):
 @pytest.mark.parametrize("pairs", [3, 11])
 def test_blocked_needs_room_for_its_pairs(pairs):
     with pytest.raises(ValueError, match="pairs must"):
-        cr.synthetic_candidates([3, 2], pairs, cr.dist1(0.4), rng=1)
+        synthetic_candidates([3, 2], pairs, cr.dist1(0.4), rng=1)

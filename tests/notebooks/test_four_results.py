@@ -42,7 +42,7 @@ def test_placing_records_by_evidence_is_the_plain_algorithm():
     model, rng = cr.dist1(0.2), np.random.default_rng(3)
     for _ in range(20):
         data = cr.datasets.synthetic([6, 5, 4, 3], model, rng=rng)
-        ordering = cr.EvidenceOrdering(data.similarity, model, form="records", rng=5)
+        ordering = cr.beyond.EvidenceOrdering(data.similarity, model, form="records", rng=5)
         found = ordering.run(cr.Truth(data.labels)).n_queries
         arrivals = np.random.default_rng(5).permutation(18)
         square = np.asarray(data.similarity)
@@ -74,7 +74,7 @@ def test_the_sums_of_the_theorem_are_plain():
     np.fill_diagonal(w, 1.0)
     found = {}
     for form in ("auto", "records"):
-        ordering = cr.EvidenceOrdering(w, model, form=form, rng=5)
+        ordering = cr.beyond.EvidenceOrdering(w, model, form=form, rng=5)
         ordering.run(cr.Truth(labels))
         found[form] = ordering.dependence
     assert found["auto"] > 0.5 and found["records"] == 0.0

@@ -75,7 +75,7 @@ def test_the_committed_plans_hold_and_find_the_matches():
         f"at least {np.floor(1000 * table['recall'].min()) / 10} % of the matches, for "
         f"{(table['asked'] / table['needed']).median():.1f} times the questions"
     )
-    assert said in " ".join(cr.Plan.__doc__.split())
+    assert said in " ".join(cr.practice.Plan.__doc__.split())
     assert all((table[f"{stage}_actual"] <= table[f"{stage}_to"]).all() for stage in held)  # "fewer were needed"
 
 

@@ -23,7 +23,7 @@ TRY_SIMILARITY = """
 import crowder as cr
 data = cr.datasets.disney("same-length")
 frame = data.records
-plan = cr.Plan(frame, "same-length", ordering="edge")
+plan = cr.practice.Plan(frame, "same-length", ordering="edge")
 print(data.condensed.tolist(), len(plan.batch(2)) > 0)
 """
 

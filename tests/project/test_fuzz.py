@@ -20,6 +20,7 @@ from nightly import examples
 
 import crowder as cr
 from crowder.practice import answer_file as answerfile
+from crowder.practice import journal
 from crowder.practice.sheets import ANSWERS, read_votes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,7 +130,7 @@ def rows_of(content: bytes, sep: str = ","):
 @examples(150, night=25_000)
 def test_records_are_read_as_the_csv_module_reads_them_or_refused(folder, content, sep):
     path = put(folder, "records.csv", content)
-    got = outcome(lambda: cr.read_records(path, sep=sep), ValueError)
+    got = outcome(lambda: cr.practice.read_records(path, sep=sep), ValueError)
     if got is None:
         return
     header, *rows = rows_of(content, sep)
@@ -169,7 +170,7 @@ def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, conten
 
 
 def pairs_file(folder) -> bytes:
-    cr.write_candidates(folder / "good.parquet", [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
+    cr.practice.write_candidates(folder / "good.parquet", [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
     return (folder / "good.parquet").read_bytes()
 
 
@@ -180,7 +181,7 @@ def test_chunks_of_a_damaged_file_are_pairs_or_refused(folder, data):
     parquet = pytest.importorskip("pyarrow.parquet")
     content = data.draw(either(pairs_file(folder)))
     path = put(folder, "pairs.parquet", content)
-    chunks = outcome(lambda: list(cr.chunks_from_parquet(path, chunk=4, threads=1)), ValueError, OSError)
+    chunks = outcome(lambda: list(cr.practice.chunks_from_parquet(path, chunk=4, threads=1)), ValueError, OSError)
     if chunks is None or not chunks:
         return
     i, j, w = (np.concatenate(column) for column in zip(*chunks, strict=True))
@@ -201,7 +202,7 @@ def test_chunks_of_a_damaged_file_are_pairs_or_refused(folder, data):
 def kept(folder) -> bytes:
     path = folder / "good.db"
     if not path.exists():
-        with cr.Journal(cr.Truth([0, 0, 1, 1, 2]), path) as journal:
+        with cr.practice.Journal(cr.Truth([0, 0, 1, 1, 2]), path) as journal:
             cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7)
     return path.read_bytes()
 
@@ -251,7 +252,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
     for leftover in folder.glob("answers.db*"):
         leftover.unlink()
     path = put(folder, "answers.db", content)
-    table = outcome(lambda: cr.journal.read(path), ValueError)
+    table = outcome(lambda: journal.read(path), ValueError)
     if table is not None:
         got = table[["i", "j", "vote", "same", "turn"]].astype(int).values.tolist()
         assert sorted(map(tuple, got)) == by_sqlite(path)
@@ -259,7 +260,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
 
     def resume():
         """A run on from such a file: what the crowd is asked, and what the file says, is all that it hears."""
-        with cr.Journal(lambda i, j: truth(i, j), path) as journal:
+        with cr.practice.Journal(lambda i, j: truth(i, j), path) as journal:
             return cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7), journal.answers()
 
     truth = cr.Truth([0, 0, 1, 1, 2])

@@ -10,6 +10,8 @@ from scipy.spatial.distance import squareform
 
 import crowder as cr
 from book.companion import crowds
+from crowder.beyond import resolve
+from crowder.practice import read_records
 from crowder.practice.parquet import write_candidates
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +35,7 @@ def test_every_block_of_python(tmp_path, monkeypatch):
     assert names["audited"].certified >= 0.95
     exec(erring, names)
     assert (names["clusters"] == labels).all()
-    assert cr.resolve(names["answers"], rng=7).clusters.tolist() == [0, 0, 0]  # three of four answers say so
+    assert resolve(names["answers"], rng=7).clusters.tolist() == [0, 0, 0]  # three of four answers say so
     exec(scored, names)
     assert names["pairs"].table(names["matched"])["cluster"].tolist() == [0, 0, 1, 1]
     assert names["matched"].n_queries == 2  # the third pair follows from the first two: no record has two matches
@@ -53,7 +55,7 @@ def cora(crowds_path):
 
 
 def people(crowds_path):
-    records = cr.read_records(ROOT / "book/data/people.csv")
+    records = read_records(ROOT / "book/data/people.csv")
     values = cr.similarity.compute(records.drop(columns=["id", "label"]), "jaccard-qgrams")
     return values, records["label"].factorize()[0]
 

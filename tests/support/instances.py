@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.practice import StreamOrdering
 
 SEEDS = st.integers(0, 2**32)
 
@@ -193,7 +194,7 @@ def node(instance, **rules):
 
 
 def stream(instance, cuts=(), **rules):
-    return cr.StreamOrdering(cut(falling(instance), cuts), instance.n, **(rules or {"ties": "stream"}))
+    return StreamOrdering(cut(falling(instance), cuts), instance.n, **(rules or {"ties": "stream"}))
 
 
 def cut(columns, cuts):

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
+from crowder.practice import journal
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
@@ -23,7 +24,7 @@ SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full 
 
 def ordering(name: str):
     if name == "noisy":
-        return cr.NoisyOrdering(SIMILARITY, votes=2, rng=5)
+        return cr.beyond.NoisyOrdering(SIMILARITY, votes=2, rng=5)
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[name](SIMILARITY, rng=5)
 
 
@@ -49,7 +50,7 @@ def asked(folder: Path) -> list[list[int]]:
 def known(folder: Path) -> list[list[int]]:
     """The pairs whose answers are on disk; none before the journal has come into being."""
     try:
-        return cr.journal.read(folder / "answers.db")[["i", "j"]].to_numpy().tolist()
+        return journal.read(folder / "answers.db")[["i", "j"]].to_numpy().tolist()
     except (FileNotFoundError, ValueError):
         return []
 
@@ -57,7 +58,7 @@ def known(folder: Path) -> list[list[int]]:
 def run(folder: Path, name: str, pause: float) -> None:
     """A whole run, its outcome in a file."""
     strategy = ordering(name)
-    done = strategy.run(cr.Journal(Crowd(folder, pause), folder / "answers.db"))
+    done = strategy.run(cr.practice.Journal(Crowd(folder, pause), folder / "answers.db"))
     if name == "noisy":
         outcome = {"queries": [row[:2] for row in strategy.answers], "clusters": done.tolist()}
     else:
@@ -123,11 +124,11 @@ def record(folder: str, kills: str) -> None:
     for number in range(int(kills)):
         place = Path(folder) / f"{kills}-{number}"
         place.mkdir()
-        cr.Journal(None, place / "answers.db").close()
+        cr.practice.Journal(None, place / "answers.db").close()
         children = {}
         for worker in ("ann", "bob"):
             if not (child := os.fork()):
-                with cr.Journal(None, place / "answers.db") as journal:
+                with cr.practice.Journal(None, place / "answers.db") as journal:
                     for sheet in range(10_000):
                         journal.record(
                             [(0, 1 + 20 * sheet + k) for k in range(20)], [k % 3 > 0 for k in range(20)], worker
@@ -140,7 +141,7 @@ def record(folder: str, kills: str) -> None:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         done = {who: (place / who).stat().st_size if (place / who).exists() else 0 for who in children}
-        stored = cr.journal.read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
+        stored = journal.read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
         runs.append({"done": done, "stored": stored})
     print(json.dumps(runs))
 
@@ -155,19 +156,19 @@ def limited(folder: str) -> None:
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
 
     def go() -> str:
-        with cr.Journal(lambda *pair: questions.append(pair) is not None, path) as journal:
+        with cr.practice.Journal(lambda *pair: questions.append(pair) is not None, path) as journal:
             try:
                 return str(cr.edge_ordering(np.full(len(pairs), 0.5), journal, ties="index").n_queries)
             except OSError as error:
                 return str(error)
 
-    with cr.Journal(None, path) as journal:
+    with cr.practice.Journal(None, path) as journal:
         journal.add(pairs[:2300], np.zeros(2300, bool))
     small = {"RESERVE": 1 << 16, "CHECKPOINT_EVERY": 2}  # like the real ones, but soon at the limit
     real = {name: getattr(answerfile, name) for name in small}
     vars(answerfile).update(small)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
-    said, count, on_disk = go(), len(questions), len(cr.journal.read(path)) - 2300
+    said, count, on_disk = go(), len(questions), len(journal.read(path)) - 2300
     vars(answerfile).update(real)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     told = {"said": said, "count": count, "on_disk": on_disk, "then": go(), "questions": questions}
@@ -183,10 +184,10 @@ def unwritable(folder: str) -> None:
     said = {}
     for name in ("new.db", "old.db"):
         try:
-            cr.Journal(None, Path(folder) / name)
+            cr.practice.Journal(None, Path(folder) / name)
         except OSError as error:
             said[name] = str(error)
-    print(json.dumps({"said": said, "read": len(cr.journal.read(Path(folder) / "old.db"))}))
+    print(json.dumps({"said": said, "read": len(journal.read(Path(folder) / "old.db"))}))
 
 
 if __name__ == "__main__":

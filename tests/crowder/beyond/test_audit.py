@@ -24,7 +24,7 @@ def edge(seed=7, similarity=DATA.condensed):
 
 
 def audit(seed=7, **settings):
-    return cr.Audit(edge(seed), rng=seed, **settings)
+    return cr.beyond.Audit(edge(seed), rng=seed, **settings)
 
 
 def finish(ordering, labels):
@@ -113,7 +113,7 @@ def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
     for labels in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1), (0, 0, 1, 2), (0, 1, 2, 3)):
         wrong = 0
         for order in permutations(range(6)):
-            run = cr.Audit(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
+            run = cr.beyond.Audit(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
             run._rng = Listed(order)
             bad = False
             while (pair := run.ask()) is not None and not bad:
@@ -127,13 +127,13 @@ def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
 
 
 @pytest.mark.parametrize("settings", [{}, {"start": 20}, {"start": 0}])
-@pytest.mark.parametrize("make", [cr.EdgeOrdering, cr.NodeOrdering, cr.EvidenceOrdering])
+@pytest.mark.parametrize("make", [cr.EdgeOrdering, cr.NodeOrdering, cr.beyond.EvidenceOrdering])
 def test_the_recall_is_hardly_ever_below_what_is_certified(settings, make):
     """150 runs at confidence 0.8, with similarities that mislead: 30 may be wrong, and 3 standard errors are 15."""
     rng, wrong = np.random.default_rng(9), 0
     for seed in range(150):
         similarity = rng.permutation(DATA.condensed)
-        run = cr.Audit(make(similarity, rng=seed), recall=0.8, confidence=0.8, rng=seed, **settings)
+        run = cr.beyond.Audit(make(similarity, rng=seed), recall=0.8, confidence=0.8, rng=seed, **settings)
         result = run.run(cr.Truth(DATA.labels))
         wrong += result.recall(DATA.labels)[-1] < result.certified
         assert result.certified >= 0.8 and result.reason in ("recall", "settled")
@@ -153,7 +153,7 @@ def test_the_error_comes_as_close_as_it_may():
     labels = np.r_[np.repeat(np.arange(11), 2), 11:19]
     alpha, wrong, runs = 0.2, 0, 1000
     for seed in range(runs):
-        run = cr.Audit(Knowing(np.full(435, 0.5)), recall=0.9, confidence=1 - alpha, start=9, rng=seed)
+        run = cr.beyond.Audit(Knowing(np.full(435, 0.5)), recall=0.9, confidence=1 - alpha, start=9, rng=seed)
         wrong += run.run(cr.Truth(labels)).recall(labels)[-1] < 0.9
     expected = 0.75 * alpha
     assert abs(wrong / runs - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
@@ -179,7 +179,7 @@ def test_the_limit_is_that_of_the_definition():
 def test_without_a_match_the_limit_is_hypergeometric():
     """28 pairs, none of which match: d draws miss all of g matches with probability C(28 - g, d)/C(28, d), and g is
     rejected once that is at most 0.75 α. `missed` is the largest g that is not, after every draw; it is 0 after 27."""
-    run, drawn = cr.Audit(edge(similarity=[0.5] * 28), start=0, rng=1), 0
+    run, drawn = cr.beyond.Audit(edge(similarity=[0.5] * 28), start=0, rng=1), 0
     while (pair := run.ask()) is not None:
         left = [g for g in range(29) if comb(28 - g, drawn) > 0.75 * 0.05 * comb(28, drawn)]
         assert run.resolution.missed == max(left)
@@ -193,7 +193,7 @@ def test_with_nothing_left_it_costs_what_was_expected():
     labels = np.repeat(np.arange(30), 5)
     similarity = np.where(np.equal.outer(labels, labels), 0.9, 0.1)
     runs = [
-        cr.Audit(cr.EdgeOrdering(similarity, rng=1), recall=0.8, start=120, rng=seed).run(cr.Truth(labels))
+        cr.beyond.Audit(cr.EdgeOrdering(similarity, rng=1), recall=0.8, start=120, rng=seed).run(cr.Truth(labels))
         for seed in range(60)
     ]
     assert all(run.discovered == 0 and run.found == matching(labels) for run in runs)
@@ -211,12 +211,12 @@ def test_with_candidates_the_recall_is_that_among_them():
     i, j = i[kept], j[kept]
     similarity = sparse.coo_array((DATA.condensed[kept], (i, j)), shape=(DATA.n, DATA.n))
     for seed in range(20):
-        result = cr.Audit(edge(seed, similarity), recall=0.9, rng=seed).run(cr.Truth(DATA.labels))
+        result = cr.beyond.Audit(edge(seed, similarity), recall=0.9, rng=seed).run(cr.Truth(DATA.labels))
         assert result.found == (result.clusters[i] == result.clusters[j]).sum() and result.among == "candidate pairs"
         assert result.certified >= 0.9 and result.found + result.missed <= len(i)
         if result.reason == "settled":
             assert result.found == (DATA.labels[i] == DATA.labels[j]).sum() and result.missed == 0
-    nothing = cr.Audit(edge(7, sparse.coo_array((4, 4))), recall=0.5, rng=7).run(cr.Truth([0, 1, 2, 3]))
+    nothing = cr.beyond.Audit(edge(7, sparse.coo_array((4, 4))), recall=0.5, rng=7).run(cr.Truth([0, 1, 2, 3]))
     assert (nothing.n_queries, nothing.missed, nothing.certified) == (0, 0, 1)
 
 
@@ -231,12 +231,14 @@ class Careless(cr.Ordering):
 
 
 @pytest.mark.parametrize("wrapped", [
-    lambda: edge(), lambda: cr.NodeOrdering(DATA.condensed, rng=7), lambda: cr.EvidenceOrdering(DATA.condensed, rng=7),
-    lambda: cr.Stopping(edge(), MODEL, delta=0.2),
+    lambda: edge(),
+    lambda: cr.NodeOrdering(DATA.condensed, rng=7),
+    lambda: cr.beyond.EvidenceOrdering(DATA.condensed, rng=7),
+    lambda: cr.beyond.Stopping(edge(), MODEL, delta=0.2),
     lambda: Careless(DATA.condensed),
 ])  # fmt: skip
 def test_every_ordering_can_be_audited(wrapped):
-    one = cr.Audit(wrapped(), recall=0.9, rng=7)
+    one = cr.beyond.Audit(wrapped(), recall=0.9, rng=7)
     result = finish(one, DATA.labels)
     assert result.certified >= 0.9
     # Its first questions are those of the ordering alone.
@@ -244,7 +246,7 @@ def test_every_ordering_can_be_audited(wrapped):
     first = min(3, len(alone))
     assert result.queries[:first].tolist() == alone[:first].tolist()
     # `run` with the truth asks the same.
-    again = cr.Audit(wrapped(), recall=0.9, rng=7).run(cr.Truth(DATA.labels))
+    again = cr.beyond.Audit(wrapped(), recall=0.9, rng=7).run(cr.Truth(DATA.labels))
     assert again.queries.tolist() == result.queries.tolist() and again.missed == result.missed
 
 
@@ -252,16 +254,16 @@ def test_a_journal_resumes_an_audit_and_tells_audits_apart(tmp_path):
     """Broken off within the audit, and continued: no answer is paid for twice, and the questions are those of one run.
     Other settings, or another seed of the draws, make another run."""
     crowd, whole, part = cr.Truth(DATA.labels), audit(start=30).run(cr.Truth(DATA.labels)), audit(start=30)
-    with cr.Journal(crowd, tmp_path / "a.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "a.db") as journal:
         journal.begin(part)
         for _ in range(40):
             part.tell(pair := part.ask(), journal(*pair))
     assert part.resolution.reason == "" and part.resolution.audited == 10
-    journal = cr.Journal(crowd, tmp_path / "a.db")
+    journal = cr.practice.Journal(crowd, tmp_path / "a.db")
     assert audit(start=30).run(journal).queries.tolist() == whole.queries.tolist()
     assert journal.asked == whole.n_queries - 40
     with pytest.raises(ValueError, match="another run"):
-        cr.Audit(edge(7), start=30, rng=8).run(cr.Journal(crowd, tmp_path / "a.db"))
+        cr.beyond.Audit(edge(7), start=30, rng=8).run(cr.practice.Journal(crowd, tmp_path / "a.db"))
     for other in ({"recall": 0.9}, {"confidence": 0.9}, {"start": 31}):
         assert identity(audit(**{"start": 30} | other)) != identity(audit(start=30))
 
@@ -277,7 +279,7 @@ def test_answers_learned_early_change_no_draw():
     assert again.resolution.missed == result.missed and again.resolution.reason == result.reason
 
 
-class AuditedEdge(cr.Audit):
+class AuditedEdge(cr.beyond.Audit):
     def __init__(self, similarity, *, rng):
         super().__init__(cr.EdgeOrdering(similarity, rng=rng), recall=0.9, rng=rng)
 
@@ -306,7 +308,7 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
 
 def test_before_the_audit_no_more_is_missed_than_is_open():
     """Ten answers "no" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
-    run = cr.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
+    run = cr.beyond.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
     assert (run.resolution.found, run.resolution.missed, run.resolution.certified) == (0, 15, 0)
     for _ in range(10):
         run.tell(run.ask(), False)

@@ -34,13 +34,13 @@ def test_every_form_ends_with_the_true_clusters_and_asks_nothing_twice(form, mod
     """Whatever the similarities: here they contradict the model as they like, even where it is certain."""
     labels = data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     similarity = np.random.default_rng(seed).random(n * (n - 1) // 2) if n != 0 else np.zeros((0, 0))
-    got = cr.evidence_ordering(similarity, cr.Truth(labels), MODELS[model], form=form, rng=seed)
+    got = cr.beyond.evidence_ordering(similarity, cr.Truth(labels), MODELS[model], form=form, rng=seed)
     assert len({frozenset(pair) for pair in got.queries.tolist()}) == got.n_queries
     assert np.array_equal(got.clusters[:, None] == got.clusters, np.equal.outer(labels, labels))
     # Matches span the clusters, and every two clusters are known to differ: nothing rests on the model.
     sizes = np.bincount(labels)[np.bincount(labels) > 0] if n else np.zeros(0, int)
     assert got.n_matches == n - len(sizes) and got.n_queries >= cr.ideal_queries(sizes)
-    again = by_hand(cr.EvidenceOrdering(similarity, MODELS[model], form=form, rng=seed), cr.Truth(labels))
+    again = by_hand(cr.beyond.EvidenceOrdering(similarity, MODELS[model], form=form, rng=seed), cr.Truth(labels))
     assert np.array_equal(again.queries, got.queries) and np.array_equal(again.answers, got.answers)
 
 
@@ -49,17 +49,19 @@ def test_the_first_questions_by_hand():
     similarity = [[1.0, 0.9, 0.1, 0.2], [0.9, 1.0, 0.3, 0.4], [0.1, 0.3, 1.0, 0.2], [0.2, 0.4, 0.2, 1.0]]
     for form in ("auto", "pairs"):
         for seed in range(5):
-            ordering = cr.EvidenceOrdering(similarity, cr.dist1(0.5), form=form, rng=seed)
+            ordering = cr.beyond.EvidenceOrdering(similarity, cr.dist1(0.5), form=form, rng=seed)
             assert sorted(ordering.ask()) == [0, 1]
     assert ordering.evidence([0.9, 0.1]).tolist() == pytest.approx([math.log(3), -math.log(3)], abs=1e-6)
-    assert cr.EvidenceOrdering(similarity, cr.dist1(Fraction(1, 2)), rng=4).ask() is not None  # any kind of number
+    assert (
+        cr.beyond.EvidenceOrdering(similarity, cr.dist1(Fraction(1, 2)), rng=4).ask() is not None
+    )  # any kind of number
     # Dist-2 with ε = 0.2: below 0.2 surely no match, above 0.8 surely one.
-    ordering = cr.EvidenceOrdering(similarity, cr.dist2(0.2), rng=1)
+    ordering = cr.beyond.EvidenceOrdering(similarity, cr.dist2(0.2), rng=1)
     assert ordering.evidence([0.1, 0.2, 0.5, 0.8, 1.0]).tolist() == [-65536, 0, 0, 65536, 65536]
     w = np.linspace(0, 1, 101)
     model = cr.SimilarityModel.from_steps([0, 0.3, 1], [0, 10 / 7], [1, 1])
     expected = np.where(w < 0.3, -65536, math.log(10 / 7))  # the steps of a density take their left ends
-    assert np.allclose(cr.EvidenceOrdering(similarity, model, rng=1).evidence(w), expected, atol=1e-6)
+    assert np.allclose(cr.beyond.EvidenceOrdering(similarity, model, rng=1).evidence(w), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -71,7 +73,7 @@ def test_ties_are_broken_without_bias(form):
     runs, counts = 400, []
     for shuffle in (False, True):
         data = [cr.datasets.synthetic([8, 4, 2], cr.uniform(), rng=s, shuffle=shuffle) for s in range(runs)]
-        asked = [cr.evidence_ordering(d.similarity, cr.Truth(d.labels), cr.uniform(), form=form, rng=s).n_queries
+        asked = [cr.beyond.evidence_ordering(d.similarity, cr.Truth(d.labels), cr.uniform(), form=form, rng=s).n_queries
                  for s, d in enumerate(data)]  # fmt: skip
         counts.append(np.array(asked))
     error = math.sqrt(sum(c.var() for c in counts) / runs)
@@ -88,7 +90,7 @@ def test_without_a_model_it_asks_hardly_more_than_the_better_heuristic(mistakes)
         table = people([12] * 5 + [4] * 8 + [2] * 10 + [1] * 12, mistakes=mistakes, rng=seed)
         similarity = cr.similarity.compute(table.drop(columns=["id", "label"]), "jaccard-qgrams")
         crowd = cr.Truth(table["label"].factorize()[0])
-        for at, ask in enumerate((cr.edge_ordering, cr.node_ordering, cr.evidence_ordering)):
+        for at, ask in enumerate((cr.edge_ordering, cr.node_ordering, cr.beyond.evidence_ordering)):
             asked[at] += ask(similarity, crowd, rng=seed).n_queries
     assert asked[2] <= 1.05 * asked[:2].min()
 
@@ -96,11 +98,11 @@ def test_without_a_model_it_asks_hardly_more_than_the_better_heuristic(mistakes)
 def test_dependent_evidence_is_noticed_on_cora_and_not_among_independent_draws():
     """cora's similarities hang together; what is drawn pair by pair does not. The true clusters come out of both."""
     data = cr.datasets.cora()
-    ordering = cr.EvidenceOrdering(data.similarity, rng=1)
+    ordering = cr.beyond.EvidenceOrdering(data.similarity, rng=1)
     got = ordering.run(cr.Truth(data.labels))
     assert ordering.dependence > 0.5 and got.recall(data.labels)[-1] == 1
     drawn = cr.datasets.synthetic([60, 40, 20], cr.dist1(0.3), rng=3)
-    ordering = cr.EvidenceOrdering(drawn.similarity, rng=1)
+    ordering = cr.beyond.EvidenceOrdering(drawn.similarity, rng=1)
     ordering.run(cr.Truth(drawn.labels))
     assert ordering.dependence < 0.05
     # And the densities of Dist-1 have been found, on either side of one half: ln(1.3/0.7) = 0.62 (the prior counts as
@@ -112,7 +114,7 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
     """After 16 answers, and two in five more each time, the densities are those of all pairs known by then."""
     data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=3, shuffle=True)
     crowd, n = cr.Truth(data.labels), data.n
-    ordering = cr.EvidenceOrdering(data.similarity, rng=1)
+    ordering = cr.beyond.EvidenceOrdering(data.similarity, rng=1)
     edges, steps, mass = into_steps(data.similarity, data.condensed)
     middles = np.r_[0, edges]  # a step takes its left end
     expected = log_ratios(*learned_densities(0 * mass, 0 * mass, mass)) / UNIT
@@ -135,7 +137,7 @@ def test_an_update_tries_the_sums_anew_and_not_edge_ordering():
     """After 16 answers the counts of the sums are 0; those of edge ordering are of all its questions, each of which
     weighs 0.9 times as much as the next."""
     data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=3, shuffle=True)
-    crowd, ordering = cr.Truth(data.labels), cr.EvidenceOrdering(data.similarity, rng=1)
+    crowd, ordering = cr.Truth(data.labels), cr.beyond.EvidenceOrdering(data.similarity, rng=1)
     by_edge, by_sum = [], []
 
     def found():
@@ -156,13 +158,13 @@ def test_an_update_tries_the_sums_anew_and_not_edge_ordering():
 def test_as_long_as_all_answers_are_matches_edge_ordering_asks():
     """Its share of matches is 1, and that of the sums, which were never asked, one half."""
     similarity, crowd = np.random.default_rng(2).random(190), cr.Truth([0] * 20)
-    runs = cr.EvidenceOrdering(similarity, rng=1).run(crowd), cr.EdgeOrdering(similarity, rng=1).run(crowd)
+    runs = cr.beyond.EvidenceOrdering(similarity, rng=1).run(crowd), cr.EdgeOrdering(similarity, rng=1).run(crowd)
     assert np.array_equal(*(np.sort(run.queries, axis=1) for run in runs)) and runs[0].n_queries == 19
 
 
 def test_at_first_equally_similar_pairs_are_asked_about_in_random_order():
     """Six pairs that are all alike: each is the first of a sixth of 300 runs, 50; 4 standard errors are 26."""
-    first = [tuple(sorted(cr.EvidenceOrdering([0.5] * 6, rng=seed).ask())) for seed in range(300)]
+    first = [tuple(sorted(cr.beyond.EvidenceOrdering([0.5] * 6, rng=seed).ask())) for seed in range(300)]
     assert all(24 <= first.count(pair) <= 76 for pair in combinations(range(4), 2))
 
 
@@ -171,7 +173,7 @@ def test_a_journal_goes_on_and_tells_runs_apart(tmp_path, model):
     data = cr.datasets.synthetic([6, 4, 2], cr.dist1(0.4), rng=2)
     start = {"model": model, "form": "auto", "rng": 5}
     crowd, path = cr.Truth(data.labels), tmp_path / "answers.db"
-    whole = cr.EvidenceOrdering(data.similarity, **start).run(crowd)
+    whole = cr.beyond.EvidenceOrdering(data.similarity, **start).run(crowd)
 
     class Dies:
         left = 9
@@ -182,10 +184,10 @@ def test_a_journal_goes_on_and_tells_runs_apart(tmp_path, model):
             self.left -= 1
             return crowd(i, j)
 
-    with cr.Journal(Dies(), path) as journal, pytest.raises(KeyboardInterrupt):
-        cr.EvidenceOrdering(data.similarity, **start).run(journal)
-    with cr.Journal(crowd, path) as journal:
-        got = cr.EvidenceOrdering(data.similarity, **start).run(journal)
+    with cr.practice.Journal(Dies(), path) as journal, pytest.raises(KeyboardInterrupt):
+        cr.beyond.EvidenceOrdering(data.similarity, **start).run(journal)
+    with cr.practice.Journal(crowd, path) as journal:
+        got = cr.beyond.EvidenceOrdering(data.similarity, **start).run(journal)
         assert journal.asked == whole.n_queries - 9
         assert np.array_equal(got.queries, whole.queries)
         for other in (
@@ -195,15 +197,15 @@ def test_a_journal_goes_on_and_tells_runs_apart(tmp_path, model):
             {"model": None if model else cr.dist1(0.4)},
         ):
             with pytest.raises(ValueError, match="in another order"):
-                cr.EvidenceOrdering(data.similarity, **(start | other)).run(journal)
-    assert identity(cr.EvidenceOrdering(data.similarity, **start))["ordering"] == "EvidenceOrdering"
+                cr.beyond.EvidenceOrdering(data.similarity, **(start | other)).run(journal)
+    assert identity(cr.beyond.EvidenceOrdering(data.similarity, **start))["ordering"] == "EvidenceOrdering"
 
 
 def test_an_ordering_that_was_told_by_hand_can_be_run_to_its_end():
     data = cr.datasets.synthetic([8, 6, 4], cr.dist1(0.4), rng=2)
     crowd = cr.Truth(data.labels)
-    whole = cr.evidence_ordering(data.similarity, crowd, rng=1)
-    ordering = cr.EvidenceOrdering(data.similarity, rng=1)
+    whole = cr.beyond.evidence_ordering(data.similarity, crowd, rng=1)
+    ordering = cr.beyond.EvidenceOrdering(data.similarity, rng=1)
     for _ in range(20):  # beyond the first look at the answers
         pair = ordering.ask()
         ordering.tell(pair, crowd(*pair))
@@ -213,5 +215,5 @@ def test_an_ordering_that_was_told_by_hand_can_be_run_to_its_end():
 
 def test_all_forms_of_a_similarity_ask_the_same():
     data = cr.datasets.synthetic([8, 6, 4], cr.dist1(0.4), rng=2)
-    runs = [cr.evidence_ordering(s, cr.Truth(data.labels), rng=1) for s in (data.similarity, data.condensed)]
+    runs = [cr.beyond.evidence_ordering(s, cr.Truth(data.labels), rng=1) for s in (data.similarity, data.condensed)]
     assert np.array_equal(runs[0].queries, runs[1].queries)

@@ -33,7 +33,7 @@ def test_with_a_perfect_crowd_it_is_exact(model):
     learned, by_edge = 0, 0
     for seed in range(4):
         data = invented([40, 30, 20, 10, 5, 5, 2, 2, 1, 1], seed, model)
-        ordering = cr.NoisyOrdering(data.similarity, rng=seed)
+        ordering = cr.beyond.NoisyOrdering(data.similarity, rng=seed)
         assert f1(ordering.run(cr.Truth(data.labels)), data.labels) == 1.0
         learned += ordering.n_answers
         by_edge += cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=seed).n_queries
@@ -46,14 +46,14 @@ def test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs(rates, least):
     for seed in range(5):
         data = invented([30, 20, 10, 5, 3, 2, 1], seed)
         crowd = erring(data.labels, *rates, seed)
-        found.append(f1(cr.NoisyOrdering(data.similarity, rng=seed).run(crowd), data.labels))
+        found.append(f1(cr.beyond.NoisyOrdering(data.similarity, rng=seed).run(crowd), data.labels))
         by_edge.append(f1(cr.edge_ordering(data.similarity, crowd, rng=seed).clusters, data.labels))
     assert np.mean(found) > least > np.mean(by_edge)
 
 
 def test_it_learns_the_rates_of_a_crowd():
     data = invented([30, 20, 10, 5, 5], 3)
-    ordering = cr.NoisyOrdering(data.similarity, doubt=0, rng=3)
+    ordering = cr.beyond.NoisyOrdering(data.similarity, doubt=0, rng=3)
     ordering.run(erring(data.labels, 0.04, 0.15, 3))  # every pair once
     asked = len(ordering.answers)
     assert asked == 70 * 69 // 2
@@ -67,7 +67,7 @@ def test_a_wrong_same_is_found_and_undone():
     labels = np.repeat([0, 1], 6)
     similarity = np.where(labels[:, None] == labels, 0.8, 0.3)
     similarity[0, 6] = similarity[6, 0] = 0.9
-    ordering = cr.NoisyOrdering(similarity, rng=1)
+    ordering = cr.beyond.NoisyOrdering(similarity, rng=1)
     history = []
     while (pair := ordering.ask()) is not None:
         ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]) or set(pair) == {0, 6})
@@ -78,7 +78,7 @@ def test_a_wrong_same_is_found_and_undone():
 
 def test_sums_are_kept_while_answers_come():
     data = invented([8, 6, 4, 2], 2)
-    ordering, crowd = cr.NoisyOrdering(data.similarity, rng=2), erring(data.labels, 0.1, 0.2, 2)
+    ordering, crowd = cr.beyond.NoisyOrdering(data.similarity, rng=2), erring(data.labels, 0.1, 0.2, 2)
     while (pair := ordering.ask()) is not None:
         ordering.tell(pair, crowd(*pair))
         new = tally(ordering._s, ordering._e, ordering._labels)
@@ -91,8 +91,8 @@ def test_sums_are_kept_while_answers_come():
 
 def test_a_vote_counts_with_the_rates_of_its_worker():
     """Eve guesses and ann hardly errs: at once, not only when rates are learned again."""
-    rates = cr.ErrorRates(0.01, 0.1, {"ann": (0.01, 0.02), "eve": (0.48, 0.49)})
-    ordering = cr.NoisyOrdering([0.5] * 3, errors=rates, votes=3, rng=1)
+    rates = cr.beyond.ErrorRates(0.01, 0.1, {"ann": (0.01, 0.02), "eve": (0.48, 0.49)})
+    ordering = cr.beyond.NoisyOrdering([0.5] * 3, errors=rates, votes=3, rng=1)
     said, workers = [True, False, False], ["eve", "ann", None]
     for count in range(1, 4):
         ordering.learn((1, 0), said[count - 1], workers[count - 1])
@@ -104,8 +104,8 @@ def test_a_vote_counts_with_the_rates_of_its_worker():
 def test_each_correlation_is_judged_by_its_chance_of_the_answer(same):
     """A cluster of two and a record: λ has two similarities, whose sum is divided by 1 + ρ. A match is answered "no" in
     a third of the cases, a non-match "yes" hardly ever."""
-    rates = cr.ErrorRates(0.01, 0.3, vote=(0.001, 0.001))
-    ordering = cr.NoisyOrdering(np.linspace(0.9, 0.1, 28), errors=rates, rng=1)
+    rates = cr.beyond.ErrorRates(0.01, 0.3, vote=(0.001, 0.001))
+    ordering = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 28), errors=rates, rng=1)
     ordering.learn((0, 1), True)
     before, apart = ordering._scores.copy(), ordering._e[0, 2] + ordering._e[1, 2]
     assert ordering.clusters.tolist() == [0, 0, 1, 2, 3, 4, 5, 6] and apart > 0.1
@@ -121,7 +121,7 @@ def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
     """A cluster of four records in a row. If its middle is wrong, four pairs are; if its first record is, three. So
     the middle is asked about until it is surer by ln 4/3 = 0.29, by the most similar pair across the cut."""
     for more, expected in ((0.2, {1, 2}), (0.4, {0, 1})):
-        ordering = cr.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], rng=1)
+        ordering = cr.beyond.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], rng=1)
         ordering._labels[:], ordering._e[:], ordering._base = 0, 0.0, 0.0
         for (i, j), evidence in {(0, 1): 2.0, (1, 2): 2.0 + more, (2, 3): 9.0}.items():
             ordering._s[i, j] = ordering._s[j, i] = evidence
@@ -133,7 +133,7 @@ def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
 def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(more, others, expected):
     """The pairs of record 0 have an answer each, that of records 1 and 2 has none or two. Across clusters and inside
     one, the decision about record 0 is more urgent, by one nat or by three."""
-    apart, together = (cr.NoisyOrdering([0.9, 0.5, 0.8], votes=3, rng=1) for _ in range(2))
+    apart, together = (cr.beyond.NoisyOrdering([0.9, 0.5, 0.8], votes=3, rng=1) for _ in range(2))
     for ordering, sign in ((apart, -1), (together, 1)):
         ordering._labels[:] = 0 if ordering is together else [0, 1, 2]
         ordering._e[:], ordering._base = 0.0, 0.0
@@ -146,9 +146,9 @@ def test_an_answered_pair_is_asked_again_only_if_that_is_worth_two_nats_more(mor
 
 def test_answers_may_be_taken_while_a_question_is_open():
     """They may have settled it: then it is not asked again."""
-    ordering = cr.NoisyOrdering([0.5] * 3, doubt=0, rng=1)
+    ordering = cr.beyond.NoisyOrdering([0.5] * 3, doubt=0, rng=1)
     assert ordering.ask() is not None
-    ordering.take(cr.Answers.read([(0, 1, "yes"), (1, 2, "no"), (0, 2, "no")]))
+    ordering.take(cr.beyond.Answers.read([(0, 1, "yes"), (1, 2, "no"), (0, 2, "no")]))
     assert ordering.ask() is None and ordering.n_answers == 3
 
 
@@ -157,10 +157,10 @@ def test_a_journal_tells_runs_apart_by_seed_votes_and_rates():
     known = dict(false_yes=0.01, false_no=0.1, workers={"ann": (0.1, 0.2)}, vote=(0.1, 0.1), unclear=(0.1, 0.1))
     other = dict(false_yes=0.02, false_no=0.2, workers={"ann": (0.1, 0.3)}, vote=(0.1, 0.2), unclear=(0.1, 0.2))
     rates = [known, known | {"unclear_yes": 0.4}, *(known | {name: rate} for name, rate in other.items())]
-    settings = [{}, {"rng": 2}, {"votes": 2}, *({"errors": cr.ErrorRates(**given)} for given in rates)]
+    settings = [{}, {"rng": 2}, {"votes": 2}, *({"errors": cr.beyond.ErrorRates(**given)} for given in rates)]
 
     def decided(**settings):  # without ties, the seed still draws starts of the search
-        ordering = cr.NoisyOrdering(np.linspace(0.1, 0.9, 6), **{"rng": 1} | settings)
+        ordering = cr.beyond.NoisyOrdering(np.linspace(0.1, 0.9, 6), **{"rng": 1} | settings)
         return tuple(part.tobytes() for part in ordering.decided_by())
 
     assert len({decided(**given) for given in settings}) == len(settings)
@@ -172,7 +172,7 @@ def test_the_same_seed_asks_the_same_questions():
     crowd = erring(data.labels, 0.1, 0.2, 2)
     runs = []
     for _ in range(2):
-        ordering = cr.NoisyOrdering(data.similarity, rng=5)
+        ordering = cr.beyond.NoisyOrdering(data.similarity, rng=5)
         ordering.run(crowd)
         runs.append(ordering.answers)
     assert runs[0] == runs[1]
@@ -183,7 +183,7 @@ def test_the_same_seed_asks_the_same_questions():
 def test_whatever_is_answered_every_question_ends(said, votes):
     """With doubt=0 each pair is asked `votes` times, and then nothing; of unsure answers nothing follows."""
     draws = np.random.default_rng(0)
-    ordering = cr.NoisyOrdering(draws.random(45), votes=votes, doubt=0, rng=0)
+    ordering = cr.beyond.NoisyOrdering(draws.random(45), votes=votes, doubt=0, rng=0)
     clusters = ordering.run(lambda i, j: bool(draws.random() < 0.5) if said == "random" else said)
     pairs = [frozenset(row[:2]) for row in ordering.answers]
     assert {pairs.count(pair) for pair in pairs} == {votes} and ordering.n_answers == 45 * votes
@@ -201,12 +201,12 @@ def test_an_oracle_is_asked_for_the_kth_vote_and_may_name_workers(second):
             numbers.append(number)
             return second if number == 1 else True, f"worker {number}"
 
-    ordering = cr.NoisyOrdering([0.5], votes=3, doubt=0, rng=1)
+    ordering = cr.beyond.NoisyOrdering([0.5], votes=3, doubt=0, rng=1)
     ordering.run(Crowd())
     assert numbers == [0, 1, 2]  # three votes on the only pair, each under its number
     assert [row[2:] for row in ordering.answers] == [(True, "worker 0"), (second, "worker 1"), (True, "worker 2")]
     crowd = cr.Faulty(cr.Truth([0, 1]), 0.5, rng=7)
-    ordering = cr.NoisyOrdering([0.5], votes=6, doubt=0, rng=1)
+    ordering = cr.beyond.NoisyOrdering([0.5], votes=6, doubt=0, rng=1)
     ordering.run(crowd)
     assert [same for _, _, same, _ in ordering.answers] == [crowd.vote(0, 1, k) for k in range(6)]
 
@@ -214,7 +214,7 @@ def test_an_oracle_is_asked_for_the_kth_vote_and_may_name_workers(second):
 @pytest.mark.parametrize("bad", ["yes", 1, (True,), (True, "ann", 3), ("no", "ann"), (True, ["ann"]), np.nan])
 def test_any_other_answer_names_the_question_and_what_was_told_is_kept(bad):
     said = iter([False, None, bad])
-    ordering = cr.NoisyOrdering(np.linspace(0.9, 0.1, 10), doubt=0, rng=1)
+    ordering = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 10), doubt=0, rng=1)
     with pytest.raises(TypeError, match=r"the answer to \(\d, \d\) must|the worker of the answer to \(\d, \d\) must"):
         ordering.run(lambda i, j: next(said))
     assert [row[2] for row in ordering.answers] == [False, None]
@@ -223,7 +223,7 @@ def test_any_other_answer_names_the_question_and_what_was_told_is_kept(bad):
 
 
 def test_answers_are_told_once_and_what_cannot_be_learned_changes_nothing():
-    ordering = cr.NoisyOrdering([0.9, 0.5, 0.4], rng=1)
+    ordering = cr.beyond.NoisyOrdering([0.9, 0.5, 0.4], rng=1)
     with pytest.raises(ValueError, match="no question is open"):
         ordering.tell((0, 1), True)
     assert ordering.ask() == ordering.ask() == (1, 0)  # the most similar pair
@@ -248,21 +248,21 @@ def test_answers_are_told_once_and_what_cannot_be_learned_changes_nothing():
 def test_after_answers_from_elsewhere_it_asks_what_is_least_certain():
     """Records 0 to 3 are one cluster by all pairs, 4 to 7 too; between them one yes, one no. A third pair is asked."""
     rows = [(i, j, "yes") for group in (range(4), range(4, 8)) for i, j in combinations(group, 2)]
-    ordering = cr.NoisyOrdering(np.zeros((8, 8)), rng=1)
-    ordering.take(cr.Answers.read([*rows, (0, 4, "yes"), (1, 5, "no")]))
+    ordering = cr.beyond.NoisyOrdering(np.zeros((8, 8)), rng=1)
+    ordering.take(cr.beyond.Answers.read([*rows, (0, 4, "yes"), (1, 5, "no")]))
     low, high = sorted(ordering.ask())
     assert low < 4 <= high and (low, high) not in {(0, 4), (1, 5)}
     # Nobody was asked about record 23, but similarities say where it belongs: that is the question left.
     labels = np.append(np.repeat([0, 1, 2], 8)[:23], 2)
     rows = [(i, j, labels[i] == labels[j]) for i, j in combinations(range(23), 2)]
-    ordering = cr.NoisyOrdering(np.where(labels[:, None] == labels, 0.9, 0.1), rng=1)
-    ordering.take(cr.Answers.read(rows, 24))
+    ordering = cr.beyond.NoisyOrdering(np.where(labels[:, None] == labels, 0.9, 0.1), rng=1)
+    ordering.take(cr.beyond.Answers.read(rows, 24))
     assert 23 in ordering.ask()
 
 
 def test_a_budget_stops_a_run_that_can_be_continued():
     data = invented([6, 3, 1], 2)
-    whole, parts = (cr.NoisyOrdering(data.similarity, rng=2) for _ in range(2))
+    whole, parts = (cr.beyond.NoisyOrdering(data.similarity, rng=2) for _ in range(2))
     whole.run(cr.Truth(data.labels))
     parts.run(cr.Truth(data.labels), budget=7)
     assert parts.n_answers == 7 and parts.clusters.shape == (10,)
@@ -271,15 +271,15 @@ def test_a_budget_stops_a_run_that_can_be_continued():
 
 
 def test_given_rates_are_kept():
-    rates = cr.ErrorRates(0.01, 0.3)
+    rates = cr.beyond.ErrorRates(0.01, 0.3)
     data = invented([8, 6], 0)
-    ordering = cr.NoisyOrdering(data.similarity, errors=rates, rng=0)
+    ordering = cr.beyond.NoisyOrdering(data.similarity, errors=rates, rng=0)
     ordering.run(cr.Truth(data.labels))
     assert ordering.errors is rates
 
 
 def test_equal_similarities_have_equal_odds():
-    ordering = cr.NoisyOrdering([0.5, 0.5, 0.9, 0.5, 0.5, 0.5], rng=1)
+    ordering = cr.beyond.NoisyOrdering([0.5, 0.5, 0.9, 0.5, 0.5, 0.5], rng=1)
     by_similarity = {0.5: {round(ordering._e[p], 12) for p in combinations(range(4), 2) if p != (0, 3)}}
     assert len(by_similarity[0.5]) == 1 and ordering._e[0, 3] > max(by_similarity[0.5])
 
@@ -296,7 +296,7 @@ def replay(crowd, votes, seed, budget, perfect=False):
             given = crowd.votes[i * (2 * n - i - 3) // 2 + j - 1]
             return bool(given[min(number, np.isfinite(given).sum() - 1)])
 
-    ordering = cr.NoisyOrdering(crowd.similarity, votes=votes, rng=seed)
+    ordering = cr.beyond.NoisyOrdering(crowd.similarity, votes=votes, rng=seed)
     curve, oracle = [], Replayed()
     while ordering.n_answers < budget and (pair := ordering.ask()) is not None:
         ordering.tell(pair, oracle.vote(*pair, int(ordering._asked[pair])))

@@ -25,12 +25,12 @@ LABELS = np.repeat(np.arange(6), [8, 6, 4, 3, 2, 1])
 
 def test_it_finds_the_clusters_and_who_errs():
     rows = voted(LABELS, {"ann": 0.02, "bob": 0.1, "eve": 0.35}, 1)
-    result = cr.resolve(rows, rng=1)
+    result = cr.beyond.resolve(rows, rng=1)
     assert f1(result.clusters, LABELS) == 1.0
     wrong = {worker: sum(rates) / 2 for worker, rates in result.errors.workers.items()}
     assert wrong["ann"] < wrong["bob"] < wrong["eve"]
     assert result.n_answers == len(rows)
-    assert cr.resolve([*rows, (0, 1, "unsure", "ann")], rng=1).n_answers == len(rows) + 1  # it was paid for, too
+    assert cr.beyond.resolve([*rows, (0, 1, "unsure", "ann")], rng=1).n_answers == len(rows) + 1  # it was paid for, too
 
 
 def test_records_that_are_sure_are_right():
@@ -39,8 +39,8 @@ def test_records_that_are_sure_are_right():
     right, stated = [], []
     for seed in range(30):
         rows = voted(LABELS, {"ann": 0.1}, seed, share=0.5)
-        rates = cr.ErrorRates(0.1, 0.1, vote=(1e-4, 1e-4))
-        result = cr.resolve(rows, n=len(LABELS), errors=rates, rng=seed)
+        rates = cr.beyond.ErrorRates(0.1, 0.1, vote=(1e-4, 1e-4))
+        result = cr.beyond.resolve(rows, n=len(LABELS), errors=rates, rng=seed)
         true, found = LABELS[:, None] == LABELS, result.clusters[:, None] == result.clusters
         right += ((true & found).sum(axis=1) / (true | found).sum(axis=1) > 0.5).tolist()
         stated += result.sure.tolist()
@@ -69,7 +69,7 @@ def test_it_is_not_lost_where_every_yes_is_taken_for_an_error():
     # seed 17 until all records were alone.
     labels = np.repeat(np.arange(30), 2)
     for seed in (0, 1, 2, 3, 17):
-        result = cr.resolve(cr.Answers.read(candidate_rows(seed), 60), rng=seed)
+        result = cr.beyond.resolve(cr.beyond.Answers.read(candidate_rows(seed), 60), rng=seed)
         assert f1(result.clusters, labels) > 0.6
         assert result.errors.false_yes < (0.16 if seed == 17 else 0.06)  # it is 0.05
 
@@ -89,15 +89,15 @@ def test_without_similarities_it_learns_from_all_answers_at_once():
     labels = np.repeat(np.arange(7), [12, 8, 4, 2, 2, 1, 1])
     found = []
     for seed in (4, 13, 29, 33):
-        answers = cr.Answers.read(deceived_rows(seed, labels), len(labels))
-        found.append(f1(cr.resolve(answers, rng=seed).clusters, labels))
+        answers = cr.beyond.Answers.read(deceived_rows(seed, labels), len(labels))
+        found.append(f1(cr.beyond.resolve(answers, rng=seed).clusters, labels))
     assert np.mean(found) > 0.75
 
 
 def test_data_frames_and_tuples_give_the_same():
     rows = voted(LABELS, {"ann": 0.1, "bob": 0.1}, 3)
     frame = pd.DataFrame(rows, columns=["left", "right", "answer", "worker"])
-    one, other = cr.resolve(rows, rng=1), cr.resolve(frame, rng=1)
+    one, other = cr.beyond.resolve(rows, rng=1), cr.beyond.resolve(frame, rng=1)
     np.testing.assert_array_equal(one.clusters, other.clusters)
     np.testing.assert_array_equal(one.sure, other.sure)
 
@@ -107,18 +107,20 @@ def test_similarities_decide_where_answers_are_missing():
     labels = np.append(np.repeat([0, 1, 2], 8)[:23], 2)
     rows = [row for row in voted(labels, {"ann": 0.02}, 1) if 23 not in row[:2]]
     similarity = np.where(labels[:, None] == labels, 0.9, 0.1)
-    alone = cr.resolve(rows, n=24, rng=1)
+    alone = cr.beyond.resolve(rows, n=24, rng=1)
     assert alone.clusters.tolist().count(3) == 1
-    assert cr.resolve(rows, similarity, rng=1).sure[23] < alone.sure[23] - 0.2  # that it is alone is doubtful now
+    assert (
+        cr.beyond.resolve(rows, similarity, rng=1).sure[23] < alone.sure[23] - 0.2
+    )  # that it is alone is doubtful now
 
 
 def test_no_answers_and_few_records():
-    assert cr.resolve([], rng=1).clusters.tolist() == []
-    assert cr.resolve([], n=3, rng=1).clusters.tolist() == [0, 1, 2]
-    assert cr.resolve([(0, 1, "unsure")], rng=1).clusters.tolist() == [0, 1]
-    for rows in ([(0, 1, "yes")], cr.Answers.read([(0, 1, "yes")])):  # a table that names records 0 and 1 alone
+    assert cr.beyond.resolve([], rng=1).clusters.tolist() == []
+    assert cr.beyond.resolve([], n=3, rng=1).clusters.tolist() == [0, 1, 2]
+    assert cr.beyond.resolve([(0, 1, "unsure")], rng=1).clusters.tolist() == [0, 1]
+    for rows in ([(0, 1, "yes")], cr.beyond.Answers.read([(0, 1, "yes")])):  # a table that names records 0 and 1 alone
         for n in (2, 4):
-            assert cr.resolve(rows, n=n, rng=1).clusters.tolist() == [0, 0, 1, 2][:n]
+            assert cr.beyond.resolve(rows, n=n, rng=1).clusters.tolist() == [0, 0, 1, 2][:n]
 
 
 @pytest.mark.parametrize(("name", "votes", "least"), [("gym", 1, 0.95), ("gym", 5, 0.95), ("allsports", 1, 0.99)])
@@ -128,5 +130,5 @@ def test_all_answers_of_real_crowds(real_crowds, name, votes, least):
     i, j = np.triu_indices(len(crowd.labels), 1)
     rows = [(a, b, bool(v)) for a, b, of in zip(i.tolist(), j.tolist(), crowd.votes[:, :votes], strict=True)
             for v in of if v == v]  # fmt: skip
-    result = cr.resolve(rows, crowd.similarity, rng=1)
+    result = cr.beyond.resolve(rows, crowd.similarity, rng=1)
     assert f1(result.clusters, crowd.labels) >= least

@@ -22,13 +22,13 @@ MODELS = {
 WAYS = {
     "edge": lambda w, model: cr.EdgeOrdering(w, rng=1),
     "node": lambda w, model: cr.NodeOrdering(w, rng=1),
-    "evidence": lambda w, model: cr.EvidenceOrdering(w, model, rng=1),
+    "evidence": lambda w, model: cr.beyond.EvidenceOrdering(w, model, rng=1),
 }
 
 
 def stop(way, w, model, delta, odds=None):
     model = MODELS.get(model, model)
-    return cr.Stopping(WAYS[way](w, model), model, delta=delta, odds=odds)
+    return cr.beyond.Stopping(WAYS[way](w, model), model, delta=delta, odds=odds)
 
 
 def broken_off(stopping, questions, labels):
@@ -241,7 +241,7 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     model = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 1], [0.2, 1.0, 3.0], [1.6, 0.6, 0.1])
     w = np.array([0.95, 0.1, 0.9])  # (0, 1), (0, 2), (1, 2): odds 30, 1/8, 30
     first = cr.NodeOrdering(w, ties="index", order=[0, 2, 1])
-    run = cr.Stopping(first, model, delta=0.2, odds=1).run(cr.Truth([0, 0, 0]))
+    run = cr.beyond.Stopping(first, model, delta=0.2, odds=1).run(cr.Truth([0, 0, 0]))
     assert run.queries.tolist() == [[1, 0], [0, 2]]  # a component bears the name of its first record
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
 
@@ -268,13 +268,13 @@ def test_a_run_question_by_question_with_answers_from_elsewhere_and_from_a_journ
         early.learn(tuple(pair), same)
     run = early.run(crowd)
     assert run.bound <= 0.1 and len({frozenset(pair) for pair in run.queries.tolist()}) == run.n_queries
-    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
         broken_off_at = 4
         part = stop("node", w, "dist1", 0.1)
         journal.begin(part)
         for _ in range(broken_off_at):
             part.tell(pair := part.ask(), journal(*pair))
-    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
         assert np.array_equal(stop("node", w, "dist1", 0.1).run(journal).queries, whole.queries)
         assert journal.asked == whole.n_queries - broken_off_at
         with pytest.raises(ValueError, match="another run"):
@@ -286,7 +286,9 @@ def test_a_journal_tells_rules_of_stopping_apart():
     data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
 
     def made(way=cr.NodeOrdering, model=MODELS["dist1"], seed=7, **rule):
-        return identity(cr.Stopping(way(data.similarity, rng=seed), model, **{"delta": 0.1, "odds": 2.0, **rule}))
+        return identity(
+            cr.beyond.Stopping(way(data.similarity, rng=seed), model, **{"delta": 0.1, "odds": 2.0, **rule})
+        )
 
     others = {"model": MODELS["dist2"]}, {"way": cr.EdgeOrdering}, {"seed": 8}, {"delta": 0.2}, {"odds": 3.0}
     assert made() == made() and all(made(**other) != made() for other in others)

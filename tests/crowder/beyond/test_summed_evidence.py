@@ -237,7 +237,7 @@ data = cr.datasets.synthetic([12, 8, 4, 1], cr.dist1(0.4), rng=11)
 out = {}
 for form in ("auto", "pairs", "records"):
     for model in (cr.dist1(0.4), None):
-        got = cr.evidence_ordering(data.similarity, cr.Truth(data.labels), model, form=form, rng=3)
+        got = cr.beyond.evidence_ordering(data.similarity, cr.Truth(data.labels), model, form=form, rng=3)
         out[f"{form}-{model is None}"] = got.queries.tolist()
 print(json.dumps(out))
 """

@@ -129,7 +129,7 @@ def test_runs_of_the_ordering_have_this_mean(model):
     sizes, counts = [12, 8, 5, 3], []
     for rng in np.random.default_rng(1).spawn(400):
         data = cr.datasets.synthetic(sizes, model, rng=rng)
-        run = cr.evidence_ordering(data.condensed, cr.Truth(data.labels), model, form="records", rng=rng)
+        run = cr.beyond.evidence_ordering(data.condensed, cr.Truth(data.labels), model, form="records", rng=rng)
         counts.append(run.n_queries)
     error = np.std(counts, ddof=1) / np.sqrt(len(counts))
     assert expected_evidence_queries(model, sizes) == pytest.approx(np.mean(counts), abs=5 * error)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from crowder import Journal
 from crowder.people import people
+from crowder.practice import Journal
 from crowder.practice import __main__ as command
 from crowder.practice.__main__ import main
 from crowder.practice.project import Project

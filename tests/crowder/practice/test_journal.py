@@ -68,12 +68,12 @@ def same(one, other):
 def test_a_journal_changes_nothing_and_a_second_run_asks_nothing(run, tmp_path):
     crowd = Crowd()
     plain = run(SIMILARITY, cr.Truth(LABELS), rng=5)
-    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
         assert same(run(SIMILARITY, journal, rng=5), plain)
         assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()]  # as the ordering put them
         assert same(run(SIMILARITY, journal, rng=5), plain)  # with the same object
         assert journal.asked == journal.n_answers == plain.n_queries
-    with cr.Journal(None, str(tmp_path / "answers.db")) as journal:  # nobody is there to ask
+    with cr.practice.Journal(None, str(tmp_path / "answers.db")) as journal:  # nobody is there to ask
         assert same(run(SIMILARITY, journal, rng=5), plain) and journal.asked == 0
     assert len(crowd.asked) == plain.n_queries
     assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.db", "answers.db-lock"]
@@ -89,7 +89,7 @@ def test_a_run_interrupted_anywhere_resumes_as_if_it_had_not_been(run, stops, se
     with tempfile.TemporaryDirectory() as folder:
         for stop in [*stops, 10**9]:
             crowd = Crowd(labels, patience=stop)
-            with cr.Journal(crowd, Path(folder) / "answers.db") as journal:
+            with cr.practice.Journal(crowd, Path(folder) / "answers.db") as journal:
                 try:
                     got = run(values, journal, rng=seed)
                 except InterruptedError:
@@ -132,7 +132,7 @@ def test_a_log_torn_by_a_power_cut_costs_only_what_had_not_been_handed_on(tmp_pa
     """The files as they were while a run was going, the last writes missing or scrambled: a prefix of the answers is
     left, and the run goes on from there."""
     few, labels = SIMILARITY[: 20 * 19 // 2], LABELS[::2]  # the fewer questions, the fewer flushes to wait for
-    journal = cr.Journal(Crowd(labels, patience=50), tmp_path / "answers.db")
+    journal = cr.practice.Journal(Crowd(labels, patience=50), tmp_path / "answers.db")
     with pytest.raises(InterruptedError):
         cr.edge_ordering(few, journal, rng=5)
     log = (tmp_path / "answers.db-wal").read_bytes()
@@ -146,7 +146,7 @@ def test_a_log_torn_by_a_power_cut_costs_only_what_had_not_been_handed_on(tmp_pa
             shutil.copy(tmp_path / "answers.db", copy)
             rest = rng.bytes(len(log) - length) if scrambled else b""
             (copy / "answers.db-wal").write_bytes(log[:length] + rest)
-            with cr.Journal(crowd := Crowd(labels), copy / "answers.db") as resumed:
+            with cr.practice.Journal(crowd := Crowd(labels), copy / "answers.db") as resumed:
                 left.append(resumed.n_answers)
                 assert same(cr.edge_ordering(few, resumed, rng=5), plain)
                 assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()][left[-1] :]
@@ -155,7 +155,7 @@ def test_a_log_torn_by_a_power_cut_costs_only_what_had_not_been_handed_on(tmp_pa
 
 
 def test_answers_are_flushed_before_they_are_handed_on(tmp_path):
-    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db") as journal:
         settings = [journal._file._do(f"PRAGMA {name}") for name in ("journal_mode", "synchronous", "fullfsync")]
         assert settings == [[("wal",)], [(2,)], [(1,)]]  # 2 is FULL: the log is flushed at every commit
         journal(0, 1)
@@ -174,7 +174,7 @@ def test_faulty_crowds_and_their_votes_resume_alike(tmp_path):
     questions = 0
     for patience in (100, 1, 0, 256, 10**9):
         group = crowd(patience)
-        with cr.Journal(group, tmp_path / "votes.db") as journal:
+        with cr.practice.Journal(group, tmp_path / "votes.db") as journal:
             votes = cr.MajorityVote(journal, 3)
             try:
                 got = cr.edge_ordering(SIMILARITY, votes, rng=5)
@@ -212,10 +212,10 @@ def other_runs():
 @pytest.mark.parametrize("other", other_runs())
 def test_another_runs_journal_is_refused_before_anything_is_asked(other, tmp_path):
     run, message = other_runs()[other]
-    with pytest.raises(InterruptedError), cr.Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
+    with pytest.raises(InterruptedError), cr.practice.Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
         cr.edge_ordering(SIMILARITY, journal, rng=5)
     crowd = Crowd()
-    with cr.Journal(crowd, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
         with pytest.raises(ValueError, match=f"journal of another run: .*{message}"):
             run(journal)
         with pytest.raises(ValueError, match="another run"):
@@ -227,19 +227,21 @@ def test_another_runs_journal_is_refused_before_anything_is_asked(other, tmp_pat
 @pytest.mark.parametrize("seed", [5, 6])
 def test_arrivals_tell_node_orderings_apart(seed, tmp_path):
     for number, order in enumerate(["expected-size", "random", np.arange(40)]):
-        with cr.Journal(Crowd(), tmp_path / f"{seed}-{number}.db") as journal:
+        with cr.practice.Journal(Crowd(), tmp_path / f"{seed}-{number}.db") as journal:
             cr.node_ordering(SIMILARITY, journal, rng=seed, order=order)
     with pytest.raises(ValueError, match="ties or arrivals"):
-        cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-0.db"), rng=seed, order="random")
+        cr.node_ordering(SIMILARITY, cr.practice.Journal(None, tmp_path / f"{seed}-0.db"), rng=seed, order="random")
     with pytest.raises(ValueError, match="ties or arrivals"):
-        cr.node_ordering(SIMILARITY, cr.Journal(None, tmp_path / f"{seed}-2.db"), rng=seed, order=np.arange(40)[::-1])
+        cr.node_ordering(
+            SIMILARITY, cr.practice.Journal(None, tmp_path / f"{seed}-2.db"), rng=seed, order=np.arange(40)[::-1]
+        )
 
 
 @pytest.mark.parametrize("run", RUNS.values())
 def test_the_same_run_in_another_form_is_the_same_run(run, tmp_path):
     """Dense, condensed and sparse similarities put the same questions."""
     i, j = np.triu_indices(40, 1)
-    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db") as journal:
         first = run(SIMILARITY, journal, rng=5)
         assert same(run(squareform(SIMILARITY), journal, rng=5), first)
         assert same(run(sparse.coo_matrix((SIMILARITY, (i, j)), shape=(40, 40)), journal, rng=5), first)
@@ -249,11 +251,11 @@ def test_the_same_run_in_another_form_is_the_same_run(run, tmp_path):
 def test_records_that_are_equally_similar_are_told_apart_by_their_text(tmp_path):
     one, other = pd.DataFrame({"name": ["a", "b", "c"]}), ["a", "b", "d"]
     ordering = cr.EdgeOrdering(np.zeros(3), rng=1)
-    cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one).close()
-    cr.Journal(None, tmp_path / "answers.db", run=ordering, records=one.copy()).close()
-    cr.Journal(None, tmp_path / "answers.db", run=ordering).close()  # whoever does not say is believed
+    cr.practice.Journal(None, tmp_path / "answers.db", run=ordering, records=one).close()
+    cr.practice.Journal(None, tmp_path / "answers.db", run=ordering, records=one.copy()).close()
+    cr.practice.Journal(None, tmp_path / "answers.db", run=ordering).close()  # whoever does not say is believed
     with pytest.raises(ValueError, match="text of its records"):
-        cr.Journal(None, tmp_path / "answers.db", run=ordering, records=other)
+        cr.practice.Journal(None, tmp_path / "answers.db", run=ordering, records=other)
 
 
 class Terse(cr.EdgeOrdering):
@@ -264,7 +266,7 @@ class Terse(cr.EdgeOrdering):
 
 
 def test_a_question_out_of_turn_is_refused_whatever_an_ordering_tells_of_itself(tmp_path):
-    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         Terse(SIMILARITY, rng=5).run(journal)
         asked = len(crowd.asked)
         with pytest.raises(ValueError, match="another run: its question 1"):
@@ -273,10 +275,10 @@ def test_a_question_out_of_turn_is_refused_whatever_an_ordering_tells_of_itself(
 
 
 def test_the_next_question_is_in_turn_and_the_one_after_it_is_not(tmp_path):
-    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db") as journal:
         cr.EdgeOrdering(SIMILARITY, rng=5).run(journal)
         first, second = journal.answers()[["i", "j"]].to_numpy()[:2].tolist()
-    with cr.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as again:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as again:
         with pytest.raises(ValueError, match="its question 1"):
             again(*second)  # a single question left out is another run already
         again(*first)
@@ -288,24 +290,27 @@ def test_driven_by_hand(tmp_path):
     make = {seed: (lambda seed=seed: cr.EdgeOrdering(SIMILARITY, rng=seed)) for seed in (5, 6)}
     plain = make[5]().run(cr.Truth(LABELS))
     path = tmp_path / "answers.db"
-    with cr.Journal(Crowd(patience=30), path, run=(begun := make[5]())) as journal, pytest.raises(InterruptedError):
+    with (
+        cr.practice.Journal(Crowd(patience=30), path, run=(begun := make[5]())) as journal,
+        pytest.raises(InterruptedError),
+    ):
         by_hand(begun, journal)
-    with cr.Journal(Crowd(patience=20), path) as journal, pytest.raises(InterruptedError):
+    with cr.practice.Journal(Crowd(patience=20), path) as journal, pytest.raises(InterruptedError):
         by_hand(make[5](), journal)  # untold, but the questions come as they came
     with pytest.raises(ValueError, match="another run"):
-        cr.Journal(None, path, run=make[6]())
+        cr.practice.Journal(None, path, run=make[6]())
     with pytest.raises(ValueError, match="its question 1"):
-        by_hand(make[6](), cr.Journal(None, path))  # untold, and seen at the first question
+        by_hand(make[6](), cr.practice.Journal(None, path))  # untold, and seen at the first question
     with pytest.raises(ValueError, match="another run"):
-        by_hand(cr.EdgeOrdering(1 - SIMILARITY, rng=5), cr.Journal(stranger := Crowd(), path))
+        by_hand(cr.EdgeOrdering(1 - SIMILARITY, rng=5), cr.practice.Journal(stranger := Crowd(), path))
     assert stranger.asked == []
-    with cr.Journal(Crowd(patience=40), path) as journal:
+    with cr.practice.Journal(Crowd(patience=40), path) as journal:
         with pytest.raises(ValueError, match="run="):
             by_hand(begun, journal)  # goes on at its thirty-first question; the journal cannot know
         with pytest.raises(InterruptedError):
-            by_hand(begun, cr.Journal(Crowd(patience=40), path, run=begun))
+            by_hand(begun, cr.practice.Journal(Crowd(patience=40), path, run=begun))
     assert begun.n_queries == read(path)["turn"].max() == 90
-    with cr.Journal(crowd := Crowd(), path) as journal:
+    with cr.practice.Journal(crowd := Crowd(), path) as journal:
         assert same(begun.run(journal), plain) and len(crowd.asked) == plain.n_queries - 90
 
 
@@ -316,7 +321,7 @@ def test_files_that_are_no_journals(content, tmp_path):
         path.write_text("id,name\n1,Orlando\n" * 1000)
     elif content == "empty":
         path.touch()
-        cr.Journal(None, path).close()  # may well become one
+        cr.practice.Journal(None, path).close()  # may well become one
         return
     else:
         with sqlite3.connect(path) as db:
@@ -326,7 +331,7 @@ def test_files_that_are_no_journals(content, tmp_path):
         db.close()
     before = path.read_bytes()
     with pytest.raises(ValueError, match="not a journal"):
-        cr.Journal(None, path)
+        cr.practice.Journal(None, path)
     assert path.read_bytes() == before
 
 
@@ -345,7 +350,7 @@ def test_the_reserve_is_given_up_for_an_answer_that_finds_no_room(tmp_path, monk
     """The disk is full, as far as commits and new files are concerned, until the reserve is gone."""
     reserve = tmp_path / "answers.db-reserve"
     crowd = Crowd()
-    with cr.Journal(crowd, tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
         journal(0, 1)
         assert reserve.stat().st_size == answerfile.RESERVE
         do = journal._file._do
@@ -372,7 +377,7 @@ def test_the_reserve_is_given_up_for_an_answer_that_finds_no_room(tmp_path, monk
 def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
     crowd = Crowd(np.zeros(40))
     ordering = cr.EdgeOrdering(np.full(30 * 29 // 2, 0.5), ties="index")
-    with cr.Journal(lambda i, j: crowd(i, j) and False, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(lambda i, j: crowd(i, j) and False, tmp_path / "answers.db") as journal:
         pages = journal._file._do("PRAGMA page_count")[0][0]
         journal._file._do(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(OSError, match=r"answer to \(\d+, \d+\) is False.*full") as error:
@@ -386,7 +391,7 @@ def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
         journal._file._do("PRAGMA max_page_count = 1000000")
         assert ordering.run(journal).n_queries == len(crowd.asked) == len(set(crowd.asked)) == 30 * 29 // 2
     # In a new process: the answers on disk, and the one that the error told.
-    with cr.Journal(crowd := Crowd(), tmp_path / "new.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "new.db") as journal:
         pair = tuple(map(int, re.search(r"\((\d+), (\d+)\)", str(error.value)).groups()))
         assert journal.add(answers[["i", "j"]], answers["same"]) + journal.add([pair], [False]) == asked
         cr.edge_ordering(np.full(30 * 29 // 2, 0.5), journal, ties="index")
@@ -397,7 +402,7 @@ def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
 def test_a_folder_that_cannot_be_written():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with cr.Journal(Crowd(), folder / "old.db") as journal:
+        with cr.practice.Journal(Crowd(), folder / "old.db") as journal:
             journal(0, 1)
         (folder / "old.db-lock").chmod(0o444)
         (folder / "old.db").chmod(0o444)
@@ -411,8 +416,8 @@ def test_a_folder_that_cannot_be_written():
 def test_places_where_no_file_can_be(tmp_path):
     path = tmp_path / "missing" / "answers.db"
     with pytest.raises(OSError, match=f"{path} cannot be used"):
-        cr.Journal(None, path)
-    for use in (read, lambda path: cr.Journal(None, path)):
+        cr.practice.Journal(None, path)
+    for use in (read, lambda path: cr.practice.Journal(None, path)):
         with pytest.raises(IsADirectoryError, match=f"{tmp_path} must be a file, not a directory; name a file in it"):
             use(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"no .*missing\.db"):
@@ -424,7 +429,7 @@ def test_places_where_no_file_can_be(tmp_path):
 
 
 def test_a_pair_is_one_question_in_either_order(tmp_path):
-    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         assert journal(4, 3) is journal(3, 4) is journal(np.int64(4), np.int32(3)) is True
         assert crowd.asked == [(4, 3)]
         row = {"turn": [1], "i": [3], "j": [4], "vote": [0], "same": [True], "worker": [None]}
@@ -436,9 +441,9 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
 
 def test_added_answers_are_used_and_contradictions_refused(tmp_path):
     plain = cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5)
-    with pytest.raises(InterruptedError), cr.Journal(Crowd(patience=50), tmp_path / "answers.db") as journal:
+    with pytest.raises(InterruptedError), cr.practice.Journal(Crowd(patience=50), tmp_path / "answers.db") as journal:
         cr.edge_ordering(SIMILARITY, journal, rng=5)
-    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         batch, same_too = plain.queries[80:140, ::-1], plain.answers[80:140]
         assert journal.add(batch, same_too) == 60 and journal.add(plain.queries[40:90], plain.answers[40:90]) == 30
         wrong = ~plain.answers[140:145]
@@ -472,13 +477,13 @@ def test_added_answers_are_used_and_contradictions_refused(tmp_path):
     assert table.dtypes.astype(str).to_dict() == types
     table.to_csv(tmp_path / "answers.csv", index=False)  # answers that come back from a spreadsheet
     back = pd.read_csv(tmp_path / "answers.csv")
-    with cr.Journal(None, tmp_path / "other.db") as journal:  # for another ordering of the same records, say
+    with cr.practice.Journal(None, tmp_path / "other.db") as journal:  # for another ordering of the same records, say
         assert journal.add(back[["i", "j"]], back["same"], back["vote"]) == plain.n_queries
 
 
 @pytest.mark.parametrize("answer", [1, 0, "yes", (True,), (True, 5), (True, []), (1, "ann")])
 def test_answers_that_are_no_booleans_are_not_written(answer, tmp_path):
-    with cr.Journal(lambda i, j: answer, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(lambda i, j: answer, tmp_path / "answers.db") as journal:
         with pytest.raises(TypeError, match=r"the answer to \(0, 1\) must"):
             journal(0, 1)
         assert journal.n_answers == 0 == journal.asked
@@ -488,7 +493,7 @@ def test_what_a_crowd_raises_comes_through_and_nothing_is_written(tmp_path):
     def absent(i, j):
         raise sqlite3.OperationalError("the crowd's own trouble")
 
-    with cr.Journal(absent, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(absent, tmp_path / "answers.db") as journal:
         for _ in range(2):
             with pytest.raises(sqlite3.OperationalError, match="own trouble"):
                 journal(0, 1)
@@ -508,7 +513,7 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(tmp_path):
         assert answered.wait(60)
         return True
 
-    first, second = (cr.Journal(slow, tmp_path / "answers.db") for _ in range(2))
+    first, second = (cr.practice.Journal(slow, tmp_path / "answers.db") for _ in range(2))
     threads = [threading.Thread(target=first, args=(0, 1)), threading.Thread(target=second, args=(1, 0))]
     threads[0].start()
     assert thinking.wait(60)
@@ -525,7 +530,7 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(tmp_path):
 
 
 def test_one_journal_in_several_threads_asks_once(tmp_path):
-    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         threads = [threading.Thread(target=journal, args=(0, 1)) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -535,7 +540,7 @@ def test_one_journal_in_several_threads_asks_once(tmp_path):
 
 
 def test_a_closed_journal_says_so(tmp_path):
-    journal = cr.Journal(Crowd(), tmp_path / "answers.db")
+    journal = cr.practice.Journal(Crowd(), tmp_path / "answers.db")
     journal.close()
     journal.close()
     for use in (
@@ -549,7 +554,7 @@ def test_a_closed_journal_says_so(tmp_path):
 
 
 def test_a_journal_does_not_go_through_a_fork(tmp_path, monkeypatch):
-    with cr.Journal(Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db") as journal:
         with monkeypatch.context() as patch:
             patch.setattr(answerfile.os, "getpid", lambda: -1)
             with pytest.raises(RuntimeError, match="forked"):
@@ -560,7 +565,7 @@ def test_a_journal_does_not_go_through_a_fork(tmp_path, monkeypatch):
 def test_what_cannot_be_kept_is_not_paid_for(tmp_path):
     """The number of a vote is looked at before the crowd is asked; it was asked first, and the answer was lost."""
     asked = []
-    with cr.Journal(lambda i, j: asked.append((i, j)) or True, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(lambda i, j: asked.append((i, j)) or True, tmp_path / "answers.db") as journal:
         for number, error in ((-1, ValueError), (2**63, ValueError), (0.5, TypeError), (True, TypeError)):
             with pytest.raises(error, match="the number of a vote"):
                 journal.vote(0, 1, number)
@@ -601,7 +606,7 @@ def test_a_file_that_another_program_has_marked_is_left_alone(tmp_path):
         with contextlib.closing(sqlite3.connect(path)) as database:
             database.execute(f"PRAGMA {mark}")
         before = path.read_bytes()
-        for call in (lambda path=path: cr.Journal(cr.Truth([0, 0]), path), lambda path=path: read(path)):
+        for call in (lambda path=path: cr.practice.Journal(cr.Truth([0, 0]), path), lambda path=path: read(path)):
             with pytest.raises(ValueError, match="not a journal"):
                 call()
         assert path.read_bytes() == before
@@ -610,7 +615,7 @@ def test_a_file_that_another_program_has_marked_is_left_alone(tmp_path):
 def test_a_lock_that_is_none_is_named_and_not_waited_for(tmp_path):
     (tmp_path / "answers.db-lock").write_text("not SQLite " * 100)
     with pytest.raises(ValueError, match=r"answers\.db-lock is not a journal"):
-        cr.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")
+        cr.practice.Journal(cr.Truth([0, 0]), tmp_path / "answers.db")
 
 
 @pytest.fixture
@@ -634,7 +639,7 @@ def test_a_journal_of_the_first_version_is_read_and_continued(first_version):
     assert read(first_version).to_dict("records") == [row]  # not converted, since reading changes nothing
     with contextlib.closing(sqlite3.connect(first_version)) as database:
         assert database.execute("PRAGMA user_version").fetchall() == [(1,)]
-    with cr.Journal(cr.Truth([0, 0, 1]), first_version) as journal:
+    with cr.practice.Journal(cr.Truth([0, 0, 1]), first_version) as journal:
         run = cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=7)
         assert run.queries.tolist() == [[0, 1], [0, 2]] and journal.asked == 1
         assert journal.add([(1, 2)], [None], worker="ann") == 1  # what the first version could not hold
@@ -650,18 +655,18 @@ def test_a_conversion_that_is_interrupted_leaves_the_old_file(first_version, mon
     with monkeypatch.context() as patch:
         patch.setattr(answerfile, "CONVERSION", (*answerfile.CONVERSION[:-1], "SELECT nothing"))
         with pytest.raises(OSError, match="cannot be used"):
-            cr.Journal(None, first_version)
+            cr.practice.Journal(None, first_version)
     assert len(read(first_version)) == 1
-    with cr.Journal(None, first_version) as journal:
+    with cr.practice.Journal(None, first_version) as journal:
         assert journal(0, 1) is True
 
 
 def test_a_later_version_is_named(tmp_path):
     path = tmp_path / "answers.db"
-    cr.Journal(None, path).close()
+    cr.practice.Journal(None, path).close()
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 3")
-    for use in (read, lambda path: cr.Journal(None, path)):
+    for use in (read, lambda path: cr.practice.Journal(None, path)):
         with pytest.raises(ValueError, match=r"later version of crowder \(tables 3, not 2\); install that version"):
             use(path)
 
@@ -691,7 +696,7 @@ class Workers:
 
 
 def noisy(similarity=KEPT_SIMILARITY, **settings):
-    return cr.NoisyOrdering(similarity, **{"votes": 2, "doubt": 0, "rng": 5} | settings)
+    return cr.beyond.NoisyOrdering(similarity, **{"votes": 2, "doubt": 0, "rng": 5} | settings)
 
 
 @pytest.mark.parametrize("stops", [(), (0, 1, 7), (3, 3, 3, 20)])
@@ -700,7 +705,7 @@ def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted
     whole.run(Workers())
     for stop in (*stops, 10**9):
         crowd, resumed = Workers(stop), noisy()
-        with cr.Journal(crowd, tmp_path / "answers.db") as journal, contextlib.suppress(InterruptedError):
+        with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal, contextlib.suppress(InterruptedError):
             resumed.run(journal)
         questions += crowd.asked
     assert resumed.answers == whole.answers and resumed.clusters.tolist() == whole.clusters.tolist()
@@ -715,7 +720,7 @@ def test_a_strategy_that_keeps_answers_resumes_as_if_it_had_not_been_interrupted
 @UNIX
 def test_a_strategy_that_is_killed_pays_for_no_vote_twice(tmp_path):
     """As the orderings: kill -9 at random moments, each time with a new process."""
-    whole = cr.NoisyOrdering(SIMILARITY, votes=2, rng=5)
+    whole = cr.beyond.NoisyOrdering(SIMILARITY, votes=2, rng=5)
     whole.run(cr.Truth(LABELS))
     for run in program("kill", tmp_path, "noisy", 1, 3, 0.001):
         (outcome,) = run["outcomes"]
@@ -729,15 +734,15 @@ def test_a_strategy_that_is_killed_pays_for_no_vote_twice(tmp_path):
     [
         (lambda: noisy(rng=6), "ties or arrivals"),
         (lambda: noisy(votes=1), "ties or arrivals"),
-        (lambda: noisy(errors=cr.ErrorRates(0.1, 0.1)), "ties or arrivals"),
+        (lambda: noisy(errors=cr.beyond.ErrorRates(0.1, 0.1)), "ties or arrivals"),
         (lambda: noisy(1 - KEPT_SIMILARITY), "similarities"),
         (lambda: cr.EdgeOrdering(KEPT_SIMILARITY, rng=5), "NoisyOrdering.*EdgeOrdering"),
     ],
 )
 def test_the_journal_of_another_strategy_is_refused(other, message, tmp_path):
-    with cr.Journal(Workers(5), tmp_path / "answers.db") as journal, pytest.raises(InterruptedError):
+    with cr.practice.Journal(Workers(5), tmp_path / "answers.db") as journal, pytest.raises(InterruptedError):
         noisy().run(journal)
-    with cr.Journal(crowd := Workers(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Workers(), tmp_path / "answers.db") as journal:
         with pytest.raises(ValueError, match=f"another run: .*{message}"):
             other().run(journal)
         assert crowd.asked == []
@@ -746,17 +751,17 @@ def test_the_journal_of_another_strategy_is_refused(other, message, tmp_path):
 def test_a_strategy_driven_by_hand_goes_on_at_its_next_vote(tmp_path):
     """Two votes on one pair were asked for, one of them told: the journal knows that the second is next."""
     strategy = noisy([0.5])
-    with cr.Journal(crowd := Workers(), tmp_path / "answers.db", run=strategy) as journal:
+    with cr.practice.Journal(crowd := Workers(), tmp_path / "answers.db", run=strategy) as journal:
         assert [journal.vote(0, 1, number) for number in (0, 1)] == [(True, "bob"), True]
         strategy.tell(strategy.ask(), True, "bob")
-    with cr.Journal(crowd, tmp_path / "answers.db", run=strategy) as journal:
+    with cr.practice.Journal(crowd, tmp_path / "answers.db", run=strategy) as journal:
         assert journal._turn == 1
         strategy.run(journal)
         assert journal.asked == 0
 
 
 def test_two_workers_may_contradict_each_other_under_numbers_of_their_own(tmp_path):
-    with cr.Journal(None, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(None, tmp_path / "answers.db") as journal:
         assert journal.add([(0, 1), (1, 0)], [True, False], [0, 1], worker=["ann", "bob"]) == 2
         assert journal.add([(0, 1)], [False], 1, worker="bob") == 0  # known
         for same, who in ((True, "bob"), (False, "ann"), (None, "bob")):
@@ -778,14 +783,16 @@ def test_two_workers_may_contradict_each_other_under_numbers_of_their_own(tmp_pa
         assert table["same"].dtype == "boolean" and table["worker"].tolist() == ["ann", "bob", None]
     table.to_csv(tmp_path / "answers.csv", index=False)  # by way of a spreadsheet
     back = pd.read_csv(tmp_path / "answers.csv")
-    with cr.Journal(None, tmp_path / "other.db") as journal:
+    with cr.practice.Journal(None, tmp_path / "other.db") as journal:
         assert journal.add(back[["i", "j"]], back["same"], back["vote"], back["worker"]) == 3
         pd.testing.assert_frame_equal(journal.answers(), table)
 
 
 def test_an_ordering_refuses_an_unsure_answer_which_is_not_lost(tmp_path):
     crowd = Crowd([0, 0, 1])
-    with cr.Journal(lambda i, j: None if {i, j} == {0, 2} else crowd(i, j), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(
+        lambda i, j: None if {i, j} == {0, 2} else crowd(i, j), tmp_path / "answers.db"
+    ) as journal:
         ordering = cr.EdgeOrdering([0.9, 0.5, 0.1], rng=1)
         for _ in range(2):  # it stays so, and nobody is asked again
             with pytest.raises(
@@ -796,14 +803,17 @@ def test_an_ordering_refuses_an_unsure_answer_which_is_not_lost(tmp_path):
         journal.add([(0, 2)], [None], vote=1)
         journal.add([(0, 2)], [False], vote=2, worker="ann")
         assert ordering.run(journal).n_queries == 2
-    with cr.Journal(None, tmp_path / "answers.db") as journal:  # as in a new process
+    with cr.practice.Journal(None, tmp_path / "answers.db") as journal:  # as in a new process
         assert cr.edge_ordering([0.9, 0.5, 0.1], journal, rng=1).clusters.tolist() == [0, 0, 1]
-    with cr.Journal(lambda i, j: None, tmp_path / "votes.db") as journal, pytest.raises(TypeError, match="not None"):
+    with (
+        cr.practice.Journal(lambda i, j: None, tmp_path / "votes.db") as journal,
+        pytest.raises(TypeError, match="not None"),
+    ):
         cr.MajorityVote(journal, 3)(0, 2)
 
 
 def test_orderings_and_majorities_do_not_mind_workers(tmp_path):
-    with cr.Journal(lambda i, j: (bool(LABELS[i] == LABELS[j]), "ann"), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(lambda i, j: (bool(LABELS[i] == LABELS[j]), "ann"), tmp_path / "answers.db") as journal:
         plain = cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5)
         assert same(cr.edge_ordering(SIMILARITY, journal, rng=5), plain)
         assert cr.MajorityVote(journal, 1)(0, 1) is True
@@ -820,7 +830,7 @@ def test_a_journal_has_the_last_vote_of_each_worker_about_each_pair(data):
     votes, workers = {}, st.sampled_from(["ann", "bob", None])
     pairs = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1])
     rows = st.lists(st.tuples(pairs, st.sampled_from([True, False, None]), workers), max_size=5)
-    with tempfile.TemporaryDirectory() as folder, cr.Journal(None, Path(folder) / "answers.db") as journal:
+    with tempfile.TemporaryDirectory() as folder, cr.practice.Journal(None, Path(folder) / "answers.db") as journal:
         for _ in range(data.draw(st.integers(1, 6))):
             if data.draw(st.booleans()):
                 batch = data.draw(rows)
@@ -849,7 +859,9 @@ def test_nothing_that_followed_from_a_vote_outlives_it(name, how, tmp_path):
     been said, and pays only for what is not on disk."""
     whole = RUNS[name](SIMILARITY, cr.Truth(LABELS), rng=5)
     wrong = tuple(whole.queries[60].tolist())
-    with cr.Journal(lambda i, j: bool(LABELS[i] == LABELS[j]) != ((i, j) == wrong), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(
+        lambda i, j: bool(LABELS[i] == LABELS[j]) != ((i, j) == wrong), tmp_path / "answers.db"
+    ) as journal:
         ordering = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[name](SIMILARITY, rng=5)
         misled = ordering.run(journal)
         assert not np.array_equal(misled.clusters, whole.clusters)
@@ -860,7 +872,7 @@ def test_nothing_that_followed_from_a_vote_outlives_it(name, how, tmp_path):
         with pytest.raises(ValueError, match=r"has changed: .* Begin a new run|taken back; begin a new run"):
             ordering.run(journal)
         known = {frozenset(pair) for pair in journal.answers()[["i", "j"]].to_numpy().tolist()}
-    with cr.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         assert same(RUNS[name](SIMILARITY, journal, rng=5), whole)
     needed = [tuple(pair) for pair in whole.queries.tolist()]
     assert crowd.asked == [pair for pair in needed if frozenset(pair) not in known]
@@ -869,7 +881,10 @@ def test_nothing_that_followed_from_a_vote_outlives_it(name, how, tmp_path):
 
 def test_a_process_in_the_midst_of_a_run_notices_that_an_answer_was_taken_back(tmp_path):
     ordering = cr.EdgeOrdering(SIMILARITY, rng=5)
-    with cr.Journal(Crowd(), tmp_path / "answers.db", run=ordering) as journal, cr.Journal(None, journal.path) as other:
+    with (
+        cr.practice.Journal(Crowd(), tmp_path / "answers.db", run=ordering) as journal,
+        cr.practice.Journal(None, journal.path) as other,
+    ):
         for _ in range(5):
             ordering.tell(pair := ordering.ask(), journal(*pair))
         assert other.take_back(*ordering.resolution.queries[2].tolist())
@@ -883,19 +898,22 @@ def test_a_flipped_answer_is_named_and_not_taken_for_another_run(tmp_path):
     ordering = cr.EdgeOrdering(SIMILARITY, rng=5)
     pair = ordering.ask()
     message = rf"the answer to \({pair[0]}, {pair[1]}\) has changed: it is False in .*, but this run was told True"
-    with cr.Journal(lambda i, j: False, tmp_path / "answers.db", run=ordering) as journal:
+    with cr.practice.Journal(lambda i, j: False, tmp_path / "answers.db", run=ordering) as journal:
         journal(*pair)
         ordering.tell(pair, True)  # not what the journal said
         with pytest.raises(ValueError, match=message):
             ordering.run(journal)
     with pytest.raises(ValueError, match=message):
-        cr.Journal(None, tmp_path / "answers.db", run=ordering)
-    with cr.Journal(None, tmp_path / "answers.db") as journal, pytest.raises(ValueError, match="record changes an"):
+        cr.practice.Journal(None, tmp_path / "answers.db", run=ordering)
+    with (
+        cr.practice.Journal(None, tmp_path / "answers.db") as journal,
+        pytest.raises(ValueError, match="record changes an"),
+    ):
         journal.add([pair], [True])
 
 
 def test_votes_are_recorded_by_all_or_not_at_all(tmp_path):
-    with cr.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
+    with cr.practice.Journal(Crowd(), tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
         for pairs, answers, workers, error, message in (
             ([(0, 1), (0, 40)], [True, True], "ann", ValueError, r"pairs must be of the 40 records.*\(0, 40\)"),
             ([(0, 1), (2, 2)], [True, True], "ann", ValueError, "a pair must"),
@@ -912,7 +930,7 @@ def test_votes_are_recorded_by_all_or_not_at_all(tmp_path):
 
 
 def test_a_vote_that_is_recorded_on_a_full_disk_gets_the_room_of_the_reserve(tmp_path):
-    with cr.Journal(None, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(None, tmp_path / "answers.db") as journal:
         journal.record([(0, 1)], [True], "ann")
         do, reserve = journal._file._do, tmp_path / "answers.db-reserve"
 
@@ -930,7 +948,7 @@ def test_a_vote_that_is_recorded_on_a_full_disk_gets_the_room_of_the_reserve(tmp
 
 
 def test_votes_are_taken_back_together_with_those_recorded(tmp_path):
-    with cr.Journal(None, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(None, tmp_path / "answers.db") as journal:
         journal.record([(0, 1), (0, 1), (0, 2)], [True, False, True], ["ann", "bob", "ann"])
         assert journal.record([(0, 1), (0, 2)], [None, False], ["bob", "ann"], [(1, 0, "ann"), (0, 2, "ann")]) == (1, 1)
         stored = [[0, 1, 0, pd.NA, "bob"], [0, 2, 0, False, "ann"]]
@@ -947,14 +965,14 @@ def test_a_kill_between_taking_votes_back_and_recording_others_changes_nothing(t
     code = """if True:
         import os, signal, sys
         import crowder as cr
-        with cr.Journal(None, sys.argv[1]) as journal:
+        with cr.practice.Journal(None, sys.argv[1]) as journal:
             journal.record([(0, 1)], [True], "ann")
             journal._file.insert = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
             journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")])
     """
     assert subprocess.run([sys.executable, "-c", code, tmp_path / "answers.db"]).returncode == -signal.SIGKILL
     assert read(tmp_path / "answers.db")[["i", "j", "same", "worker"]].values.tolist() == [[0, 1, True, "ann"]]
-    with cr.Journal(None, tmp_path / "answers.db") as journal:
+    with cr.practice.Journal(None, tmp_path / "answers.db") as journal:
         assert journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")]) == (1, 0) and journal.n_answers == 1
 
 

@@ -13,6 +13,7 @@ import crowder as cr
 from crowder.constraints import constrained
 from crowder.pairs import candidates
 from crowder.people import people
+from crowder.practice import Plan
 from crowder.practice import plan as module
 from crowder.practice.batch import pilot
 from crowder.practice.draws import Draw
@@ -25,7 +26,7 @@ def records():
 
 @pytest.fixture(scope="module")
 def plan(records):
-    return cr.Plan(records, price=0.2, votes=3, budget=9.0, rng=2)
+    return Plan(records, price=0.2, votes=3, budget=9.0, rng=2)
 
 
 def questions_until(run, labels, share):
@@ -58,8 +59,8 @@ def test_a_budget_buys_the_recall_of_its_questions(plan):
         bought.append(recall[min(15, len(recall) - 1)])
     assert plan.within_budget == pytest.approx(np.quantile(bought, [0.05, 0.5, 0.95]))
     assert "The budget of 9.00 buys" in str(plan)
-    assert cr.Plan(plan.candidates, rng=2).within_budget is None
-    assert cr.Plan(plan.candidates, budget=1, price=0, rng=2).within_budget == (1, 1, 1)  # free questions
+    assert Plan(plan.candidates, rng=2).within_budget is None
+    assert Plan(plan.candidates, budget=1, price=0, rng=2).within_budget == (1, 1, 1)  # free questions
 
 
 def test_the_curve_is_the_recall_of_the_runs(plan):
@@ -98,13 +99,13 @@ def test_answers_are_kept_and_counted(records, plan):
     run = cr.EdgeOrdering(plan.candidates, rng=1).run(cr.Truth(truth))
     asked, same = run.queries[:25], run.answers[:25]
     for way in ("auto", "node"):
-        after = cr.Plan(records, ordering=way, answers=(asked, same), rng=2)
+        after = Plan(records, ordering=way, answers=(asked, same), rng=2)
         for labels in after.clusterings:
             assert ((labels[asked[:, 0]] == labels[asked[:, 1]]) == same).all()
         assert after.table.loc["every pair", "from"] >= 25
         assert not {frozenset(pair) for pair in after.batch(10)} & {frozenset(pair) for pair in asked.tolist()}
         assert "25 of them are answered" in str(after)
-    done = cr.Plan(records, answers=(run.queries, run.answers), rng=2)
+    done = Plan(records, answers=(run.queries, run.answers), rng=2)
     assert done.table.loc["every pair", ["from", "questions", "to"]].tolist() == [run.n_queries] * 3
     assert done.batch(5) == [] and done.n_clusters == (22, 22, 22)  # 4 + 6 + 12 people
 
@@ -122,7 +123,7 @@ def test_the_ordering_with_the_fewest_questions_to_the_target_is_chosen(monkeypa
     draw = Draw(labels, np.flatnonzero(gained), gained[gained > 0], run.n_queries)
     monkeypatch.setattr(module, "draw_clusterings", lambda *_, **__: [draw] * 5)
     monkeypatch.setattr(module, "MOST_EVIDENCE", 0)
-    plan = cr.Plan(values)
+    plan = Plan(values)
     assert plan.ordering == min(asked, key=asked.get)
     assert f"{min(asked.values())} questions to the target, against {max(asked.values())}" in plan.why
 
@@ -132,7 +133,7 @@ def test_every_form_of_candidates_gives_the_same_plan(records, plan):
     n = len(records)
     matrix = sparse.coo_array((values, (codes >> 32, codes & 0xFFFFFFFF)), shape=(n, n))
     for data in (values, matrix.toarray() + matrix.toarray().T, matrix, SimpleNamespace(candidates=plan.candidates)):
-        again = cr.Plan(data, ordering="edge", rng=2)
+        again = Plan(data, ordering="edge", rng=2)
         assert again.table["questions"].tolist() == plan.table["questions"].tolist()
 
 
@@ -141,11 +142,11 @@ def test_tables_and_known_answers_save_questions():
     values = cr.similarity.compute(records, "jaccard-qgrams")
     seen = set()
     table = [int(name in seen or seen.add(name) is not None) for name in records["label"]]  # one of each person in each
-    linked = cr.Plan(constrained(candidates(values), tables=table), rng=2)
+    linked = Plan(constrained(candidates(values), tables=table), rng=2)
     assert all(
         len(set(np.array(table)[labels == c])) == (labels == c).sum() for labels in linked.clusterings for c in labels
     )
-    assert linked.table.loc["every pair", "to"] < cr.Plan(values, rng=2).table.loc["every pair", "to"]
+    assert linked.table.loc["every pair", "to"] < Plan(values, rng=2).table.loc["every pair", "to"]
 
 
 def test_many_records_are_blocked(monkeypatch, records):
@@ -157,7 +158,7 @@ def test_many_records_are_blocked(monkeypatch, records):
 
     monkeypatch.setitem(sys.modules, "crowder.practice.blocking", SimpleNamespace(candidate_pairs=candidate_pairs))
     monkeypatch.setattr(module, "MOST_RECORDS", len(records) - 1)
-    assert cr.Plan(records, "levenshtein").table["to"].max() <= 1  # one candidate pair
+    assert Plan(records, "levenshtein").table["to"].max() <= 1  # one candidate pair
     assert asked == [(len(records), "levenshtein", ["name", "street", "city", "birth"])]
 
 
@@ -165,14 +166,14 @@ def test_too_many_pairs_for_the_memory_are_refused_before_they_are_made(monkeypa
     monkeypatch.setattr(module, "compute", lambda *_, **__: pytest.fail("the pairs were made"))
     monkeypatch.setattr(module, "BYTES", 1 << 50)
     with pytest.raises(MemoryError, match=r"all pairs of 36 records need .* GB.*pass fewer candidate pairs"):
-        cr.Plan(records)
+        Plan(records)
 
 
 def test_the_target_is_the_first_row():
     values = np.random.default_rng(1).random(45)
-    assert cr.Plan(values, target=0.8).table["recall"].tolist() == [0.8, 0.99, 1, 1]
-    assert cr.Plan(values, target=0.99).table["recall"].tolist() == [0.99, 1, 1]
-    certain = cr.Plan(values, target=1)
+    assert Plan(values, target=0.8).table["recall"].tolist() == [0.8, 0.99, 1, 1]
+    assert Plan(values, target=0.99).table["recall"].tolist() == [0.99, 1, 1]
+    certain = Plan(values, target=1)
     assert certain.table["recall"].tolist() == [1, 1]
     assert str(certain).count("all matches.") == 1
 
@@ -204,16 +205,16 @@ def test_the_text_leads_with_the_target(plan):
 )
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
-        cr.Plan([0.1, 0.2, 0.3], **arguments)
+        Plan([0.1, 0.2, 0.3], **arguments)
 
 
 def test_bad_records_are_named(records):
     with pytest.raises(ValueError, match="similarity must be one of"):
-        cr.Plan(records, "cosine")
+        Plan(records, "cosine")
     with pytest.raises(ValueError, match="data must have at least one record"):
-        cr.Plan(records.iloc[:0])
+        Plan(records.iloc[:0])
     with pytest.raises(ValueError, match="fields must"):
-        cr.Plan(pd.DataFrame({"id": ["a", "b"]}))
+        Plan(pd.DataFrame({"id": ["a", "b"]}))
 
 
 @pytest.mark.parametrize("answers", [0, 60])
@@ -227,7 +228,7 @@ def test_the_intervals_hold_nearly_as_often_as_they_say(answers):
         values = cr.similarity.compute(records, ("levenshtein", "jaccard-qgrams", "tfidf-cosine")[seed % 3])
         truth = np.unique(records["label"], return_inverse=True)[1]
         run = cr.EdgeOrdering(values, rng=seed).run(cr.Truth(truth))
-        plan = cr.Plan(values, ordering="edge", answers=(run.queries[:answers], run.answers[:answers]), rng=seed)
+        plan = Plan(values, ordering="edge", answers=(run.queries[:answers], run.answers[:answers]), rng=seed)
         for share in held:
             low, middle, high = plan.table.loc[f"{100 * share:.0f} % of the matches", ["from", "questions", "to"]]
             held[share] += bool(low <= questions_until(run, truth, share) <= high)
@@ -241,7 +242,7 @@ def test_answers_narrow_the_plan_to_the_truth():
     truth = np.unique(records["label"], return_inverse=True)[1]
     asked, widths = np.empty((0, 2), np.int64), []
     while True:
-        plan = cr.Plan(records, ordering="edge", answers=(asked, truth[asked[:, 0]] == truth[asked[:, 1]]), rng=5)
+        plan = Plan(records, ordering="edge", answers=(asked, truth[asked[:, 0]] == truth[asked[:, 1]]), rng=5)
         widths.append(plan.table.loc["every pair", "to"] - plan.table.loc["every pair", "from"])
         if not (batch := plan.batch(60)):
             break
@@ -255,7 +256,7 @@ def test_answers_narrow_the_plan_to_the_truth():
 @pytest.mark.parametrize("sizes", [[1], [2], [1, 1], [3], [1, 1, 1], [2, 1], [12], [1] * 12])
 def test_few_records_all_duplicates_and_none(sizes):
     records, n = people(sizes, rng=1), sum(sizes)
-    plan = cr.Plan(records, rng=1)
+    plan = Plan(records, rng=1)
     assert (plan.table["from"] <= plan.table["questions"]).all() and (plan.table["questions"] <= plan.table["to"]).all()
     assert plan.table["to"].max() <= n * (n - 1) // 2
     assert bool(plan.batch(3)) == (n > 1)
@@ -269,7 +270,7 @@ def test_few_records_all_duplicates_and_none(sizes):
 
 def test_an_empty_cell_and_one_column_are_no_trouble():
     records = pd.DataFrame({"id": list("abcdef"), "name": ["Ann Lee", "", "Anne Lee", "Bo", "", "Bo Fox"]})
-    table = cr.Plan(records, rng=1).table
+    table = Plan(records, rng=1).table
     assert (
         5 <= table.loc["every pair", "from"] <= table.loc["every pair", "to"] <= 15
     )  # a tree at least, all pairs at most
@@ -278,9 +279,9 @@ def test_an_empty_cell_and_one_column_are_no_trouble():
 def test_cora_is_planned_from_its_text(cora_frame):
     """Its clusters are large, which no plan knows before the pilot."""
     some = cora_frame[cora_frame["label"].isin(cora_frame["label"].unique()[::4])].reset_index(drop=True)
-    asked = np.array(pilot(cr.Plan(some, "jaccard-tokens", rng=1).candidates))
+    asked = np.array(pilot(Plan(some, "jaccard-tokens", rng=1).candidates))
     truth = np.unique(some["label"], return_inverse=True)[1]
     told = asked, truth[asked[:, 0]] == truth[asked[:, 1]]
-    row = cr.Plan(some, "jaccard-tokens", answers=told, rng=1).table.iloc[0]
-    run = cr.Plan(some, "jaccard-tokens", ordering="edge", answers=told, rng=1).actual(truth)
+    row = Plan(some, "jaccard-tokens", answers=told, rng=1).table.iloc[0]
+    run = Plan(some, "jaccard-tokens", ordering="edge", answers=told, rng=1).actual(truth)
     assert row["from"] <= run["questions"].iloc[0] <= row["to"] <= 5 * row["from"]

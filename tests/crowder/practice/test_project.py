@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder import Journal
 from crowder.people import people
+from crowder.practice import Journal
 from crowder.practice.batch import pilot
 from crowder.practice.project import Project, find
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.practice import read_records
 
 PLACES = "id,label,name,zip\nr1,orlando,Disney World,007\nr2,anaheim,Disneyland,NA\nr3,anaheim,Disneyland Park,\n"
 
@@ -21,7 +22,7 @@ def write(folder, content):
 
 
 def read(folder, content, **how):
-    return cr.read_records(write(folder, content), **how)
+    return read_records(write(folder, content), **how)
 
 
 def table(records):
@@ -179,7 +180,7 @@ def test_what_a_csv_writer_wrote_comes_back(tmp_path_factory, names, data):
     ends = data.draw(st.sampled_from(["\n", "\r\n"]))
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter=sep, lineterminator=ends, quoting=csv.QUOTE_ALL).writerows([names, *rows])
-    records = cr.read_records(path, sep=sep, fields=names)  # named, so that none is taken for a record
+    records = read_records(path, sep=sep, fields=names)  # named, so that none is taken for a record
     assert table(records) == [["id", *names], *([str(i), *row] for i, row in enumerate(rows, 2))]
 
 
@@ -254,6 +255,6 @@ def test_a_separator_is_one_character(sep, tmp_path):
 
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"absent\.csv"):
-        cr.read_records(tmp_path / "absent.csv")
+        read_records(tmp_path / "absent.csv")
     with pytest.raises(OSError, match=re.escape(str(tmp_path))):  # what a directory raises depends on the system
-        cr.read_records(tmp_path)
+        read_records(tmp_path)

@@ -60,7 +60,7 @@ def test_the_questions_are_those_of_the_matrix(kind):
     table = pairs.table(run)
     assert table["id"].tolist() == pairs.ids and table["cluster"].tolist() == run.clusters.tolist()
     assert table.equals(pairs.table(run.clusters))
-    resolved = cr.resolve([(0, 1, "yes"), (2, 3, "yes"), (0, 2, "no")], n=8, rng=1)
+    resolved = cr.beyond.resolve([(0, 1, "yes"), (2, 3, "yes"), (0, 2, "no")], n=8, rng=1)
     assert pairs.table(resolved)["cluster"].tolist() == resolved.clusters.tolist()
     assert [pairs.number(x) for x in pairs.ids] == list(range(8))
     w = pairs.similarity.tocsr()
@@ -137,7 +137,7 @@ def test_every_pair_is_complete():
     assert pairs.candidates.complete
     order = np.array(pairs.ids)
     assert np.allclose(pairs.candidates.square(), data.similarity[order][:, order] * (1 - np.eye(6)))
-    run = cr.EvidenceOrdering(pairs, rng=1).run(cr.Truth(data.labels[order]))
+    run = cr.beyond.EvidenceOrdering(pairs, rng=1).run(cr.Truth(data.labels[order]))
     assert run.recall(data.labels[order])[-1] == 1
 
 
@@ -227,8 +227,8 @@ def test_tables_and_one_to_one():
 def test_audit_journal_and_node_ordering_take_them(tmp_path):
     pairs = from_pairs(linkage(), one_to_one=True)
     labels = pairs.ids
-    with cr.Journal(cr.Truth(labels), tmp_path / "a.db") as journal:
-        run = cr.Audit(cr.EdgeOrdering(pairs, rng=1), recall=0.9, rng=1).run(journal)
+    with cr.practice.Journal(cr.Truth(labels), tmp_path / "a.db") as journal:
+        run = cr.beyond.Audit(cr.EdgeOrdering(pairs, rng=1), recall=0.9, rng=1).run(journal)
     assert run.certified >= 0.9 and run.n_queries <= 12
     assert cr.NodeOrdering(pairs, rng=1).run(cr.Truth(labels)).recall(labels)[-1] == 1
 

@@ -112,7 +112,7 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
     ]  # fmt: skip
     rows = [row for path in paths for row in read_rows(path, list("wxyz"))]
     assert [(row.i, row.j, row.worker) for row in rows if not row.answered] == [(0, 3, "q-1"), (0, 3, "ann")]
-    strategy = cr.NoisyOrdering(np.linspace(0.9, 0.1, 6), rng=1)
+    strategy = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 6), rng=1)
     for vote in votes:
         strategy.learn(vote[:2], *vote[2:])
     assert strategy.answers == votes

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from crowder.datasets import synthetic_candidates
+from crowder.practice import Journal, StreamOrdering, chunks_from_parquet, write_candidates
 from crowder.practice import parquet as parquet_module
 from crowder.practice import stream_ordering as stream_module
 
@@ -20,7 +22,7 @@ def test_ties_across_chunks_are_shuffled_fairly(monkeypatch):
     """Three equal pairs in three chunks, one match: each comes first in a third of the runs (chi-square, 1e-4)."""
     monkeypatch.setattr(stream_module, "HEAD", 1)
     chunks = [([0], [1], [1.0]), ([0], [2], [1.0]), ([1], [2], [1.0])]
-    first = [cr.StreamOrdering(chunks, 3, rng=seed).ask() for seed in range(1500)]
+    first = [StreamOrdering(chunks, 3, rng=seed).ask() for seed in range(1500)]
     counts = np.array([first.count(pair) for pair in [(0, 1), (0, 2), (1, 2)]])
     assert ((counts - 500) ** 2 / 500).sum() < 18.4  # 99.99 % quantile, 2 degrees of freedom
 
@@ -34,7 +36,7 @@ def test_only_what_is_asked_about_is_read():
             fetched.append(number)
             yield np.arange(1500), np.arange(1, 1501), np.full(1500, w)
 
-    ordering = cr.StreamOrdering(chunks(), 1501, ties="stream")
+    ordering = StreamOrdering(chunks(), 1501, ties="stream")
     assert fetched == []
     ordering.ask()
     assert fetched == [0]
@@ -60,14 +62,14 @@ def test_only_what_is_asked_about_is_read():
     ],
 )
 def test_a_broken_stream_is_told_by_chunk_and_row_and_has_not_ended(chunks, error, message, ties):
-    ordering = cr.StreamOrdering(chunks, 3, rng=1, ties=ties)
+    ordering = StreamOrdering(chunks, 3, rng=1, ties=ties)
     for _ in range(2):  # asking again is no way around it
         with pytest.raises(error, match=message):
             ordering.run(lambda i, j: False)
 
 
 def test_a_stream_that_breaks_off_has_not_ended():
-    ordering = cr.StreamOrdering(map(int, ["no number"]), 3, rng=1)
+    ordering = StreamOrdering(map(int, ["no number"]), 3, rng=1)
     for _ in range(2):
         with pytest.raises(ValueError, match="no number"):
             ordering.run(lambda i, j: False)
@@ -75,7 +77,7 @@ def test_a_stream_that_breaks_off_has_not_ended():
 
 def test_a_stream_without_pairs_needs_no_question():
     for n in (0, 1, 5):
-        assert len(cr.StreamOrdering([], n, rng=1).run(cr.Truth(range(n))).clusters) == n
+        assert len(StreamOrdering([], n, rng=1).run(cr.Truth(range(n))).clusters) == n
 
 
 def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
@@ -94,7 +96,7 @@ def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
         if more:  # other pairs from the 1,201st on
             i, j = (np.r_[column[:1200], column[1200:][::-1]] for column in (i, j))
         cuts = range(cut, len(i), cut)
-        return cr.StreamOrdering(
+        return StreamOrdering(
             zip(*(np.split(column, cuts) for column in (i, j, values[keep])), strict=True), n, ties="stream"
         )
 
@@ -107,15 +109,15 @@ def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
         asked_so_far.append((i, j))
         return truth(i, j)
 
-    with cr.Journal(mortal, path) as journal, pytest.raises(KeyboardInterrupt):
+    with Journal(mortal, path) as journal, pytest.raises(KeyboardInterrupt):
         ordering().run(journal)
-    with cr.Journal(truth, path) as journal:
+    with Journal(truth, path) as journal:
         again = ordering(cut=77).run(journal)  # cut elsewhere, it is the same stream
         assert journal.asked == again.n_queries - 1250
     assert asked(again) == asked(whole)
-    with cr.Journal(truth, path) as journal, pytest.raises(ValueError, match="another run: its similarities"):
+    with Journal(truth, path) as journal, pytest.raises(ValueError, match="another run: its similarities"):
         ordering(seed=2).run(journal)
-    with cr.Journal(truth, path) as journal:
+    with Journal(truth, path) as journal:
         with pytest.raises(ValueError, match="another run: its question"):
             ordering(more=True).run(journal)
         assert journal.asked == 0
@@ -128,10 +130,10 @@ def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
 def blocked(tmp_path_factory):
     """40,000 candidate pairs of 2,000 records, similarities rounded so that ties abound; in memory and on disk."""
     pytest.importorskip("duckdb")
-    similarity, labels = cr.synthetic_candidates([1, 2, 3, 4, 10] * 100, 40_000, cr.dist1(0.3), rng=2)
+    similarity, labels = synthetic_candidates([1, 2, 3, 4, 10] * 100, 40_000, cr.dist1(0.3), rng=2)
     similarity.data = similarity.data.round(2)
     path = tmp_path_factory.mktemp("parquet") / "pairs.parquet"
-    assert cr.write_candidates(path, similarity) == 40_000
+    assert write_candidates(path, similarity) == 40_000
     return similarity, labels, path
 
 
@@ -143,10 +145,10 @@ def test_parquet_asks_what_memory_asks(blocked):
     similarity, labels, path = blocked
     truth = cr.Truth(labels)
     expected = cr.EdgeOrdering(similarity, rng=4).run(truth)
-    stream = cr.StreamOrdering(cr.chunks_from_parquet(path, chunk=3000), 2000, rng=4).run(truth)
+    stream = StreamOrdering(chunks_from_parquet(path, chunk=3000), 2000, rng=4).run(truth)
     assert np.array_equal(stream.queries, expected.queries)
     # Ties shuffled by the sort instead: other questions, the same clusters where the candidates connect them.
-    hashed = cr.StreamOrdering(cr.chunks_from_parquet(path, seed=4), 2000, ties="stream").run(truth)
+    hashed = StreamOrdering(chunks_from_parquet(path, seed=4), 2000, ties="stream").run(truth)
     assert np.array_equal(hashed.clusters, expected.clusters)
     assert not np.array_equal(hashed.queries, expected.queries)
 
@@ -157,13 +159,13 @@ def test_the_order_is_the_seed_s_whatever_the_threads_and_the_rows(blocked, tmp_
     shuffled = rng.permutation(similarity.nnz)
     pieces = (tuple(c[part] for c in (similarity.col, similarity.row, similarity.data)) for part in
               np.array_split(shuffled, 7))  # fmt: skip
-    cr.write_candidates(tmp_path / "other.parquet", pieces)
-    one = columns(cr.chunks_from_parquet(path, seed=7, threads=1))
-    two = columns(cr.chunks_from_parquet(path, seed=7, threads=2, chunk=999))
-    three = columns(cr.chunks_from_parquet(tmp_path / "other.parquet", seed=7))
+    write_candidates(tmp_path / "other.parquet", pieces)
+    one = columns(chunks_from_parquet(path, seed=7, threads=1))
+    two = columns(chunks_from_parquet(path, seed=7, threads=2, chunk=999))
+    three = columns(chunks_from_parquet(tmp_path / "other.parquet", seed=7))
     for other in (two, three):
         assert all(map(np.array_equal, one, other))
-    other_seed = columns(cr.chunks_from_parquet(path, seed=8))
+    other_seed = columns(chunks_from_parquet(path, seed=8))
     assert np.array_equal(one[2], other_seed[2]) and not np.array_equal(one[0], other_seed[0])
     assert (np.diff(one[2]) <= 0).all() and (one[0] < one[1]).all()
 
@@ -188,7 +190,7 @@ def test_a_bad_file_is_refused_before_the_first_question(tmp_path, i, j, w, mess
     path = tmp_path / "bad.parquet"
     parquet.write_table(arrow.table({"i": i, "j": j, "similarity": w}), path)
     with pytest.raises(ValueError, match=message):
-        next(cr.chunks_from_parquet(path))
+        next(chunks_from_parquet(path))
 
 
 def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
@@ -199,8 +201,8 @@ def test_a_sort_that_does_not_fit_goes_to_disk(tmp_path):
     spill.mkdir()
     m, n = 2_000_000, 100_000
     i = rng.integers(0, n - 1, m)
-    cr.write_candidates(path, iter([(i, i + 1, rng.random(m))]))
-    chunks = cr.chunks_from_parquet(path, seed=1, memory_limit="40MB", threads=1, folder=spill)
+    write_candidates(path, iter([(i, i + 1, rng.random(m))]))
+    chunks = chunks_from_parquet(path, seed=1, memory_limit="40MB", threads=1, folder=spill)
     first = next(chunks)
     spilled = sum(file.stat().st_size for file in spill.rglob("*") if file.is_file())
     assert spilled > 1_000_000
@@ -215,7 +217,7 @@ def test_files_and_columns_may_have_any_name(tmp_path):
     table = {"a b": [0, 2, 1], 'r"': [2, 1, 0], "s": [0.25, 0.5, 0.75]}
     for part in (0, 1):
         parquet.write_table(arrow.table(table).slice(2 * part, 2), tmp_path / f"it's {part}.parquet")
-    i, j, w = columns(cr.chunks_from_parquet(tmp_path / "it's *.parquet", columns=("a b", 'r"', "s")))
+    i, j, w = columns(chunks_from_parquet(tmp_path / "it's *.parquet", columns=("a b", 'r"', "s")))
     assert [*zip(i, j, w, strict=True)] == [(0, 1, 0.75), (1, 2, 0.5), (0, 2, 0.25)]
 
 
@@ -224,7 +226,7 @@ def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path)
     parquet = pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("duckdb")
     path = tmp_path / "pairs.parquet"
-    cr.write_candidates(path, [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
+    write_candidates(path, [0.5, 0.9, 0.1, 0.4, 0.9, 0.0])
     whole, found = path.read_bytes(), 0
     for at in range(len(whole) // 4):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -234,7 +236,7 @@ def test_a_number_beyond_the_files_own_statistics_is_read_as_it_stands(tmp_path)
             continue
         records = [*rows["i"], *rows["j"]]
         if None not in records and min(records) >= 0 and max(records) > 3:
-            i, j, _ = columns(cr.chunks_from_parquet(path, threads=1))
+            i, j, _ = columns(chunks_from_parquet(path, threads=1))
             assert sorted([*i, *j]) == sorted(records)
             found += 1
     assert found > 3
@@ -251,13 +253,13 @@ def test_candidates_are_written_whole_or_not_at_all(tmp_path):
     """A chunk that is no pairs, after good ones: the file of before stays, and nothing lies beside it."""
     pytest.importorskip("pyarrow")
     path = tmp_path / "pairs.parquet"
-    cr.write_candidates(path, [0.5, 0.9, 0.1])
+    write_candidates(path, [0.5, 0.9, 0.1])
     before = path.read_bytes()
     wrong = {ValueError: [([0], [2], [np.nan]), ([-1], [2], [0.5]), ([0], [2], [1.5])]}
     wrong |= {TypeError: [(["a"], [2], [0.5])]}
     for error, bad in ((error, bad) for error, chunks in wrong.items() for bad in chunks):
         with pytest.raises(error, match="chunk 1"):
-            cr.write_candidates(path, iter([([0], [1], [0.5]), bad]))
+            write_candidates(path, iter([([0], [1], [0.5]), bad]))
         assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
 
 
@@ -267,7 +269,7 @@ def test_without_the_extra_the_error_names_it():
 import sys
 sys.modules["duckdb"] = sys.modules["pyarrow"] = None  # as if they were not installed
 import crowder as cr
-for call in (lambda: next(cr.chunks_from_parquet("x")), lambda: cr.write_candidates("x", [0.5])):
+for call in (lambda: next(cr.practice.chunks_from_parquet("x")), lambda: cr.practice.write_candidates("x", [0.5])):
     try:
         call()
     except ModuleNotFoundError as error:

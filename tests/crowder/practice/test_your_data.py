@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import crowder as cr
 from crowder.people import people
+from crowder.practice import read_records
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "notebooks/16-your-data.ipynb"
@@ -57,7 +57,7 @@ def said(path, kind="data"):
 def test_the_example_is_what_the_generator_makes():
     made = people([4] * 8 + [3] * 12 + [2] * 20 + [1] * 42, rng=2017)
     assert made.to_csv(index=False, lineterminator="\n") == (ROOT / "book/data/people.csv").read_text()
-    read = cr.read_records(ROOT / "book/data/people.csv")
+    read = read_records(ROOT / "book/data/people.csv")
     assert read.equals(made[["id", "label", "name", "street", "city", "birth"]])
 
 
