@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from copy import deepcopy
 from math import exp, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
