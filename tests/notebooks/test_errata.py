@@ -67,7 +67,7 @@ def sorted_three(model):
 
 
 def test_three_records_sorted_by_expected_size():
-    """E03 and B57: 7/17 is more than L(1) = 3/8; 5/8 is more than a coin; 71/32 is less than 9/4 in random order."""
+    """E03: 7/17 is more than L(1) = 3/8; 5/8 is more than a coin; 71/32 is less than 9/4 in random order."""
     model = cr.dist1(QUARTER)
     assert sorted_three(model) == (F(71, 32), F(7, 17), F(5, 8))
     assert integral(model, 1) == F(3, 8) == 1 - F(5, 8)
