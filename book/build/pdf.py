@@ -138,6 +138,7 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
 
 def print_pdf(source: Path, target: Path, executable: str) -> None:
     """Print a page from disk, once its fonts are loaded."""
+    import pikepdf
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -154,6 +155,9 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
             )  # fmt: skip
         finally:
             browser.close()
+    # Packing the many small objects of a tagged document halves its size.
+    with pikepdf.open(target, allow_overwriting_input=True) as document:
+        document.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
 def link_from_landing_page(html: Path, root: str) -> None:
