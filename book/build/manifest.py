@@ -18,7 +18,7 @@ from crowder import files
 
 #: What chapters import or read; when any of it changes, all chapters run again.
 READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts", "book/data/measured",
-        "book/data/published.yml", "requirements.lock")
+        "book/data/published.yml", "requirements.lock")  # fmt: skip
 #: Measurements that only the pages show: `make bench` changes them after every build.
 NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("cells", "chapters", "faults", "pages"))
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
 NOTEBOOKS = CHAPTERS + APPENDIX
-LOCKS = ["requirements.lock", "requirements-test.lock", "requirements-bench.lock"]
+LOCKS = ["requirements.lock", "requirements-bench.lock"]
 
 
 def locked(name):
@@ -208,20 +208,16 @@ def test_a_lock_has_hashes_and_names_no_host(name):
     text = (ROOT / name).read_text()
     assert "://" not in text and "--index" not in text and "--find-links" not in text and "@" not in text
     entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
-    assert len(entries) > 50
     for entry in entries:
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
 
 
-def test_locks_hold_what_the_project_asks_for_and_agree():
-    book, test, bench = (locked(name) for name in LOCKS)
-    assert direct("book") <= book.keys()
-    assert direct("book", "scale", "test") <= test.keys()
-    assert direct("book", "scale", "test", "bench") <= bench.keys()
-    assert {name: test.get(name) for name in book} == book
-    assert {name: bench.get(name) for name in test} == test
-    # The book's own set stays light: nothing that only tests need.
-    assert not (direct("test") - direct("book")) & book.keys()
+def test_locks_hold_what_the_project_asks_for():
+    lock, bench = (locked(name) for name in LOCKS)
+    assert direct("book", "scale", "test") <= lock.keys()
+    assert direct("bench") <= lock.keys() | bench.keys()
+    assert not lock.keys() & bench.keys()  # the second is installed besides the first
+    assert sum((ROOT / name).stat().st_size for name in LOCKS) < 100_000  # hashes of supported platforms alone
 
 
 def test_the_conda_environment_has_the_versions_of_the_lock():
@@ -307,9 +303,24 @@ def test_the_workflow_tests_builds_and_publishes():
     assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = "\n".join(step.get("run", "") for step in steps)
-    assert "${{" not in commands, "an input inside a command would be run"
     assert "make test" in commands and ".venv/bin/python -m book.build " in commands
     assert any(step.get("uses", "").startswith("actions/deploy-pages") for step in steps)
+
+
+@pytest.mark.parametrize("name", ["release", "nightly", "book"])
+def test_no_workflow_puts_an_input_into_a_command_or_calls_what_is_not_there(name):
+    workflow = yaml.safe_load((ROOT / ".github/workflows" / f"{name}.yml").read_text())
+    commands = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not [command for command in commands if "${{" in command]  # it would be run
+    assert workflow["permissions"] == {"contents": "read"}  # a job that needs more says so itself
+    makefile = (ROOT / "Makefile").read_text()
+    assert {t for c in commands for t in re.findall(r"\bmake ([a-z]+)", c)} <= set(
+        re.findall(r"^([a-z]+):", makefile, re.M)
+    )
+    assert not re.search(r"make \.venv/(?!\.installed\b)", "\n".join(commands))
+    for module in re.findall(r"-m (book[\w.]*)", "\n".join(commands)):
+        path = ROOT / module.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").is_file(), module
 
 
 def test_the_workflow_misses_a_page_that_is_not_there(tmp_path):
