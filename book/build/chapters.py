@@ -120,54 +120,21 @@ def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
     return [c for c in chapters if c in chosen] if only else chapters
 
 
-def _coerce(value: Any, default: Any) -> Any:
-    """The value converted to the type of the default; TypeError if that is impossible."""
-    if default is None:  # any type will do
-        return value
-    if isinstance(default, bool) or isinstance(value, bool):
-        if isinstance(default, bool) and isinstance(value, bool):
-            return value
-    elif isinstance(default, float) and isinstance(value, (int, float)):
-        return float(value)
-    elif isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
-        kinds = {type(item) for item in default}
-        # If all items of the default have one type, the new items must have it, too.
-        return [_coerce(item, default[0]) for item in value] if len(kinds) == 1 else list(value)
-    elif isinstance(value, type(default)):
-        return value
-    raise TypeError
-
-
-def check_value(chapter: Chapter, name: str, value: Any, defaults: dict[str, Any], origin: str) -> Any:
-    """The value as the chapter will receive it; a BuildError if it does not fit the default."""
-    if name not in defaults:
-        raise BuildError(f"{chapter.slug}: {origin} sets {name!r}, which is not a parameter; "
-                         f"it has {', '.join(defaults) or 'none'}")  # fmt: skip
-    try:
-        return _coerce(value, defaults[name])
-    except TypeError:
-        kind = type(defaults[name]).__name__
-        raise BuildError(f"{chapter.slug}: {origin} sets {name} to {value!r}, but its default {defaults[name]!r} "
-                         f"is of type {kind}") from None  # fmt: skip
-
-
 def read_profiles(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, dict[str, Any]]]:
-    """profiles.yml, checked: profile -> chapter -> parameter -> value. "full" always exists and sets nothing."""
-    name = "book/data/profiles.yml"
-    profiles = read_yaml(root, name) if (root / name).exists() else {}
-    known = {c.slug: c for c in chapters}
-    for profile, settings in profiles.items():
+    """profiles.yml: profile -> chapter -> parameter -> value. "full" always exists and sets nothing."""
+    where = "book/data/profiles.yml"
+    found = read_yaml(root, where) if (root / where).exists() else {}
+    known, profiles = [c.slug for c in chapters], {"full": {}}
+    for profile, settings in found.items():
         if not isinstance(profile, str) or not re.fullmatch(r"[\w-]+", profile) or profile == "full":
-            raise BuildError(f'{name}: {profile!r} cannot be the name of a profile ("full" sets nothing)')
-        for slug, values in _mapping(settings, f"{name}: profile {profile}").items():
+            raise BuildError(f'{where}: {profile!r} cannot be the name of a profile ("full" sets nothing)')
+        profiles[profile] = _mapping(settings, f"{where}: profile {profile}")
+        for slug, values in profiles[profile].items():
             if slug not in known:
-                raise BuildError(f"{name}: profile {profile} names {slug}, which is not a chapter; "
+                raise BuildError(f"{where}: profile {profile} names {slug}, which is not a chapter; "
                                  f"there are {', '.join(known)}")  # fmt: skip
-            if known[slug].exists():
-                defaults = known[slug].defaults()
-                for parameter, value in _mapping(values, f"{name}: {slug} in profile {profile}").items():
-                    values[parameter] = check_value(known[slug], parameter, value, defaults, name)
-    return {"full": {}} | {profile: settings or {} for profile, settings in profiles.items()}
+            profiles[profile][slug] = _mapping(values, f"{where}: {slug} in profile {profile}")
+    return profiles
 
 
 def _mapping(value: Any, what: str) -> dict[Any, Any]:
@@ -187,7 +154,25 @@ def parse_assignments(assignments: list[str]) -> dict[str, str]:
     return values
 
 
-def _read_literal(text: str, default: Any) -> Any:
+def overrides(selected: list[Chapter], profile: dict[str, dict], typed: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """For each selected chapter, the values that differ from its defaults: the profile's and those typed."""
+    defaults = {c.slug: c.defaults() for c in selected}
+    for name in typed:
+        if not any(name in values for values in defaults.values()):
+            known = "; ".join(f"{slug} has {', '.join(values) or 'none'}" for slug, values in defaults.items())
+            raise BuildError(f"-p {name}: not a parameter of any selected chapter ({known})")
+    chosen = {}
+    for slug, has in defaults.items():
+        values = {name: _fitting(slug, name, value, has, "book/data/profiles.yml")
+                  for name, value in profile.get(slug, {}).items()}  # fmt: skip
+        values |= {name: _fitting(slug, name, _literal(text, has[name]), has, "-p")
+                   for name, text in typed.items() if name in has}  # fmt: skip
+        same = {name: list(value) if isinstance(value, tuple) else value for name, value in has.items()}
+        chosen[slug] = {name: value for name, value in values.items() if value != same[name]}
+    return chosen
+
+
+def _literal(text: str, default: Any) -> Any:
     if isinstance(default, str):
         return text
     if isinstance(default, bool) and text.lower() in ("true", "false"):
@@ -198,20 +183,30 @@ def _read_literal(text: str, default: Any) -> Any:
         return text
 
 
-def overrides(selected: list[Chapter], profile: dict[str, dict], typed: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """For each selected chapter, the values that differ from its defaults."""
-    defaults = {c.slug: c.defaults() for c in selected}
-    for name in typed:
-        if not any(name in values for values in defaults.values()):
-            known = "; ".join(f"{slug} has {', '.join(values) or 'none'}" for slug, values in defaults.items())
-            raise BuildError(f"-p {name}: not a parameter of any selected chapter ({known})")
-    chosen = {}
-    for chapter in selected:
-        has = defaults[chapter.slug]
-        values = dict(profile.get(chapter.slug) or {})
-        for name, text in typed.items():
-            if name in has:
-                values[name] = check_value(chapter, name, _read_literal(text, has[name]), has, "-p")
-        same = {n: list(v) if isinstance(v, tuple) else v for n, v in has.items()}
-        chosen[chapter.slug] = {n: v for n, v in values.items() if v != same[n]}
-    return chosen
+def _fitting(slug: str, name: str, value: Any, defaults: dict[str, Any], origin: str) -> Any:
+    """The value as the chapter will receive it; a BuildError if it does not fit the default."""
+    if name not in defaults:
+        raise BuildError(f"{slug}: {origin} sets {name!r}, which is not a parameter; it has {', '.join(defaults)}")
+    try:
+        return _coerced(value, defaults[name])
+    except TypeError:
+        raise BuildError(f"{slug}: {origin} sets {name} to {value!r}, but its default {defaults[name]!r} "
+                         f"is of type {type(defaults[name]).__name__}") from None  # fmt: skip
+
+
+def _coerced(value: Any, default: Any) -> Any:
+    """The value converted to the type of the default; TypeError if that is impossible."""
+    if default is None:  # any type will do
+        return value
+    if isinstance(default, bool) or isinstance(value, bool):
+        if isinstance(default, bool) and isinstance(value, bool):
+            return value
+    elif isinstance(default, float) and isinstance(value, (int, float)):
+        return float(value)
+    elif isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
+        kinds = {type(item) for item in default}
+        # If all items of the default have one type, the new items must have it, too.
+        return [_coerced(item, default[0]) for item in value] if len(kinds) == 1 else list(value)
+    elif isinstance(value, type(default)):
+        return value
+    raise TypeError
