@@ -153,13 +153,13 @@ class Worker:
 
     def failure(self) -> str:
         """Why it failed, and where."""
-        said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
         if "error" not in self.last:
             code = self.process.returncode
             how = f"was killed (signal {-code})" if code < 0 else f"ended with code {code}"
-            where = f"its process {how}" + "".join(f": {line}" for line in said[-1:])
+            where = ": ".join([f"its process {how}", *errors[-1:]])
         elif self.at is None:
-            errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
             where = f"its kernel did not start: {(errors or [self.last['error']])[-1]}"
         else:
             where = self._cell()
