@@ -17,16 +17,12 @@ def _git(*command: str) -> str | None:
     """The output of git for this project; None without git or if the project is not a repository of its own."""
     # Inside a git hook, for example, these variables point to another repository.
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-    def ask(*words: str) -> str | None:
-        try:
-            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, env=env)
-        except OSError:
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    top = ask("rev-parse", "--show-toplevel")
-    return ask(*command) if top and Path(top).resolve() == ROOT else None
+    env["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, env=env)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def commit() -> str | None:

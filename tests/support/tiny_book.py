@@ -56,6 +56,11 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
+def clean() -> dict[str, str]:
+    """The environment without what this project or GitHub may have set, which a build heeds."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
+
+
 class TinyBook:
     """A project in a folder of its own, with the real build and configuration."""
 
@@ -104,9 +109,8 @@ class TinyBook:
 
     def build(self, *options: str, before=None, **env: str) -> subprocess.CompletedProcess:
         """Run a build to its end; `before` is done in its process first."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
         return subprocess.run(
-            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean | env,
+            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean() | env,
             stdin=subprocess.DEVNULL, preexec_fn=before,
         )  # fmt: skip
 

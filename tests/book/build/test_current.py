@@ -167,5 +167,8 @@ def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, m
     assert environment.commit() == commit
     monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
     assert environment.commit() == commit
+    (ours / "inner").mkdir()
+    monkeypatch.setattr(environment, "ROOT", ours.resolve() / "inner")  # unpacked inside another's repository
+    assert environment.commit() is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment.commit() is None

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tiny_book import ROOT, TinyBook, tree
+from tiny_book import ROOT, TinyBook, clean, tree
 
 from book.build import folders
 
@@ -69,7 +69,7 @@ def start(book, *options):
     # A test run in the background has Ctrl-C switched off, and would pass that on.
     return subprocess.Popen(
         book.command(*options), cwd=book.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        stdin=subprocess.DEVNULL, start_new_session=True,
+        stdin=subprocess.DEVNULL, start_new_session=True, env=clean(),
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
 

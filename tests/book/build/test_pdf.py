@@ -55,9 +55,8 @@ def test_all_pages_are_there_in_order_with_their_links(book, document):
 
     with document.open_outline() as outline:
         titles = headings(outline.root)
-    assert [title for title in titles if title in ("Tiny", "One", "Two", "Bibliography")] == [
-        "Tiny", "One", "Two", "Bibliography"
-    ]  # fmt: skip
+    wanted = ["Tiny", "One", "Two", "Bibliography"]  # chapters have their number before it
+    assert [word for title in titles if (word := title.split()[-1]) in wanted] == wanted
     actions = [note.get("/A", {}) for page in document.pages for note in page.get("/Annots", [])]
     outside = [str(action["/URI"]) for action in actions if "/URI" in action]
     assert all(re.match(r"https?://", link) for link in outside) and len(actions) - len(outside) >= 2
