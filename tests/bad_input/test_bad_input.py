@@ -92,7 +92,7 @@ COMMANDS = [
     (["-m", "book.build", "--profile", "nope"], "error: --profile nope: expected one of full, quick"),
     (["-m", "book.build", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
     (["-m", "book.build", "--jobs", "two"], "argument --jobs: invalid int value: 'two'"),
-    (["-m", "book.build", "--output", "{file}"], "is a file, not a folder"),
+    (["-m", "book.build", "--output", "{file}"], "error: [Errno 17] File exists: "),
     (["-m", "book.build", "--output", "{loop}"], "error: "),
     (["-m", "crowder.cora", "{absent}"], "error: [Errno 2] No such file or directory"),
 ]
