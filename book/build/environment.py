@@ -12,24 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 # Used when git cannot give the date of the last commit; its year is the one in the footer.
 _FALLBACK_DATE = "1767225600"
 
-#: Set to a folder unique to the build; it marks every process that the build has started (see `processes`).
-WORK = "CROWDER_WORK"
-
 
 def _git(*command: str) -> str | None:
     """The output of git for this project; None without git or if the project is not a repository of its own."""
     # Inside a git hook, for example, these variables point to another repository.
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-    def ask(*words: str) -> str | None:
-        try:
-            done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, env=env)
-        except OSError:
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    top = ask("rev-parse", "--show-toplevel")
-    return ask(*command) if top and Path(top).resolve() == ROOT else None
+    env["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, env=env)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def commit() -> str | None:
@@ -38,7 +31,7 @@ def commit() -> str | None:
 
 
 def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str, str]:
-    """The environment variables for every chapter; at most `parallel` chapters run at a time."""
+    """The environment variables for every chapter and for Sphinx; at most `parallel` chapters run at a time."""
     cores = os.cpu_count() or 1
     private = work / "private"
     env = dict(os.environ)
@@ -60,7 +53,6 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
         "PYTHONWARNINGS": "ignore:IProgress not found",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        WORK: str(work),
     }
     env.setdefault("SOURCE_DATE_EPOCH", _git("log", "-1", "--format=%ct") or _FALLBACK_DATE)
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

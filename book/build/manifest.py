@@ -4,24 +4,48 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import importlib.metadata
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
-from book.build.chapters import Chapter, fingerprint, versions
+from book.build import folders
+from book.build.chapters import Chapter
 from book.build.environment import commit
 from crowder import files
 
-_KINDS = {"parameters": dict, "seconds": (int, float), "versions": dict} | dict.fromkeys(
-    ("fingerprint", "sha256", "results"), str
-)
+#: What chapters import or read; when any of it changes, all chapters run again.
+READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts", "book/data/measured",
+        "book/data/published.yml", "requirements.lock")  # fmt: skip
+#: Measurements that only the pages show: `make bench` changes them after every build.
+NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("cells", "chapters", "faults", "pages"))
+
+#: The packages that compute or draw; the others only render.
+PACKAGES = ("altair", "joblib", "matplotlib", "numba", "numpy", "pandas", "pooch", "pyyaml", "rapidfuzz", "scipy",
+            "seaborn", "sympy", "tqdm", "vl-convert-python")  # fmt: skip
+
+_KEYS = {"fingerprint", "parameters", "seconds", "versions", "commit", "sha256", "results"}
+
+
+def inputs(root: Path) -> str:
+    """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
+    outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k != "CROWDER_RESULTS"}
+    facts = [folders.digest(root, READ, but=NOT_READ), versions(), outside]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that can change a result."""
+    return {"python": sys.version.split()[0]} | {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
 class Manifest:
     """The executed notebooks of one profile and their results, with their fingerprints and checksums."""
 
-    def __init__(self, path: Path, profile: str, results: Path) -> None:
-        self.path, self.results = path, results
+    def __init__(self, path: Path, profile: str, results: Path, inputs: str = "") -> None:
+        self.path, self.results, self.inputs = path, results, inputs
         self.commit = commit()  # now, when the sources are copied: a chapter may run for minutes
         self.data = {"profile": profile, "chapters": _read(path)}
 
@@ -31,34 +55,32 @@ class Manifest:
         known = {row["chapter"]: float(row["seconds"]) for row in rows}
         return known | {slug: entry["seconds"] for slug, entry in self.data["chapters"].items()}
 
+    def fingerprint(self, chapter: Chapter, parameters: dict[str, Any]) -> str:
+        """A hash of everything an execution depends on."""
+        cells = [(c["cell_type"], c["source"], c["metadata"]) for c in chapter.notebook()["cells"]]
+        return hashlib.sha256(json.dumps([cells, parameters, self.inputs], sort_keys=True).encode()).hexdigest()
+
     def is_current(self, chapter: Chapter, parameters: dict[str, Any]) -> bool:
+        """Whether the last execution had these inputs, and its notebook and results are as it left them."""
         entry = self.data["chapters"].get(chapter.slug)
-        notebook = self.path.parent / f"{chapter.slug}.ipynb"
         return (
             entry is not None
-            and entry["fingerprint"] == fingerprint(chapter, parameters)
-            and notebook.exists()
-            and entry["sha256"] == sha256(notebook)
+            and entry["fingerprint"] == self.fingerprint(chapter, parameters)
+            and entry["sha256"] == sha256(self.path.parent / f"{chapter.slug}.ipynb")
             and entry["results"] == sha256(self.results / chapter.slug)
         )
 
-    def forget(self, slug: str) -> None:
-        if self.data["chapters"].pop(slug, None) is not None:
-            self._write()
-
-    def record(self, chapter: Chapter, parameters: dict[str, Any], took: dict[str, Any], notebook: Path) -> None:
+    def record(self, chapter: Chapter, parameters: dict[str, Any], took: dict[str, Any]) -> None:
+        """Note an execution whose notebook and results are in place."""
         self.data["chapters"][chapter.slug] = {
-            "fingerprint": fingerprint(chapter, parameters),
+            "fingerprint": self.fingerprint(chapter, parameters),
             "parameters": chapter.defaults() | parameters,
             **took,  # seconds, processor time, and the seconds of each cell
             "commit": self.commit,
             "versions": versions(),
-            "sha256": sha256(notebook),
+            "sha256": sha256(self.path.parent / f"{chapter.slug}.ipynb"),
             "results": sha256(self.results / chapter.slug),
         }
-        self._write()
-
-    def _write(self) -> None:
         files.write(self.path, (json.dumps(self.data, indent=2, sort_keys=True) + "\n").encode())
 
 
@@ -71,24 +93,16 @@ def measured_times(path: Path) -> list[dict[str, str]]:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The valid entries of a manifest; none if it cannot be read."""
+    """The entries of a manifest; none if it cannot be read or is another version's."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):
+        chapters = json.loads(path.read_text(encoding="utf-8"))["chapters"]
+        return {slug: entry for slug, entry in chapters.items() if entry.keys() >= _KEYS}
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    chapters = found.get("chapters") if isinstance(found, dict) else None
-    return {
-        slug: entry for slug, entry in (chapters.items() if isinstance(chapters, dict) else ())
-        if isinstance(entry, dict) and isinstance(entry.get("commit", 0), (str, type(None)))
-        and all(isinstance(entry.get(key), kind) for key, kind in _KINDS.items())
-    }  # fmt: skip
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, or of all files in a folder with their names."""
-    if not path.is_dir():
-        return hashlib.sha256(path.read_bytes() if path.exists() else b"").hexdigest()
-    digest = hashlib.sha256()
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
+    """The SHA-256 of a file, or of all files in a folder with their names; empty if there is none."""
+    if path.is_dir():
+        return folders.digest(path.parent, (path.name,))
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""

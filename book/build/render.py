@@ -20,12 +20,6 @@ from book.reports.sources import without_plain_spans
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
-# "[Errno 28] No space left on device: '/…'", or the repr of that error; errors of the disk are reported first.
-_DISK_ERROR = re.compile(
-    r"\[Errno \d+\] (WHAT[^\n)]*)|OSError\(\d+, '(WHAT[^']*)'".replace(
-        "WHAT", "(?:No space left|File too large|Disk quota|Read-only file)"
-    )
-)
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -77,23 +71,20 @@ def configure(src: Path, *, profile: str, keep: list[Chapter] | None = None) -> 
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
     if keep is not None:
         toc = yaml.safe_load((src / "_toc.yml").read_text(encoding="utf-8"))
-        _prune(toc, {c.path.with_suffix("").as_posix() for c in keep})
+        toc = _pruned(toc, {c.path.with_suffix("").as_posix() for c in keep})
         (src / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
 
 
-def _prune(entry: Any, keep: set[str]) -> None:
-    if isinstance(entry, dict):
-        for key, value in list(entry.items()):
-            if isinstance(value, list):
-                entry[key] = [
-                    item for item in value
-                    if not (isinstance(item, dict) and str(item.get("file", "")).startswith("notebooks/"))
-                    or item["file"].removesuffix(".ipynb") in keep
-                ]  # fmt: skip
-                if key == "parts":
-                    entry[key] = [part for part in entry[key] if _prune(part, keep) or part.get("chapters")]
-            for item in entry[key] if isinstance(entry[key], list) else []:
-                _prune(item, keep)
+def _pruned(entry: Any, keep: set[str]) -> Any:
+    """A part of the table of contents without the other chapters; None if nothing is left of it."""
+    if isinstance(entry, list):
+        return [kept for item in entry if (kept := _pruned(item, keep)) is not None]
+    if not isinstance(entry, dict):
+        return entry
+    if (file := str(entry.get("file", ""))).startswith("notebooks/") and file not in keep:
+        return None
+    kept = {key: _pruned(value, keep) for key, value in entry.items()}
+    return None if kept.get("chapters") == [] else kept
 
 
 def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: bool = True) -> Path:
@@ -107,25 +98,17 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     ) as done:  # fmt: skip
         try:
             output = _COLOUR.sub("", done.stdout.read())
-            done.wait()
         except BaseException:
             done.kill()
             raise
-    log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(output, encoding="utf-8")
     problems = _problems(output, src)
     if not strict and (own := [problem for problem in problems if problem.startswith("  notebooks/")]):
         print("\n".join(["warnings, which are errors in a build of the whole book:", *own]), file=sys.stderr)
-    if done.returncode < 0:
-        raise BuildError(f"the book did not render: Sphinx was killed (signal {-done.returncode}); more in {log}")
-    if (done.returncode or strict) and (disk := _DISK_ERROR.search(output)):
-        raise BuildError(f"the book did not render: {disk[1] or disk[2]}; more in {log}")
-    if strict and (problems or done.returncode):
+    html = work / "_build" / "html"
+    if done.returncode or (strict and problems) or not (html / "index.html").exists():
         shown = problems or _ERROR.findall(output)[:1] or output.strip().splitlines()[-15:]
         raise BuildError("\n".join(["the book did not render; warnings count as errors:", *shown, f"more in {log}"]))
-    html = work / "_build" / "html"
-    if done.returncode or not (html / "index.html").exists():
-        raise BuildError(f"the book did not render; more in {log}")
     # Files of the themes that no page uses: templates, source maps, fonts for old browsers, icons drawn by a script.
     for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*"):
         for path in html.glob(f"_static/{pattern}"):

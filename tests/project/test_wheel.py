@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from importlib.metadata import distribution
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 import pytest
@@ -26,16 +26,16 @@ assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 """
 
 
-def needed(name, extra="", seen=None):
+def needed(package, seen=None):
     """The distributions that one needs, and theirs, as this environment has them."""
     seen = {} if seen is None else seen
-    for line in distribution(name).requires or []:
+    for line in package.requires or []:
         requirement = Requirement(line)
-        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         if requirement.name not in seen:
             seen[requirement.name] = distribution(requirement.name)
-            needed(requirement.name, seen=seen)
+            needed(seen[requirement.name], seen)
     return seen
 
 
@@ -52,7 +52,8 @@ def site(wheel, tmp_path_factory):
     """An environment with the wheel and what its core needs, linked from this one so that nothing is fetched."""
     folder = tmp_path_factory.mktemp("site")
     zipfile.ZipFile(wheel).extractall(folder)
-    for package in needed("crowder").values():
+    (ours,) = distributions(path=[str(folder)])
+    for package in needed(ours).values():
         for top in {path.parts[0] for path in package.files if path.parts[0] not in ("..", "__pycache__")}:
             if not (folder / top).exists():
                 (folder / top).symlink_to(package.locate_file(top))

@@ -51,6 +51,16 @@ MODULES = {
 }
 
 
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below, by name, with what is in it."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def clean() -> dict[str, str]:
+    """The environment without what this project or GitHub may have set, which a build heeds."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
+
+
 class TinyBook:
     """A project in a folder of its own, with the real build and configuration."""
 
@@ -95,13 +105,12 @@ class TinyBook:
 
     def command(self, *options: str, module: str = "book.build") -> list[str]:
         """The words of a command; it is to be run in `root`, whose `book` Python then finds first."""
-        return [sys.executable, "-B", "-m", module, *options]
+        return [sys.executable, "-m", module, *options]
 
     def build(self, *options: str, before=None, **env: str) -> subprocess.CompletedProcess:
         """Run a build to its end; `before` is done in its process first."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
         return subprocess.run(
-            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean | env,
+            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean() | env,
             stdin=subprocess.DEVNULL, preexec_fn=before,
         )  # fmt: skip
 

@@ -1,0 +1,174 @@
+"""Where a build may write; and an execution is current until something that it depends on changes."""
+
+import json
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from tiny_book import ROOT, TinyBook, notebook
+
+from book.build import environment, folders
+from book.build.chapters import Chapter
+from book.build.manifest import NOT_READ, READ, Manifest, inputs
+
+# --- where a build may write --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory):
+    """A book that is never executed, because the errors are found before."""
+    return TinyBook(tmp_path_factory.mktemp("still"))
+
+
+def test_an_output_that_cannot_be_one_is_named_and_stays(still, tmp_path):
+    """A home folder may have an `html` of its own; no name of ours makes it ours."""
+    file, home = tmp_path / "file", tmp_path / "home"
+    file.write_text("mine")
+    (home / "html").mkdir(parents=True)
+    for output, words in (
+        (file, str(file)),
+        (file / "below", str(file)),
+        (Path("/proc/book"), "/proc/book"),
+        (still.root, "contains sources"),
+        (still.root / "book" / "out", "contains sources"),
+        (home, "would replace html"),
+    ):
+        message = still.refused("--output", str(output))
+        assert message.startswith("error: ") and words in message and len(message.splitlines()) == 1
+    assert file.read_text() == "mine" and (home / "html").exists()
+
+
+def test_tidying_up_touches_only_what_a_build_leaves(tmp_path):
+    for name in ("thesis.old", "html.old", ".work-x"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".lock").touch()
+    with folders.build_lock(tmp_path):
+        assert {path.name for path in tmp_path.iterdir()} == {".lock", "thesis.old", "html"}
+
+
+def test_a_full_disk_is_named_with_the_file_that_had_no_room(still, tmp_path):
+    """A limit on the size of files is the full disk that every machine has."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # noqa: E731
+    message = still.refused("--output", str(tmp_path / "out"), before=limit)
+    assert message.startswith("error: ") and "File too large" in message and str(tmp_path / "out") in message
+
+
+# --- what is current ----------------------------------------------------------------------------------------------
+
+INPUTS = ("crowder/x.py", "crowder/cora/values/a.npz", "book/companion/x.py", "notebooks/plots/x.py",
+          "book/data/published.yml", "book/data/measured/crowds.csv", "requirements.lock")  # fmt: skip
+OTHERS = ("book/build/x.py", "book/data/claims.yml", "book/data/profiles.yml", "book/pages/index.md",
+          "book/data/measured/chapters.csv", "crowder/__pycache__/x.pyc")  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A chapter that was executed, with its results, and all that it may have read."""
+    for name in (*INPUTS, *OTHERS, "out/01-one.ipynb", "results/01-one/fig-a.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1\n")
+    (tmp_path / "notebooks" / "01-one.ipynb").write_text(json.dumps(notebook("# One", "#p\nsize = 3", "size")))
+    manifest(tmp_path).record(chapter(tmp_path), {"size": 4}, {"seconds": 1.0})
+    return tmp_path
+
+
+def manifest(root):
+    return Manifest(root / "out" / "manifest.json", "full", root / "results", inputs(root))
+
+
+def chapter(root):
+    return Chapter("01-one", Path("notebooks", "01-one.ipynb"), root)
+
+
+def current(root, **parameters):
+    return manifest(root).is_current(chapter(root), parameters or {"size": 4})
+
+
+def test_what_was_recorded_is_current_for_its_own_parameters_alone(project):
+    assert current(project)
+    assert not current(project, size=5)  # another value
+    assert not manifest(project).is_current(chapter(project), {})  # the default, which did not run
+    assert not manifest(project).is_current(Chapter("02-two", Path("notebooks/01-one.ipynb"), project), {"size": 4})
+    path = project / "notebooks" / "01-one.ipynb"
+    path.write_text(json.dumps(notebook("# One", "#p\nsize = 3", "size + 1")))
+    assert not current(project)
+
+
+@pytest.mark.parametrize("name", [*INPUTS, "out/01-one.ipynb", "results/01-one/fig-a.csv"])
+def test_any_change_of_what_it_read_or_left_ends_it(project, name):
+    (project / name).write_text("2\n")
+    assert not current(project)
+    (project / name).write_text("1\n")
+    assert current(project)  # what counts is what a file holds, not when it was written
+    (project / name).rename(project / f"{name}-elsewhere")
+    assert not current(project)
+
+
+def test_what_is_expected_of_a_run_and_what_builds_it_do_not_change_it(project):
+    for name in OTHERS:
+        (project / name).write_text("2\n")
+    assert current(project)
+
+
+def test_versions_and_settings_from_outside_end_it(project, monkeypatch):
+    monkeypatch.setenv("CROWDER_CORA", "/elsewhere/cora.csv")
+    assert not current(project)
+    monkeypatch.delenv("CROWDER_CORA")
+    assert current(project)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
+    assert not current(project)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"chapters": null}', '{"chapters": {"01-one": 3}}',
+                                  '{"chapters": {"01-one": {"fingerprint": "a"}}}', "half"])  # fmt: skip
+def test_a_manifest_that_is_none_vouches_for_nothing(project, text):
+    path = project / "out" / "manifest.json"
+    path.write_text(path.read_text()[:-20] if text == "half" else text)
+    found = manifest(project)
+    assert not found.is_current(chapter(project), {"size": 4}) and found.expected(project / "no.csv") == {}
+    found.record(chapter(project), {"size": 4}, {"seconds": 1.5})
+    assert current(project)
+
+
+def test_what_chapters_read_is_there():
+    assert [name for name in (*READ, *NOT_READ) if not (ROOT / name).exists()] == []
+
+
+# --- the sources --------------------------------------------------------------------------------------------------
+
+
+def test_pages_are_known_by_their_sources_and_by_no_cache(project):
+    """The digest in the pages tells `make test` whether they are current; a cache makes no difference."""
+    first = folders.digest(project)
+    (project / "crowder" / "__pycache__" / "x.pyc").write_text("2")
+    (project / "notebooks" / ".ipynb_checkpoints").mkdir()
+    (project / "notebooks" / ".ipynb_checkpoints" / "a.ipynb").write_text("1")
+    assert folders.digest(project) == first
+    for name in ("crowder/x.py", "book/pages/index.md", "requirements.lock"):
+        (project / name).write_text("2")
+        assert folders.digest(project) != first
+        (project / name).write_text("1\n")
+    assert folders.digest(project) == first
+    (project / "crowder" / "x.py").rename(project / "crowder" / "y.py")
+    assert folders.digest(project) != first
+
+
+def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, monkeypatch):
+    """In a hook of another repository GIT_DIR would give that one's commit for ours."""
+    git = lambda *words, at: subprocess.run(["git", "-C", str(at), *words], check=True, capture_output=True, text=True)  # noqa: E731
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for place in (ours, theirs):
+        place.mkdir()
+        git("init", "-q", at=place)
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", place.name, at=place)
+    monkeypatch.setattr(environment, "ROOT", ours.resolve())
+    commit = git("rev-parse", "HEAD", at=ours).stdout.strip()
+    assert environment.commit() == commit
+    monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
+    assert environment.commit() == commit
+    (ours / "inner").mkdir()
+    monkeypatch.setattr(environment, "ROOT", ours.resolve() / "inner")  # unpacked inside another's repository
+    assert environment.commit() is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environment.commit() is None

@@ -1,0 +1,75 @@
+"""The environment that `make` sets up: in any folder, under any locale, and not trusted until it is complete."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tiny_book import ROOT
+
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON", "VIRTUAL_ENV"))}
+
+
+def project(root):
+    root.mkdir()
+    shutil.copy(ROOT / "Makefile", root)
+    (root / "requirements.lock").write_text("")
+    (root / "crowder" / "practice").mkdir(parents=True)
+    (root / "crowder" / "practice" / "__main__.py").write_text("import sys\nprint('crowder', *sys.argv[1:])\n")
+    return root
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_an_environment_in_a_folder_that_is_not_ascii_works_under_every_locale(tmp_path, locale):
+    """Python 3.11 cannot read the folder's name from a .pth file under LC_ALL=C, where an editable install has it."""
+    root = project(tmp_path / "un été, fo öß")
+    env = CLEAN | {"LC_ALL": locale}
+    made = subprocess.run(["make", ".venv/.installed", f"PYTHON={sys.executable}"], cwd=root, env=env,
+                          capture_output=True, text=True)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    for command in (["python", "-m", "crowder.practice", "plan"], ["crowder", "plan"]):
+        done = subprocess.run([root / ".venv" / "bin" / command[0], *command[1:]], cwd=tmp_path, env=env,
+                              capture_output=True, text=True)  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (0, "crowder plan\n", "")
+
+
+FAKE = """#!/bin/sh
+# Stands in for Python: notes what it is asked, makes what venv would, and waits for its end where the test says.
+echo "$*" >> "{folder}/asked"
+case "$*" in
+    *"-m venv "*) mkdir -p .venv/bin; cp "$0" .venv/bin/python; wait_at=venv;;
+    *"--require-hashes"*) wait_at=install;;
+esac
+if [ -n "$wait_at" ] && [ -e "{folder}/stop-$wait_at" ]; then
+    rm "{folder}/stop-$wait_at"
+    touch "{folder}/reached"
+    exec sleep 600
+fi
+"""
+
+
+@pytest.mark.parametrize("where", ["venv", "install"])
+def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
+    root, fake, asked = project(tmp_path / "project"), tmp_path / "python", tmp_path / "asked"
+    fake.write_text(FAKE.format(folder=tmp_path))
+    fake.chmod(0o755)
+    (tmp_path / f"stop-{where}").touch()
+    command = {"args": ["make", ".venv/.installed", f"PYTHON={fake}"], "cwd": root, "env": CLEAN,
+               "stdout": subprocess.DEVNULL}  # fmt: skip
+    make = subprocess.Popen(**command, start_new_session=True)
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "reached").exists():
+        assert make.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(make.pid, signal.SIGKILL)
+    make.wait()
+    assert (root / ".venv" / "bin" / "python").exists() and not (root / ".venv" / ".installed").exists()
+    asked.write_text("")
+    subprocess.run(**command, check=True)
+    assert "-m venv --clear .venv" in asked.read_text() and "--require-hashes" in asked.read_text()
+    asked.write_text("")
+    subprocess.run(**command, check=True)
+    assert asked.read_text() == ""  # a stamp means done
