@@ -44,7 +44,7 @@ from book.build.chapters import (  # noqa: E402
 )
 from book.build.environment import ROOT, WORK  # noqa: E402
 from book.build.manifest import Manifest  # noqa: E402
-from book.reports import about, api, ledger, printed, reading_time, same_numbers, sources  # noqa: E402
+from book.reports import about, ledger, printed  # noqa: E402
 from crowder import files  # noqa: E402
 
 
@@ -206,9 +206,8 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     entries = ledger.judge(catalogue, ledger.read_records(results, judged), judged)
     numbers = printed.judge(groups, results, judged)
     changed = ledger.changes(entries) + printed.disagreements(numbers)
-    changed += same_numbers.differing(executed, results, judged)
-    for line in printed.diff(numbers):
-        print(line)
+    if numbers:
+        print(f"printed numbers: {printed.tally(numbers)}")
     if changed and args.parameters:
         # What is declared holds for the book's own parameters; others may give other results.
         print("\n".join(["with these parameters:", *changed]), file=sys.stderr)
@@ -230,12 +229,9 @@ def _render(args, chapters, selected, copies, chosen, profile, manifest, src, wo
     (src / "results" / "printed.csv").write_text(printed.as_csv(numbers), encoding="utf-8")
     known = about.facts(manifest, shown, profile=args.profile, results=results, data=src / "book" / "data")
     (src / "about.json").write_text(json.dumps(known, ensure_ascii=False, indent=1), encoding="utf-8")
-    code = [] if args.preview else api.write(src, chapters)
     html = render.render(src, work, out / "logs" / args.profile / "sphinx.log", env, strict=not args.preview)
-    reading_time.fill(html)
     render.offer_executed(html, shown, executed)
     about.copy_texts(html)
-    sources.write(html, ROOT, src, shown, executed, manifest.commit, code)
     shutil.copy(work / folders.DIGEST, html)
     if not args.preview:
         for name in ("ledger.csv", "printed.csv"):

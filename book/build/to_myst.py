@@ -34,7 +34,7 @@ def to_myst(
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
             if facts is not None and facts["kind"] in ("figure", "interactive", "table"):
-                facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
+                facts["links"] = _links(facts, results, (made or {}).get(facts["name"], ""))
             if facts is None:
                 _check_publishable(output, slug, number)
             elif facts["kind"] == "figure":
@@ -105,10 +105,9 @@ def _check_publishable(output: dict[str, Any], slug: str, number: int) -> None:
         raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
 
 
-def _links(facts: dict[str, str], slug: str, cell: dict[str, Any], results: str, made: str) -> str:
-    """Links to the data of a figure or table and to the cell that made it, and the seed."""
-    data = f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
-    return f"{data} · {{cell}}`{slug}#{cell['id']}`" + (f" · {made}" if made else "")
+def _links(facts: dict[str, str], results: str, made: str) -> str:
+    """A link to the data of a figure or table, and the seed; the code is above it."""
+    return f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`" + (f" · {made}" if made else "")
 
 
 def _figure(facts: dict[str, str], results: str) -> str:
