@@ -31,9 +31,9 @@ settings.load_profile("nightly" if NIGHTLY else "same")
 
 
 #: The files that take longest go first, so that at the end no worker waits for another.
-LONGEST = ("pages", "ledger", "build", "run", "published", "your_data", "killed_builds", "failing_builds", "chapters",
-           "scale", "journal", "benchmarks", "about", "chart_pages", "release", "pdf", "datasets", "laws",
-           "evidence_ordering", "command", "label", "bad_input", "dask", "glossary")  # fmt: skip
+LONGEST = ("pages", "tiny_pages", "charts", "build", "run", "your_data", "killed_builds", "failing_builds", "chapters",
+           "scale", "journal", "benchmarks", "release", "pdf", "datasets", "laws",
+           "evidence_ordering", "command", "label", "bad_input", "dask")  # fmt: skip
 
 
 def pytest_collection_modifyitems(config, items):

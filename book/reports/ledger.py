@@ -163,7 +163,9 @@ def find_proof(root: Path, text: str) -> dict[str, str] | None:
     named = re.escape(label)
     if found := re.search(rf"^\({named}\)=\n(#+) .*", prose, re.MULTILINE):
         role, end = "ref", rf"^#{{1,{len(found[1])}}} "
-    elif found := re.search(rf"^(:{{3,}})\{{prf:(?!definition).*\n(?::\w+:.*\n)*?:label: {named}\n", prose, re.MULTILINE):
+    elif found := re.search(
+        rf"^(:{{3,}})\{{prf:(?!definition).*\n(?::\w+:.*\n)*?:label: {named}\n", prose, re.MULTILINE
+    ):
         role, end = "prf:ref", r"^:label:|^#{1,6} "
         found = re.compile(rf"^{found[1]}$", re.MULTILINE).search(prose, found.end()) or found
     else:

@@ -58,8 +58,8 @@ def disagreements(entries: list[dict[str, Any]]) -> list[str]:
         if not entry["numbers"]:
             lines.append(f"{entry['chapter']}: the printed numbers of {entry['group']} were not regenerated")
         lines += [
-            f"{entry['chapter']}: {entry['group']}, {number['name']} no longer agrees: printed {show(number['printed'])}, "
-            f"regenerated {regenerated(number)} ({entry['rule']})"
+            f"{entry['chapter']}: {entry['group']}, {number['name']} no longer agrees: "
+            f"printed {show(number['printed'])}, regenerated {regenerated(number)} ({entry['rule']})"
             for number in entry["numbers"] if agreement(number) == "disagrees"
         ]  # fmt: skip
     return lines

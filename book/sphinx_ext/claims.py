@@ -44,7 +44,9 @@ class Tag(nodes.General, nodes.Element):
 
 def fold(line: list[nodes.Node], looks: str, *inside: nodes.Node, classes: list[str]) -> Tag:
     """What is closed until a reader opens it, behind its line."""
-    return Tag("", Tag("", *line, tag="summary", classes=[looks] if looks else []), *inside, tag="details", classes=classes)
+    return Tag(
+        "", Tag("", *line, tag="summary", classes=[looks] if looks else []), *inside, tag="details", classes=classes
+    )
 
 
 def dashed(text: str) -> str:

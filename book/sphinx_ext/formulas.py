@@ -76,7 +76,7 @@ def visit_display(self: Any, node: nodes.math_block) -> None:
 
 # A formula within a line, with what would otherwise stand alone at the end of the line before or the start of the next.
 _WITHIN = re.compile(
-    r'[(\[\u2018\u201c\u00b1\u2248=-]*<math>(?:(?!</math>).)*</math>(?:[^\s<\u2014]{1,12}(?=[\s<])|[,.;:!?)\]\u2019\u201d]+)',
+    r"[(\[\u2018\u201c\u00b1\u2248=-]*<math>(?:(?!</math>).)*</math>(?:[^\s<\u2014]{1,12}(?=[\s<])|[,.;:!?)\]\u2019\u201d]+)",
     re.DOTALL,
 )
 

@@ -33,7 +33,9 @@ logger = logging.getLogger(__name__)
 def glued(path: Path) -> dict[str, str]:
     """The names and values of the numbers that a chapter glues into its prose."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    outputs = [output for cell in cells for output in cell.get("outputs", []) if "scrapbook" in output.get("metadata", {})]
+    outputs = [
+        output for cell in cells for output in cell.get("outputs", []) if "scrapbook" in output.get("metadata", {})
+    ]
     return {output["metadata"]["scrapbook"]["name"]: "".join(text) for output in outputs
             if (text := output["data"].get("application/papermill.record/text/plain"))}  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Titles and numbers of statements and chapters, so that the paper's numbers and ours cannot be confused; folded proofs.
+"""Titles and numbers of statements and chapters, with the paper's numbers and ours kept apart; and folded proofs.
 
 ::
 

@@ -149,7 +149,7 @@ def test_a_number_that_nobody_regenerates_fails(tmp_path):
 
 
 def test_a_group_has_one_chapter_which_exists(tmp_path):
-    with pytest.raises(BuildError, match="01-one: compares counts, which book/data/published.yml assigns to 02-two"):
+    with pytest.raises(BuildError, match=r"01-one: compares counts, which book/data/published\.yml assigns to 02-two"):
         judged(tmp_path, chapter="02-two")
     (tmp_path / "book" / "data").mkdir(parents=True)
     (tmp_path / "book" / "data" / "published.yml").write_text("counts: {chapter: 09-none}")

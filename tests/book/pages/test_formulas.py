@@ -80,7 +80,9 @@ def test_an_environment_of_its_own_is_a_warning(monkeypatch):
     said = []
     monkeypatch.setattr(formulas.log, "warning", lambda text, *values, **_: said.append(text))
     with pytest.raises(nodes.SkipNode):
-        formulas.visit_display(Translator(), nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None))
+        formulas.visit_display(
+            Translator(), nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None)
+        )
     assert len(said) == 1 and "$$" in said[0]
 
 

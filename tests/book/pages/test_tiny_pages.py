@@ -133,7 +133,7 @@ Ours again.
 
 :::{prf:proof}
 :class: dropdown
-Proof. It grows.
+It grows.
 :::
 
 Read {prf:ref}`thm-ours`, {prf:ref}`thm-theirs`, {prf:ref}`cor-theirs`, {prf:ref}`prop-plain`, {prf:ref}`def-ours`,
@@ -471,9 +471,9 @@ def test_what_moved_is_said_of_status_and_of_basis(built, tmp_path):
 
 def test_what_is_not_understood_or_not_there_stops_the_build(built, tmp_path):
     tiny = built.copied(tmp_path / "project")
-    rows = ("  Main results:\n    Theorem 1: {claims: [C01, C09], chapter: 01-one}\n    Theorem 2: {says: Two., chapter: 09-nine}\n"
-            "    Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}\n")  # fmt: skip
-    tiny.claims(DECLARED.partition("paper:\n")[0] + "paper:\n" + rows)
+    rows = ("Theorem 1: {claims: [C01, C09], chapter: 01-one}", "Theorem 2: {says: Two., chapter: 09-nine}",
+            "Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}")  # fmt: skip
+    tiny.claims(DECLARED.partition("  Main results:")[0] + "\n    ".join(["  Main results:", *rows]))
     wrong = {
         "{found}`02-two#volume`": "chapter 02-two names no number volume",
         "{found}`03-three#area`": "chapter 03-three names no number area",
@@ -482,13 +482,18 @@ def test_what_is_not_understood_or_not_there_stops_the_build(built, tmp_path):
         "```{paper} Nowhere\n```": "claims.yml has no section Nowhere",
         "{claim}`C77`": "no claim C77 in the ledger",
         "Here is $x + \\nosuchcommand$.": r"the formula x + \nosuchcommand",
-        ":::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::": "begins with what it is, such as 'Theorem 2 of the paper': 'A tree'",
+        ":::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::": "begins with what it is, such as 'Theorem 2 of the paper'",
     }
     (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\n" + "\n\n".join(wrong))
     good = tiny.page("book/pages/index")
     done = tiny.build()
     assert done.returncode == 1 and tiny.page("book/pages/index") == good
-    found = ["there is no chapter 09-nine", "undefined label: 'fig-z'", "Theorem 1: the ledger has not all of C01, C09", *wrong.values()]
+    found = [
+        "there is no chapter 09-nine",
+        "undefined label: 'fig-z'",
+        "Theorem 1: the ledger has not all of C01, C09",
+        *wrong.values(),
+    ]
     assert [message for message in found if message not in done.stderr] == []
 
 
@@ -502,32 +507,29 @@ def boxes(page):
 # --- boxes --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [1200, 1280, 1600, 1920])
-def test_on_a_wide_screen_evidence_stands_in_the_margin(visit, width):
-    page, trouble = visit("notebooks/01-one", width=width)
-    text = page.locator("#a-square > p").first.bounding_box()
-    found = boxes(page)
-    assert len(found) == 5 and trouble == []
-    for box in found:
-        assert box["x"] >= text["x"] + text["width"] and box["x"] + box["width"] <= width
-    for above, below in pairwise(found):
-        assert above["y"] + above["height"] <= below["y"]  # they do not touch
-    # The text goes on as if they were not there.
-    assert page.locator("text=The end").last.bounding_box()["y"] < found[-1]["y"] + found[-1]["height"]
+def test_on_a_wide_screen_evidence_stands_in_the_margin_and_on_a_narrow_one_below_the_statement(visit):
+    page, trouble = visit("notebooks/01-one")
+    for width in (1200, 1280, 1600, 1920, 1100, 768, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        text, found = page.locator("#a-square > p").first.bounding_box(), boxes(page)
+        assert len(found) == 5
+        for box in found:
+            if width >= 1200:
+                assert box["x"] >= text["x"] + text["width"] and box["x"] + box["width"] <= width
+            else:
+                assert box["y"] > text["y"] + text["height"] and box["x"] >= text["x"] - 1
+                assert box["x"] + box["width"] <= text["x"] + text["width"] + 1
+        for above, below in pairwise(found):
+            assert above["y"] + above["height"] <= below["y"]  # they do not touch
+        if width >= 1200:  # the text goes on as if they were not there
+            assert page.locator("text=The end").last.bounding_box()["y"] < found[-1]["y"] + found[-1]["height"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     # The list of contents makes room.
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.locator("#claim-c02").scroll_into_view_if_needed()
     page.mouse.wheel(0, 300)
     page.wait_for_function("document.querySelector('.bd-sidebar-secondary').classList.contains('hide')")
-
-
-@pytest.mark.parametrize("width", [390, 768, 1100])
-def test_on_a_narrow_screen_it_stands_below_the_statement(visit, width):
-    page, _ = visit("notebooks/01-one", width=width)
-    text = page.locator("#a-square > p").first.bounding_box()
-    for box in boxes(page):
-        assert box["y"] > text["y"] + text["height"] and box["x"] >= text["x"] - 1
-        assert box["x"] + box["width"] <= text["x"] + text["width"] + 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert trouble == []
 
 
 def test_a_box_opens_by_keyboard_in_the_width_of_the_text(visit):
@@ -541,14 +543,10 @@ def test_a_box_opens_by_keyboard_in_the_width_of_the_text(visit):
     opened = before.bounding_box()
     assert opened["x"] == pytest.approx(text["x"], abs=1) and opened["width"] > 0.9 * text["width"]
     assert barriers(page) == []
-
-
-def test_on_paper_there_is_one_line(visit):
-    page, _ = visit("notebooks/01-one")
+    # On paper there is one line.
     page.emulate_media(media="print")
-    box = page.locator("#claim-c02")
-    assert not box.locator("details").is_visible() and box.locator(".claim-says").is_visible()
-    assert box.evaluate("e => getComputedStyle(e).float") == "none"
+    assert not before.locator("details").is_visible() and before.locator(".claim-says").is_visible()
+    assert before.evaluate("e => getComputedStyle(e).float") == "none"
 
 
 # --- the paper, in order --------------------------------------------------------------------------------------------
@@ -594,12 +592,13 @@ def test_a_badge_in_a_chapter_leads_through_the_box_to_the_open_row(visit):
     assert page.locator("#claim-row-e01").is_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_has_no_barriers(visit, width):
-    page, _ = visit("book/pages/paper", width=width)
+def test_the_open_rows_have_no_barriers(visit):
+    page, _ = visit("book/pages/paper")
     for row in page.locator("details.paper-row > summary").all():
         row.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert barriers(page) == []
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
@@ -618,28 +617,25 @@ def test_without_scripts_every_row_is_listed(browser, html):
 # --- previews -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "link", "holds"),
-    [
-        ("01-one", "#equation-eq-one", "math"),
-        ("01-one", "#fig-a", "img"),
-        ("01-one", "#claim-c02", ".claim-statement"),
-        ("01-one", "bibliography.html#", "text=heuristics of"),
-        ("02-two", "01-one.html#thm-one", "math"),
-        ("02-two", "01-one.html#equation-eq-one", "math"),
-        ("02-two", "01-one.html#fig-b", "img"),
-        ("02-two", "01-one.html#claim-c02", "text=Three are two."),
-        ("02-two", "01-one.html#a-square", None),  # a heading
-    ],
-)
-def test_pointing_at_a_link_shows_what_it_leads_to(visit, name, link, holds):
+#: A link on a page, and what its preview holds.
+PREVIEWS = {
+    "01-one": {"#equation-eq-one": "math", "#fig-a": "img", "#claim-c02": ".claim-statement",
+               "bibliography.html#": "text=heuristics of"},
+    "02-two": {"01-one.html#thm-one": "math", "01-one.html#equation-eq-one": "math", "01-one.html#fig-b": "img",
+               "01-one.html#claim-c02": "text=Three are two.", "01-one.html#a-square": None},  # a heading
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREVIEWS)
+def test_pointing_at_a_link_shows_what_it_leads_to(visit, name):
     page, trouble = visit(f"notebooks/{name}")
-    page.locator(f"article p a[href*='{link}']").first.hover()
     preview = page.locator("#preview")
-    if holds is None:
-        page.wait_for_timeout(600)
-        assert preview.count() == 0
-    else:
+    for link, holds in PREVIEWS[name].items():
+        page.locator(f"article p a[href*='{link}']").first.hover()
+        if holds is None:
+            page.wait_for_timeout(600)
+            assert preview.count() == 0
+            continue
         preview.wait_for()
         assert preview.locator(holds).first.is_visible()
         assert preview.locator("a, [id], details").count() == 0  # it is a picture, not a second place
@@ -653,9 +649,8 @@ def test_pointing_at_a_link_shows_what_it_leads_to(visit, name, link, holds):
     assert trouble == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_preview_comes_with_the_focus_and_goes_with_escape(visit, scheme):
-    page, trouble = visit("notebooks/02-two", scheme=scheme)
+def test_a_preview_comes_with_the_focus_and_goes_with_escape(visit):
+    page, trouble = visit("notebooks/02-two")
     link = page.locator("article p a[href*='#thm-one']")
     # From the keyboard: the link before it, then on.
     page.evaluate("document.querySelector('article p').tabIndex = -1; document.querySelector('article p').focus()")
@@ -665,7 +660,10 @@ def test_a_preview_comes_with_the_focus_and_goes_with_escape(visit, scheme):
     assert link.get_attribute("aria-describedby") == "preview"
     assert page.locator("#preview").get_attribute("role") == "tooltip"
     assert trouble == []
-    assert barriers(page, contrast_only=scheme == "dark") == []
+    assert barriers(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert barriers(page, contrast_only=True) == []
     page.keyboard.press("Escape")
     assert page.locator("#preview").count() == 0 and link.get_attribute("aria-describedby") is None
 
