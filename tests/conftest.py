@@ -34,9 +34,9 @@ collect_ignore = ["faults"]
 
 
 #: The files that take longest go first, so that at the end no worker waits for another.
-LONGEST = ("pages", "ledger", "build", "run", "published", "your_data", "killed_builds", "failing_builds", "chapters",
-           "scale", "journal", "benchmarks", "about", "chart_pages", "pdf", "cora", "laws",
-           "evidence_ordering", "command", "label", "bad_input", "glossary")  # fmt: skip
+LONGEST = ("pages", "tiny_pages", "charts", "build", "run", "your_data", "killed_builds", "failing_builds", "chapters",
+           "scale", "journal", "benchmarks", "pdf", "cora", "laws",
+           "evidence_ordering", "command", "label", "bad_input")  # fmt: skip
 
 
 def pytest_collection_modifyitems(config, items):

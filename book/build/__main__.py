@@ -36,7 +36,7 @@ from book.build.chapters import (
     select,
 )
 from book.build.environment import ROOT
-from book.reports import about, api, ledger, printed, reading_time, same_numbers, sources
+from book.reports import about, ledger, printed
 from crowder import files
 
 
@@ -197,9 +197,8 @@ class Build:
         entries = ledger.judge(self.catalogue, ledger.read_records(self.results, judged), judged)
         numbers = printed.judge(self.groups, self.results, judged)
         changed = ledger.changes(entries) + printed.disagreements(numbers)
-        changed += same_numbers.differing(self.executed, self.results, judged)
-        for line in printed.diff(numbers):
-            print(line)
+        if numbers:
+            print(f"printed numbers: {printed.tally(numbers)}")
         if changed and self.args.parameters:
             # What is declared holds for the book's own parameters; others may give other results.
             print("\n".join(["with these parameters:", *changed]), file=sys.stderr)
@@ -234,12 +233,9 @@ class Build:
         tables = {"ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers)}
         for name, text in tables.items():
             files.write(src / "results" / name, text.encode())
-        code = [] if preview else api.write(src, self.chapters)
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env, strict=not preview)
-        reading_time.fill(html)
         render.offer_executed(html, shown, self.executed)
         about.copy_texts(html)
-        sources.write(html, ROOT, src, shown, self.executed, self.manifest.commit, code)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         if not preview:
             for name, text in tables.items():

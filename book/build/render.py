@@ -16,7 +16,6 @@ import yaml
 from book.build.chapters import BuildError, Chapter, number_of
 from book.build.environment import ROOT
 from book.build.to_myst import to_myst
-from book.reports.sources import without_plain_spans
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^(?:(?P<where>[^\n]*?): )?(?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$", re.MULTILINE)
@@ -113,8 +112,6 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
     for pattern in ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*"):
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
-    for page in html.glob("notebooks/**/*.html"):
-        page.write_text(without_plain_spans(page.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # translations of the themes' own texts
     # Sphinx's note for incremental builds is not needed here, and differs between clones with the same pages.
     (html / ".buildinfo").unlink(missing_ok=True)

@@ -33,16 +33,14 @@ def to_myst(
     for number, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
-            if facts is not None and facts["kind"] in ("figure", "interactive", "table"):
-                facts["links"] = _links(facts, slug, cell, results, (made or {}).get(facts["name"], ""))
+            if facts is not None and facts["kind"] in ("figure", "table"):
+                facts["links"] = _links(facts, results, (made or {}).get(facts["name"], ""))
             if facts is None:
                 _check_publishable(output, slug, number)
             elif facts["kind"] == "figure":
                 output["data"] = {"text/markdown": _figure(facts, results)}
-            elif facts["kind"] == "interactive":
-                output["data"] = {"text/markdown": _interactive(facts, results, output["data"])}
-            elif facts["kind"] == "explorer":
-                output["data"] = {"text/markdown": _explorer(facts, output["data"])}
+            elif facts["kind"] in ("explorer", "stepper"):
+                output["data"] = {"text/markdown": _settings(facts, output["data"])}
             elif facts["kind"] == "table":
                 output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
             elif facts["kind"] == "claim":
@@ -84,7 +82,7 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
         shown = []
         for output in cell.get("outputs", []):
             kind = output.get("metadata", {}).get("crowder", {}).get("kind")
-            if (kind := "figure" if kind == "interactive" else kind) in counts:
+            if kind in counts:
                 counts[kind] += 1
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")
         if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
@@ -105,10 +103,9 @@ def _check_publishable(output: dict[str, Any], slug: str, number: int) -> None:
         raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
 
 
-def _links(facts: dict[str, str], slug: str, cell: dict[str, Any], results: str, made: str) -> str:
-    """Links to the data of a figure or table and to the cell that made it, and the seed."""
-    data = f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`"
-    return f"{data} · {{cell}}`{slug}#{cell['id']}`" + (f" · {made}" if made else "")
+def _links(facts: dict[str, str], results: str, made: str) -> str:
+    """A link to the data of a figure or table, and the seed; the code is above it."""
+    return f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`" + (f" · {made}" if made else "")
 
 
 def _figure(facts: dict[str, str], results: str) -> str:
@@ -123,19 +120,12 @@ def _figure(facts: dict[str, str], results: str) -> str:
     ])  # fmt: skip
 
 
-def _interactive(facts: dict[str, str], results: str, data: dict[str, Any]) -> str:
-    """The still picture as a figure, followed by the specification from which interactive.js draws the chart."""
-    spec = next(value for mime, value in data.items() if mime.startswith("application/vnd.vegalite."))
-    spec = {key: value for key, value in spec.items() if key != "$schema"} | {"figure": facts["name"]}
-    script = f'<script type="application/json" class="interactive-spec">{_in_script(spec)}</script>'
-    return "\n".join([_figure(facts, results), "", f"{FENCE}{{raw}} html", script, FENCE])
-
-
-def _explorer(facts: dict[str, str], data: dict[str, Any]) -> str:
-    """The settings with which explorer.js draws the explorer in place of the figure before them."""
-    given = next(value for mime, value in data.items() if mime.startswith("application/vnd.crowder.explorer"))
+def _settings(facts: dict[str, str], data: dict[str, Any]) -> str:
+    """The settings with which explorer.js or stepper.js draws a chart in place of the figure before them."""
+    kind = facts["kind"]
+    given = next(value for mime, value in data.items() if mime.startswith(f"application/vnd.crowder.{kind}"))
     settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
-    script = (f'<script type="application/json" class="explorer-settings" data-figure="{facts["name"]}">'
+    script = (f'<script type="application/json" class="{kind}-settings" data-figure="{facts["name"]}">'
               f"{_in_script(settings)}</script>")  # fmt: skip
     return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
 

@@ -1,4 +1,4 @@
-"""What ran and when, what a run costs, the work of others on the pages, and the planted faults.
+"""What ran and when, the work of others on the pages, and the planted faults.
 
 Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
 be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import tomllib
 from collections import Counter
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -18,10 +21,19 @@ from typing import Any
 import yaml
 
 from book.build.chapters import Chapter
+from book.build.environment import ROOT, commit
 from book.build.manifest import Manifest, measured_times
 
 FOLDER = "licences"
 _DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+def edition() -> dict[str, str]:
+    """Version, commit and date. The date is that of the sources, so that two builds of one commit are equal."""
+    project = ROOT / "pyproject.toml"
+    stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"] if project.exists() else "0"
+    date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), UTC).date().isoformat()
+    return {"version": stated, "commit": commit() or "", "date": date}
 
 
 def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, results: Path, data: Path) -> dict[str, Any]:
@@ -35,17 +47,13 @@ def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, results:
             used.add("{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8"))))
     slugs = {chapter.slug for chapter in chapters}
     times = [row for row in measured_times(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
-    parts = [{"name": part["name"], "licence": part["licence"], "package": part["package"],
-              "version": _version(part["package"]), "text": text_of(part["package"]) is not None}
-             for part in components()]  # fmt: skip
     return {
         "profile": profile, "commits": commits, "data": sorted(used),
         # The order must not depend on which chapters ran now: Python first, then the packages.
         "versions": {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))},
         "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
-        "machine": times[0]["versions"] if times else "", "parts": parts,
-        "faults": rows(data / "measured" / "faults.csv"), "scale": rows(data / "measured" / "scale.csv"),
-        "orderings": rows(data / "measured" / "orderings.csv"),
+        "machine": times[0]["versions"] if times else "", "parts": components(),
+        "faults": _rows(data / "measured" / "faults.csv"),
     }  # fmt: skip
 
 
@@ -62,26 +70,7 @@ def ran(known: dict[str, Any], up: str) -> list[str]:
     return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())]
 
 
-def cost(known: dict[str, Any], up: str) -> list[str]:
-    """What a run costs in time and memory: cora, beside a sort of its similarities, and the most records measured."""
-    lines = ["| measured | processor time | memory |", "| --- | ---: | ---: |"]
-    names = {
-        "argsort": "`numpy.argsort` of cora's similarities",
-        "edge": "cora, edge ordering",
-        "node": "cora, node ordering",
-    }
-    for row in known["orderings"]:
-        lines.append(f"| {names[row['contestant']]}, {int(row['pairs']):,} pairs | {float(row['seconds']):.2f} s | |")
-    most = max((int(row["records"]) for row in known["scale"]), default=0)
-    for row in known["scale"]:
-        if int(row["records"]) == most:
-            where = {"sparse": "in memory", "stream": "from disk"}[row["kind"]]
-            what = f"{most:,} records, {int(row['pairs']):,} candidate pairs, {row['ordering']} ordering, {where}"
-            lines.append(f"| {what} | {float(row['seconds']):.0f} s | {int(row['peak_mb']) / 1000:.1f} GB |")
-    return lines
-
-
-def rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path) -> list[dict[str, str]]:
     """The rows of a file of measurements; none if there is no file."""
     if not path.is_file():
         return []
@@ -111,13 +100,6 @@ def text_of(package: str) -> str | None:
     return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
 
 
-def _version(package: str) -> str:
-    try:
-        return distribution(package).version
-    except PackageNotFoundError:
-        return "(in this repository)"
-
-
 def copy_texts(html: Path) -> None:
     """Copy the licence texts beside the pages, as these licences require: one file per package."""
     (html / FOLDER).mkdir(exist_ok=True)
@@ -131,9 +113,13 @@ def parts(known: dict[str, Any], up: str) -> list[str]:
     lines = ["| part of the pages | licence | package |", "| --- | --- | --- |"]
     for part in known["parts"]:
         name = part["package"]
+        try:
+            version = distribution(name).version
+        except PackageNotFoundError:
+            version = "(in this repository)"
         # As HTML, because Sphinx would look for a document of that name.
-        label = f'<a href="{up}{FOLDER}/{name}.txt">{name}</a>' if part["text"] else name
-        lines.append(f"| {part['name']} | {part['licence']} | {label} {part['version']} |")
+        label = f'<a href="{up}{FOLDER}/{name}.txt">{name}</a>' if text_of(name) else name
+        lines.append(f"| {part['name']} | {part['licence']} | {label} {version} |")
     return lines
 
 

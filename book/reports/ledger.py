@@ -157,40 +157,31 @@ def find_proof(root: Path, text: str) -> dict[str, str] | None:
     stand between it (a theorem ends first) and the next label of a theorem, or the next heading that is not below it.
     """
     page, _, label = text.partition("#")
-    for path in (*(root / "notebooks" / folder / f"{page}.ipynb" for folder in ("", "appendix")),
-                 root / "book" / "pages" / f"{page}.md"):  # fmt: skip
-        if path.is_file():
-            lines = _prose(path)
-            break
+    folders = ("notebooks", "notebooks/appendix", "book/pages")
+    paths = [root / folder / f"{page}{'.md' if 'pages' in folder else '.ipynb'}" for folder in folders]
+    prose = next((_prose(path) for path in paths if path.is_file()), "")
+    named = re.escape(label)
+    if found := re.search(rf"^\({named}\)=\n(#+) .*", prose, re.MULTILINE):
+        role, end = "ref", rf"^#{{1,{len(found[1])}}} "
+    elif found := re.search(
+        rf"^(:{{3,}})\{{prf:(?!definition).*\n(?::\w+:.*\n)*?:label: {named}\n", prose, re.MULTILINE
+    ):
+        role, end = "prf:ref", r"^:label:|^#{1,6} "
+        found = re.compile(rf"^{found[1]}$", re.MULTILINE).search(prose, found.end()) or found
     else:
         return None
-    if f"({label})=" in lines:
-        start, role = lines.index(f"({label})=") + 2, "ref"
-        depth = len(lines[start - 1]) - len(lines[start - 1].lstrip("#"))
-    elif f":label: {label}" in lines:
-        start, role = lines.index(f":label: {label}"), "prf:ref"
-        fence = next(line for line in reversed(lines[:start]) if "{prf:" in line)
-        if "{prf:definition}" in fence:
-            return None
-        start += 1 + lines[start:].index(fence[: fence.index("{")])
-        depth = 6
-    else:
-        return None
-    words = 0
-    for line in lines[start:]:
-        if re.match(rf"#{{1,{depth}}} ", line) or (role == "prf:ref" and line.startswith(":label:")):
-            break
-        words += 0 if line.startswith((":", "```")) else len(re.findall(r"[A-Za-z]{2,}", line))
-    return {"page": page, "label": label, "role": role} if words >= _WORDS else None
+    argument = re.split(end, prose[found.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+    words = re.findall(r"[A-Za-z]{2,}", re.sub(r"^(?::|```).*$", "", argument, flags=re.MULTILINE))
+    return {"page": page, "label": label, "role": role} if len(words) >= _WORDS else None
 
 
-def _prose(path: Path) -> list[str]:
-    """The lines of a page without code."""
+def _prose(path: Path) -> str:
+    """The text of a page without code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         cells = json.loads(text)["cells"]
         text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    return text.splitlines()
+    return text
 
 
 class Row(NamedTuple):

@@ -58,25 +58,11 @@ def disagreements(entries: list[dict[str, Any]]) -> list[str]:
         if not entry["numbers"]:
             lines.append(f"{entry['chapter']}: the printed numbers of {entry['group']} were not regenerated")
         lines += [
-            f"{entry['chapter']}: {_name(entry, number)} no longer agrees: printed {show(number['printed'])}, "
-            f"regenerated {regenerated(number)} ({entry['rule']})"
+            f"{entry['chapter']}: {entry['group']}, {number['name']} no longer agrees: "
+            f"printed {show(number['printed'])}, regenerated {regenerated(number)} ({entry['rule']})"
             for number in entry["numbers"] if agreement(number) == "disagrees"
         ]  # fmt: skip
     return lines
-
-
-def diff(entries: list[dict[str, Any]]) -> list[str]:
-    """All printed numbers beside the regenerated ones, then a count."""
-    rows = [
-        (_name(entry, number), show(number["printed"]), regenerated(number), agreement(number))
-        for entry in entries for number in entry["numbers"]
-    ]  # fmt: skip
-    if not rows:
-        return []
-    head = ("", "printed", "regenerated", "")
-    wide = [max(len(row[i]) for row in [head, *rows]) for i in range(4)]
-    lines = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}  {d}".rstrip() for a, b, c, d in [head, *rows]]
-    return [*lines, f"printed numbers: {tally(entries)}"]
 
 
 #: Each result of `agreement` in words, singular and plural.
@@ -104,10 +90,6 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
         for number in entry["numbers"]:
             writer.writerow(entry | number | {"verdict": agreement(number), "reason": number["differ"]})
     return text.getvalue()
-
-
-def _name(entry: dict[str, Any], number: dict[str, Any]) -> str:
-    return f"{entry['group']}, {number['name']}"
 
 
 def regenerated(number: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""Sphinx extensions: badges and ledger, reports, glossary links, charts with controls."""
+"""Sphinx extensions: claims, statements, formulas and their fonts, results on other pages, previews, charts."""

@@ -35,21 +35,27 @@ logger = logging.getLogger(__name__)
 PAGE = "book/pages/paper"
 
 
-class Box(nodes.General, nodes.Element):
-    """The box of a claim beside its statement."""
+class Tag(nodes.General, nodes.Element):
+    """An element of HTML: the box of a claim, or a fold and the line of it that is always there.
+
+    A link in that line would be out of reach: a click opens the fold, and does nothing else.
+    """
 
 
-class Fold(nodes.General, nodes.Element):
-    """What is closed until a reader opens it; its first child is a `Line`."""
+def fold(line: list[nodes.Node], looks: str, *inside: nodes.Node, classes: list[str]) -> Tag:
+    """What is closed until a reader opens it, behind its line."""
+    return Tag(
+        "", Tag("", *line, tag="summary", classes=[looks] if looks else []), *inside, tag="details", classes=classes
+    )
 
 
-class Line(nodes.General, nodes.Element):
-    """The line of a fold that is always there. A link in it would be out of reach: it opens, and does nothing else."""
+def dashed(text: str) -> str:
+    return text.replace(" ", "-")
 
 
 def look(entry: dict[str, Any]) -> list[str]:
     """The CSS classes of a status and its basis."""
-    return ["verdict", f"status-{_dashed(entry['status'])}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
+    return ["verdict", f"status-{dashed(entry['status'])}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
 
 
 def mark(entry: dict[str, Any]) -> nodes.inline:
@@ -61,10 +67,9 @@ def mark(entry: dict[str, Any]) -> nodes.inline:
 def badge(env: Any, entry: dict[str, Any], target: str = "") -> nodes.Node:
     """Identifier and status, linked to where the claim was checked or, if it was not, to its row."""
     name = entry["id"].lower()
-    words = mark(entry).astext()
     target = target or (f"claim-{name}" if entry["evidence"] else f"claim-row-{name}")
     # The classes are on a node around the link, because Sphinx replaces the node inside it.
-    return nodes.inline("", "", link(env, target, words), classes=look(entry))
+    return nodes.inline("", "", link(env, target, mark(entry).astext()), classes=look(entry))
 
 
 def link(env: Any, target: str, text: str) -> nodes.Node:
@@ -72,8 +77,20 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
                                  refdoc=env.docname, refexplicit=True, refwarn=True)  # fmt: skip
 
 
-def _dashed(status: str) -> str:
-    return status.replace(" ", "-")
+def page_of(env: Any, slug: str) -> str | None:
+    """The page of a chapter, as ``notebooks/appendix/A2-name``."""
+    pages = Path(env.srcdir).glob(f"notebooks/**/{slug}.ipynb")
+    return next((path.relative_to(env.srcdir).with_suffix("").as_posix() for path in pages), None)
+
+
+def named(slug: str) -> str:
+    """What a chapter is called.
+
+    >>> named("05-edge-ordering"), named("A2-edge-ordering")
+    ('Chapter 5', 'Appendix A2')
+    """
+    number = number_of(slug)
+    return f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
 
 
 class ClaimRole(SphinxRole):
@@ -112,16 +129,20 @@ class MarkdownDirective(SphinxDirective):
         self.state.document.note_explicit_target(node, node)
         return node
 
+
+class ClaimDirective(MarkdownDirective):
+    """What a box and a row say of a claim."""
+
+    def labelled(self, texts: dict[str, str]) -> list[nodes.Node]:
+        """A paragraph for each of these texts that is not empty, after its label."""
+        return self.markdown(*(part for label, text in texts.items() if text for part in (f"**{label}:** {text}", "")))
+
     def amendment(self, entry: dict[str, Any]) -> list[nodes.Node]:
         """What holds instead of the printed statement, what that affects, and what stands."""
         return self.labelled({
             f"What holds ({entry['basis'] or NOT_SHOWN})": entry["corrected"], "Affects": entry["affects"],
             "What stands": entry["stands"],
         })  # fmt: skip
-
-    def labelled(self, texts: dict[str, str]) -> list[nodes.Node]:
-        """A paragraph for each of these texts that is not empty, after its label."""
-        return self.markdown(*(part for label, text in texts.items() if text for part in (f"**{label}:** {text}", "")))
 
     def grounds(self, entry: dict[str, Any]) -> list[nodes.Node]:
         """How we know: the written argument, or where it was tried; and what of the paper it touches."""
@@ -138,7 +159,7 @@ class MarkdownDirective(SphinxDirective):
         return found + [self.line(f"Expected: {entry['expected']}", classes="claim-expected")] * entry["changed"]
 
 
-class VerdictBox(MarkdownDirective):
+class VerdictBox(ClaimDirective):
     """The result of one claim, where the chapter checks it: a badge, one sentence, and the rest folded."""
 
     required_arguments = 1
@@ -148,27 +169,23 @@ class VerdictBox(MarkdownDirective):
         if entry is None:
             self.warn(f"no claim {self.arguments[0]} in the ledger")
             return []
-        # The theme hides the list of contents where something of the class `popout` stands in its place.
-        looks = ["claim", "popout", *["claim-changed"] * entry["changed"]]
-        box = Box("", classes=looks, role="note", **{"aria-label": f"Evidence for {entry['id']}"})
         name = entry["id"].lower()
-        self.target(box, f"claim-{name}")
         row = f"claim-row-{name}"
-        box += self.line(badge(self.env, entry, row), " ", *self.inline(sentence(entry)), classes="claim-says")
+        said = [self.line(badge(self.env, entry, row), " ", *self.inline(sentence(entry)), classes="claim-says")]
         if brief := 0 < len(entry["corrected"]) <= 60:
-            box += self.labelled({"What holds": entry["corrected"]})
-        fold = Fold("", Line("", nodes.Text("Evidence")), classes=["claim-evidence"])
-        # A preview of the claim shows this part of the fold.
+            said += self.labelled({"What holds": entry["corrected"]})
         printed = f"{'Printed' if entry['corrected'] else 'Claim'}, {entry['place']}"
-        stated = nodes.container(classes=["claim-statement"])
-        stated += self.labelled({printed: entry["statement"]})
+        # A preview of the claim shows this part of the fold.
+        stated = nodes.container("", *self.labelled({printed: entry["statement"]}), classes=["claim-statement"])
         stated += self.amendment(entry | {"corrected": ""} if brief else entry)
-        fold += stated
-        fold += self.grounds(entry)
-        fold += self.markdown(*pieces(entry["evidence"]))
-        fold += self.line(link(self.env, row, "the paper, in order"), classes="claim-links")
-        box += fold
-        return [box]
+        evidence = fold([nodes.Text("Evidence")], "", stated, *self.grounds(entry),
+                        *self.markdown(*pieces(entry["evidence"])),
+                        self.line(link(self.env, row, "the paper, in order"), classes="claim-links"),
+                        classes=["claim-evidence"])  # fmt: skip
+        # The theme hides the list of contents where something of the class `popout` stands in its place.
+        box = Tag("", *said, evidence, tag="div", classes=["claim", "popout", *["claim-changed"] * entry["changed"]],
+                  attributes={"role": "note", "aria-label": f"Evidence for {entry['id']}"})  # fmt: skip
+        return [self.target(box, f"claim-{name}")]
 
 
 def pieces(evidence: list[dict[str, Any]]) -> list[str]:
@@ -188,8 +205,8 @@ class Tally(MarkdownDirective):
         kinds = {letter: [entry for entry in entries if entry["id"][0] == letter] for letter in "CEB"}
         parts: list[nodes.Node | str] = [nodes.strong("", f"{len(kinds['C'])} claims of the paper"), ": "]
         for status, count in tally(kinds["C"]).items():
-            looks = ["verdict", f"status-{_dashed(status)}"]
-            parts += [nodes.inline("", "", self.rows(_dashed(status), counted(status, count)), classes=looks), " "]
+            looks = ["verdict", f"status-{dashed(status)}"]
+            parts += [nodes.inline("", "", self.rows(dashed(status), counted(status, count)), classes=looks), " "]
         if changed := [entry["id"] for entry in entries if entry["changed"]]:
             parts += [nodes.strong("", f" Changed in this run: {', '.join(changed)}.")]
         found = [self.line(*parts, classes="tally")]
@@ -208,7 +225,7 @@ class Tally(MarkdownDirective):
         return nodes.reference(words, words, internal=True, refuri=f"{page}?show={kind}")
 
 
-class Rows(MarkdownDirective):
+class Rows(ClaimDirective):
     """Rows that open to claims."""
 
     def row(self, name: str, words: str, entries: list[dict[str, Any]], about: str, looks: list[str]) -> nodes.Element:
@@ -220,19 +237,18 @@ class Rows(MarkdownDirective):
             parts[1] += nodes.inline("", " ", *self.inline(about), classes=["row-where"])
             line = nodes.paragraph("", "", *parts, classes=["row-line"])
             return nodes.container("", line, classes=["paper-row", *looks])
-        body = [self.block(entry, name, words) for entry in entries]
         changed = ["claim-changed"] * any(entry["changed"] for entry in entries)
         where = [self.line(*self.inline(about), classes="row-where")] * bool(about)
-        return Fold("", Line("", *parts, classes=["row-line"]), *where, *body, classes=["paper-row", *looks, *changed])
+        blocks = [self.block(entry, name, words) for entry in entries]
+        return fold(parts, "row-line", *where, *blocks, classes=["paper-row", *looks, *changed])
 
     def block(self, entry: dict[str, Any], row: str, words: str) -> nodes.Element:
         """What became of one claim; where it has been said in another row, a link there."""
         name = entry["id"].lower()
-        box = nodes.container(classes=["paper-claim", f"was-{_dashed(entry['status'])}"])
+        box = nodes.container(classes=["paper-claim", f"was-{dashed(entry['status'])}"])
         homes = self.env.temp_data.setdefault("paper-homes", {})
         if name in homes:
             box += self.line(badge(self.env, entry, f"claim-row-{name}"), *self.inline(f"is under *{homes[name]}*."))
-            box["classes"].append("paper-again")
             return box
         homes[name] = row
         box += self.line(badge(self.env, entry), " ", *self.inline(f"*{entry['place']}*" * (name[0] != "b")))
@@ -255,14 +271,6 @@ class Rows(MarkdownDirective):
             made += nodes.reference(name, name, internal=True, refid=f"claim-row-{name.lower()}")
         return made
 
-    def where(self, slug: str) -> str:
-        """A link to a chapter."""
-        page = page_of(self.env, slug)
-        if page is None:
-            self.warn(f"there is no chapter {slug}")
-            return ""
-        return f"{{doc}}`{named(slug)} </{page}>`"
-
 
 class Paper(Rows):
     """The statements of one section of the paper."""
@@ -271,8 +279,7 @@ class Paper(Rows):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(path := Path(self.env.srcdir, "book", "data", "claims.yml"))
-        rows = read_paper(path).get(self.arguments[0])
+        rows = read_paper(Path(self.env.srcdir, "book", "data", "claims.yml")).get(self.arguments[0])
         if rows is None:
             self.warn(f"claims.yml has no section {self.arguments[0]}")
             return []
@@ -284,7 +291,11 @@ class Paper(Rows):
             self.warn(f"{row.name}: the ledger has not all of {', '.join(row.claims)}")
         words = row.says or (entries[0]["statement"] if entries else "")
         slug = row.chapter or (entries[0]["chapter"] if entries else "")
-        about = self.where(slug) if slug else ""
+        page, about = page_of(self.env, slug), ""
+        if page:
+            about = f"{{doc}}`{named(slug)} </{page}>`"
+        elif slug:
+            self.warn(f"there is no chapter {slug}")
         if row.figure:
             about += f" · {{numref}}`{row.figure.partition('#')[2]}`"
         looks = ["paper-numbered"] * row.numbered
@@ -299,22 +310,6 @@ class Own(Rows):
         return [self.row(named(entry["chapter"]), entry["statement"], [entry], "", ["paper-own"]) for entry in own]
 
 
-def named(slug: str) -> str:
-    """What a chapter is called.
-
-    >>> named("05-edge-ordering"), named("A2-edge-ordering")
-    ('Chapter 5', 'Appendix A2')
-    """
-    number = number_of(slug)
-    return f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
-
-
-def page_of(env: Any, slug: str) -> str | None:
-    """The page of a chapter, as ``notebooks/appendix/A2-name``."""
-    pages = Path(env.srcdir).glob(f"notebooks/**/{slug}.ipynb")
-    return next((path.relative_to(env.srcdir).with_suffix("").as_posix() for path in pages), None)
-
-
 def load(app: Any, env: Any, docnames: Any) -> None:
     path = Path(app.srcdir) / "ledger.json"
     entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
@@ -323,7 +318,7 @@ def load(app: Any, env: Any, docnames: Any) -> None:
 
 def without_links(app: Any, doctree: nodes.document, docname: str) -> None:
     """Keep only the words of the links in the line of a fold."""
-    for line in doctree.findall(Line):
+    for line in doctree.findall(lambda node: isinstance(node, Tag) and node["tag"] == "summary"):
         for reference in list(line.findall(nodes.reference)):
             reference.replace_self(reference.children)
 
@@ -333,19 +328,16 @@ def add_script(app: Any, page: str, template: str, context: dict[str, Any], doct
         app.add_js_file("paper.js", loading_method="defer")
 
 
-def tag(name: str, *attributes: str) -> tuple[Any, Any]:
-    """How the HTML writer enters and leaves a node; those of its attributes that are named are written, too."""
+def enter(writer: Any, node: Tag) -> None:
+    writer.body.append(writer.starttag(node, node["tag"], "", **node.get("attributes", {})))
 
-    def enter(writer: Any, node: nodes.Element) -> None:
-        writer.body.append(writer.starttag(node, name, "", **{key: node[key] for key in attributes if key in node}))
 
-    return enter, lambda writer, node: writer.body.append(f"</{name}>\n")
+def leave(writer: Any, node: Tag) -> None:
+    writer.body.append(f"</{node['tag']}>\n")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    app.add_node(Box, html=tag("div", "role", "aria-label"))
-    app.add_node(Fold, html=tag("details"))
-    app.add_node(Line, html=tag("summary"))
+    app.add_node(Tag, html=(enter, leave))
     app.add_css_file("claims.css")
     app.add_role("claim", ClaimRole())
     for name, directive in {"verdict": VerdictBox, "tally": Tally, "paper": Paper, "own": Own}.items():

@@ -18,8 +18,7 @@ SHOWN = re.compile(
     r'[^>]*\bid="(?P<id>[^"]+)"[^>]*>'
 )
 _LINK = re.compile(r'<a\b[^>]*\bhref="([^"#:]*)#([^"]+)"')
-_HEADER_LINK = re.compile(r'<a class="headerlink".*?</a>', re.DOTALL)
-_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
+_NOT_SHOWN = re.compile(r'<a class="headerlink".*?</a>|<script\b.*?</script>', re.DOTALL)
 _SOURCE = re.compile(r'\b(src|href)="(?![#/:]|\w+:)([^"]*)"')
 #: At most so many rows of a table are shown.
 _ROWS = 8
@@ -41,15 +40,8 @@ def element(html: str, start: re.Match[str]) -> str:
 
 
 def snippet(html: str, page: str) -> str:
-    """What is shown of an element: of a claim the sentence and the statement, of a table the first rows.
-
-    Addresses are made relative to the root of the site.
-    """
-    if 'class="claim' in html[: html.index(">")]:
-        parts = [re.search(r'<p class="claim-says">.*?</p>', html, re.DOTALL),
-                 re.search(r'<div class="claim-statement[^>]*>.*?</div>', html, re.DOTALL)]  # fmt: skip
-        html = f'<div class="claim">{"".join(part[0] for part in parts if part)}</div>'
-    html = _SCRIPT.sub("", _HEADER_LINK.sub("", html))
+    """What is shown of an element: of a table the first rows. Addresses are made relative to the root of the site."""
+    html = _NOT_SHOWN.sub("", html)
     rows = [found.end() for found in re.finditer("</tr>", html)]
     if html.startswith("<table") and len(rows) > _ROWS + 1:
         html = html[: rows[_ROWS]] + "</tbody></table>"
@@ -57,8 +49,12 @@ def snippet(html: str, page: str) -> str:
     return _SOURCE.sub(lambda f: f'{f[1]}="{posixpath.normpath(posixpath.join(folder, f[2]))}"', html)
 
 
-def write(out: Path, pages: dict[str, str]) -> None:
-    """Write for each of these pages (name -> HTML) the script with what the others refer to."""
+def write(app: Any, error: Exception | None) -> None:
+    """Write for each page the script with what the others refer to."""
+    if error is not None:
+        return
+    out = Path(app.outdir)
+    pages = {name: (out / f"{name}.html").read_text(encoding="utf-8") for name in sorted(app.env.found_docs)}
     wanted: dict[str, set[str]] = {name: set() for name in pages}
     for name, html in pages.items():
         for href, label in _LINK.findall(html):
@@ -75,14 +71,7 @@ def write(out: Path, pages: dict[str, str]) -> None:
         path.write_text(f"crowderPreviews({json.dumps(name)},{text});\n", encoding="utf-8")
 
 
-def finish(app: Any, error: Exception | None) -> None:
-    if error is None and app.builder.format == "html":
-        out = Path(app.outdir)
-        files = {name: out / f"{name}.html" for name in sorted(app.env.found_docs)}
-        write(out, {name: path.read_text(encoding="utf-8") for name, path in files.items() if path.is_file()})
-
-
 def setup(app: Any) -> dict[str, bool]:
     app.add_js_file("hover.js", loading_method="defer")
-    app.connect("build-finished", finish)
+    app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

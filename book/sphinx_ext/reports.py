@@ -3,13 +3,11 @@
 ::
 
     {found}`08-synthetic#n_near:.0f`        a number that the chapter names with `glue`, formatted
-    {minutes}`notebooks/05-* notebooks/06-*`  how long these pages take to read (see `reading_time`)
-    {cell}`08-synthetic#x`                  a link to the cell that made a figure, on the page of the notebook's code
     ```{shown} 08-synthetic#fig-counts      a figure of the chapter, linked to its place there
     A caption of its own.
     ```
     ```{printed}                            the paper's numbers beside ours (from ``printed.json``, see `printed`)
-    ```{about} ran                          what ran (or: cost, parts, faults; from ``about.json``, see `about`)
+    ```{about} ran                          what ran (or: parts, faults; from ``about.json``, see `about`)
 
 A chapter, number or figure that does not exist is a warning, and so an error in a build of the whole book.
 """
@@ -18,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import json
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +25,19 @@ from sphinx.util.docutils import SphinxRole
 
 from book.reports import about
 from book.reports.printed import agreement, regenerated, show, tally
-from book.reports.same_numbers import glued
 from book.sphinx_ext.claims import MarkdownDirective, page_of
 
 logger = logging.getLogger(__name__)
+
+
+def glued(path: Path) -> dict[str, str]:
+    """The names and values of the numbers that a chapter glues into its prose."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    outputs = [
+        output for cell in cells for output in cell.get("outputs", []) if "scrapbook" in output.get("metadata", {})
+    ]
+    return {output["metadata"]["scrapbook"]["name"]: "".join(text) for output in outputs
+            if (text := output["data"].get("application/papermill.record/text/plain"))}  # fmt: skip
 
 
 class FoundRole(SphinxRole):
@@ -40,36 +46,15 @@ class FoundRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         place, _, form = self.text.partition(":")
         slug, _, name = place.partition("#")
-        page, numbers = page_of(self.env, slug), {}
-        if page is not None:
-            path = Path(self.env.srcdir, f"{page}.ipynb")
-            self.env.note_dependency(path)
-            numbers = {name: value for name, _, value in glued(path)}
-        text = "?"
+        page, text = page_of(self.env, slug), "?"
         try:
-            text = format(ast.literal_eval(numbers[name]), form)
-        except KeyError:
+            path = Path(self.env.srcdir, f"{page}.ipynb")
+            text = format(ast.literal_eval(glued(path)[name]), form)
+        except (KeyError, OSError):
             logger.warning("chapter %s names no number %s", slug, name, location=self.get_location())
         except ValueError as error:
             logger.warning("%s: %s", self.text, error, location=self.get_location())
         return [nodes.inline(text, text, classes=["pasted-text"])], []
-
-
-class MinutesRole(SphinxRole):
-    """{minutes}`notebooks/0*`"""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        markup = f'<span data-minutes="{escape(self.text)}">0</span>'  # filled in when all pages are rendered
-        return [nodes.raw(markup, markup, format="html")], []
-
-
-class CellRole(SphinxRole):
-    """{cell}`08-synthetic#show-table`"""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        slug, _, cell = self.text.partition("#")
-        up = "../" * self.env.docname.count("/")
-        return [nodes.reference("", "code", internal=False, refuri=f"{up}source/notebooks/{slug}.html#cell-{cell}")], []
 
 
 class Shown(MarkdownDirective):
@@ -112,14 +97,8 @@ class Printed(MarkdownDirective):
             place = f"{group['place']} ({group['unit']})"
             where = f"{{doc}}`{place} </{page_of(self.env, group['chapter'])}>`"
             for number in group["numbers"]:
-                reason = f": {number['differ']}" if number["differ"] else ""
-                cells = (
-                    where,
-                    number["name"],
-                    show(number["printed"]),
-                    regenerated(number),
-                    agreement(number) + reason,
-                )
+                verdict = agreement(number) + (f": {number['differ']}" if number["differ"] else "")
+                cells = (where, number["name"], show(number["printed"]), regenerated(number), verdict)
                 lines.append(f"| {' | '.join(cells)} |")
                 where = ""
             rule = group["rule"] + f", with {group['setting']}, which the paper leaves open" * bool(group["setting"])
@@ -136,14 +115,20 @@ class About(MarkdownDirective):
 
     def run(self) -> list[nodes.Node]:
         known, up = read(self.env, "about.json"), "../" * self.env.docname.count("/")
-        made = {"ran": about.ran, "cost": about.cost, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
+        made = {"ran": about.ran, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
         return self.markdown(*made(known, up)) if known else []
+
+
+def foot(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Version, commit and date for the foot of the page, and the name of its PDF."""
+    if not hasattr(app, "crowder_edition"):
+        app.crowder_edition = about.edition()
+    context["edition"], context["pdf"] = app.crowder_edition, f"{page.rpartition('/')[2]}.pdf"
 
 
 def setup(app: Any) -> dict[str, bool]:
     app.add_role("found", FoundRole())
-    app.add_role("minutes", MinutesRole())
-    app.add_role("cell", CellRole())
     for name, directive in {"shown": Shown, "printed": Printed, "about": About}.items():
         app.add_directive(name, directive)
+    app.connect("html-page-context", foot)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -28,13 +28,3 @@
 addEventListener("beforeprint", () => {
   document.querySelectorAll(":is(details.proof, .paper-row):not([open])").forEach((fold) => fold.toggleAttribute("open", true));
 });
-
-// The foot of the page: copying an entry of BibTeX, also from a folder, and printing.
-document.addEventListener("click", (event) => {
-  const copy = event.target.closest(".copy-entry");
-  if (copy) {
-    getSelection().selectAllChildren(copy.parentElement.nextElementSibling);
-    if (document.execCommand("copy")) copy.textContent = "Copied";
-  }
-  if (event.target.closest(".print-page")) window.print();
-});

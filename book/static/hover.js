@@ -110,7 +110,7 @@
     link = anchor;
     timer = setTimeout(() => show(anchor), delay);
   }
-  const anchorOf = (event) => event.target.closest?.('a[href*="#"]:not(.headerlink, .term)');
+  const anchorOf = (event) => event.target.closest?.('a[href*="#"]:not(.headerlink)');
 
   if (matchMedia("(hover: hover)").matches) {
     article.addEventListener("mouseover", (event) => anchorOf(event) && enter(anchorOf(event), 250));

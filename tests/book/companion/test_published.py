@@ -2,13 +2,12 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_book import TinyBook
 
+from book.build.chapters import BuildError, Chapter
 from book.companion import published
 from book.reports import printed
 
@@ -122,77 +121,41 @@ def test_each_printed_number_needs_one_of_ours():
 
 # --- the build ----------------------------------------------------------------------------------------------------
 
-GROUPS = """
-counts: {chapter: 01-one, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
-         differ: {b: a slip}}
-"""
-COMPARES = """from book.companion import published
-published.compare("counts", {"a": size, "b": 60}, setting="titles alone");"""
+NUMBER = {"name": "a", "printed": 100, "regenerated": 106.0, "sd": None, "agrees": False, "differ": None}
+NOTED = NUMBER | {"name": "b", "printed": 50, "differ": "a slip"}
+RECORD = {"group": "counts", "rule": "within 5 %", "numbers": [NUMBER, NOTED]}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Built once, with what the build said."""
-    book = TinyBook(tmp_path_factory.mktemp("published") / "project")
-    shutil.copy(ROOT / "book" / "companion" / "published.py", book.root / "book" / "companion")
-    (book.root / "book" / "data" / "published.yml").write_text(GROUPS)
-    (book.root / "notebooks" / "02-two.ipynb").unlink()
-    (book.root / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
-        "- chapters:\n  - file: book/pages/bibliography\n"
-    )
-    book.profiles("quick: {}")
-    book.write("01-one", "# One\n\nAs printed.\n\n```{printed}\n```", "#p\nsize = 104", COMPARES)
-    return book, book.build()
+def judged(tmp_path, record=RECORD, chapter="01-one"):
+    """The entries for a group of this chapter, which recorded this of it."""
+    if record:
+        (tmp_path / "01-one" / "published").mkdir(parents=True)
+        (tmp_path / "01-one" / "published" / "counts.json").write_text(json.dumps(record))
+    return printed.judge({"counts": chapter}, tmp_path, ["01-one", "02-two"])
 
 
-@pytest.fixture
-def book(built, tmp_path):
-    return built[0].copied(tmp_path / "project")
+def test_an_agreement_that_is_lost_is_named_and_a_noted_difference_is_not(tmp_path):
+    entries = judged(tmp_path)
+    assert printed.disagreements(entries) == [
+        "01-one: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)"
+    ]
+    assert printed.tally(entries) == "1 differs, as noted; 1 no longer agrees"
 
 
-def test_the_build_shows_printed_beside_regenerated(built):
-    book, done = built
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"counts, a\s+100\s+104\s+agrees\n", done.stdout)
-    assert re.search(r"counts, b\s+50\s+60\s+differs\n", done.stdout)
-    assert "printed numbers: 1 agrees; 1 differs, as noted" in done.stdout
-    page = re.sub("<[^>]*>|\\s+", " ", book.page("notebooks/01-one"))
-    assert "differs: a slip" in page and "within 5 %" in page
-    assert "with titles alone, which the paper leaves open" in page
-    lines = (book.out / "results" / "full" / "printed.csv").read_text().splitlines()
-    assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
-    assert ",titles alone," in lines[1]
+def test_a_number_that_nobody_regenerates_fails(tmp_path):
+    assert printed.disagreements(judged(tmp_path, record=None)) == [
+        "01-one: the printed numbers of counts were not regenerated"
+    ]
 
 
-def test_an_agreement_that_is_lost_fails_by_name_and_leaves_the_good_pages(book):
-    book.write("01-one", "# One\n\nAs printed.", "#p\nsize = 106", COMPARES)
-    done = book.build()
-    assert done.returncode == 1
-    assert "01-one: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)" in done.stderr
-    assert "counts, b" not in done.stderr
-    assert "As printed" in book.page("notebooks/01-one")
-    # Parameters of a reader's own may well give other numbers.
-    done = book.build("--only", "01", "-p", "size=110")
-    assert done.returncode == 0 and "no longer agrees" in done.stderr
-
-
-def test_a_number_that_nobody_regenerates_fails(book):
-    book.write("01-one", "# One", "#p\nsize = 104", "size")
-    done = book.build()
-    assert done.returncode == 1 and "the printed numbers of counts were not regenerated" in done.stderr
-
-
-def test_what_agrees_now_is_said_and_fails_nothing(book):
-    book.write("01-one", "# One", "#p\nsize = 104", COMPARES.replace("60", "50"))
-    done = book.build()
-    assert done.returncode == 0 and re.search(r"counts, b\s+50\s+50\s+agrees now\n", done.stdout)
-
-
-def test_a_group_has_one_chapter(book):
-    (book.root / "book" / "data" / "published.yml").write_text(GROUPS.replace("01-one", "09-none"))
-    done = book.build()
-    assert done.returncode == 1 and "book/data/published.yml: counts: there is no chapter 09-none" in done.stderr
+def test_a_group_has_one_chapter_which_exists(tmp_path):
+    with pytest.raises(BuildError, match=r"01-one: compares counts, which book/data/published\.yml assigns to 02-two"):
+        judged(tmp_path, chapter="02-two")
+    (tmp_path / "book" / "data").mkdir(parents=True)
+    (tmp_path / "book" / "data" / "published.yml").write_text("counts: {chapter: 09-none}")
+    chapters = [Chapter("01-one", Path("notebooks/01-one.ipynb"), tmp_path)]
+    with pytest.raises(BuildError, match=r"published\.yml: counts: there is no chapter 09-none"):
+        printed.read_groups(tmp_path, chapters)
 
 
 def test_the_words_of_the_build():

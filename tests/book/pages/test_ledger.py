@@ -1,14 +1,12 @@
-"""Claims from the cell that checks them to the pages that show them, and what happens when one changes."""
+"""What is declared of claims, and how it is judged by what chapters find."""
 
 import csv
 import json
 import re
-from html import unescape
 from pathlib import Path
 
 import pytest
 import yaml
-from tiny_book import TinyBook
 
 from book.build.chapters import BuildError, Chapter
 from book.build.to_myst import to_myst
@@ -27,318 +25,6 @@ from book.reports.ledger import (
     read_records,
     tally,
 )
-
-ROOT = Path(__file__).resolve().parents[3]
-
-DECLARED = """
-claims:
-  C01:
-    place: Section $1$
-    statement: A square $x^2$ it is.
-    status: holds
-    basis: proved
-    proof: 01-one#a-square
-    prose: that it is one
-    touches: [Dist-1, F_g <= F_r]
-    rests_on: []
-  C02:
-    place: Lemma 2
-    statement: Three are two.
-    status: refuted
-    basis: exact
-    corrected: It is three.
-    affects: whatever counts
-    stands: two
-    touches: []
-    rests_on: [C01]
-  C03: {place: Section 3, statement: As before., status: undecided, stands: all else, touches: [experiments],
-        rests_on: [C01, C02]}
-  E01:
-    place: Lemma 2, its proof
-    statement: Two and one are two.
-    status: misprint
-    basis: exact
-    kind: misprint
-    corrected: They are three.
-    affects: the lemma
-    touches: []
-    about: [C02]
-  B01: {statement: It is so., status: holds, basis: exact}
-paper:
-  Main results:
-    Theorem 1: {claims: [C01], figure: 01-one#fig-a}
-    Lemma 2: {says: Three are two or one., claims: [C02, E01]}
-    Remark: {says: Nothing is claimed., chapter: 02-two}
-    Proof of Lemma 2: {says: It is clear., claims: [C02]}
-    Section 3: {claims: [C03]}
-"""
-CHECKS = """
-import sympy as sp
-from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
-x, count = sp.Symbol("x"), 3
-check("C01", identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1));
-"""
-MORE = """check("C02", counterexample("three records", value=3, relation="at most", printed=2),
-      corrected(agreement("the count", [count] * 2, [3, 3], where="two records")), says="There are $3$ records.")
-check("C03", readings("what came before", {"this": 1, "that": 2}, fits="this", unit="errors"))
-check("E01", counterexample("a sum", value=2 + 1, relation="equal", printed=2),
-      corrected(agreement("the sum", 2 + 1, 3)))
-check("B01", agreement("one", 1, 1))"""
-TEXT = (
-    """# One
-
-A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` may.
-
-(a-square)=
-## A square
-
-"""
-    + "The argument goes on for as many words as an argument needs. " * 4
-    + "\n\n```{tally}\n```"
-)
-PAPER = """# The paper, in order
-
-```{tally}
-```
-
-## Main results
-
-```{paper} Main results
-```
-
-## The printed numbers
-
-```{printed}
-```
-
-## What this book adds
-
-```{own}
-```
-"""
-FIGURE = """
-import matplotlib.pyplot as plt, pandas as pd
-from book.companion import figures
-fig, ax = plt.subplots(figsize=(2, 1))
-figures.show(fig, "fig-a", caption="A frame.", alt="A frame.", data=pd.DataFrame({"y": [0]}))
-"""
-NAMES = ("c01", "c02", "e01", "c03", "b01")  # in the order of the paper
-
-
-def book_with_claims(root):
-    book = TinyBook(root)
-    book.write("01-one", TEXT, "#p\nfactor = 2", FIGURE, CHECKS, MORE)
-    book.claims(DECLARED)
-    (root / "book" / "pages" / "paper.md").write_text(PAPER)
-    toc = root / "_toc.yml"
-    toc.write_text(toc.read_text() + "  - file: book/pages/paper\n")
-    return book
-
-
-@pytest.fixture
-def tiny(tmp_path):
-    return book_with_claims(tmp_path / "project")
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    made = book_with_claims(tmp_path_factory.mktemp("ledger") / "project")
-    done = made.build()
-    assert done.returncode == 0, done.stderr
-    assert "claims: 1 holds, 1 refuted, 1 undecided\n" in done.stdout
-    return made
-
-
-# --- the pages ------------------------------------------------------------------------------------------------------
-
-
-def plain(html):
-    return " ".join(re.sub("<[^>]*>", " ", html).split())
-
-
-def box(page, name):
-    """The part of a page from an anchor to the next one of a claim."""
-    start = page.index(f'id="{name}"')
-    ends = [found.start() for found in re.finditer(r'id="claim-|<details class="paper-row|<section|</article>', page)]
-    return page[start : min([end for end in ends if end > start], default=len(page))]
-
-
-def says(page, words):
-    """Whether a part of a page has these words, wherever tags stand."""
-    return words.replace(" ", "") in plain(page).replace(" ", "")
-
-
-def test_a_badge_leads_to_the_evidence_and_the_evidence_to_the_row_of_the_paper(built):
-    page = built.page("notebooks/01-one")
-    for name, looks, words in [
-        ("c01", "status-holds basis-proved", "C01 holds (proved)"),
-        ("c02", "status-refuted basis-exact", "C02 refuted"),
-        ("c03", "status-undecided", "C03 undecided"),
-    ]:  # fmt: skip
-        assert re.search(
-            rf'<span class="verdict {looks}"><a [^>]*href="#claim-{name}"><[^>]*>{re.escape(words)}<', page
-        )
-        assert box(page, f"claim-{name}").count(f'href="../book/pages/paper.html#claim-row-{name}"') == 2
-    assert all(page.count(f'id="claim-{name}"') == 1 for name in NAMES)
-
-
-def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_folded(built):
-    page = built.page("notebooks/01-one")
-    for name, outside, inside in [
-        # Without a sentence of its own, a claim has the words and the figure of what carries it.
-        ("c01", ["C01 holds (proved) A square : 1 identity, difference 0."],
-         ["Claim, Section", "Proved: in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
-        ("c02", ["C02 refuted There are", "What holds: It is three."],
-         ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact: at two records.",
-          "Touches: nothing in the analysis or the experiments.", "three records : printed: at most 2; it is 3",
-          "Instead: the count : equal: 3, 3"]),
-        ("c03", ["What came before : this: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
-        ("e01", ["A sum : printed: equal to 2; it is 3.", "What holds: They are three."],
-         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: the sum : equal: 3"]),
-    ]:  # fmt: skip
-        before, folded = box(page, f"claim-{name}").split("<details", 1)
-        assert "open" not in folded[: folded.index(">")]
-        folded = folded[: folded.index("</details>")]
-        assert "Evidence" in re.search("<summary.*?</summary>", folded, re.DOTALL)[0]
-        for words, part, other in ((outside, before, folded), (inside, folded, before)):
-            for text in words:
-                assert says(part, text) and not says(other, text), (name, text)
-        # What holds instead comes after what is printed.
-        assert "Instead" not in folded or folded.index("printed:") < folded.index("Instead")
-
-
-def test_code_that_only_checks_is_not_on_the_page_but_in_the_notebook(built):
-    page = built.page("notebooks/01-one")
-    code = plain("".join(re.findall(r'<div class="cell_input.*?</pre>', page, re.DOTALL))).replace(" ", "")
-    assert 'check("C01"' in unescape(code)  # that cell imports as well
-    assert "C02" not in code and "E01" not in code
-    (source,) = (built.out / "html" / "_sources" / "notebooks").glob("01-one*")
-    assert r"check(\"E01\"" in source.read_text()
-
-
-def test_a_box_follows_its_cell_and_replaces_one_that_only_checks():
-    def ran(id, source, *names):
-        outputs = [{"output_type": "display_data", "data": {}, "metadata": {"crowder": {"kind": "claim", "name": name}}}
-                   for name in names]  # fmt: skip
-        return {"cell_type": "code", "id": id, "metadata": {}, "source": source, "outputs": outputs}
-
-    cells = [ran("a", 'n = 3\ncheck("C01")', "C01"), ran("b", 'check("C02")\ncheck("E01", most=6);', "C02", "E01"),
-             ran("c", "n")]  # fmt: skip
-    made = to_myst({"cells": cells}, "01-one", "results")["cells"]
-    assert [cell["id"] for cell in made] == ["a", "a-claims", "b-claims", "c"]
-    assert [re.findall(r"\{verdict\} (\w+)", cell["source"]) for cell in made] == [[], ["C01"], ["C02", "E01"], []]
-    assert made[0]["outputs"] == [] and cells[0]["outputs"]  # the notebook is as it was
-
-
-def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
-    page = built.page("book/pages/paper")
-    summaries = re.findall(r'<summary class="row-line.*?</summary>', page, re.DOTALL)
-    assert [says(summary, words) for summary, words in zip(
-        summaries, ["Theorem 1 A square", "Lemma 2 Three are two or one. C02 refuted E01 misprint",
-                    "Proof of Lemma 2 It is clear. C02 refuted", "Section 3 As before. C03 undecided",
-                    "Chapter 1 It is so. B01 holds (exact)"], strict=True)] == [True] * 5  # fmt: skip
-    assert not any("<a " in summary for summary in summaries)  # a summary opens, and does nothing else
-    places = [page.index(f'id="claim-row-{name}"') for name in NAMES]  # each claim has one place
-    assert places == sorted(places)
-    for name in NAMES:
-        assert f'href="../../notebooks/01-one.html#claim-{name}"' in box(page, f"claim-row-{name}")
-    for name, words in [
-        ("c01", ["Evidence: A square : 1 identity", "Proved: in A square . In prose only: that it is one.",
-                 "Carries C02 , C03 ."]),
-        ("c02", ["Printed: Three are two.", "What is wrong: There are", "What holds (exact): It is three.",
-                 "Affects: whatever counts", "What stands: two", "Exact: at two records.", "Rests on C01 ."]),
-        ("c03", ["Evidence: What came before", "What stands: all else", "Rests on C01 , C02 ."]),
-        ("e01", ["Lemma 2, its proof", "Printed: Two and", "What holds (exact): They are three.", "Concerns C02 ."]),
-    ]:  # fmt: skip
-        assert [text for text in words if not says(box(page, f"claim-row-{name}"), text)] == []
-    assert not says(box(page, "claim-row-c01"), "Printed")  # the row says it
-    rest = page[page.index('id="paper-proof-of-lemma-2"') :]
-    assert 'href="#claim-row-c02"' in rest[: rest.index("</details>")] and says(rest, "is under Lemma 2")
-    assert says(page, "Nothing is claimed. Chapter 2") and says(page, "Chapter 1 · Fig")
-    assert "Expected" not in page and "claim-changed" not in page
-
-
-def test_the_tally_counts_and_its_counts_are_links(built):
-    for name, start in (("notebooks/01-one", "../book/pages/paper.html?show="), ("book/pages/paper", "?show=")):
-        (counts,) = re.findall(r'<p class="tally">(.*?)</p>', built.page(name), re.DOTALL)
-        assert says(counts, "3 claims of the paper: 1 holds 1 refuted 1 undecided")
-        assert re.findall(r'href="([^"]*)"', counts) == [start + kind for kind in ("holds", "refuted", "undecided")]
-    assert says(built.page("book/pages/paper"), "Show all · amended, with 1 further errata (2) · the book’s own (1)")
-
-
-def test_the_file_has_a_line_a_claim(built):
-    with (built.out / "results" / "full" / "ledger.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["id"], line["expected"], line["status"], line["basis"]) for line in lines] == [
-        ("C01", "holds (proved)", "holds", "proved"), ("C02", "refuted (exact)", "refuted", "exact"),
-        ("C03", "undecided", "undecided", ""), ("E01", "misprint (exact)", "misprint", "exact"),
-        ("B01", "holds (exact)", "holds", "exact"),
-    ]  # fmt: skip
-    assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", "", ""]
-    assert [line["rests_on"] for line in lines] == ["", "C01", "C01 C02", "", ""]
-    assert (lines[1]["corrected"], lines[1]["where"], lines[0]["touches"], lines[1]["says"]) == (
-        "It is three.", "two records", "Dist-1; F_g <= F_r", "There are $3$ records.",
-    )  # fmt: skip
-
-
-# --- claims that move -----------------------------------------------------------------------------------------------
-
-
-def test_a_claim_that_moves_fails_by_name_and_leaves_the_good_pages(built, tmp_path):
-    tiny = built.copied(tmp_path / "project")
-    good = tiny.page("notebooks/01-one")
-    tiny.write("01-one", TEXT, "#p\nfactor = 3", FIGURE, CHECKS, MORE)  # (x + 1)² is not x² + 3x + 1
-    done = tiny.build()
-    assert done.returncode == 1
-    expected = "01-one: C01 changed: expected holds (proved), found not shown (proved) (a square: difference $"
-    assert expected in done.stderr
-    assert not re.search("C02|C03|E01", done.stderr)  # only what moved
-    assert tiny.page("notebooks/01-one") == good
-    pages = {
-        name: (tiny.out / "changed" / f"{name}.html").read_text() for name in ("notebooks/01-one", "book/pages/paper")
-    }
-    for (name, page), anchor in zip(pages.items(), ("claim-c01", "claim-row-c01"), strict=True):
-        assert "C01 not shown" in page and says(page, "Changed in this run: C01."), name
-        assert says(box(page, anchor), "Expected: holds (proved)") and says(page, "Does not hold")
-
-
-#: What is edited, and what the build says.
-MOVES = {
-    # The status stays, on a weaker basis.
-    ('identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)', 'agreement("a square", factor, 2)'):
-        "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)",
-    # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
-    ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)",
-    ("value=2 + 1", "value=2"): "E01 changed: expected misprint (exact), found not shown (exact) (a sum: printed:",
-    ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (what came before:",
-    # A call that is written out, but does not run.
-    ('check("B01"', 'if factor > 9: check("B01"'):
-        "B01 changed: expected holds (exact), found not checked (no evidence was recorded)",
-}  # fmt: skip
-
-
-def test_what_moved_is_said_of_status_and_of_basis(tiny):
-    checks, more = CHECKS, MORE
-    for old, new in MOVES:
-        assert (checks + more).count(old) == 1
-        checks, more = checks.replace(old, new), more.replace(old, new)
-    tiny.write("01-one", TEXT, "#p\nfactor = 2", FIGURE, checks, more)
-    done = tiny.build("--only", "01")
-    assert done.returncode == 1
-    assert [said for said in MOVES.values() if f"01-one: {said}" not in done.stderr] == []
-    assert done.stderr.count(" changed: ") == len(MOVES) and "Traceback" not in done.stderr
-    # Other parameters may move a claim, and say so.
-    done = tiny.build("--only", "01", "-p", "factor=3")
-    assert done.returncode == 0 and "with these parameters:" in done.stderr and "C01 changed" in done.stderr
-
-
-def test_a_chapter_that_stops_names_the_claims_it_leaves_unchecked(tiny):
-    for cells, said in (([CHECKS, "1 / 0", MORE], "ZeroDivisionError"),
-                        ([CHECKS, CHECKS, MORE], "C01 was checked twice in one run")):  # fmt: skip
-        tiny.write("01-one", TEXT, "#p\nfactor = 2", FIGURE, *cells)
-        message = tiny.refused("--only", "01")
-        assert said in message and "01-one: not checked in this run: C01, C02, C03, E01, B01" in message
-
 
 # --- the catalogue --------------------------------------------------------------------------------------------------
 
@@ -626,3 +312,17 @@ def test_the_file_has_one_line_for_a_claim_whatever_its_words(project):
                        "stands figure says rests_on chapter").split()  # fmt: skip
     assert line == ["C01", "p", 'a, "b"', "holds (exact)", NOT_SHOWN, "exact", *[""] * 3, "result", *[""] * 4,
                     "off by one", "", "", "01-one"]  # fmt: skip
+
+
+def test_a_box_follows_its_cell_and_replaces_one_that_only_checks():
+    def ran(id, source, *names):
+        outputs = [{"output_type": "display_data", "data": {}, "metadata": {"crowder": {"kind": "claim", "name": name}}}
+                   for name in names]  # fmt: skip
+        return {"cell_type": "code", "id": id, "metadata": {}, "source": source, "outputs": outputs}
+
+    cells = [ran("a", 'n = 3\ncheck("C01")', "C01"), ran("b", 'check("C02")\ncheck("E01", most=6);', "C02", "E01"),
+             ran("c", "n")]  # fmt: skip
+    made = to_myst({"cells": cells}, "01-one", "results")["cells"]
+    assert [cell["id"] for cell in made] == ["a", "a-claims", "b-claims", "c"]
+    assert [re.findall(r"\{verdict\} (\w+)", cell["source"]) for cell in made] == [[], ["C01"], ["C02", "E01"], []]
+    assert made[0]["outputs"] == [] and cells[0]["outputs"]  # the notebook is as it was

@@ -1,11 +1,16 @@
 """The rendered book as a reader meets it: in a browser, from a folder, on a phone, without a network.
 
-The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a folder of pages that is there already.
+The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a folder of pages that is there already. A
+page takes a while to open, so each is opened once, and all that one opening can show is looked at together.
 """
 
+import csv
 import os
 import re
+import tomllib
 from base64 import b64decode
+from collections import defaultdict
+from fnmatch import fnmatch
 from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
@@ -15,14 +20,21 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from barriers import barriers
+from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
+from book.reports import about
+
 ROOT = Path(__file__).resolve().parents[3]
-NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in NOTEBOOKS]
-REFERENCE = ("notation", "run", "api", "about", "bibliography")
-OTHERS = [f"book/pages/{name}" for name in REFERENCE]
-PAGES = ["book/pages/index", "book/pages/paper", *CHAPTERS, *OTHERS]
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
+PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+#: The numbered chapters, which tell the story; appendices and the reference are looked up.
+STORY = [
+    chapter["file"]
+    for part in TOC["parts"]
+    if part.get("caption") in ("The paper", "Beyond it", "Use it")
+    for chapter in part["chapters"]
+]
 
 # The article's text without code, where braces and colons are at home.
 PROSE = """article => {
@@ -68,15 +80,16 @@ def pages(html):
 
 def test_every_chapter_has_its_page(html):
     # A pipeline that publishes an empty folder stays green unless somebody looks.
+    notebooks = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "notebooks").rglob("*.ipynb")]
+    assert set(notebooks) == {name for name in PAGES if name.startswith("notebooks/")} and len(STORY) >= 15
     for name in PAGES:
         assert (html / f"{name}.html").stat().st_size > 5_000, name
-    listed = [c["file"] for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"] for c in part["chapters"]]
-    assert sorted(["book/pages/index", *listed]) == sorted(PAGES)
 
 
-def test_no_link_is_dead(html, pages):
+def test_no_link_is_dead_and_nothing_is_loaded_from_elsewhere(html, pages):
     dead = []
     for name, page in pages.items():
+        dead += [f"{name}: {link} (another host)" for link in page.outside]
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
@@ -92,58 +105,304 @@ def test_no_link_is_dead(html, pages):
     assert dead == []
 
 
-def test_nothing_is_loaded_from_elsewhere(pages):
-    assert {name: page.outside for name, page in pages.items() if page.outside} == {}
-
-
-def test_every_image_says_what_it_shows(pages):
+def test_images_say_what_they_show_and_pages_name_their_language(pages):
     for name, page in pages.items():
-        for image in page.images:
-            assert image.get("alt", "").strip(), f"{name}: {image.get('src')}"
+        assert [image.get("src") for image in page.images if not image.get("alt", "").strip()] == [], name
+    assert {pages[f"{name}.html"].language for name in PAGES} == {"en"}
 
 
-def test_pages_name_their_language(pages):
+def test_pages_and_site_are_light(html, pages):
+    """No page over 400 kB, or over 2 MB with its pictures; the whole site under 32 MB."""
+    for name, page in pages.items():
+        weight = (html / name).stat().st_size
+        assert weight < 400_000, f"{name}: {weight:,} bytes"
+        pictures = {unquote(urlsplit(image["src"]).path) for image in page.images}
+        weight += sum(((html / name).parent / picture).resolve().stat().st_size for picture in pictures)
+        assert weight < 2_000_000, f"{name}: {weight:,} bytes"
+    site = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
+    assert site < 32_000_000, f"{site:,} bytes"
+
+
+def test_every_static_file_has_an_owner_whose_licence_lies_beside_the_pages(html):
+    patterns = [pattern for part in about.components() for pattern in part["files"]]
+    static = [p.relative_to(html / "_static").as_posix() for p in (html / "_static").rglob("*") if p.is_file()]
+    ours = {path.name for path in (ROOT / "book" / "static").iterdir()}
+    others = [name for name in static if name not in ours and not name.startswith("previews/")]
+    assert len(static) > 30 and [name for name in others if not any(fnmatch(name, p) for p in patterns)] == []
+    # A pattern that fits nothing is about a file that is gone.
+    assert [p for p in patterns if not any(fnmatch(n, p) for n in static)] == []
+    texts = {path.stem: path.read_text() for path in (html / "licences").iterdir()}
+    assert texts.keys() == {name for part in about.components() if about.text_of(name := part["package"])}
+    assert len(texts) >= 10
+    for words in ("Permission is hereby granted", "Redistribution and use in source and binary forms"):
+        assert any(words in text for text in texts.values())
+    page = (html / "book" / "pages" / "about.html").read_text()
+    assert all(f'href="../../licences/{name}.txt"' in page for name in texts)
+
+
+def test_the_foot_names_version_and_date(html):
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     for name in PAGES:
-        assert pages[f"{name}.html"].language == "en"
+        foot = (html / f"{name}.html").read_text(encoding="utf-8").partition('class="colophon"')[2]
+        foot = " ".join(re.sub("<[^>]*>", " ", foot).split())
+        assert re.search(rf"Asking the crowd, version {re.escape(version)}\b.* 20\d\d-\d\d-\d\d\. By the crowder", foot)
+
+
+# --- formulas and fonts -------------------------------------------------------------------------------------------
+
+
+def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
+    """Every formula is MathML in the file itself; no TeX is left for a script to set."""
+    formulas, letters = 0, set()
+    for path in html.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search("mathjax", re.sub("<article.*?</article>", "", text, flags=re.DOTALL), re.IGNORECASE), path
+        words = re.sub(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
+        assert not re.search(r"\\[(\[]|\\[a-z]{2,}|\$\$", words), path
+        for element in re.findall("<math.*?</math>", text, re.DOTALL):
+            assert "\\" not in element and "merror" not in element, path
+            letters |= {*unescape(re.sub("<[^>]*>", "", element))}
+            formulas += 1
+        displayed = len(re.findall(r'<div class="(?:[^"]* )?math[ "]', text))
+        assert displayed == text.count('<math display="block"'), path
+    assert formulas > 3000
+    sheet = (html / "_static" / "fonts.css").read_text()
+    font = TTFont(BytesIO(b64decode(re.search(r'"Maths";[^}]*base64,([^)]*)', sheet)[1])))
+    assert "MATH" in font
+    assert {letter for letter in letters - {"\n"} if ord(letter) not in font.getBestCmap()} == set()
+
+
+def test_no_punctuation_is_left_alone_after_a_formula(html):
+    alone = []
+    for name in PAGES:
+        article = (html / f"{name}.html").read_text(encoding="utf-8").partition("<article")[2]
+        for found in re.finditer(r"<math>(?:(?!</math>).)*</math>[,.;:!?)]", article, re.DOTALL):
+            if not re.search(r'<span class="together">[^<]*$', article[: found.start()]):
+                alone.append(f"{name}: {found[0][-60:]}")
+        alone += [f"{name}: {text[:40]}" for text in re.findall(r"<p>\s*([,.;:!?)](?!\w)[^<]*)", article)]
+    assert alone == []
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------
+
+#: Columns that together tell which setting a row is about, under all the names that the chapters use.
+SETTINGS = {"model", "ε", "ordering", "n", "k", "m", "p", "sizes", "clusters", "shape", "function", "rounded"}
+#: Columns of numbers that a setting determines, whoever computes them.
+DETERMINED = {"exact": "exact", "printed": "printed", "published": "printed", "corrected": "corrected"}
+
+
+def plain(value):
+    """A setting as text: 0.25 for 1/4, dist1 for Dist-1."""
+    top, _, bottom = value.partition("/")
+    try:
+        return f"{float(top) / float(bottom or 1):.9g}"
+    except ValueError:
+        return value.lower().replace("-", "")
+
+
+def differing(tables):
+    """Settings with two values for what they determine, among tables (name -> lines of CSV)."""
+    found = defaultdict(dict)
+    for name, lines in tables.items():
+        rows = list(csv.DictReader([lines[0].replace("epsilon", "ε"), *lines[1:]])) if lines else []
+        keys = [tuple(sorted((c, plain(v)) for c, v in row.items() if c in SETTINGS)) for row in rows]
+        if not rows or "ordering" not in dict(keys[0]) or len(set(keys)) < len(keys):
+            continue  # of which ordering is not said, or rows of one setting differ in something else
+        for key, row in zip(keys, rows, strict=True):
+            for column, value in row.items():
+                if column in DETERMINED and value:
+                    found[(DETERMINED[column], *key)][name] = float(value)
+    wide = {key: values for key, values in found.items() if max(values.values()) - min(values.values())
+            > 1e-6 * max(map(abs, values.values()))}  # fmt: skip
+    return wide, sum(len(values) > 1 for values in found.values())
+
+
+def test_the_numbers_of_one_setting_are_the_same_in_all_tables(html):
+    shown = [path for path in html.glob("_downloads/*/*.csv") if path.stem[:4] in ("fig-", "tab-")]
+    wide, compared = differing({path.stem: path.read_text(encoding="utf-8").splitlines() for path in shown})
+    assert wide == {} and compared >= 9
+
+
+def test_a_number_that_differs_between_tables_is_found():
+    one = ["model,ε,ordering,exact,simulated", "Dist-1,1/4,edge,6828.2,6830", "Dist-1,1/4,node,6253.6,6251"]
+    # Another order and another writing of the setting, and a simulation of its own.
+    same = ["ordering,mean,epsilon,model,exact", "node,6240,0.25,dist1,6253.6000001", "edge,6833,0.25,dist1,6828.2"]
+    assert differing({"a": one, "b": same}) == ({}, 2)
+    other = [line.replace("6828.2", "6828.3") for line in same]
+    key = ("exact", ("model", "dist1"), ("ordering", "edge"), ("ε", "0.25"))
+    assert differing({"a": one, "b": other})[0] == {key: {"a": 6828.2, "b": 6828.3}}
+    # Of another setting, or of one that is not said in full, nothing follows.
+    for old, new in (("0.25", "0.2"), ("dist1", "dist2"), ("exact", "exactly"), ("ordering", "way"), ("mean", "n")):
+        assert differing({"a": one, "b": [line.replace(old, new) for line in other]})[0] == {}
+    assert differing({"a": one, "b": [*one, "Dist-1,1/4,edge,7000.0,7000"]})[0] == {}
+
+
+# --- how long it takes to read ------------------------------------------------------------------------------------
+
+MINUTES, TOGETHER, SHOWN = 12, 160, 8
+#: Not seen without a click, or not by the eye at all.
+FOLDED = (
+    "details > :not(summary), details.hide > summary, .toggle:not(.toggle-shown) > :not(.admonition-title, summary), "
+    ".toggle-hidden, .dropdown.admonition > *, .tag_hide-input > .cell_input, .tag_hide-output > .cell_output, "
+    ".cell.tag_hide-cell > *, script, style, .headerlink, annotation, .visually-hidden, .prompt"
+)
+#: Code, and what a cell prints whose code is seen: both are read together, and not counted.
+CODE = ".cell_input, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input) > .cell_output"
+
+
+def reading(html):
+    """Minutes for a page, at 200 words a minute and half a minute an equation; and its figures and tables."""
+    article = BeautifulSoup(html, "lxml").find("article")
+    for part in article.select(FOLDED) + article.select(CODE):
+        part.extract()
+    equations = [part.extract() for part in article.select("div.math")]
+    for formula in article.select("math"):  # a formula within the line is read as one word
+        formula.replace_with(" x ")
+    words = sum(bool(re.search(r"[^\W_]", word)) for word in article.get_text(" ").split())
+    return words / 200 + len(equations) / 2, len(article.select("figure, table"))
+
+
+def test_no_chapter_is_long_and_all_are_read_in_an_afternoon(html):
+    found = {name: reading((html / f"{name}.html").read_text(encoding="utf-8")) for name in STORY}
+    assert {name: minutes for name, (minutes, _) in found.items() if minutes > MINUTES} == {}
+    assert sum(minutes for minutes, _ in found.values()) <= TOGETHER
+    assert {name: shown for name, (_, shown) in found.items() if shown > SHOWN} == {}
+
+
+def test_what_is_folded_or_code_is_not_counted():
+    words = "One two three. " * 10
+    folded = f"<details class='proof'><summary>Proof</summary><p>{words}</p></details>"
+    code = f"<div class='cell tag_hide-input'><div class='cell_input'><pre>{words}</pre></div></div>"
+    output = "<div class='cell_output'>c <div class='math'>x</div></div>"
+    printed = f"<div class='cell'><div class='cell_input'>a</div>{output}</div>"
+    page = f"<article><p>{words}</p>{folded}{code}{printed}<div class='math'>x</div><figure></figure></article>"
+    assert reading(page) == (31 / 200 + 0.5, 1)
 
 
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
+#: A figure's text, drawn as outlines: letters are drawn at 100 points and scaled down.
+_SIZE = re.compile(r"scale\((0\.\d+) -0\.\d+\)")
+WIDE = """all => all.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
+#: The share of the first paragraph and of the first figure that is on the first screen, 900 pixels high.
+SEEN = """() => {
+    const share = e => {
+        if (!e) return 0;
+        const {top, bottom, height} = e.getBoundingClientRect();
+        return Math.max(0, Math.min(bottom, 900) - Math.max(top, 0)) / height;
+    };
+    const words = [...document.querySelectorAll('article h1 ~ p, article h1 ~ section > p')];
+    const figures = [...document.querySelectorAll('article :is(img.drawn, .interactive, .explorer)')];
+    return [share(words.find(e => e.innerText.length > 60)),
+            share(figures.find(e => e.offsetParent && e.getBoundingClientRect().height > 40))];
+}"""
+# What scrolls can be reached by keyboard.
+UNREACHABLE = """() => [...document.querySelectorAll('.pst-scrollable-table-container, div.math, article pre')]
+    .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0).length === 0"""
 
-# A page takes a while to open: all that one opening can show is looked at together.
-@pytest.mark.parametrize("name", PAGES)
+
+def smallest_text(svg):
+    """The size of the smallest text of a figure, in pixels, at its natural size; and its natural width."""
+    sizes = [100 * float(size) for size in _SIZE.findall(svg)]
+    return min(sizes, default=99) * 4 / 3, float(re.search(r'<svg [^>]*?\bwidth="([\d.]+)pt"', svg)[1]) * 4 / 3
+
+
+def test_the_smallest_text_of_a_figure_is_found():
+    svg = '<svg width="75pt"><g transform="translate(1 2) scale(0.12 -0.12)"/><g transform="scale(0.09 -0.09)"/></svg>'
+    assert smallest_text(svg) == (pytest.approx(12), 100)
+
+
+@pytest.mark.parametrize("name", [*PAGES, "book/pages/api/crowder.edge_ordering", "book/pages/api/crowder.Resolution"])
 def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     page, trouble = visit(name)
-    assert trouble == []
+    page.wait_for_load_state("load")
     assert page.locator("article h1").count() == 1
     assert page.evaluate("document.fonts.check('1em Maths')")
     # Nothing moves once it is drawn. (A busy machine may draw a page before it has read all of it, but not every time.)
     moved = page.evaluate("window.shift") and min(visit(name)[0].evaluate("window.shift") for _ in range(3))
     assert moved == 0
+    if name in STORY:  # a chapter opens with its result
+        words, figure = page.evaluate(SEEN)
+        assert words == 1 and figure >= 0.6
     # Markup that nobody turned into anything reads like this.
     text = page.locator("article").evaluate(PROSE)
     for remnant in ("{numref}", "{cite", "{ref}", "{prf:ref}", "{eq}", "{claim}", ":::", "$$"):
         assert remnant not in text
-    page.set_viewport_size({"width": 390, "height": 844})  # a phone
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("article .cell_input pre").evaluate_all(WIDE) == []  # no line of code is cut off
+    page.set_viewport_size({"width": 390, "height": 844})
+    legible_on_a_phone(page)
     page.set_viewport_size({"width": 1280, "height": 900})
     assert barriers(page) == []
     page.emulate_media(color_scheme="dark")  # as when the reader's system changes in the evening
     legible_in_the_dark(page)
+    assert trouble == []
+
+
+def legible_on_a_phone(page):
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    small = []
+    for source, width in page.locator("article figure img.drawn").evaluate_all(
+        """all => all.filter(e => e.checkVisibility())
+            .map(e => [decodeURIComponent(new URL(e.src).pathname), e.offsetWidth])"""
+    ):
+        pixels, natural = smallest_text(Path(source).read_text(encoding="utf-8"))
+        if pixels * width / natural < 10.95:
+            small.append(f"{Path(source).name}: {pixels * width / natural:.1f}")
+    assert small == []
+    page.wait_for_function(UNREACHABLE, timeout=3000)
 
 
 def legible_in_the_dark(page):
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'", timeout=5000)
     figures = page.locator("img.drawn")
     assert figures.count() == page.locator("article img").count()
-    if not page.url.endswith("pages/index.html"):  # whose figure stands in a layout of its own
-        assert figures.count() == page.locator("article figure img").count()
     styles = figures.evaluate_all(
         "all => all.map(e => [getComputedStyle(e).filter, getComputedStyle(e).backgroundColor, e.naturalWidth])"
     )
     for style, ground, width in styles:
         assert "invert(1)" in style and ground == "rgba(0, 0, 0, 0)" and width > 0
     assert barriers(page, contrast_only=True) == []
+
+
+def test_a_chapter_is_set_in_fonts_of_its_own_with_lines_of_seventy_characters(visit):
+    page, _ = visit("notebooks/05-edge-ordering")
+    for face in ("Serif", "Sans", "Code"):
+        assert page.evaluate(f"document.fonts.check('16px \"Companion {face}\"')")
+    look = "e => [getComputedStyle(e).fontFamily, parseFloat(getComputedStyle(e).fontSize)]"
+    text, size = page.locator("article section > p").first.evaluate(look)
+    code, _ = page.locator("article pre").first.evaluate(look)
+    assert "Companion Serif" in text and "Companion Code" in code and size >= 17
+    sizes = [page.locator(f"article {level}").first.evaluate(look)[1] for level in ("h1", "h2")]
+    assert sizes[0] > 1.3 * sizes[1] > 1.6 * size
+    # Without formulas, whose letters are not in the text as they are shown.
+    longest = page.locator("article p").evaluate_all("""all => {
+        const lengths = [];
+        for (const p of all) {
+            if (p.querySelector('math, code') || !p.matches('section > p') || p.innerText.length < 250) continue;
+            const range = document.createRange();
+            range.selectNodeContents(p);
+            const lines = new Set([...range.getClientRects()].map(r => Math.round(r.bottom / 10)));
+            lengths.push(p.innerText.length / lines.size);
+        }
+        return lengths;
+    }""")
+    assert longest and 55 <= max(longest) <= 85
+
+
+def test_a_folded_proof_opens_by_keyboard_and_on_paper(visit):
+    page, _ = visit("notebooks/05-edge-ordering")
+    proof = page.locator("details.proof").first
+    inside = proof.locator("> :not(summary)").first
+    assert not inside.is_visible()
+    proof.locator("summary").press("Enter")
+    assert inside.is_visible()
+    proof.locator("summary").press("Enter")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert inside.is_visible()
+    page.emulate_media(media="print")
+    for gone in (".bd-sidebar-primary", ".bd-header-article", "details.hide", ".prev-next-footer"):
+        assert not page.locator(gone).first.is_visible(), gone
 
 
 @pytest.mark.parametrize(
@@ -164,38 +423,17 @@ def test_search_finds_a_statement_by_its_name(visit, html, words, hit):
     assert page.locator(":target").count() == 1
 
 
-def test_formulas_are_set_without_a_script(html):
-    """Every formula is MathML in the file itself; no TeX is left for a script to set."""
-    formulas = 0
-    for path in html.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        formulas += text.count("<math")
-        assert not re.search("mathjax", re.sub("<article.*?</article>", "", text, flags=re.DOTALL), re.IGNORECASE), path
-        words = re.sub(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
-        assert not re.search(r"\\[(\[]|\\[a-z]{2,}|\$\$", words), path
-        for element in re.findall("<math.*?</math>", text, re.DOTALL):
-            assert "\\" not in element and "merror" not in element, path
-        displayed = len(re.findall(r'<div class="(?:[^"]* )?math[ "]', text))
-        assert displayed == text.count('<math display="block"'), path
-    assert formulas > 3000
+# --- the API reference --------------------------------------------------------------------------------------------
 
 
-def test_the_font_has_every_letter_of_the_formulas(html):
-    sheet = (html / "_static" / "maths.css").read_text()
-    font = TTFont(BytesIO(b64decode(re.search(r"base64,([^)]*)", sheet)[1])))
-    assert "MATH" in font
-    text = "".join(path.read_text(encoding="utf-8") for path in html.rglob("*.html"))
-    letters = {ord(letter) for letter in unescape(re.sub("<[^>]*>", "", "".join(re.findall("<math.*?</math>", text))))}
-    assert letters - font.getBestCmap().keys() <= {ord("\n")}
-
-
-def test_pages_and_site_are_light(html, pages):
-    """No page over 400 kB, or over 2 MB with its pictures; the whole site under 32 MB."""
-    for name, page in pages.items():
-        assert (html / name).stat().st_size < 400_000, name
-        pictures = {unquote(urlsplit(image["src"]).path) for image in page.images}
-        weight = (html / name).stat().st_size
-        weight += sum(((html / name).parent / picture).resolve().stat().st_size for picture in pictures)
-        assert weight < 2_000_000, f"{name}: {weight:,} bytes"
-    site = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
-    assert site < 32_000_000, f"{site:,} bytes"
+def test_a_public_name_has_a_page_with_signature_example_related_names_and_code(html):
+    listed = re.findall(r"^   ([\w.]+)$", (ROOT / "book" / "pages" / "api.md").read_text(), re.MULTILINE)
+    assert len(listed) == len(set(listed)) > 50
+    for name in listed:
+        page = (html / "book" / "pages" / "api" / f"crowder.{name}.html").read_text(encoding="utf-8")
+        assert f'id="crowder.{name}"' in page and "&gt;&gt;&gt; " in page and "See also" in page, name
+        assert re.search(r'href="(?:\.\./)+_modules/crowder/[\w/]+\.html#[\w.]+"><span class="viewcode-link">', page), (
+            name
+        )
+    page = (html / "book" / "pages" / "api" / "crowder.L.html").read_text(encoding="utf-8")
+    assert 'href="crowder.L_symbolic.html#crowder.L_symbolic"' in page

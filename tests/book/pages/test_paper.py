@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from needing import missing
-from tiny_book import TinyBook
 
 from book.build.chapters import BuildError
 from book.reports.ledger import read_declared, read_paper
-from book.reports.reading_time import fill, of_page
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = read_paper(ROOT / "book" / "data" / "claims.yml")
@@ -141,62 +139,3 @@ def test_the_figure_of_the_first_page_is_drawn_by_its_chapter():
     (place,) = re.findall(r"^```\{shown\} (\S+)$", INDEX, re.MULTILINE)
     slug, _, name = place.partition("#")
     assert f'"{name}"' in chapter(slug)
-
-
-GLUED = "#p\nsize = 5\nshare = 0.5\nfrom book.companion.results import glue\nglue(area=1234.56, word='five')"
-
-
-@pytest.fixture
-def tiny(tmp_path):
-    book = TinyBook(tmp_path / "project")
-    book.write("02-two", "# Two", GLUED)
-    return book
-
-
-def front(book, text):
-    (book.root / "book" / "pages" / "index.md").write_text(f"# Tiny\n\n{text}\n")
-    return book.build()
-
-
-def test_results_of_chapters_on_another_page(tiny):
-    done = front(
-        tiny,
-        "Area {found}`02-two#area:,.1f`, word {found}`02-two#word`; {minutes}`notebooks/0*` minutes.\n\n"
-        "```{shown} 01-one#fig-b\nA *caption*.\n```",
-    )
-    assert done.returncode == 0, done.stderr
-    page = tiny.page("book/pages/index")
-    assert re.sub("<[^>]+>", "", page).count("Area 1,234.6, word five; 1 minutes.") == 1
-    assert re.search(
-        r'<a [^>]*href="../../notebooks/01-one.html#fig-b"><img alt="A &quot;line&quot;: b." class="drawn"', page
-    )
-    assert "A <em>caption</em>." in page
-
-
-def test_what_no_chapter_has_stops_the_build(tiny):
-    tiny.claims(
-        "paper: {Somewhere: {Theorem 1: {claims: [C01], chapter: 01-one}, Theorem 2: {says: Two., chapter: 09-nine},"
-        " Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}}}"
-    )
-    wrong = {
-        "{found}`02-two#volume`": "chapter 02-two names no number volume",
-        "{found}`03-three#area`": "chapter 03-three names no number area",
-        "{found}`02-two#word:.2f`": "02-two#word:.2f: Unknown format code",
-        "```{shown} 01-one#fig-z\n```": "no chapter shows 01-one#fig-z",
-        "```{paper} Nowhere\n```": "claims.yml has no section Nowhere",
-        "```{paper} Somewhere\n```": "Theorem 1: the ledger has not all of C01",
-    }
-    done = front(tiny, "\n\n".join(wrong))
-    assert done.returncode == 1
-    found = ["there is no chapter 09-nine", "undefined label: 'fig-z'", *wrong.values()]
-    assert [message for message in found if message not in done.stderr] == []
-
-
-def test_minutes_are_those_of_the_pages(tmp_path):
-    words = "word " * 1000
-    (tmp_path / "index.html").write_text('<p>1 <span data-minutes="a* b">0</span>, <span data-minutes="b">0</span></p>')
-    for name in ("a1", "a2", "b"):
-        (tmp_path / f"{name}.html").write_text(f"<article>{words}</article>")
-    fill(tmp_path, "index")
-    assert re.findall(r">(\d+)</span>", (tmp_path / "index.html").read_text()) == ["15", "5"]
-    assert of_page(f"<article>{words}</article>").minutes == 5

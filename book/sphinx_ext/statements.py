@@ -1,4 +1,4 @@
-"""Name statements so that the paper's numbers and ours cannot be confused.
+"""Titles and numbers of statements and chapters, with the paper's numbers and ours kept apart; and folded proofs.
 
 ::
 
@@ -11,8 +11,13 @@
     :nonumber:
     :::                            exactly this title; {prf:ref}`thm-b` reads "Theorem 2 of the paper"
 
+    :::{prf:proof}
+    :class: dropdown
+    :::                            folded without a script; it opens where a link leads into it
+
 Only what the paper numbers, too, is a *companion* to it: definitions, examples and algorithms of the paper have no
-numbers, so "Definition 2.1" cannot be mistaken.
+numbers, so "Definition 2.1" cannot be mistaken. Chapters and appendices have the number of their file, "8" or "A2", in
+titles, in the navigation and in front of all other numbers.
 """
 
 from __future__ import annotations
@@ -22,9 +27,12 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.util import logging
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles as Collector
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, get_node_number, unenumerable_node, visit_enumerable_node
 from sphinx_proof.proof_type import PROOF_TYPES
+
+from book.build.chapters import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +45,6 @@ _OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b|[A-Z][^{}$*(]*?(?= \(
 def title_of(kind: str, number: str) -> str:
     """The title of a numbered statement.
 
-    Examples
-    --------
     >>> title_of("theorem", "5.2"), title_of("definition", "2.1")
     ('Companion Theorem 5.2', 'Definition 2.1')
     """
@@ -48,8 +54,6 @@ def title_of(kind: str, number: str) -> str:
 def name_of(title: str) -> str | None:
     """What a statement of the paper is called, the beginning of its title; None if it is not one of the paper's.
 
-    Examples
-    --------
     >>> name_of("Theorem 2 of the paper (edge ordering)"), name_of("Equation (1) of the paper"), name_of("A tree")
     ('Theorem 2 of the paper', 'Equation (1) of the paper', None)
     >>> name_of("Without similarities (the paper, section *Lower bound*)")
@@ -85,7 +89,6 @@ def _naming(directive: type) -> type:
             self.env.proof_list[statement["label"]]["name"] = name
             return made
 
-    Named.__name__, Named.__doc__ = directive.__name__, directive.__doc__
     return Named
 
 
@@ -120,10 +123,44 @@ def leave_unnumbered(self: Any, node: nodes.Element) -> None:
     self.body.append("</div>")
 
 
+def fold(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Fold the proofs of the class `dropdown`, with the word "Proof" in the line that is always there."""
+    for proof in list(doctree.findall(nodes.admonition)):
+        if "proof" not in proof["classes"]:
+            continue
+        proof["ids"] = []  # the same on every proof
+        if "dropdown" in proof["classes"]:
+            first = next(iter(proof.findall(nodes.Text)), nodes.Text(""))
+            if found := re.match(r"Proof\.\s+", first):
+                first.parent.replace(first, nodes.Text(first[found.end() :]))
+            start = nodes.raw("", '<details class="proof"><summary>Proof</summary>', format="html")
+            parent, end = proof.parent, nodes.raw("", "</details>", format="html")
+            place = parent.index(proof)
+            # Not by `replace_self`, which gives the first of them the classes of the proof, and so a box of its own.
+            parent[place : place + 1] = [start, *proof.children, end]
+
+
+def number_by_file(collector: Collector, env: Any) -> list[str]:
+    """Let Sphinx count, in each part from 1, and put the number of the file in the first place."""
+    changed = _count(collector, env)
+    for page, numbers in env.toc_secnumbers.items():
+        if name := number_of(page.rpartition("/")[2]):
+            numbers |= {anchor: (name, *counted[1:]) for anchor, counted in numbers.items() if counted}
+            for node in (env.titles[page], *env.tocs[page].findall(nodes.reference)):
+                if node.get("secnumber"):
+                    node["secnumber"] = [name, *node["secnumber"][1:]]
+    return changed
+
+
+_count = Collector.assign_section_numbers
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.setup_extension("sphinx_proof")
     app.add_domain(NamedDomain, override=True)
     for kind in PROOF_TYPES:
         app.add_node(NODE_TYPES[kind], override=True, html=(visit_enumerable_node, leave_numbered))
     app.add_node(unenumerable_node, override=True, html=(visit_enumerable_node, leave_unnumbered))
+    app.connect("doctree-resolved", fold)
+    Collector.assign_section_numbers = number_by_file  # before Sphinx numbers the figures by section
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -74,31 +74,20 @@ def visit_display(self: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-# What would stand alone at the start of a line after a formula, or at the end of one before it.
-_AFTER = re.compile(r"^[^\s\u2014]{1,12}(?=\s|$)|^[,.;:!?)\]\u2019\u201d]+")
-_BEFORE = re.compile(r"[(\[\u2018\u201c\u00b1\u2248<>=-]+$")
+# A formula within a line, with what would otherwise stand alone at the end of the line before or the start of the next.
+_WITHIN = re.compile(
+    r"[(\[\u2018\u201c\u00b1\u2248=-]*<math>(?:(?!</math>).)*</math>(?:[^\s<\u2014]{1,12}(?=[\s<])|[,.;:!?)\]\u2019\u201d]+)",
+    re.DOTALL,
+)
 
 
-def keep_together(app: Any, doctree: nodes.document, docname: str) -> None:
+def keep_together(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Keep each formula within a line on one line with the punctuation around it."""
-    for formula in list(doctree.findall(nodes.math)):
-        parent, place = formula.parent, formula.parent.index(formula)
-        before = parent[place - 1] if place else None
-        after = parent[place + 1] if place + 1 < len(parent) else None
-        head = _BEFORE.search(before) if isinstance(before, nodes.Text) else None
-        tail = _AFTER.search(after) if isinstance(after, nodes.Text) else None
-        if head or tail:
-            together = nodes.inline(classes=["together"])
-            if head:
-                parent[place - 1] = nodes.Text(before[: head.start()])
-                together += nodes.Text(head[0])
-            if tail:
-                parent[place + 1] = nodes.Text(after[tail.end() :])
-            parent[place] = together
-            together += [formula, *([nodes.Text(tail[0])] if tail else [])]
+    if "body" in context:
+        context["body"] = _WITHIN.sub(r'<span class="together">\g<0></span>', context["body"])
 
 
 def setup(app: Any) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
-    app.connect("doctree-resolved", keep_together, priority=900)  # once the terms of the glossary are found
+    app.connect("html-page-context", keep_together)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,121 @@
+"""Formulas become MathML when the book is built: what TeX means, and nothing that the converter did not understand."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from fontTools.ttLib import TTFont
+from math_core import LatexError
+
+from book.sphinx_ext import fonts, formulas
+from book.sphinx_ext.formulas import to_mathml
+
+
+@pytest.mark.parametrize(
+    ("tex", "element"),
+    [
+        (r"\frac12", "<mfrac>"),
+        (r"\sqrt{2}", "<msqrt>"),
+        (r"\tbinom k2", 'linethickness="0"'),
+        (r"\sum_{i<j}", "<munder>"),
+        (r"\begin{cases} a & b \\ c & d \end{cases}", "<mtable"),
+        (r"\hat L", 'accent="true"'),
+        ("P'", "′"),
+    ],
+)
+def test_a_formula_is_one_element(tex, element):
+    made = to_mathml(tex, display=True)
+    assert made.startswith('<math display="block">') and made.endswith("</math>") and element in made
+
+
+@pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{1}{2", r"\left( x", r"\begin{nosuch} x \end{nosuch}"])
+def test_what_is_not_understood_is_refused(tex):
+    with pytest.raises(LatexError):
+        to_mathml(tex, display=False)
+
+
+def test_space_between_rows_is_not_printed():
+    made = to_mathml(r"\begin{aligned} a &= b \\[2ex] c &= d \end{aligned}", display=True)
+    assert made == to_mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", display=True)
+    assert "ex]" not in made
+
+
+def test_a_large_delimiter_with_an_exponent_stays_large():
+    """A browser enlarges it only at the end of a row of its own."""
+    made = to_mathml(r"\bigl(x\bigr)^2 + \bigl(y\bigr)_2", display=False)
+    assert len(re.findall(r'<m(?:sup|sub)><mrow><mo form="postfix" minsize="1.2em"[^>]*>\)</mo></mrow>', made)) == 2
+
+
+def test_a_sum_goes_on_in_the_next_row():
+    made = to_mathml(r"\begin{aligned} a = {} & b \\ & + c - d \end{aligned}", display=True)
+    assert made.count('<mo form="infix">+</mo>') == 1 and "<mo>−</mo>" in made
+
+
+class Translator(SimpleNamespace):
+    """As much of Sphinx's translator as a formula needs."""
+
+    def __init__(self):
+        super().__init__(body=[], builder=SimpleNamespace(current_docname="notebooks/01-one"))
+
+    def starttag(self, node, tag, CLASS):
+        return f'<{tag} class="{CLASS}">'
+
+
+def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        formulas.log, "warning", lambda text, *values, **more: said.append((text % values, more["location"]))
+    )
+    translator = Translator()
+    with pytest.raises(nodes.SkipNode):
+        formulas.visit_inline(translator, nodes.math("", r"x < \nosuchcommand"))
+    ((text, (page, _)),) = said
+    assert r"x < \nosuchcommand" in text and page == "notebooks/01-one"
+    assert translator.body == [r"<code>x &lt; \nosuchcommand</code>"]
+
+
+def test_an_environment_of_its_own_is_a_warning(monkeypatch):
+    """It would be numbered, beside the numbers of the book."""
+    said = []
+    monkeypatch.setattr(formulas.log, "warning", lambda text, *values, **_: said.append(text))
+    with pytest.raises(nodes.SkipNode):
+        formulas.visit_display(
+            Translator(), nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None)
+        )
+    assert len(said) == 1 and "$$" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("so ", ", and", "x,"),
+        ("is (", ") or", "(x)"),
+        ("the ", "th record", "xth"),
+        ("all ", "-sets.", "x-sets."),
+        ("“", "”.", "“x”."),
+        ("so ", " holds", None),
+        ("so ", "", None),
+    ],
+)
+def test_a_formula_stays_with_the_punctuation_around_it(before, after, kept):
+    def shown(body):
+        context = {"body": body}
+        formulas.keep_together(None, "page", "", context, None)
+        assert re.sub("</?span[^>]*>", "", context["body"]) == body  # nothing is lost
+        return re.findall('<span class="together">(.*?)</span>', context["body"])
+
+    formula = "<math><mi>x</mi></math>"
+    assert shown(f"<p>{before}{formula}{after}</p>") == ([kept.replace("x", formula)] if kept else [])
+    assert len(shown(f"<p>{formula}, {formula}–{formula}.</p>")) == 3  # side by side, in order
+    assert shown(f'<div class="math"><math display="block">{formula[6:]}.</div>') == []
+
+
+def test_the_fonts_have_their_letters_and_are_named_as_their_licence_asks():
+    for file, (family, *_) in fonts.FACES.items():
+        face = TTFont(fonts.FONTS / file)
+        letters = "xaZ09+−=≤∑∫√(){}[]′ϵΓ𝑥𝜖→" if family == "Maths" else "aZ09éőßε–“”×−≤≥→"
+        assert {*map(ord, letters)} <= face.getBestCmap().keys(), file
+        assert family == "Maths" or (face["name"].getBestFamilyName() == family and "Source" not in family)
+    sheet = fonts.sheet()
+    assert sheet.count("@font-face") == len(fonts.FACES) and "http" not in sheet and len(sheet) < 500_000

@@ -1,0 +1,689 @@
+"""Claims, statements, numbers and figures as a reader meets them, on the pages of one tiny book.
+
+It is built once: it has claims of every status, titles of every kind, an appendix, printed numbers and the page that
+follows the paper.
+"""
+
+import csv
+import re
+import shutil
+from html import unescape
+from itertools import pairwise
+
+import pytest
+from barriers import barriers
+from tiny_book import FIGURE, ROOT, TinyBook
+
+DECLARED = """
+claims:
+  C01:
+    place: Section $1$
+    statement: A square $x^2$ it is.
+    status: holds
+    basis: proved
+    proof: 01-one#a-square
+    prose: that it is one
+    touches: [Dist-1, F_g <= F_r]
+    rests_on: []
+  C02:
+    place: Lemma 2
+    statement: Three are two.
+    status: refuted
+    basis: exact
+    corrected: It is three.
+    affects: whatever counts
+    stands: two
+    touches: []
+    rests_on: [C01]
+  C03: {place: Section 3, statement: As before., status: undecided, stands: all else, touches: [experiments],
+        rests_on: [C01, C02]}
+  E01:
+    place: Lemma 2, its proof
+    statement: Two and one are two.
+    status: misprint
+    basis: exact
+    kind: misprint
+    corrected: They are three.
+    affects: the lemma
+    touches: []
+    about: [C02]
+  B01: {statement: It is so., status: holds, basis: exact}
+paper:
+  Main results:
+    Theorem 1: {claims: [C01], figure: 01-one#fig-a}
+    Lemma 2: {says: Three are two or one., claims: [C02, E01]}
+    Remark: {says: Nothing is claimed., chapter: 02-two}
+    Proof of Lemma 2: {says: It is clear., claims: [C02]}
+    Section 3: {claims: [C03]}
+"""
+CHECKS = """
+import sympy as sp
+from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
+x, count = sp.Symbol("x"), 3
+check("C01", identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1));
+"""
+MORE = """check("C02", counterexample("three records", value=3, relation="at most", printed=2),
+      corrected(agreement("the count", [count] * 2, [3, 3], where="two records")), says="There are $3$ records.")
+check("C03", readings("what came before", {"this": 1, "that": 2}, fits="this", unit="errors"))
+check("E01", counterexample("a sum", value=2 + 1, relation="equal", printed=2),
+      corrected(agreement("the sum", 2 + 1, 3)))
+check("B01", agreement("one", 1, 1))"""
+TEXT = (
+    r"""# One
+
+A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` may. See {eq}`eq-one`, {numref}`fig-a`,
+{prf:ref}`thm-ours`, {numref}`fig-d`, {eq}`eq-a` and {numref}`sec`, after {cite:t}`mazumdar2017first`.
+
+$$x^2 = x \cdot x$$ (eq-one)
+
+(a-square)=
+## A square
+
+:::{prf:theorem} Squares
+:label: thm-one
+
+A square $x^2$ is a square {claim}`C01`.
+:::
+
+"""
+    + "The argument goes on for as many words as an argument needs. " * 4
+    + "\n\n```{tally}\n```"
+)
+ELSEWHERE = (
+    r"""# Two
+
+Squares have a {prf:ref}`thm-one`, an equation {eq}`eq-one`, and {numref}`fig-b`; see {claim}`C02` and {ref}`a-square`.
+
+"""
+    + "There is more to say. " * 300
+)
+STATEMENTS = """# Statements
+
+:::{prf:theorem} A tree with $x^2$
+:label: thm-ours
+Ours.
+:::
+
+:::{prf:theorem} Theorem 2 of the paper (edge *ordering*, $x^2$)
+:label: thm-theirs
+:nonumber:
+Theirs.
+:::
+
+:::{prf:corollary} Corollary 1 of the paper
+:label: cor-theirs
+:nonumber:
+Theirs, too.
+:::
+
+:::{prf:proposition}
+:label: prop-plain
+Without a title.
+:::
+
+:::{prf:definition} A word
+:label: def-ours
+A definition.
+:::
+
+:::{prf:theorem} Another tree
+:label: thm-second
+Ours again.
+:::
+
+:::{prf:proof}
+:class: dropdown
+It grows.
+:::
+
+Read {prf:ref}`thm-ours`, {prf:ref}`thm-theirs`, {prf:ref}`cor-theirs`, {prf:ref}`prop-plain`, {prf:ref}`def-ours`,
+{prf:ref}`thm-second` and {prf:ref}`these words <thm-theirs>`.
+
+$$x^2$$ (eq-a)
+
+(sec)=
+## A section"""
+PAPER = """# The paper, in order
+
+```{tally}
+```
+
+## Main results
+
+```{paper} Main results
+```
+
+## The printed numbers
+
+```{printed}
+```
+
+## What this book adds
+
+```{own}
+```
+"""
+INDEX = """# Tiny
+
+Area {found}`02-two#area:,.1f`, word {found}`02-two#word`.
+
+```{shown} 01-one#fig-b
+A *caption*.
+```
+"""
+NUMBERS = """
+from types import SimpleNamespace
+from book.companion import published
+from book.companion.results import glue, uses
+glue(area=1234.56, word="five")
+uses(SimpleNamespace(name="cora", provenance={"source": "shipped values"}))
+published.compare("counts", {"a": size + 99, "b": 60}, setting="titles alone");
+"""
+GROUPS = """
+counts: {chapter: 02-two, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
+         differ: {b: a slip}}
+"""
+TOC = """format: jb-book
+root: book/pages/index
+parts:
+- numbered: 1
+  chapters: [{file: notebooks/01-one}, {file: notebooks/02-two}]
+- chapters: [{file: book/pages/bibliography}, {file: book/pages/paper}, {file: book/pages/about}]
+- numbered: 2
+  chapters: [{file: notebooks/appendix/A2-more}]
+"""
+NAMES = ("c01", "c02", "e01", "c03", "b01")  # in the order of the paper
+
+
+def first(book, *checks, factor=2):
+    """Write the chapter that checks claims."""
+    book.write("01-one", TEXT, f"#p\nsize = 3\nfactor = {factor}\nseed = 7", FIGURE, *checks, "# The end")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    book = TinyBook(tmp_path_factory.mktemp("pages") / "project")
+    (book.root / "notebooks" / "appendix").mkdir()
+    first(book, CHECKS, "# And\n\nmore.", MORE)
+    book.write("02-two", ELSEWHERE, "#p\nsize = 5\nshare = 0.5", NUMBERS)
+    figure = FIGURE.replace('"ab"', '"cd"').replace("tab-a", "tab-c").replace("fig-b", "fig-d")
+    book.write("appendix/A2-more", STATEMENTS, "#p\nsize = 3", f"#h\n# Drawing\n{figure}")
+    book.claims(DECLARED)
+    for name, text in {"_toc.yml": TOC, "book/data/published.yml": GROUPS, "book/pages/paper.md": PAPER,
+                       "book/pages/index.md": INDEX}.items():  # fmt: skip
+        (book.root / name).write_text(text)
+    shutil.copy(ROOT / "book" / "pages" / "about.md", book.root / "book" / "pages")
+    shutil.copy(ROOT / "book" / "companion" / "published.py", book.root / "book" / "companion")
+    (book.root / "book" / "data" / "measured" / "chapters.csv").write_text(
+        "chapter,seconds,versions\n02-two,1234.4,3 cores; python 3.99\n03-gone,9,3 cores; python 3.99\n"
+    )
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    assert "claims: 1 holds, 1 refuted, 1 undecided\n" in done.stdout
+    assert "printed numbers: 1 agrees; 1 differs, as noted" in done.stdout
+    return book
+
+
+@pytest.fixture(scope="module")
+def html(built):
+    """Where `visit` finds its pages."""
+    return built.out / "html"
+
+
+# --- claims, in the files -----------------------------------------------------------------------------------------
+
+
+def plain(html):
+    return " ".join(re.sub("<[^>]*>", " ", html).split())
+
+
+def box(page, name):
+    """The part of a page from an anchor to the next one of a claim."""
+    start = page.index(f'id="{name}"')
+    ends = [found.start() for found in re.finditer(r'id="claim-|<details class="paper-row|<section|</article>', page)]
+    return page[start : min([end for end in ends if end > start], default=len(page))]
+
+
+def says(page, words):
+    """Whether a part of a page has these words, wherever tags stand."""
+    return words.replace(" ", "") in plain(page).replace(" ", "")
+
+
+def test_a_badge_leads_to_the_evidence_and_the_evidence_to_the_row_of_the_paper(built):
+    page = built.page("notebooks/01-one")
+    for name, looks, words in [
+        ("c01", "status-holds basis-proved", "C01 holds (proved)"),
+        ("c02", "status-refuted basis-exact", "C02 refuted"),
+        ("c03", "status-undecided", "C03 undecided"),
+    ]:  # fmt: skip
+        assert re.search(
+            rf'<span class="verdict {looks}"><a [^>]*href="#claim-{name}"><[^>]*>{re.escape(words)}<', page
+        )
+        assert box(page, f"claim-{name}").count(f'href="../book/pages/paper.html#claim-row-{name}"') == 2
+    assert all(page.count(f'id="claim-{name}"') == 1 for name in NAMES)
+
+
+def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_folded(built):
+    page = built.page("notebooks/01-one")
+    for name, outside, inside in [
+        # Without a sentence of its own, a claim has the words and the figure of what carries it.
+        ("c01", ["C01 holds (proved) A square : 1 identity, difference 0."],
+         ["Claim, Section", "Proved: in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
+        ("c02", ["C02 refuted There are", "What holds: It is three."],
+         ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact: at two records.",
+          "Touches: nothing in the analysis or the experiments.", "three records : printed: at most 2; it is 3",
+          "Instead: the count : equal: 3, 3"]),
+        ("c03", ["What came before : this: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
+        ("e01", ["A sum : printed: equal to 2; it is 3.", "What holds: They are three."],
+         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: the sum : equal: 3"]),
+    ]:  # fmt: skip
+        before, folded = box(page, f"claim-{name}").split("<details", 1)
+        assert "open" not in folded[: folded.index(">")]
+        folded = folded[: folded.index("</details>")]
+        assert "Evidence" in re.search("<summary.*?</summary>", folded, re.DOTALL)[0]
+        for words, part, other in ((outside, before, folded), (inside, folded, before)):
+            for text in words:
+                assert says(part, text) and not says(other, text), (name, text)
+        # What holds instead comes after what is printed.
+        assert "Instead" not in folded or folded.index("printed:") < folded.index("Instead")
+
+
+def test_code_that_only_checks_is_not_on_the_page_but_in_the_notebook(built):
+    page = built.page("notebooks/01-one")
+    code = plain("".join(re.findall(r'<div class="cell_input.*?</pre>', page, re.DOTALL))).replace(" ", "")
+    assert 'check("C01"' in unescape(code)  # that cell imports as well
+    assert "C02" not in code and "E01" not in code
+    (source,) = (built.out / "html" / "_sources" / "notebooks").glob("01-one*")
+    assert r"check(\"E01\"" in source.read_text()
+
+
+def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
+    page = built.page("book/pages/paper")
+    summaries = re.findall(r'<summary class="row-line.*?</summary>', page, re.DOTALL)
+    assert [says(summary, words) for summary, words in zip(
+        summaries, ["Theorem 1 A square", "Lemma 2 Three are two or one. C02 refuted E01 misprint",
+                    "Proof of Lemma 2 It is clear. C02 refuted", "Section 3 As before. C03 undecided",
+                    "Chapter 1 It is so. B01 holds (exact)"], strict=True)] == [True] * 5  # fmt: skip
+    assert not any("<a " in summary for summary in summaries)  # a summary opens, and does nothing else
+    places = [page.index(f'id="claim-row-{name}"') for name in NAMES]  # each claim has one place
+    assert places == sorted(places)
+    for name in NAMES:
+        assert f'href="../../notebooks/01-one.html#claim-{name}"' in box(page, f"claim-row-{name}")
+    for name, words in [
+        ("c01", ["Evidence: A square : 1 identity", "Proved: in A square . In prose only: that it is one.",
+                 "Carries C02 , C03 ."]),
+        ("c02", ["Printed: Three are two.", "What is wrong: There are", "What holds (exact): It is three.",
+                 "Affects: whatever counts", "What stands: two", "Exact: at two records.", "Rests on C01 ."]),
+        ("c03", ["Evidence: What came before", "What stands: all else", "Rests on C01 , C02 ."]),
+        ("e01", ["Lemma 2, its proof", "Printed: Two and", "What holds (exact): They are three.", "Concerns C02 ."]),
+    ]:  # fmt: skip
+        assert [text for text in words if not says(box(page, f"claim-row-{name}"), text)] == []
+    assert not says(box(page, "claim-row-c01"), "Printed")  # the row says it
+    rest = page[page.index('id="paper-proof-of-lemma-2"') :]
+    assert 'href="#claim-row-c02"' in rest[: rest.index("</details>")] and says(rest, "is under Lemma 2")
+    assert says(page, "Nothing is claimed. Chapter 2") and says(page, "Chapter 1 · Fig")
+    assert "Expected" not in page and "claim-changed" not in page
+
+
+def test_the_tally_counts_and_its_counts_are_links(built):
+    for name, start in (("notebooks/01-one", "../book/pages/paper.html?show="), ("book/pages/paper", "?show=")):
+        (counts,) = re.findall(r'<p class="tally">(.*?)</p>', built.page(name), re.DOTALL)
+        assert says(counts, "3 claims of the paper: 1 holds 1 refuted 1 undecided")
+        assert re.findall(r'href="([^"]*)"', counts) == [start + kind for kind in ("holds", "refuted", "undecided")]
+    assert says(built.page("book/pages/paper"), "Show all · amended, with 1 further errata (2) · the book’s own (1)")
+
+
+def test_the_file_has_a_line_a_claim(built):
+    with (built.out / "results" / "full" / "ledger.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["id"], line["expected"], line["status"], line["basis"]) for line in lines] == [
+        ("C01", "holds (proved)", "holds", "proved"), ("C02", "refuted (exact)", "refuted", "exact"),
+        ("C03", "undecided", "undecided", ""), ("E01", "misprint (exact)", "misprint", "exact"),
+        ("B01", "holds (exact)", "holds", "exact"),
+    ]  # fmt: skip
+    assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", "", ""]
+    assert [line["rests_on"] for line in lines] == ["", "C01", "C01 C02", "", ""]
+    assert (lines[1]["corrected"], lines[1]["where"], lines[0]["touches"], lines[1]["says"]) == (
+        "It is three.", "two records", "Dist-1; F_g <= F_r", "There are $3$ records.",
+    )  # fmt: skip
+
+
+# --- statements, numbers, figures -----------------------------------------------------------------------------------
+
+
+def words(markup):
+    return " ".join(re.sub("<[^>]+>", "", re.sub("<math.*?</math>", "M", markup, flags=re.DOTALL)).split())
+
+
+def test_titles_and_references_have_the_number_of_the_file_or_the_name_in_the_paper(built):
+    page = built.page("notebooks/appendix/A2-more")
+    titles = [words(title) for title in re.findall(r'<p class="admonition-title"[^>]*>(.*?)</p>', page, re.DOTALL)]
+    assert titles == [
+        "Companion Theorem A2.1 (A tree with M)",
+        "Theorem 2 of the paper (edge ordering, M)",
+        "Corollary 1 of the paper",
+        "Companion Proposition A2.1",
+        "Definition A2.1 (A word)",
+        "Companion Theorem A2.2 (Another tree)",
+    ]
+    links = re.findall(r'<a class="reference internal" href="#((?:thm|cor|prop|def)-[^"]+)"[^>]*>(.*?)</a>', page)
+    assert [(target, words(text)) for target, text in links] == [
+        ("thm-ours", "Companion Theorem A2.1"),
+        ("thm-theirs", "Theorem 2 of the paper"),
+        ("cor-theirs", "Corollary 1 of the paper"),
+        ("prop-plain", "Companion Proposition A2.1"),
+        ("def-ours", "Definition A2.1"),
+        ("thm-second", "Companion Theorem A2.2"),
+        ("thm-theirs", "these words"),
+    ]
+    assert len(re.findall('id="thm-theirs"', page)) == 1
+    assert re.search(r'<details class="proof"><summary>Proof</summary>\s*(<[^>]+>\s*)*It grows\.', page)
+    for text in ("A2. Statements", "Figure A2.1", "Table A2.1", "(A2.1)", "A2.1. A section",
+                 "Code: Figure A2.1, Figure A2.2, Table A2.1"):  # fmt: skip
+        assert text in words(page), text
+    said = words(built.page("notebooks/01-one"))
+    assert "Figure 1.1, Companion Theorem A2.1, Figure A2.2, (A2.1) and Section A2.1, after" in said
+    assert "A2. Statements" in said and "2. Two" in said  # the navigation
+
+
+def test_results_of_chapters_on_another_page(built):
+    page = built.page("book/pages/index")
+    assert words(page).count("Area 1,234.6, word five.") == 1
+    assert re.search(
+        r'<a [^>]*href="../../notebooks/01-one.html#fig-b"><img alt="A &quot;line&quot;: b." class="drawn"', page
+    )
+    assert "A <em>caption</em>." in page
+
+
+def test_printed_numbers_stand_beside_ours(built):
+    page = plain(built.page("book/pages/paper"))
+    assert "differs: a slip" in page and "within 5 %" in page
+    assert "with titles alone, which the paper leaves open" in page
+    lines = (built.out / "results" / "full" / "printed.csv").read_text().splitlines()
+    assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
+    assert ",titles alone," in lines[1]
+
+
+def test_the_page_about_the_build_names_times_data_and_versions(built):
+    shown = plain(built.page("book/pages/about"))
+    assert "profile full" in shown and "commit not a git checkout" in shown
+    assert "data sets cora (shipped values)" in shown
+    # 1,234.4 seconds, whatever this build took, and none of a chapter that is not in this book.
+    assert "run time in full 21 minutes, of which 02-two 1,234 s (3 cores; python 3.99)" in shown
+    assert re.search(r"versions python 3\.\d+", shown)
+
+
+def test_a_figure_leads_to_its_data_and_names_its_seed(built):
+    page = built.page("notebooks/01-one")
+    caption = re.search(r"<figcaption>.*?</figcaption>", page, re.DOTALL)[0]
+    assert re.search(r'href="\.\./_downloads/\w+/fig-a\.csv"', caption) and "run with seed 7" in words(caption)
+    assert "run with seed" not in words(built.page("notebooks/appendix/A2-more"))
+
+
+# --- builds that must not publish -----------------------------------------------------------------------------------
+
+
+#: What is edited, and what the build says.
+MOVES = {
+    # The status stays, on a weaker basis.
+    ('identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)', 'agreement("a square", factor, 2)'):
+        "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)",
+    # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
+    ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)",
+    ("value=2 + 1", "value=2"): "E01 changed: expected misprint (exact), found not shown (exact) (a sum: printed:",
+    ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (what came before:",
+    # A call that is written out, but does not run.
+    ('check("B01"', 'if factor > 9: check("B01"'):
+        "B01 changed: expected holds (exact), found not checked (no evidence was recorded)",
+}  # fmt: skip
+
+
+def test_what_moved_is_said_of_status_and_of_basis(built, tmp_path):
+    """By name, and the good pages stay; those with the new results lie beside them."""
+    tiny = built.copied(tmp_path / "project")
+    good, checks, more = tiny.page("notebooks/01-one"), CHECKS, MORE
+    for old, new in MOVES:
+        assert (checks + more).count(old) == 1
+        checks, more = checks.replace(old, new), more.replace(old, new)
+    first(tiny, checks, more)
+    tiny.write("02-two", ELSEWHERE, "#p\nsize = 7\nshare = 0.5", NUMBERS)
+    done = tiny.build()
+    assert done.returncode == 1
+    assert [said for said in MOVES.values() if f"01-one: {said}" not in done.stderr] == []
+    assert done.stderr.count(" changed: ") == len(MOVES) and "Traceback" not in done.stderr
+    assert "02-two: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)" in done.stderr
+    assert "counts, b" not in done.stderr
+    assert tiny.page("notebooks/01-one") == good
+    for name, anchor in (("notebooks/01-one", "claim-c01"), ("book/pages/paper", "claim-row-c01")):
+        page = (tiny.out / "changed" / f"{name}.html").read_text()
+        assert says(page, "Changed in this run: C01, C02, C03, E01, B01."), name
+        assert says(box(page, anchor), "Expected: holds (proved)")
+    # Other parameters may move a claim, and say so.
+    first(tiny, CHECKS, MORE)
+    done = tiny.build("--only", "01", "-p", "factor=3")
+    assert done.returncode == 0 and "with these parameters:" in done.stderr
+    assert "C01 changed: expected holds (proved), found not shown (proved) (a square: difference $" in done.stderr
+    # A chapter that stops leaves claims unchecked.
+    first(tiny, CHECKS, "1 / 0", MORE)
+    message = tiny.refused("--only", "01")
+    assert "ZeroDivisionError" in message and "01-one: not checked in this run: C01, C02, C03, E01, B01" in message
+
+
+def test_what_is_not_understood_or_not_there_stops_the_build(built, tmp_path):
+    tiny = built.copied(tmp_path / "project")
+    rows = ("Theorem 1: {claims: [C01, C09], chapter: 01-one}", "Theorem 2: {says: Two., chapter: 09-nine}",
+            "Theorem 3: {says: Three., chapter: 01-one, figure: 01-one#fig-z}")  # fmt: skip
+    tiny.claims(DECLARED.partition("  Main results:")[0] + "\n    ".join(["  Main results:", *rows]))
+    wrong = {
+        "{found}`02-two#volume`": "chapter 02-two names no number volume",
+        "{found}`03-three#area`": "chapter 03-three names no number area",
+        "{found}`02-two#word:.2f`": "02-two#word:.2f: Unknown format code",
+        "```{shown} 01-one#fig-z\n```": "no chapter shows 01-one#fig-z",
+        "```{paper} Nowhere\n```": "claims.yml has no section Nowhere",
+        "{claim}`C77`": "no claim C77 in the ledger",
+        "Here is $x + \\nosuchcommand$.": r"the formula x + \nosuchcommand",
+        ":::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::": "begins with what it is, such as 'Theorem 2 of the paper'",
+    }
+    (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\n" + "\n\n".join(wrong))
+    good = tiny.page("book/pages/index")
+    done = tiny.build()
+    assert done.returncode == 1 and tiny.page("book/pages/index") == good
+    found = [
+        "there is no chapter 09-nine",
+        "undefined label: 'fig-z'",
+        "Theorem 1: the ledger has not all of C01, C09",
+        *wrong.values(),
+    ]
+    assert [message for message in found if message not in done.stderr] == []
+
+
+# --- claims, in a browser -------------------------------------------------------------------------------------------
+
+
+def boxes(page):
+    return [box.bounding_box() for box in page.locator("div.claim").all()]
+
+
+# --- boxes --------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_wide_screen_evidence_stands_in_the_margin_and_on_a_narrow_one_below_the_statement(visit):
+    page, trouble = visit("notebooks/01-one")
+    for width in (1200, 1280, 1600, 1920, 1100, 768, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        text, found = page.locator("#a-square > p").first.bounding_box(), boxes(page)
+        assert len(found) == 5
+        for box in found:
+            if width >= 1200:
+                assert box["x"] >= text["x"] + text["width"] and box["x"] + box["width"] <= width
+            else:
+                assert box["y"] > text["y"] + text["height"] and box["x"] >= text["x"] - 1
+                assert box["x"] + box["width"] <= text["x"] + text["width"] + 1
+        for above, below in pairwise(found):
+            assert above["y"] + above["height"] <= below["y"]  # they do not touch
+        if width >= 1200:  # the text goes on as if they were not there
+            assert page.locator("text=The end").last.bounding_box()["y"] < found[-1]["y"] + found[-1]["height"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The list of contents makes room.
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("#claim-c02").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("document.querySelector('.bd-sidebar-secondary').classList.contains('hide')")
+    assert trouble == []
+
+
+def test_a_box_opens_by_keyboard_in_the_width_of_the_text(visit):
+    page, _ = visit("notebooks/01-one")
+    text = page.locator("#a-square > p").first.bounding_box()
+    before = page.locator("#claim-c02")
+    assert not before.locator(".claim-links").is_visible()
+    before.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert before.locator(".claim-links").is_visible()
+    opened = before.bounding_box()
+    assert opened["x"] == pytest.approx(text["x"], abs=1) and opened["width"] > 0.9 * text["width"]
+    assert barriers(page) == []
+    # On paper there is one line.
+    page.emulate_media(media="print")
+    assert not before.locator("details").is_visible() and before.locator(".claim-says").is_visible()
+    assert before.evaluate("e => getComputedStyle(e).float") == "none"
+
+
+# --- the paper, in order --------------------------------------------------------------------------------------------
+
+ROWS = ["theorem-1", "lemma-2", "remark", "proof-of-lemma-2", "section-3", "own"]
+
+
+def shown(page):
+    return [(row.get_attribute("id") or "own").removeprefix("paper-") for row in page.locator(".paper-row").all()
+            if row.is_visible()]  # fmt: skip
+
+
+def test_the_counts_and_the_choices_select_rows_and_are_in_the_address(visit):
+    page, trouble = visit("book/pages/paper")
+    assert page.evaluate("window.shift") == 0  # the script moves nothing
+    assert shown(page) == ROWS
+    for link, expected in [("1 refuted", ["lemma-2", "proof-of-lemma-2"]), ("amended", ["lemma-2", "proof-of-lemma-2"]),
+                           ("1 undecided", ["section-3"]), ("the book’s own", ["own"]), ("all", ROWS)]:  # fmt: skip
+        page.locator("article").get_by_role("link", name=link).focus()
+        page.keyboard.press("Enter")
+        assert shown(page) == expected
+        assert page.locator("article [aria-current]").all_inner_texts()[0].startswith(link)
+        assert page.locator("h2:visible").count() == (3 if link == "all" else 1)
+        words = page.locator(".paper-shown").inner_text().strip()
+        assert words == ("" if link == "all" else f"({len(expected)} of 6 rows shown)")
+    page.goto(page.url.partition("?")[0] + "?show=refuted")
+    assert shown(page) == ["lemma-2", "proof-of-lemma-2"]
+    page.goto(page.url.partition("?")[0] + "?show=nothing")
+    assert shown(page) == []
+    assert trouble == []
+
+
+def test_a_badge_in_a_chapter_leads_through_the_box_to_the_open_row(visit):
+    page, _ = visit("notebooks/01-one")
+    page.locator("#claim-c02 .claim-says a").click()
+    page.wait_for_url("**/paper.html#claim-row-c02")
+    assert page.locator("#paper-lemma-2").evaluate("e => e.open") and page.locator("#claim-row-c02").is_visible()
+    page.locator("#claim-row-c02").get_by_role("link", name="C01").click()
+    page.wait_for_function("document.querySelector('#paper-theorem-1').open")
+    # What was selected gives way.
+    page.goto(page.url.partition("#")[0] + "?show=undecided#claim-row-e01")
+    page.wait_for_function("document.querySelector('#paper-lemma-2').open")
+    assert page.locator("#claim-row-e01").is_visible()
+
+
+def test_the_open_rows_have_no_barriers(visit):
+    page, _ = visit("book/pages/paper")
+    for row in page.locator("details.paper-row > summary").all():
+        row.click()
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert barriers(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert barriers(page, contrast_only=True) == []
+
+
+def test_without_scripts_every_row_is_listed(browser, html):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((html / "book" / "pages" / "paper.html").as_uri() + "?show=refuted")
+    assert shown(page) == ROWS
+    assert not page.locator(".paper-choices").is_visible()
+    context.close()
+
+
+# --- previews -----------------------------------------------------------------------------------------------------
+
+
+#: A link on a page, and what its preview holds.
+PREVIEWS = {
+    "01-one": {"#equation-eq-one": "math", "#fig-a": "img", "#claim-c02": ".claim-statement",
+               "bibliography.html#": "text=heuristics of"},
+    "02-two": {"01-one.html#thm-one": "math", "01-one.html#equation-eq-one": "math", "01-one.html#fig-b": "img",
+               "01-one.html#claim-c02": "text=Three are two.", "01-one.html#a-square": None},  # a heading
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREVIEWS)
+def test_pointing_at_a_link_shows_what_it_leads_to(visit, name):
+    page, trouble = visit(f"notebooks/{name}")
+    preview = page.locator("#preview")
+    for link, holds in PREVIEWS[name].items():
+        page.locator(f"article p a[href*='{link}']").first.hover()
+        if holds is None:
+            page.wait_for_timeout(600)
+            assert preview.count() == 0
+            continue
+        preview.wait_for()
+        assert preview.locator(holds).first.is_visible()
+        assert preview.locator("a, [id], details").count() == 0  # it is a picture, not a second place
+        if holds == "img":
+            assert preview.locator("img").evaluate("async e => (await e.decode(), e.naturalWidth)") > 0
+        box, window = preview.bounding_box(), page.viewport_size
+        assert box["x"] >= 0 and box["x"] + box["width"] <= window["width"]
+        assert box["y"] >= 0 and box["y"] + box["height"] <= window["height"]
+        page.mouse.move(5, 5)
+        preview.wait_for(state="detached")
+    assert trouble == []
+
+
+def test_a_preview_comes_with_the_focus_and_goes_with_escape(visit):
+    page, trouble = visit("notebooks/02-two")
+    link = page.locator("article p a[href*='#thm-one']")
+    # From the keyboard: the link before it, then on.
+    page.evaluate("document.querySelector('article p').tabIndex = -1; document.querySelector('article p').focus()")
+    while not link.evaluate("e => e === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.locator("#preview").wait_for()
+    assert link.get_attribute("aria-describedby") == "preview"
+    assert page.locator("#preview").get_attribute("role") == "tooltip"
+    assert trouble == []
+    assert barriers(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert barriers(page, contrast_only=True) == []
+    page.keyboard.press("Escape")
+    assert page.locator("#preview").count() == 0 and link.get_attribute("aria-describedby") is None
+
+
+def test_where_one_touches_a_link_is_only_followed(browser, html):
+    context = browser.new_context(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto((html / "notebooks" / "02-two.html").as_uri())
+    page.locator("article p a[href*='#thm-one']").tap()
+    page.wait_for_url("**/01-one.html#thm-one")
+    assert page.locator("#preview").count() == 0
+    context.close()
+
+
+def test_a_reader_who_wants_no_motion_gets_none(browser, html):
+    for motion, expected in (("reduce", "none"), ("no-preference", "preview-in")):
+        context = browser.new_context(reduced_motion=motion)
+        page = context.new_page()
+        page.goto((html / "notebooks" / "02-two.html").as_uri())
+        page.locator("article p a[href*='#thm-one']").hover()
+        page.locator("#preview").wait_for()
+        assert page.locator("#preview").evaluate("e => getComputedStyle(e).animationName") == expected
+        context.close()
