@@ -35,7 +35,7 @@ from crowder.engine import (
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
-from crowder.sorting import EdgeWalk, by_arrival, edge_walk, shuffle_ties
+from crowder.sorting import EdgeWalk, by_arrival, edge_sort, shuffle_ties
 from crowder.validation import Seed
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
@@ -318,18 +318,16 @@ class EdgeOrdering(Ordering):
 
     def __init__(self, similarity: ArrayLike, *, rng: Seed | None = None, ties: str | ArrayLike = "random") -> None:
         super().__init__(similarity)
-        if _random_ties(ties) and isinstance(similarity, Candidates):  # sorted once for all who share it
-            falling, codes = similarity.sorted
-            self._walk: EdgeWalk = EdgeWalk(codes.copy(), np.zeros(1, np.int64))
-            shuffle_ties(falling, self._walk.codes, _generator(rng).random(len(codes)))
-            return
-        values, codes = self._candidates.listed()
-        draws, priority = NONE, NONE
-        if _random_ties(ties):
-            draws = _generator(rng).random(len(values))
-        elif not isinstance(ties, str):
-            priority = _priorities(ties, len(values))
-        self._walk = edge_walk(values, codes, draws, priority)
+        random_ties = _random_ties(ties)
+        if isinstance(ties, str) and isinstance(similarity, Candidates):  # sorted once for all who share it
+            falling, codes = similarity.sorted[0], similarity.sorted[1].copy()
+        else:
+            values, codes = self._candidates.listed()
+            priority = NONE if isinstance(ties, str) else _priorities(ties, len(values))
+            falling, codes = edge_sort(values, codes, priority)
+        if random_ties:
+            shuffle_ties(falling, codes, _generator(rng).random(len(codes)))
+        self._walk = EdgeWalk(codes, np.zeros(1, np.int64))
 
     def next_question(self) -> tuple[int, int] | None:
         codes, at = self._walk
@@ -405,37 +403,21 @@ class NodeOrdering(Ordering):
         random_ties = _random_ties(ties)
         generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
         arrivals = arrival_order(self._candidates, order, generator, random_ties)
-        first, square, partner, value, position = self._earlier_pairs(arrivals, not isinstance(ties, str))
-        if generator is not None and random_ties:
-            priority = generator.random(first[-1])
-        elif isinstance(ties, str):
-            priority = NONE  # ties are then broken by the record's index
-        else:
-            listed = self.n * (self.n - 1) // 2 if self._whole else len(value)
-            priority = _priorities(ties, listed)[position() if self._whole else position]
-        self._walk = node_walk(arrivals, first, square, partner, value, priority)
-
-    @property
-    def _whole(self) -> bool:
-        """Whether one match settles a record: not if records that are placed later may have known matches."""
-        return self._candidates.complete and self._candidates.known is None
-
-    def _earlier_pairs(self, arrivals: np.ndarray, listed: bool) -> Any:
-        """For each arrival, its pairs with earlier ones: where they start, the pairs, their positions in the list
-        (`listed`)."""
-        n = self.n
-        if self._whole:
+        pairs, n = self._candidates, self.n
+        if pairs.complete and pairs.known is None and isinstance(ties, str):
+            # Pairs are read from the square, and one match settles a record. (With known answers, records that are
+            # placed later may have matches.)
             first = np.arange(n + 1) * np.arange(-1, n) // 2
             first[0] = 0
-
-            def position() -> Any:
-                i, j = np.tril_indices(n, -1)
-                low, high = np.minimum(arrivals[i], arrivals[j]), np.maximum(arrivals[i], arrivals[j])
-                return low * (2 * n - low - 1) // 2 + high - low - 1
-
-            return first, self._candidates.square(), np.empty(0, np.int32), NONE, position
-        first, partner, value, position = by_arrival(*self._candidates.listed(), arrivals, listed)
-        return first, np.empty((0, 0)), partner, value, position
+            square, partner, value, position = pairs.square(), np.empty(0, np.int32), NONE, NONE
+        else:
+            square = np.empty((0, 0))
+            first, partner, value, position = by_arrival(*pairs.listed(), arrivals, not isinstance(ties, str))
+        if not isinstance(ties, str):
+            priority = _priorities(ties, len(value))[position]
+        else:  # without priorities, ties are broken by the record's index
+            priority = generator.random(first[-1]) if generator is not None and random_ties else NONE
+        self._walk = node_walk(arrivals, first, square, partner, value, priority)
 
     def next_question(self) -> tuple[int, int] | None:
         return unpacked(node_ask(tuple(self._walk), tuple(self._knowledge)))

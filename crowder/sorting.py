@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_sort", "edge_walk", "shuffle_ties", "square_sums", "sums"]
+__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_sort", "shuffle_ties", "square_sums", "sums"]
 
 
 class EdgeWalk(NamedTuple):
@@ -30,17 +30,6 @@ class EdgeWalk(NamedTuple):
 #: The largest number of bins of the counting sort. Few pairs use fewer, because scanning empty bins dominated small
 #: runs.
 MOST_BINS = 1 << 16
-
-
-@njit(cache=True)
-def edge_walk(values, codes, draws, priority):
-    """Sort pairs by decreasing similarity, ties by increasing `priority`; without priorities, shuffle ties with
-    `draws`.
-    """
-    falling, code = edge_sort(values, codes, priority)
-    if len(draws) > 0:
-        shuffle_ties(falling, code, draws)
-    return EdgeWalk(code, np.zeros(1, np.int64))
 
 
 @njit(cache=True)
