@@ -14,8 +14,8 @@ ALT = {
         "mark on each, far to the left, says where the run stops."
     ),
     "fig-stop-calibration": (
-        "Measured shares against stated ones, both logarithmic, for edge, node and evidence ordering. All lie on "
-        "the dotted diagonal or below it, within their intervals."
+        "Measured shares against stated ones, both logarithmic, for edge, node and evidence ordering. The intervals of "
+        "all points reach the dotted diagonal or lie below it."
     ),
     "fig-stop-rows": (
         "For each row two lines from the full count leftwards. Long for node ordering at large ε and under "
