@@ -23,6 +23,8 @@ def barriers(page, *, contrast_only: bool = False) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(_THIN)
-    options = {"runOnly": {"type": "rule", "values": ["color-contrast"]}} if contrast_only else None
+    options = {"preload": False}  # from a folder, it may not fetch the style sheets
+    if contrast_only:
+        options["runOnly"] = {"type": "rule", "values": ["color-contrast"]}
     found = Axe().run(page, context="article", options=options).response["violations"]
     return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found if v["impact"] in ("critical", "serious")]

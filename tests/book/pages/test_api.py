@@ -13,11 +13,12 @@ PAGE = Path(__file__).resolve().parents[3] / "book" / "pages" / "api.md"
 
 
 def public():
-    """Each public function and class under its shortest name."""
+    """Each public function and class under its shortest name; in a module, that by which it is imported."""
     found = {}
     for name in crowder.__all__:
         thing = getattr(crowder, name)
-        inner = [f"{name}.{one}" for one in thing.__all__] if inspect.ismodule(thing) else [name]
+        home = getattr(thing, "__name__", "").removeprefix("crowder.")
+        inner = [f"{home}.{one}" for one in thing.__all__] if inspect.ismodule(thing) else [name]
         for path in inner:
             value = resolve([crowder], path)
             if inspect.isroutine(value) or inspect.isclass(value):

@@ -482,7 +482,7 @@ def test_what_is_not_understood_or_not_there_stops_the_build(built, tmp_path):
         "```{paper} Nowhere\n```": "claims.yml has no section Nowhere",
         "{claim}`C77`": "no claim C77 in the ledger",
         "Here is $x + \\nosuchcommand$.": r"the formula x + \nosuchcommand",
-        ":::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::": "begins with what it is, such as 'Theorem 2",
+        ":::{prf:theorem} A tree\n:nonumber:\nIt grows.\n:::": "begins with what it is, such as 'Theorem 2 of the pa",
     }
     (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\n" + "\n\n".join(wrong))
     good = tiny.page("book/pages/index")
