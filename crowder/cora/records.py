@@ -1,4 +1,4 @@
-"""The text of cora's records: where it is found or downloaded, and how the file is verified."""
+"""The text of cora's records, which is not part of crowder: where it is found, and how the file is verified."""
 
 from __future__ import annotations
 
@@ -30,17 +30,13 @@ CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
 CORA_VARIABLE = "CROWDER_CORA"
 
 
-def cora_records(path: str | os.PathLike | None = None, *, download: bool = False, url: str = CORA_URL) -> pd.DataFrame:
+def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     """The text of cora's records, its checksum verified: one row a record, every field a string, none missing.
 
     Parameters
     ----------
     path : path, optional
-        The file. By default the path in the environment variable ``CROWDER_CORA``.
-    download : bool
-        Whether, without either, the file may be downloaded, once, into the user's cache by pooch.
-    url : str
-        The address to download it from.
+        The file ``cora.csv``. By default the path in the environment variable ``CROWDER_CORA``.
 
     Returns
     -------
@@ -50,11 +46,9 @@ def cora_records(path: str | os.PathLike | None = None, *, download: bool = Fals
     Raises
     ------
     FileNotFoundError
-        There is no file at the path, or there is no path and downloading is not allowed.
+        There is no file at the path, or no path; the message says where the file can be had.
     ValueError
-        The checksum does not match; a downloaded file is then discarded.
-    OSError
-        The download failed, or the server did not respond for half a minute.
+        The checksum does not match.
 
     See Also
     --------
@@ -69,14 +63,12 @@ def cora_records(path: str | os.PathLike | None = None, *, download: bool = Fals
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.csv'
     """
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
-    if not validation.flag(download, "download") and path is None:
-        raise FileNotFoundError(
-            "the text of cora's records is needed and not part of crowder: pass its path, set "
-            f"{CORA_VARIABLE} to the path of cora.csv, or pass download=True to fetch it from {CORA_URL}"
-        )
     if path is None:
-        path = _download(url)
-    content = Path(validation.path(path, "records")).read_bytes()
+        raise FileNotFoundError(
+            "the text of cora's records is not part of crowder: download it from "
+            f"{CORA_URL}, then pass the path of the file or set {CORA_VARIABLE} to it"
+        )
+    content = Path(validation.path(path)).read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != CORA_SHA256:
         raise ValueError(
@@ -97,14 +89,3 @@ def anonymous_labels(names: Sequence) -> np.ndarray:
     array([0, 1, 0])
     """
     return groups(names)[1].astype(np.int64)
-
-
-def _download(url: str) -> str:
-    import pooch  # imported here, since its progress bar warns in a notebook without widgets
-
-    try:
-        return pooch.retrieve(url, f"sha256:{CORA_SHA256}", fname="cora.csv", path=pooch.os_cache("crowder"))
-    except (OSError, ValueError) as error:  # ValueError: unexpected content, or not an address
-        kind = OSError if isinstance(error, OSError) else ValueError
-        reason = " ".join(str(error).split())
-        raise kind(f"cannot download cora from {url}; pass its path or set {CORA_VARIABLE} ({reason})") from error
