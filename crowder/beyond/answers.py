@@ -33,8 +33,6 @@ class Answers:
 
     Attributes
     ----------
-    n : int
-        The number of records.
     pairs : ndarray of int64, shape (p, 2)
         The pairs i < j about which there are answers, in the order of their first.
     pair : ndarray of int64, shape (v,)
@@ -155,14 +153,6 @@ class Answers:
             If a record is negative or unknown, both are the same, or `said` is none of the above.
         TypeError
             If a record is not a whole number, or the worker is not hashable.
-
-        Examples
-        --------
-        >>> answers = Answers(2)
-        >>> answers.add(0, 2, True)
-        Traceback (most recent call last):
-        ...
-        ValueError: record 2 is unknown: there are n=2 records, 0 to 1; renumber the records or correct n
         """
         if named := [record for record in (i, j) if isinstance(record, str)]:
             raise TypeError(f"a record must be a whole number, not {named[0]!r}; number the records 0, 1, 2, ...")
@@ -191,9 +181,6 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self._votes[0]) + self.n_unsure
-
-    def __repr__(self) -> str:
-        return f"<Answers: {len(self)} about {len(self._index)} pairs of {self.n} records, {len(self._code)} workers>"
 
     @property
     def n(self) -> int:
@@ -248,18 +235,7 @@ def _missing(value: Any) -> bool:
 
 
 def as_vote(said: Any) -> bool | None:
-    """True for "yes", False for "no", None for "unsure".
-
-    Raises
-    ------
-    ValueError
-        If it is none of the forms that `Answers.add` takes.
-
-    Examples
-    --------
-    >>> as_vote("Yes"), as_vote(0), as_vote(None)
-    (True, False, None)
-    """
+    """True for "yes", False for "no", None for "unsure", in any form that `Answers.add` takes; else a ValueError."""
     if said is None or isinstance(said, (bool, np.bool_)):
         return None if said is None else bool(said)
     if isinstance(said, str) and said.strip().lower() in SAID:

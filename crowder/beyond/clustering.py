@@ -228,20 +228,9 @@ def _move_part(evidence, cost, sums, size, labels, least_gain):
 def improve(evidence, cost, labels, order, least_gain=LEAST_GAIN):
     """Change `labels` until moving a record or a part of a cluster, or merging two clusters, gains nothing.
 
-    Parameters
-    ----------
-    evidence : ndarray, shape (n, n)
-        Symmetric; the diagonal is ignored.
-    cost : float
-        c: what each additional cluster gains.
-    labels : ndarray of int64, shape (n,)
-        In 0, ..., n - 1; changed in place.
-    order : ndarray of int64, shape (n,)
-        The order in which records are tried.
-
-    Notes
-    -----
-    Every step increases the log-likelihood, so it ends. O(n²) for each round and O(n) for each record moved.
+    `evidence` is (n, n), symmetric, its diagonal ignored; `cost` is c; `labels`, in 0, ..., n - 1, are changed in
+    place; `order` is that in which records are tried. Every step increases the log-likelihood, so it ends. O(n²) for
+    each round and O(n) for each record moved.
     """
     n = len(labels)
     size, sums = np.zeros(n, np.int64), np.zeros((n, n))

@@ -150,12 +150,7 @@ class ErrorRates:
     def evidence(self, answers: Answers) -> np.ndarray:
         """ln P(votes | match) / P(votes | non-match) of each pair of `answers`, shape (p,), in nats. O(answers).
 
-        It is 0 for a pair with no answer but "unsure".
-
-        Raises
-        ------
-        TypeError
-            If they are not `Answers`.
+        It is 0 for a pair with no answer but "unsure". Answers of another type are a TypeError.
 
         Examples
         --------

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from copy import deepcopy
 from math import exp, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,6 @@ from crowder.beyond.cluster_odds import certainty, closest, log_odds, most_urgen
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
 from crowder.beyond.error_rates import ErrorRates, learn_errors
 from crowder.beyond.revising_ordering import RevisingOrdering
-from crowder.engine import LOW
 from crowder.resolution import by_first_record
 from crowder.validation import Seed
 
@@ -182,9 +181,9 @@ class NoisyOrdering(RevisingOrdering):
             validation.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
         n = self.n
-        values, codes = self._candidates.listed()
+        values, _ = self._candidates.listed()
         self._falling = np.lexsort((self._rng.random(len(values)), -values))
-        self._i, self._j = (codes >> 32)[self._falling], (codes & LOW)[self._falling]  # by falling similarity
+        self._i, self._j = (side[self._falling] for side in np.triu_indices(n, 1))
         self._tied = np.unique(-values[self._falling], return_inverse=True)[1]
         self._rank = np.zeros((n, n), np.int64)
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
@@ -198,8 +197,7 @@ class NoisyOrdering(RevisingOrdering):
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         """The seed, and all settings but `doubt`, which changes no question before the last."""
-        given = self._given
-        settings: list[Any] = [self.votes]
+        given, settings = self._given, [float(self.votes)]
         if given is not None:
             settings += [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
             settings += given.rates_of(given.workers).ravel().tolist()

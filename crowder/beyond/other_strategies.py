@@ -46,10 +46,6 @@ class MemberVotes:
     ValueError
         If the number of votes is not odd and positive.
 
-    Notes
-    -----
-    O(n log n) for a question, plus the pairs that were asked before.
-
     Examples
     --------
     >>> from crowder.oracles import Faulty, Truth
@@ -170,17 +166,12 @@ def control_queries(
     -----
     Source: Galhotra, Firmani, Saha and Srivastava, "Robust Entity Resolution Using Random Graphs", SIGMOD 2018.
 
-    *From the paper:* random control queries between the two sides of every join, in a number that grows with the
-    logarithm of the cluster; the decision by the joint evidence of all answers across; and revisits.
-
-    *Chosen here:* the order (pairs by falling similarity); the demand above; two rates of error instead of one; telling
-    clusters apart early; which pairs are asked (of the smaller side, a record with the fewest answers across, against a
-    random record of the other side); and the form of the revisits. When all pairs have been seen, each record of a
-    cluster C is asked about until it has :math:`\min(|C| - 1, \lceil \beta \log_2 |C| \rceil)` answers inside C, and
-    moves to the cluster with the largest sum of its answers, or is alone if no sum is positive; then all pairs are seen
-    again. This ends when a round neither asks nor moves anything, because each move makes the answers likelier.
-
-    O(n²) clusters are compared in each round; memory O(n²).
+    Theirs are random control queries in a number that grows with the logarithm of the cluster, the decision by all
+    answers across, and revisits. The rest is chosen here: the order; the demand above; two rates of error; telling
+    clusters apart early; that of the smaller side a record with the fewest answers across is asked about. When all
+    pairs have been seen, each record of a cluster C is asked about until it has :math:`\min(|C| - 1, \lceil \beta
+    \log_2 |C| \rceil)` answers inside C, and moves to the cluster with the largest sum of its answers, or is alone if
+    no sum is positive; then all pairs are seen again, until nothing is asked or moved. O(n²) comparisons in each round.
 
     Examples
     --------

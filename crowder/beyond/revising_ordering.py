@@ -24,8 +24,8 @@ __all__ = ["RevisingOrdering"]
 class RevisingOrdering(ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
 
-    A subclass defines `next_question` and `clusters`; a `Journal` of `crowder.practice` takes every one. It stands in a
-    module of its own because the journal should not have to load `NoisyOrdering`.
+    It stands in a module of its own so that a journal (`crowder.practice.Journal`), which takes every subclass, need not load
+    `crowder.beyond.NoisyOrdering`.
 
     Parameters
     ----------
@@ -36,26 +36,6 @@ class RevisingOrdering(ABC):
     ------
     ValueError
         If the similarity is not one of these.
-
-    See Also
-    --------
-    crowder.Ordering : the same for answers that are never doubted.
-
-    Examples
-    --------
-    >>> class AskAll(RevisingOrdering):
-    ...     def next_question(self):
-    ...         open_pairs = np.argwhere(np.triu(self._asked == 0, 1))
-    ...         return tuple(open_pairs[0].tolist()) if len(open_pairs) else None
-    ...
-    ...     @property
-    ...     def clusters(self):
-    ...         said = np.eye(self.n, dtype=bool)
-    ...         for i, j, same, _ in self.answers:
-    ...             said[i, j] = said[j, i] = same
-    ...         return said.argmax(axis=1)
-    >>> AskAll([0.9, 0.5, 0.4]).run(lambda i, j: i + j == 1)
-    array([0, 0, 2])
     """
 
     def __init__(self, similarity: ArrayLike) -> None:
@@ -70,10 +50,7 @@ class RevisingOrdering(ABC):
 
     @abstractmethod
     def next_question(self) -> tuple[int, int] | None:
-        """The pair of records to ask about next, None at the end.
-
-        An unsure answer must count as one that was asked for, so that it does not lead to the same question forever.
-        """
+        """The pair of records to ask about next, None at the end. An unsure answer counts as an answer."""
 
     @property
     @abstractmethod
