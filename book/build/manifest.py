@@ -23,8 +23,8 @@ READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "
 NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("cells", "chapters", "faults", "pages"))
 
 #: The packages that compute or draw; the others only render.
-PACKAGES = ("altair", "joblib", "matplotlib", "numba", "numpy", "pandas", "pooch", "pyyaml", "rapidfuzz", "scipy",
-            "seaborn", "sympy", "tqdm", "vl-convert-python")  # fmt: skip
+PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapidfuzz", "scipy",
+            "seaborn", "sympy", "tqdm")  # fmt: skip
 
 _KEYS = {"fingerprint", "parameters", "seconds", "versions", "commit", "sha256", "results"}
 

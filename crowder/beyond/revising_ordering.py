@@ -24,8 +24,8 @@ __all__ = ["RevisingOrdering"]
 class RevisingOrdering(ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
 
-    It stands in a module of its own so that a journal (`crowder.practice.Journal`), which takes every subclass, need not load
-    `crowder.beyond.NoisyOrdering`.
+    It stands in a module of its own so that a journal (`crowder.practice.Journal`), which takes every subclass, need
+    not load `crowder.beyond.NoisyOrdering`.
 
     Parameters
     ----------
