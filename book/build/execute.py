@@ -138,6 +138,7 @@ class Worker:
             self.process.stdin.flush()
             for line in self.process.stdout:
                 heard.put((self, json.loads(line)))
+        self.process.wait()
         heard.put((self, None))
 
     def note(self, message: dict[str, Any]) -> None:
