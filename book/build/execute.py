@@ -80,6 +80,7 @@ def _execute(job: dict[str, Any], send: Callable, kernels: list[int]) -> dict[st
         return papermill.execute_notebook(
             job["input"], None, parameters=job["parameters"], cwd=job["cwd"], progress_bar=False,
             execution_timeout=job["timeout"], request_save_on_cell_execute=False, config=config,
+            coalesce_streams=True,  # in how many pieces a text arrives depends on how busy the machine is
         )  # fmt: skip
 
     try:
@@ -138,6 +139,7 @@ class Worker:
             self.process.stdin.flush()
             for line in self.process.stdout:
                 heard.put((self, json.loads(line)))
+        self.process.wait()
         heard.put((self, None))
 
     def note(self, message: dict[str, Any]) -> None:

@@ -127,12 +127,14 @@ def test_a_failing_chapter_costs_only_itself_and_the_next_build_executes_what_ha
     assert "new" in (again.out / "executed/full/02-two.ipynb").read_text()
 
     # A parameter is a change for the chapter that has it; both ran with size=4, or not at all.
-    again.write("01-one", "# One", "#p\nname = 'x'", "print(name)")
+    again.write("01-one", "# One", "#p\nname = 'x'", "print(name, end='', flush=True)\nprint(name)")
     again.write("02-two", "# Two", TWO, "import crowder\nsize + share")
     assert "executing 2 of 2 chapters, profile full\n" in again.build().stderr
     done = again.build("-p", "name=y")
     assert "executing 1 of 2 chapters, profile full; the others are up to date" in done.stderr
-    assert re.search(r"<pre>(<span></span>)?y\b", again.page("notebooks/01-one"))
+    assert re.search(r"<pre>(<span></span>)?yy\n", again.page("notebooks/01-one"))
+    executed = json.loads((again.out / "executed" / "full" / "01-one.ipynb").read_text())
+    assert len(executed["cells"][-1]["outputs"]) == 1  # however many pieces it came in
 
     # 01-one is not current any more: it ran with a value of its own.
     done = again.build("--only", "2", "-p", "size=6")
