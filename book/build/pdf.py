@@ -1,6 +1,7 @@
 """Print the pages of the last build with Chromium, as one PDF of the whole book, and link it on the landing page.
 
     python -m book.build.pdf                  _build/html -> _build/html/asking-the-crowd.pdf
+    python -m book.build.pdf --page 14-four-results    one page, as a note for readers who cite it: 14-four-results.pdf
     python -m book.build.pdf --html OTHER     the same for the pages in another folder
 
 The articles of all pages are combined into one page, in the order of the contents. Links between chapters become links
@@ -43,6 +44,11 @@ article h1 { font-size: 17pt; margin: 1.6em 0 0.6em; }
 pre { font-size: 7.4pt; line-height: 1.25; }
 .verdict { white-space: nowrap; }
 """
+#: A single page is printed as a note: without code, and without the boxes of claims, which say where to run it.
+_NOTE = """
+:is(.cell_input, .claim, .in-short, #try-it, .cell_output:not(:has(figure, table))) { display: none !important; }
+.chapter h1 { break-before: auto; margin-top: 0; }
+"""
 _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
 <span class="pageNumber"></span></div>"""
 
@@ -84,7 +90,7 @@ def combine(html: Path, names: list[str]) -> str:
         part["href"] = _beside(names[0], part["href"].partition("?")[0])
         whole.head.append(part.extract())
     style = whole.new_tag("style")
-    style.string = _STYLE
+    style.string = _STYLE + _NOTE * (len(names) == 1)
     whole.head.append(style)
     for name, document in documents.items():
         article = document.select_one("article")
@@ -177,25 +183,33 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--html", type=Path, default=ROOT / "_build" / "html", help="the built pages (default: _build/html)"
     )
-    html = parser.parse_args(argv).html.resolve()
+    parser.add_argument("--page", help="print only this page: the end of its name, such as 14-four-results")
+    args = parser.parse_args(argv)
+    html, names, name = args.html.resolve(), pages(), NAME
+    if args.page is not None:
+        names, name = [page for page in names if page.rpartition("/")[2] == args.page], f"{args.page}.pdf"
     built = (html.parent / ".lock").exists()  # then no build may change the pages meanwhile
     try:
         with folders.build_lock(html.parent) if built else contextlib.nullcontext():
-            _print(html, pages())
+            if not names:
+                raise BuildError(f"the book has no page {args.page!r}; see _toc.yml")
+            _print(html, names, name)
+            if args.page is None:
+                link_from_landing_page(html, names[0])
     except (BuildError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"the PDF is at {html / NAME}")
+    print(f"the PDF is at {html / name}")
     return 0
 
 
-def _print(html: Path, names: list[str]) -> None:
+def _print(html: Path, names: list[str], name: str) -> None:
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         raise BuildError(f"{html} lacks {', '.join(lacking)}; run `make book` first")
     if executable is None:
         raise BuildError("Chromium is needed to print the PDF (Debian: apt install chromium)")
-    source, target = html / ".print.html", html / f".{NAME}"
+    source, target = html / ".print.html", html / f".{name}"
     try:
         source.write_text(combine(html, names), encoding="utf-8")
         try:
@@ -203,11 +217,10 @@ def _print(html: Path, names: list[str]) -> None:
         except Exception as error:  # whatever the browser says
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise BuildError(f"{executable} printed no PDF: {reason}") from None
-        target.replace(html / NAME)
+        target.replace(html / name)
     finally:
         source.unlink(missing_ok=True)
         target.unlink(missing_ok=True)
-    link_from_landing_page(html, names[0])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,15 @@ def test_there_are_faults_of_every_kind_in_every_folder():
     assert len(names) == len(set(names)) >= 40
     assert {fault.kind for fault in FAULTS} >= KINDS
     ours = {f"crowder/{path.parent.name}" for path in (ROOT / "crowder").glob("*/*.py")} - {"crowder/cora"}
-    ours |= {"crowder", "book/companion", "book/build", "book/sphinx_ext", "book/reports", "notebooks", "notebooks/appendix"}
+    ours |= {
+        "crowder",
+        "book/companion",
+        "book/build",
+        "book/sphinx_ext",
+        "book/reports",
+        "notebooks",
+        "notebooks/appendix",
+    }
     assert {"/".join(Path(fault.file).parts[:-1][:2]) for fault in FAULTS} == ours
     # A dozen must be seen by a reader of the book, not by tests alone.
     assert sum(bool(fault.chapters) for fault in FAULTS) >= 12

@@ -90,6 +90,17 @@ def test_identifiers_of_different_pages_do_not_meet_and_folded_code_is_left_out(
     assert "$$" not in whole and "\\pi" not in re.sub("<annotation.*?</annotation>", "", whole)
 
 
+def test_one_page_is_printed_as_a_note_without_code(book):
+    import pikepdf
+
+    before = book.page("book/pages/index")
+    assert run(book, "--page", "02-two").returncode == 0
+    with pikepdf.open(book.out / "html" / "02-two.pdf") as note, note.open_outline() as outline:
+        assert len(note.pages) == 1 and [str(entry.title).split()[-1] for entry in outline.root] == ["Two"]
+    assert book.page("book/pages/index") == before  # which leads to the whole book
+    assert "has no page '03'" in run(book, "--page", "03").stderr
+
+
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
