@@ -21,7 +21,6 @@ from crowder.validation import Seed
 __all__ = [
     "SimilarityModel",
     "StepDensity",
-    "common_steps",
     "dist1",
     "dist2",
     "hellinger2",

@@ -87,6 +87,12 @@ class Resolved(NamedTuple):
     about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their
     entity, and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more
     in 98 %. With learned rates the numbers were similar.
+
+    Examples
+    --------
+    >>> from crowder.beyond import resolve
+    >>> resolve([(0, 1, "yes"), (0, 1, "yes"), (1, 2, "no"), (0, 2, "no")], rng=7).clusters
+    array([0, 0, 1])
     """
 
     clusters: np.ndarray
