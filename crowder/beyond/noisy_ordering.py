@@ -64,7 +64,7 @@ BLOCK, LEAST = 1.3, 1e-4
 class Resolved(NamedTuple):
     """The likeliest clusters given answers, and how sure they are, if the rates of error are right.
 
-    Attributes
+    Parameters
     ----------
     clusters : ndarray of int64, shape (n,)
         The cluster of each record, numbered in order of their first record.
