@@ -29,7 +29,6 @@ from common import arguments, results_folder, versions
 from scipy import sparse
 
 import crowder as cr
-from crowder.datasets import synthetic_candidates
 from crowder.practice.parquet import chunks_from_parquet, write_candidates
 from crowder.practice.stream_ordering import StreamOrdering
 
@@ -40,10 +39,58 @@ CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
 FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
 
 
+def candidates_of(sizes: tuple, pairs: int) -> tuple[sparse.coo_array, np.ndarray]:
+    """All matching pairs of clusters of these sizes and random others, `pairs` in total; and the true labels."""
+    sizes, model, rng = np.array(sizes), cr.dist1(0.25), np.random.default_rng(SEED)
+    n = int(sizes.sum())
+    matching = int((sizes * (sizes - 1) // 2).sum())
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    rng.shuffle(labels)
+    codes = np.concatenate([_inside(labels, sizes), _across(labels, pairs - matching, rng)])
+    codes.sort()
+    i, j = (codes >> 32).astype(np.int32), (codes & (2**32 - 1)).astype(np.int32)
+    del codes
+    match = labels[i] == labels[j]
+    values = np.empty(pairs)
+    values[match] = model.green.sample(matching, rng=rng)
+    values[~match] = model.red.sample(pairs - matching, rng=rng)
+    return sparse.coo_array((values, (i, j)), shape=(n, n)), labels
+
+
+def _inside(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Every pair within a cluster, packed as ``i << 32 | j``."""
+    members = np.argsort(labels, kind="stable")  # cluster after cluster, each in increasing order
+    starts = np.cumsum(sizes) - sizes
+    found = [np.empty(0, np.int64)]
+    for size in np.unique(sizes):
+        rows = members[starts[sizes == size][:, None] + np.arange(size)]
+        a, b = np.triu_indices(size, 1)
+        found.append(((rows[:, a] << 32) | rows[:, b]).ravel())
+    return np.concatenate(found)
+
+
+def _across(labels: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
+    """A uniformly random set of the wanted number of pairs between clusters, packed."""
+    n = len(labels)
+    if n * (n - 1) // 2 <= 4 * wanted + 1000:  # a large share of all pairs: list them
+        i, j = np.triu_indices(n, 1)
+        apart = labels[i] != labels[j]
+        return rng.choice((i[apart] << 32) | j[apart], wanted, replace=False)
+    codes = np.empty(0, np.int64)
+    while (missing := wanted - len(codes)) > 0:
+        i, j = rng.integers(0, n, (2, missing + missing // 4 + 16))
+        apart = labels[i] != labels[j]
+        drawn = (np.minimum(i, j)[apart] << 32) | np.maximum(i, j)[apart]
+        codes = np.concatenate([codes, drawn])
+        codes.sort()
+        codes = codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
+    return codes if len(codes) == wanted else rng.permutation(codes)[:wanted]
+
+
 def make(folder: Path, records: int) -> None:
     """Write the candidate pairs, in both forms, and the true labels."""
     sizes = SIZES * (records // sum(SIZES))
-    similarity, labels = synthetic_candidates(sizes, PAIRS * records, cr.dist1(0.25), rng=SEED)
+    similarity, labels = candidates_of(sizes, PAIRS * records)
     for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
         np.save(folder / f"{name}.npy", column)
     write_candidates(folder / "pairs.parquet", similarity)

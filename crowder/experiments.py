@@ -21,7 +21,7 @@ from crowder.oracles import Truth
 from crowder.orderings import edge_ordering, node_ordering
 from crowder.validation import Seed
 
-__all__ = ["count_questions", "mean_interval", "repeat", "summarise", "sweep"]
+__all__ = ["count_questions", "mean_interval", "repeat", "sweep"]
 
 
 def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any) -> list:
@@ -53,7 +53,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     See Also
     --------
     crowder.experiments.sweep : for several settings.
-    crowder.experiments.summarise : means and intervals.
+    crowder.experiments.mean_interval : means and intervals.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def sweep(
     See Also
     --------
     crowder.experiments.repeat : for one setting.
-    crowder.experiments.summarise : means and intervals.
+    crowder.experiments.mean_interval : means and intervals.
 
     Examples
     --------
@@ -115,58 +115,12 @@ def sweep(
     return pd.DataFrame(rows)
 
 
-def summarise(results: pd.DataFrame, by: list[str], value: str, *, confidence: float = 0.95) -> pd.DataFrame:
-    """Mean, spread and confidence interval of one result for each setting.
-
-    Parameters
-    ----------
-    results : pandas.DataFrame
-        One row for each repetition, as returned by `sweep`.
-    by : list of str
-        Columns that identify the setting; settings keep their order of first appearance.
-    value : str
-        Column to summarise.
-    confidence : float, keyword only
-        Confidence level of Student's t interval for the mean.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, ``n``, ``mean``, ``sd`` (of one repetition), ``low`` and ``high`` (of the mean).
-
-    See Also
-    --------
-    crowder.experiments.mean_interval : the interval of one mean.
-    crowder.experiments.sweep : what it summarises.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"row": ["a", "a", "a"], "x": [1.0, 2.0, 3.0]})
-    >>> summarise(frame, ["row"], "x").round(2)
-      row  n  mean   sd   low  high
-    0   a  3   2.0  1.0 -0.48  4.48
-    """
-    validation.kind(results, pd.DataFrame, "results must be a DataFrame")
-    by = [by] if isinstance(by, str) else list(validation.kind(by, Iterable, "by must be a list of columns"))
-    for name in (*by, value):
-        if name not in results:
-            raise ValueError(f"column {name!r} does not exist; the columns are {', '.join(map(repr, results))}")
-    rows = []
-    # A setting may be None, such as the rule for ties: without dropna=False its rows would be lost.
-    for setting, group in results.groupby(by, sort=False, dropna=False, observed=True):
-        mean, low, high = mean_interval(group[value], confidence=confidence)
-        spread = float(np.std(group[value].to_numpy(np.float64), ddof=1)) if len(group) > 1 else float("nan")
-        rows.append({**dict(zip(by, setting, strict=True)), "n": len(group), "mean": mean, "sd": spread})
-        rows[-1] |= {"low": low, "high": high}
-    return pd.DataFrame(rows)
-
-
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """The mean of independent values, and Student's t interval for it (NaN from a single value).
 
     See Also
     --------
-    crowder.experiments.summarise : for a table of runs.
+    crowder.experiments.sweep : runs to take the mean of.
 
     Examples
     --------

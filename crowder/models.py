@@ -23,10 +23,8 @@ __all__ = [
     "StepDensity",
     "dist1",
     "dist2",
-    "hellinger2",
     "rounded",
     "steps",
-    "total_variation",
     "uniform",
 ]
 
@@ -53,8 +51,6 @@ class StepDensity:
     See Also
     --------
     crowder.SimilarityModel : two densities, within and between clusters.
-    crowder.models.hellinger2 : the squared Hellinger distance of two.
-    crowder.models.total_variation : their total variation distance.
 
     Examples
     --------
@@ -143,40 +139,6 @@ class StepDensity:
         return sum(h * (b ** (order + 1) - a ** (order + 1)) for a, b, h in ends) / (order + 1)
 
 
-def hellinger2(p: StepDensity, q: StepDensity) -> float:
-    r"""Squared Hellinger distance, :math:`\frac12\int(\sqrt p - \sqrt q)^2` (Theorem 1), in [0, 1].
-
-    See Also
-    --------
-    crowder.models.total_variation : the total variation distance.
-    crowder.evidence_bound : a bound that depends on it.
-
-    Examples
-    --------
-    >>> green, red = StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.5, 1), (1.5, 0.5))
-    >>> round(hellinger2(green, red), 6)  # 1 - sqrt(3/4)
-    0.133975
-    """
-    edges, a, b = common_steps(p, q)
-    return float(np.diff(edges) @ (np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
-
-
-def total_variation(p: StepDensity, q: StepDensity) -> float:
-    r"""Total variation distance, :math:`\frac12\int|p - q|`, in [0, 1].
-
-    See Also
-    --------
-    crowder.models.hellinger2 : the squared Hellinger distance.
-
-    Examples
-    --------
-    >>> total_variation(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 1), (1,)))
-    0.25
-    """
-    edges, a, b = common_steps(p, q)
-    return float(np.diff(edges) @ np.abs(a - b) / 2)
-
-
 def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The steps on which both densities are constant: their m + 1 edges, and the m heights of p and of q.
 
@@ -185,8 +147,6 @@ def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray
     >>> common_steps(StepDensity((0, 0.5, 1), (0.5, 1.5)), StepDensity((0, 0.25, 1), (4, 0)))
     (array([0.  , 0.25, 0.5 , 1.  ]), array([0.5, 0.5, 1.5]), array([4., 0., 0.]))
     """
-    for density in (p, q):
-        validation.kind(density, StepDensity, "density must be a StepDensity, such as model.green")
     edges = np.union1d(p._edges, q._edges)
     middle = (edges[1:] + edges[:-1]) / 2
     return edges, p.pdf(middle), q.pdf(middle)
@@ -259,13 +219,15 @@ class SimilarityModel:
 
     @property
     def hellinger2(self) -> float:
-        """Squared Hellinger distance between f_g and f_r."""
-        return hellinger2(self.green, self.red)
+        r"""Squared Hellinger distance, :math:`\frac12\int(\sqrt{f_g} - \sqrt{f_r})^2` (Theorem 1), in [0, 1]."""
+        edges, green, red = common_steps(self.green, self.red)
+        return float(np.diff(edges) @ (np.sqrt(green) - np.sqrt(red)) ** 2 / 2)
 
     @property
     def total_variation(self) -> float:
-        """Total variation distance between f_g and f_r."""
-        return total_variation(self.green, self.red)
+        r"""Total variation distance, :math:`\frac12\int|f_g - f_r|`, in [0, 1]."""
+        edges, green, red = common_steps(self.green, self.red)
+        return float(np.diff(edges) @ np.abs(green - red) / 2)
 
 
 def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:

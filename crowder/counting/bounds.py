@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from crowder import validation
+from crowder.counting.arrival import NODES
 from crowder.counting.expected import log_connected
-from crowder.counting.quadrature import NODES
 from crowder.models import SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 from crowder.theory import L

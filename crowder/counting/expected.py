@@ -16,8 +16,14 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.counting.arrival import nonmatches_at_random, nonmatches_by_expected_size
-from crowder.counting.quadrature import NODES, Step, panels, steps_down
+from crowder.counting.arrival import (
+    NODES,
+    Step,
+    nonmatches_at_random,
+    nonmatches_by_expected_size,
+    panels,
+    steps_down,
+)
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 

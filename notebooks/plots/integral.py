@@ -92,7 +92,6 @@ def twins(runs, distances):
     """Mean questions of both orderings with their intervals, for each model in `TWINS`."""
     shown = {"model": TWINS.values(), "$H^2$": distances}
     for ordering in ("edge", "node"):
-        of_model = cr.experiments.summarise(runs, ["model"], ordering).set_index("model").loc[list(TWINS)]
-        means = of_model[["mean", "high"]].to_numpy()
-        shown[f"{ordering} ordering asks"] = [f"{mean:,.0f} ± {high - mean:,.0f}" for mean, high in means]
+        means = [cr.experiments.mean_interval(runs.loc[runs["model"] == name, ordering]) for name in TWINS]
+        shown[f"{ordering} ordering asks"] = [f"{mean:,.0f} ± {high - mean:,.0f}" for mean, _, high in means]
     return pd.DataFrame(shown)

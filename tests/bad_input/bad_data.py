@@ -76,13 +76,6 @@ TABLE = {
         Row(lambda: people([2], rng=None), ValueError, "pass rng=, a seed or a"),
     ],
     "Synthetic candidate pairs": [
-        Row(lambda: cr.datasets.synthetic_candidates([3, 2], 2, M, rng=7), ValueError, "pairs must"),
-        Row(lambda: cr.datasets.synthetic_candidates([3, 2], 5.5, M, rng=7),
-            TypeError, "the number of candidate pairs must"),
-        Row(lambda: cr.datasets.synthetic_candidates([3, -2], 5, M, rng=7), ValueError, "cluster sizes must"),
-        Row(lambda: cr.datasets.synthetic_candidates([3, 2], 5, M, rng=None), ValueError, "pass rng="),
-        Row(lambda: cr.datasets.synthetic_candidates([3, 2], 5, 0.2, rng=7), TypeError, "model must"),
-        Row(lambda: cr.datasets.synthetic_candidates([2**40], 5, M, rng=7), ValueError, "cluster sizes must"),
     ],
     "Pairs from Parquet files": [
         Row(lambda: next(cr.practice.chunks_from_parquet(new())),

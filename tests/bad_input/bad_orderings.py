@@ -119,7 +119,6 @@ TABLE = {
         Row(lambda: experiments.sweep(lambda rng: {}, 5, 1, rng=7), TypeError, "grid must be a list of mappings"),
         Row(lambda: experiments.sweep(lambda rng: {}, [1, 2], 1, rng=7), TypeError, "grid must contain mappings"),
         Row(lambda: experiments.sweep(lambda rng: {}, [{"repetition": 1}], 1, rng=7), ValueError, "grid must not"),
-        Row(lambda: experiments.summarise(pd.DataFrame({"x": [1]}), ["y"], "x"), ValueError, "column 'y' does not"),
         Row(lambda: experiments.mean_interval([]), ValueError, "values must not be empty"),
         Row(lambda: experiments.mean_interval([[1, 2], [3, 4]]), ValueError, "values must be one-dimensional"),
         Row(lambda: experiments.mean_interval([1, 2], confidence=95), ValueError, "confidence must be in [0, 1], not"),

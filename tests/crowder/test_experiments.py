@@ -1,11 +1,10 @@
 """Repetition and summary: seeds, processes, intervals."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder.experiments import count_questions, mean_interval, repeat, summarise, sweep
+from crowder.experiments import count_questions, mean_interval, repeat, sweep
 
 
 def draw(rng, shift=0):
@@ -40,43 +39,21 @@ def test_a_sweep_is_its_repeats_side_by_side():
     assert set(np.floor(frame["x"])) == {10, 20}
 
 
-def test_summary_of_a_small_table():
-    frame = pd.DataFrame({"row": ["b", "b", "a", "a", "a"], "x": [1.0, 3.0, 2.0, 4.0, 6.0]})
-    got = summarise(frame, ["row"], "x")
-    assert got["row"].tolist() == ["b", "a"]  # as they came
-    assert got["n"].tolist() == [2, 3]
-    assert got["mean"].tolist() == [2.0, 4.0]
-    assert got["sd"].tolist() == pytest.approx([np.sqrt(2), 2.0])
-    # Student's quantiles for 1 and 2 degrees of freedom, from a printed table: 12.706 and 4.303.
-    half = (got["high"] - got["low"]) / 2
-    assert half.tolist() == pytest.approx([12.706 * np.sqrt(2) / np.sqrt(2), 4.303 * 2 / np.sqrt(3)], rel=1e-4)
-
-
-def test_another_confidence_has_its_own_quantile():
-    """From the printed table: Student's t with 2 degrees of freedom is below 0.816 three times in four."""
-    frame = pd.DataFrame({"row": ["a"] * 3, "kind": [1, 1, 1], "x": [2.0, 4.0, 6.0]})
-    row = summarise(frame, ["row", "kind"], "x", confidence=0.5).iloc[0]
-    assert (row["row"], row["kind"], row["n"]) == ("a", 1, 3)
-    assert [row["low"], row["high"]] == pytest.approx([4 - 0.8165 * 2 / 3**0.5, 4 + 0.8165 * 2 / 3**0.5], rel=1e-4)
-    assert mean_interval([2, 4, 6], confidence=0.5) == pytest.approx((4, row["low"], row["high"]))
-    # Nothing said is 95 %.
-    assert mean_interval([2, 4, 6]) == mean_interval([2, 4, 6], confidence=0.95)
+@pytest.mark.parametrize(
+    ("values", "confidence", "quantile"), [([1, 3], 0.95, 12.706), ([2, 4, 6], 0.95, 4.303), ([2, 4, 6], 0.5, 0.8165)]
+)
+def test_interval_of_a_few_values(values, confidence, quantile):
+    """Student's quantiles for 1 and 2 degrees of freedom, from a printed table."""
+    half = quantile * np.std(values, ddof=1) / len(values) ** 0.5
+    mean, low, high = mean_interval(values, confidence=confidence)
+    assert (mean, (low + high) / 2) == pytest.approx((np.mean(values), np.mean(values)), rel=1e-12)
+    assert (high - low) / 2 == pytest.approx(half, rel=1e-4)
+    assert mean_interval(values) == mean_interval(values, confidence=0.95)
 
 
 def test_one_repetition_has_a_mean_and_no_interval():
     mean, low, high = mean_interval([5.0])
     assert mean == 5.0 and np.isnan(low) and np.isnan(high)
-    assert np.isnan(summarise(pd.DataFrame({"row": [1], "x": [5.0]}), ["row"], "x")["sd"][0])
-
-
-def test_a_setting_that_is_none_keeps_its_rows():
-    """pandas leaves such groups out unless it is told not to; ``ties`` is None where no two values are equal."""
-    frame = pd.DataFrame({"ties": [None, "index", None], "x": [1.0, 5.0, 3.0]})
-    rows = summarise(frame, ["ties"], "x")
-    assert rows["n"].tolist() == [2, 1] and rows["mean"].tolist() == [2.0, 5.0] and pd.isna(rows["ties"][0])
-    # A category that no row has is no setting.
-    frame["kind"] = pd.Categorical(["a", "a", "b"], ["a", "b", "c"])
-    assert summarise(frame, ["kind"], "x")["n"].tolist() == [2, 1]
 
 
 def test_intervals_cover_as_often_as_they_say():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from blocked import blocked
 
 import crowder as cr
 
@@ -43,7 +44,7 @@ def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
 
 
 def test_a_sparse_similarity_serves_too(data):
-    similarity, labels = cr.datasets.synthetic_candidates([4, 3, 2], 20, cr.dist1(0.3), rng=7)
+    similarity, labels = blocked([4, 3, 2], 20, cr.dist1(0.3), rng=7)
     result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))
     assert result.recall(labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
 

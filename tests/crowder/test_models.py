@@ -12,7 +12,7 @@ from scipy import integrate, stats
 from shared import step_models
 
 import crowder as cr
-from crowder.models import StepDensity, hellinger2, rounded, steps, total_variation
+from crowder.models import StepDensity, rounded, steps
 
 EPSILONS = [0.001, 0.05, 0.2, 0.37, 0.49]
 
@@ -38,7 +38,7 @@ def test_mean_variance_cdf_and_distances_by_quadrature(model):
             assert density.cdf(x) == pytest.approx(below, abs=1e-12)
     h2 = integral(lambda x: (np.sqrt(g.pdf(x)) - np.sqrt(r.pdf(x))) ** 2 / 2, g, r)
     tv = integral(lambda x: abs(g.pdf(x) - r.pdf(x)) / 2, g, r)
-    assert model.hellinger2 == pytest.approx(h2, abs=1e-12) and hellinger2(g, r) == hellinger2(r, g)
+    assert model.hellinger2 == pytest.approx(h2, abs=1e-12) and cr.SimilarityModel(r, g).hellinger2 == model.hellinger2
     assert model.total_variation == pytest.approx(tv, abs=1e-12)
     assert h2 - 1e-12 <= tv <= np.sqrt(h2 * (2 - h2)) + 1e-12
 
@@ -73,11 +73,15 @@ def test_samples_follow_the_cdf(name):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_distances_of_the_two_models_in_closed_form(epsilon):
     """|f_g - f_r| is 2ε everywhere for Dist-1; 1/(1-ε) on two intervals of length ε for Dist-2."""
-    one, two, flat = cr.dist1(epsilon), cr.dist2(epsilon), cr.uniform().green
+    one, two = cr.dist1(epsilon), cr.dist2(epsilon)
+
+    def from_flat(density):
+        return cr.SimilarityModel(density, cr.uniform().green)
+
     both = np.sqrt(1 + epsilon) + np.sqrt(1 - epsilon)
     found = [one.hellinger2, two.hellinger2, one.total_variation, two.total_variation,
-             hellinger2(one.green, flat), hellinger2(two.red, flat),
-             total_variation(one.green, flat), total_variation(two.green, flat)]  # fmt: skip
+             from_flat(one.green).hellinger2, from_flat(two.red).hellinger2,
+             from_flat(one.green).total_variation, from_flat(two.green).total_variation]  # fmt: skip
     h2, share = 1 - np.sqrt(1 - epsilon**2), epsilon / (1 - epsilon)
     expected = [h2, share, epsilon, share, 1 - both / 2, 1 - np.sqrt(1 - epsilon), epsilon / 2, epsilon]
     assert found == pytest.approx(expected, rel=1e-9)

@@ -8,14 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from blocked import blocked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import squareform
-from scipy.stats import kstest
 
 import crowder as cr
-from crowder.datasets import synthetic_candidates
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 from crowder.sorting import by_arrival
@@ -124,7 +123,7 @@ def test_pairs_by_arrival(n, seed):
 
 def test_expected_sizes_are_sums_to_the_last_bits():
     """Of each of up to 299 similarities 52 bits are added up, none of which is lost on the way."""
-    similarity, _ = synthetic_candidates([3, 2, 1] * 50, 3000, cr.dist2(0.3), rng=1)
+    similarity, _ = blocked([3, 2, 1] * 50, 3000, cr.dist2(0.3), rng=1)
     exact = [Fraction(0)] * 300
     for i, j, w in zip(similarity.row, similarity.col, similarity.data, strict=True):
         exact[i] += Fraction(float(w))
@@ -133,55 +132,3 @@ def test_expected_sizes_are_sums_to_the_last_bits():
     # What is left out of each term is under 2⁻⁵²; the sum, below 16, is then rounded to a multiple of 2⁻⁴⁹.
     assert max(exact) < 16
     assert all(abs(a - Fraction(float(b))) < 310 * 2**-52 for a, b in zip(exact, found, strict=True))
-
-
-@pytest.mark.parametrize("pairs", [600, 2_000, 20_000])  # all listed, or drawn
-def test_blocked_is_what_it_says(pairs):
-    """Each matching pair once, others to make up the number; densities by Kolmogorov and Smirnov at level 1e-5."""
-    sizes = [1, 2, 3, 4, 5, 10] * 8 if pairs < 20_000 else [1, 2, 3, 4, 5, 10] * 40
-    similarity, labels = synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
-    assert sorted(np.unique(labels, return_counts=True)[1]) == sorted(sizes)
-    i, j, w = similarity.row, similarity.col, similarity.data
-    assert len(w) == pairs == len(set(zip(i.tolist(), j.tolist(), strict=True))) and (i < j).all()
-    # In random order, where neighbours are of one cluster once in some ten times, not of one cluster mostly.
-    assert (labels[1:] == labels[:-1]).mean() < 0.2
-    match = labels[i] == labels[j]
-    assert match.sum() == sum(s * (s - 1) // 2 for s in sizes)
-    assert kstest(w[match], cr.dist1(0.4).green.cdf).pvalue > 1e-5
-    assert kstest(w[~match], cr.dist1(0.4).red.cdf).pvalue > 1e-5
-    again, _ = synthetic_candidates(sizes, pairs, cr.dist1(0.4), rng=3)
-    assert (again != similarity).nnz == 0
-
-
-def test_blocked_takes_every_other_pair_alike():
-    """Of 3 + 1 + 1 records there are 7 pairs across clusters; two of them are drawn, each in 2/7 of the runs."""
-    times = np.zeros(7)
-    for seed in range(700):
-        similarity, labels = synthetic_candidates([3, 1, 1], 5, cr.dist1(0.4), rng=seed)
-        assert len(set(zip(similarity.row, similarity.col, strict=True))) == 5  # no pair is drawn twice
-        members = np.argsort(labels, kind="stable")
-        place = np.empty(5, int)
-        place[members] = np.arange(5)
-        across = [(a, b) for a in range(5) for b in range(max(a + 1, 3), 5)]
-        for a, b in zip(place[similarity.row], place[similarity.col], strict=True):
-            if max(a, b) >= 3:
-                times[across.index((min(a, b), max(a, b)))] += 1
-    assert times.sum() == 1400
-    assert abs(times - 200).max() < 5 * np.sqrt(700 * 2 / 7 * 5 / 7)  # five standard deviations
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_blocked_prefers_no_record_when_pairs_are_drawn(seed):
-    """Of 79,800 pairs of lone records 2,000 are drawn one by one, and a few too many: none of the ends is cut off."""
-    similarity, _ = synthetic_candidates([1] * 400, 2000, cr.dist1(0.4), rng=seed)
-    i, j = similarity.row.astype(int), similarity.col.astype(int)
-    place = (i * (2 * 400 - i - 1) // 2 + j - i - 1) / 79_800
-    assert kstest(place, "uniform").pvalue > 1e-4
-    # Each record is in 10 of them on average, a Poisson number nearly.
-    assert abs(np.bincount(np.concatenate([i, j]), minlength=400) - 10).max() < 6 * np.sqrt(10)
-
-
-@pytest.mark.parametrize("pairs", [3, 11])
-def test_blocked_needs_room_for_its_pairs(pairs):
-    with pytest.raises(ValueError, match="pairs must"):
-        synthetic_candidates([3, 2], pairs, cr.dist1(0.4), rng=1)

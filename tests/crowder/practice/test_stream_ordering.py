@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from blocked import blocked as drawn
 
 import crowder as cr
-from crowder.datasets import synthetic_candidates
 from crowder.practice import Journal, StreamOrdering, chunks_from_parquet, write_candidates
 from crowder.practice import parquet as parquet_module
 from crowder.practice import stream_ordering as stream_module
@@ -130,7 +130,7 @@ def test_a_journal_resumes_a_stream_and_knows_another(tmp_path):
 def blocked(tmp_path_factory):
     """40,000 candidate pairs of 2,000 records, similarities rounded so that ties abound; in memory and on disk."""
     pytest.importorskip("duckdb")
-    similarity, labels = synthetic_candidates([1, 2, 3, 4, 10] * 100, 40_000, cr.dist1(0.3), rng=2)
+    similarity, labels = drawn([1, 2, 3, 4, 10] * 100, 40_000, cr.dist1(0.3), rng=2)
     similarity.data = similarity.data.round(2)
     path = tmp_path_factory.mktemp("parquet") / "pairs.parquet"
     assert write_candidates(path, similarity) == 40_000
