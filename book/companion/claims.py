@@ -26,7 +26,6 @@ function               basis                     holds when
 ====================== ========================= ==================================================================
 `identity`             proved                    each difference, with symbols, simplifies to zero
 `inequality`           proved                    each expression is nonnegative for all values of its symbols
-`cases`                exact                     something is true in each case tried
 `agreement`            exact                     values agree to a stated tolerance
 `bounded`              exact                     no value is beyond its limit, over a stated range
 `simulation`           simulated                 no mean is more standard errors off than its limit
@@ -54,7 +53,6 @@ from book.companion.evidence import (
     Evidence,
     agreement,
     bounded,
-    cases,
     counterexample,
     identity,
     inequality,
@@ -63,7 +61,7 @@ from book.companion.evidence import (
 )
 
 __all__ = [
-    "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "bounded", "cases", "check", "corrected",
+    "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "bounded", "check", "corrected",
     "counterexample", "exceeds", "identity", "inequality", "limit", "outcome", "readings", "simulation", "trend",
     "vanishing",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from crowder import validation
 from crowder.validation import is_symbolic
 
 __all__ = [
-    "Evidence", "agreement", "bounded", "cases", "counterexample", "identity", "inequality", "nonempty", "readings",
+    "Evidence", "agreement", "bounded", "counterexample", "identity", "inequality", "nonempty", "readings",
     "vanishing",
 ]  # fmt: skip
 
@@ -81,7 +81,7 @@ def inequality(what: str, *expressions, over: Mapping | None = None, shows: str 
 
     expressions = [validation.expression(one, f"{what}: an inequality") for one in nonempty(expressions, what)]
     if not any(one.free_symbols for one in expressions):
-        raise ValueError(f"{what}: an inequality between numbers is no proof of one for all; use `cases`")
+        raise ValueError(f"{what}: an inequality between numbers is no proof of one for all")
     ranges = {symbol: (over or {}).get(symbol, (0, sp.oo)) for one in expressions for symbol in one.free_symbols}
     real = {symbol: sp.Dummy(symbol.name, real=True, positive=ends[0] >= 0 or None) for symbol, ends in ranges.items()}
     ends = {real[symbol]: tuple(map(sp.sympify, ends)) for symbol, ends in ranges.items()}
@@ -145,20 +145,6 @@ def _sign(factor, ends: dict) -> int:
             return 0
         sign *= signs.pop() ** int(exponent.is_odd if exponent.is_integer else 1)
     return sign
-
-
-def cases(what: str, *truths, where: str, shows: str = "") -> Evidence:
-    """Cases in each of which something is true: exact, but only there.
-
-    `where` says which cases these are, to follow "exact at", such as "all orders of up to four records"; `shows` what
-    they show, for the figure. What is not a truth value, such as NaN or a relation of sympy, does not hold.
-
-    >>> cases("squares", *(n**2 >= n for n in range(5)), where="n up to 4").figure
-    '5 cases'
-    """
-    true = [isinstance(truth, (bool, np.bool_)) and bool(truth) for truth in nonempty(truths, what)]
-    holds = f"case {true.index(False) + 1} of {len(true)} does not hold" if not all(true) else ""
-    return Evidence("exact", what, all(true), holds or _with(shows, _plural(len(true), "case", "cases")), where=where)
 
 
 def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:

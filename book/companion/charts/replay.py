@@ -7,7 +7,7 @@ non-match is a non-match. So an answer settles its own pair and every pair that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations
 from typing import NamedTuple
 
 import pandas as pd
@@ -42,35 +42,29 @@ def steps(run: Resolution) -> list[Step]:
     ((1, 2), False, ((0, 2),))
     """
     n = len(run.clusters)
+    pairs = list(combinations(range(n), 2))
     home = list(range(n))  # the first record of each record's component
-    members = {record: [record] for record in range(n)}
-    apart: dict[int, set[int]] = {record: set() for record in range(n)}
-    pairs, inferred = n * (n - 1) // 2, 0
-    found = [Step(None, None, (), (), _listed(members), 0, 0, pairs)]
+    refused: list[Pair] = []
+    known: dict[Pair, bool] = {}
+    found = [Step(None, None, (), (), _listed(home), 0, 0, len(pairs))]
     for asked, ((i, j), same) in enumerate(zip(run.queries.tolist(), run.answers.tolist(), strict=True), start=1):
-        a, b = sorted((home[i], home[j]))
-        if a == b or b in apart[a]:
-            raise ValueError(f"question {asked}, ({i}, {j}), was already settled")
         pair = (min(i, j), max(i, j))
-        across = _across(members[a], members[b], but=pair)
+        if pair in known:
+            raise ValueError(f"question {asked}, ({i}, {j}), was already settled")
         if same:
-            matches = across
-            # A cluster known to differ from only one of the two now differs from both.
-            reached = [(b, other) for other in apart[a] - apart[b]] + [(a, other) for other in apart[b] - apart[a]]
-            nonmatches = tuple(sorted(p for one, other in reached for p in _across(members[one], members[other])))
-            for record in members[b]:
-                home[record] = a
-            members[a] = sorted(members[a] + members.pop(b))
-            apart[a] |= apart.pop(b)
-            for other in apart[a]:
-                apart[other] = (apart[other] - {b}) | {a}
+            first, second = sorted((home[i], home[j]))
+            home = [first if at == second else at for at in home]
         else:
-            matches, nonmatches = (), across
-            apart[a].add(b)
-            apart[b].add(a)
-        inferred += len(matches) + len(nonmatches)
-        left = pairs - asked - inferred
-        found.append(Step(pair, same, matches, nonmatches, _listed(members), asked, inferred, left))
+            refused.append(pair)
+        apart = {frozenset((home[a], home[b])) for a, b in refused}
+        now = {(a, b): home[a] == home[b] for a, b in pairs
+               if home[a] == home[b] or frozenset((home[a], home[b])) in apart}  # fmt: skip
+        new = {other: match for other, match in now.items() if other not in known and other != pair}
+        known = now
+        matches, nonmatches = (tuple(other for other in new if new[other] == kind) for kind in (True, False))
+        found.append(
+            Step(pair, same, matches, nonmatches, _listed(home), asked, len(now) - asked, len(pairs) - len(now))
+        )
     return found
 
 
@@ -123,10 +117,6 @@ def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None
     )
 
 
-def _across(these: Sequence[int], those: Sequence[int], but: Pair | None = None) -> tuple[Pair, ...]:
-    """The pairs between two components, smaller index first, sorted."""
-    return tuple(sorted(p for i, j in product(these, those) if (p := (min(i, j), max(i, j))) != but))
-
-
-def _listed(members: dict[int, list[int]]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(members[first]) for first in sorted(members))
+def _listed(home: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The components, by the first record of each record's."""
+    return tuple(tuple(record for record, at in enumerate(home) if at == first) for first in sorted(set(home)))

@@ -17,7 +17,6 @@ from book.companion.claims import (
     Evidence,
     agreement,
     bounded,
-    cases,
     check,
     corrected,
     counterexample,
@@ -67,7 +66,6 @@ PAIRS = [
     ("proved", inequality("a root", sp.sqrt(x)), inequality("steps", sp.floor(x) - x / 2, over={x: (0, 3)})),
     ("proved", inequality("logarithm", sp.log(x), over={x: (1, 9)}), inequality("of a sign", sp.sqrt(x - 1))),
     ("exact", identity("numbers", sp.Rational(1, 3) - sp.Rational(2, 6)), identity("numbers", sp.Integer(1))),
-    ("exact", cases("true", True, np.bool_(True), where="h"), cases("one false", True, np.bool_(False), where="h")),
     ("exact", agreement("numbers", [1.0, 2.0], [1.0, 2.1], tolerance=0.11), agreement("off", 2.0, 2.1, tolerance=0.09)),
     ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("rounded", 0.3333, Fraction(1, 3))),
     ("exact", agreement("symbols", 1 / (1 + x), (1 - x) / (1 - x**2)), agreement("other", 1 / (1 + x), 1 - x)),
@@ -124,9 +122,6 @@ def test_evidence_decides_by_itself(kind, good, bad):
         identity("NaN", sp.nan),
         identity("infinite", sp.oo),
         inequality("NaN", x, sp.nan),
-        cases("NaN", NAN, where="h"),
-        cases("a relation that is undecided", x > 1, where="h"),
-        cases("text", "so", where="h"),
         agreement("a tolerance that excludes nothing", 1.0, 2.0, tolerance=INF),
         agreement("a tolerance that is NaN", 1.0, 1.0, tolerance=NAN),
         simulation("a limit that excludes nothing", 7.0, 0.1, 1.0, size=9, limit=INF),
@@ -225,7 +220,6 @@ def test_a_trend_needs_all_of_three_decades():
         (lambda: identity("w"), "w: there is nothing"),
         (lambda: inequality("w"), "w: there is nothing"),
         (lambda: inequality("w", sp.Rational(1, 3)), "w: an inequality between numbers is no proof"),
-        (lambda: cases("w", where="h"), "w: there is nothing"),
         (lambda: limit("w", [], [], 1, within=1), "w: there is nothing"),
         (lambda: limit("w", [1, 10, 100], [1, 1, 1], 1, within=1), "three decades, not 2.00"),
         (lambda: agreement("w", [], []), "w: there is nothing"),
@@ -252,13 +246,10 @@ def test_figures_say_what_was_found():
     assert agreement("w", [1, 2, 3], [1, 2]).figure == "shape (3,) is not (2,)"
     assert agreement("w", [19833, 1 / 3], [19833, 0.5]).figure == "0.333333333333 is not 0.5"
     assert identity("w", x - x, t - t).figure == "2 identities, difference 0"
-    assert cases("w", True, True, where="h", shows="no exception").figure == "no exception (2 cases)"
     assert inequality("w", x, x**2, shows="so").figure == "so (2 inequalities)"
     # What would be shown is shown only when it holds.
-    assert cases("w", True, False, where="h", shows="no exception").figure == "case 2 of 2 does not hold"
     assert inequality("w", x, -x, shows="so").figure == "inequality 2 of 2 is not proved"
     assert identity("w", x - t).figure == "difference $- t + x$"
-    assert cases("w", True, False, False, where="h").figure == "case 2 of 3 does not hold"
     assert exceeds("w", [1, 3], 0.1, size=2000).figure == "least of 2 z = 10.0 (2,000 runs, at least 4)"
     assert readings("w", {"a": 2, "b": 1}, fits="b", unit="z").figure == "b: 1; a: 2 (z)"
     six = readings("w", dict(zip("fedcba", range(6), strict=True)), fits="f", unit="z")
@@ -328,7 +319,6 @@ def test_only_evidence_of_the_right_kind_decides(pieces, found):
 @pytest.mark.parametrize(
     ("piece", "basis"),
     [
-        (cases("a boolean", sp.Rational(1, 1 - sp.Rational(1, 4)) == sp.Rational(4, 3), where="h"), "exact"),
         (identity("arithmetic", sp.Rational(4, 3) - 1 / (1 - sp.Rational(1, 4))), "exact"),  # without symbols
         (bounded("a grid", [1, 2], [1, 3]), "exact"),
         (limit("extrapolated", DECADES, 1 / DECADES, 0, within=1e-3), "trend"),  # however close
@@ -391,7 +381,7 @@ def test_what_does_not_hold_is_recorded_and_raises_nothing(build, shown):
 
 
 def test_what_is_exact_says_where(shown):
-    orders = cases("tried", True, where="all orders of four records")
+    orders = agreement("tried", 1, 1, where="all orders of four records")
     grid, values = bounded("grid", [1, 2], 3), agreement("values", [1, 2], [1, 2], where="two sizes")
     check("C01", orders, grid, values, orders)
     check("C02", agreement("one number", 1, 1))

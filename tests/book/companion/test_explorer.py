@@ -70,20 +70,6 @@ def test_the_grid_has_each_setting_with_its_own_numbers():
         assert {name: row[name] for name in counted.columns[4:]} == explorer.questions(model, sizes)
 
 
-def test_the_counts_are_what_runs_ask():
-    """Compare with simulation: data drawn, questions counted. Five standard errors of 400 runs."""
-    model, sizes, rng = cr.dist1(0.3), [6, 4, 2], np.random.default_rng(7)
-    counted = explorer.questions(model, sizes)
-    asked = {"edge": [], "node": []}
-    for _ in range(400):
-        data = cr.datasets.synthetic(sizes, model, rng=rng)
-        truth = cr.Truth(data.labels)
-        asked["edge"].append(cr.edge_ordering(data.similarity, truth, rng=rng).n_queries)
-        asked["node"].append(cr.node_ordering(data.similarity, truth, rng=rng, order="random").n_queries)
-    for name, runs in asked.items():
-        assert abs(np.mean(runs) - counted[f"{name}, exact"]) < 5 * np.std(runs) / 20
-
-
 def test_near_one_half_only_dist2_comes_down_to_the_least():
     """At ε = 0.48 a similarity of Dist-2 is silent with probability 0.04/0.52, one in thirteen; Dist-1 never proves."""
     sizes = explorer.shaped(48, 4, "equal")

@@ -436,4 +436,4 @@ def test_a_public_name_has_a_page_with_signature_example_related_names_and_code(
             name
         )
     page = (html / "book" / "pages" / "api" / "crowder.L.html").read_text(encoding="utf-8")
-    assert 'href="crowder.L_symbolic.html#crowder.L_symbolic"' in page
+    assert 'href="crowder.edge_bound.html#crowder.edge_bound"' in page
