@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from copy import deepcopy
+from dataclasses import dataclass
 from math import exp, log
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +61,8 @@ PRIOR_PAIRS = 1.0
 BLOCK, LEAST = 1.3, 1e-4
 
 
-class Resolved(NamedTuple):
+@dataclass(frozen=True)
+class Resolved:
     """The likeliest clusters given answers, and how sure they are, if the rates of error are right.
 
     Parameters

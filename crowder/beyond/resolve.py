@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,4 +97,4 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, errors=errors, rng=rng)
     ordering.take(answers)
-    return ordering.resolved._replace(n_answers=len(answers))
+    return replace(ordering.resolved, n_answers=len(answers))
