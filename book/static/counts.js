@@ -6,7 +6,7 @@
 const counts = (function () {
   const NEVER = Math.log(1e-30); // a graph that is disconnected with less than this probability counts as connected
 
-  // --- quadrature (crowder/counting/quadrature.py) ---------------------------------------------------------------
+  // --- quadrature (crowder/counting/arrival.py)    ---------------------------------------------------------------
 
   const rules = new Map();
 
@@ -57,7 +57,7 @@ const counts = (function () {
     return { edges: [0, e, 1 - e, 1], green: [0, h, h], red: [h, h, 0] };
   }
 
-  // The steps from the top down, each with the shares of f_g and f_r above it (`steps_down` in quadrature.py).
+  // The steps from the top down, each with the shares of f_g and f_r above it (`steps_down` in arrival.py).
   function stepsFromTop(model) {
     const found = [], mass = (f) => f.reduce((sum, h, s) => sum + h * (model.edges[s + 1] - model.edges[s]), 0);
     const [greens, reds] = [mass(model.green), mass(model.red)];
