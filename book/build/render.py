@@ -113,6 +113,10 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], *, strict: boo
         for path in html.glob(f"_static/{pattern}"):
             path.unlink()
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # translations of the themes' own texts
+    # Links from code back to its documentation, which miss their places where a name is shown under two modules.
+    for path in (html / "_modules").rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r'<a class="viewcode-back"[^>]*>.*?</a>', "", text), encoding="utf-8")
     # Sphinx's note for incremental builds is not needed here, and differs between clones with the same pages.
     (html / ".buildinfo").unlink(missing_ok=True)
     return html
