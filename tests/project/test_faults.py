@@ -197,10 +197,10 @@ def test_the_page_counts_the_faults_that_were_noticed(tmp_path):
     faults = [plant.Fault(**NOTICED | {"name": name}) for name in ("one-power-less", "left-edge", "no-judge")]
     outcomes = plant.Outcome(("test_x::test_a_law",), ("C11", "B12")), plant.Outcome(hangs=True), plant.Outcome()
     plant.record(tmp_path / "faults.csv", [plant.row(*pair) for pair in zip(faults, outcomes, strict=True)])
-    text = "\n".join(about.faults({"faults": about.rows(tmp_path / "faults.csv")}, ""))
+    text = "\n".join(about.faults({"faults": about._rows(tmp_path / "faults.csv")}, ""))
     assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim" in text
     assert "Not noticed: no-judge." in text and "By kind: ties 3." in text
-    assert about.rows(tmp_path / "none.csv") == []
+    assert about._rows(tmp_path / "none.csv") == []
 
 
 def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_noticed():
