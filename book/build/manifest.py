@@ -20,7 +20,7 @@ from crowder import files
 READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts", "book/data/measured",
         "book/data/published.yml", "requirements.lock")  # fmt: skip
 #: Measurements that only the pages show: `make bench` changes them after every build.
-NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("cells", "chapters", "faults", "pages"))
+NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faults"))
 
 #: The packages that compute or draw; the others only render.
 PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapidfuzz", "scipy",

@@ -199,7 +199,7 @@ def test_dist1_is_half_of_epsilon_from_uniform():
     for epsilon in (F(1, 10), QUARTER, F(2, 5)):
         for model, expected in ((cr.dist1(epsilon), epsilon / 2), (cr.dist2(epsilon), epsilon)):
             for density in (model.green, model.red):
-                assert cr.models.total_variation(density, flat) == pytest.approx(float(expected), abs=1e-14)
+                assert cr.SimilarityModel(density, flat).total_variation == pytest.approx(float(expected), abs=1e-14)
 
 
 def test_dist1_is_a_pair_of_densities_at_one_half():

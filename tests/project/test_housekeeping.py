@@ -193,6 +193,13 @@ def test_the_conda_environment_has_the_versions_of_the_lock():
 # --- files for people and machines --------------------------------------------------------------------------------
 
 
+def test_the_version_is_stated_once_and_for_all():
+    import crowder
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    assert crowder.__version__ == project()["version"] == cited
+
+
 def test_no_file_is_large():
     large = [p.relative_to(ROOT).as_posix() for p in tracked() if p.stat().st_size > 1_500_000]
     assert large == []

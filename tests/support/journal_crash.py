@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
-from crowder.practice import journal
+from crowder.practice.journal import read
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
@@ -50,7 +50,7 @@ def asked(folder: Path) -> list[list[int]]:
 def known(folder: Path) -> list[list[int]]:
     """The pairs whose answers are on disk; none before the journal has come into being."""
     try:
-        return journal.read(folder / "answers.db")[["i", "j"]].to_numpy().tolist()
+        return read(folder / "answers.db")[["i", "j"]].to_numpy().tolist()
     except (FileNotFoundError, ValueError):
         return []
 
@@ -141,7 +141,7 @@ def record(folder: str, kills: str) -> None:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         done = {who: (place / who).stat().st_size if (place / who).exists() else 0 for who in children}
-        stored = journal.read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
+        stored = read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
         runs.append({"done": done, "stored": stored})
     print(json.dumps(runs))
 
@@ -168,7 +168,7 @@ def limited(folder: str) -> None:
     real = {name: getattr(answerfile, name) for name in small}
     vars(answerfile).update(small)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
-    said, count, on_disk = go(), len(questions), len(journal.read(path)) - 2300
+    said, count, on_disk = go(), len(questions), len(read(path)) - 2300
     vars(answerfile).update(real)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     told = {"said": said, "count": count, "on_disk": on_disk, "then": go(), "questions": questions}
@@ -187,7 +187,7 @@ def unwritable(folder: str) -> None:
             cr.practice.Journal(None, Path(folder) / name)
         except OSError as error:
             said[name] = str(error)
-    print(json.dumps({"said": said, "read": len(journal.read(Path(folder) / "old.db"))}))
+    print(json.dumps({"said": said, "read": len(read(Path(folder) / "old.db"))}))
 
 
 if __name__ == "__main__":

@@ -112,9 +112,9 @@ def test_what_is_expected_of_a_run_and_what_builds_it_do_not_change_it(project):
 
 
 def test_versions_and_settings_from_outside_end_it(project, monkeypatch):
-    monkeypatch.setenv("CROWDER_CORA", "/elsewhere/cora.csv")
-    assert not current(project)
-    monkeypatch.delenv("CROWDER_CORA")
+    with monkeypatch.context() as outside:
+        outside.setenv("CROWDER_CORA", "/elsewhere/cora.csv")
+        assert not current(project)
     assert current(project)
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
     assert not current(project)
