@@ -5,7 +5,9 @@ of questions; `Journal` keeps every answer in a file. `StreamOrdering` asks abou
 on disk, after `write_candidates`. The command ``crowder`` does the same without a program.
 """
 
+from crowder.practice.candidates import nearest_pairs
 from crowder.practice.journal import Journal
+from crowder.practice.learned_ordering import LearnedOrdering
 from crowder.practice.parquet import chunks_from_parquet, write_candidates
 from crowder.practice.plan import Plan
 from crowder.practice.record_file import read_records
@@ -13,5 +15,6 @@ from crowder.practice.scored_pairs import from_pairs
 from crowder.practice.stream_ordering import StreamOrdering
 
 __all__ = [
-    "Journal", "Plan", "StreamOrdering", "chunks_from_parquet", "from_pairs", "read_records", "write_candidates",
+    "Journal", "LearnedOrdering", "Plan", "StreamOrdering", "chunks_from_parquet", "from_pairs", "nearest_pairs",
+    "read_records", "write_candidates",
 ]  # fmt: skip

@@ -1,0 +1,220 @@
+"""Candidate pairs of many records: each record's most similar others, by the tf-idf cosine of words and trigrams.
+
+Needs scikit-learn (``pip install 'crowder[practice]'``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numba import njit
+
+from crowder import validation
+from crowder.constraints import constrained
+from crowder.pairs import Candidates
+
+__all__ = ["NearestPairs", "fields_of", "nearest_pairs", "tfidf"]
+
+#: Columns that are not compared unless they are named; similarities are rounded to this many decimals, so that equal
+#: ones tie on every machine; rows whose neighbours are found between two updates of the progress bar.
+NOT_COMPARED, DECIMALS, BATCH = ("id", "label"), 12, 256
+
+#: The search multiplies at most so many pairs of weights (a minute or two); with more, the commonest terms are left
+#: out of the search, though not out of the similarities of the pairs it finds.
+PRODUCTS = 2e10
+
+
+@dataclass(frozen=True)
+class NearestPairs:
+    """The candidate pairs that `nearest_pairs` found. Every ordering takes them as its similarity.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    pairs : ndarray of int64, shape (m, 2)
+        Each candidate pair i < j once, ascending.
+    words, characters : ndarray of float64, shape (m,)
+        Cosines of the tf-idf vectors of words, and of three characters in a row.
+    furthest : ndarray of float64, shape (n,)
+        The similarity of the last neighbour that was kept for each record; 0 if all that share a term were. A match
+        that is less similar than this, for both of its records, is not among the candidates.
+    tables : ndarray of int64, shape (n,), optional
+        The table of each record, if two records of one table never match.
+    """
+
+    n: int
+    pairs: np.ndarray
+    words: np.ndarray
+    characters: np.ndarray
+    furthest: np.ndarray
+    tables: np.ndarray | None = None
+
+    @property
+    def similarity(self) -> np.ndarray:
+        """The mean of the two cosines, shape (m,)."""
+        return (self.words + self.characters) / 2
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The pairs as orderings take them."""
+        found = Candidates(self.n, False, _values=self.similarity, _codes=self.pairs[:, 0] << 32 | self.pairs[:, 1])
+        return found if self.tables is None else constrained(found, tables=self.tables)
+
+
+def nearest_pairs(
+    records: pd.DataFrame,
+    *,
+    fields: Sequence[str] | None = None,
+    table: str | None = None,
+    neighbours: int = 20,
+    progress: bool = False,
+) -> NearestPairs:
+    r"""The pairs of each record and its most similar others.
+
+    The similarity is the mean of two cosines of tf-idf vectors, as scikit-learn's ``TfidfVectorizer`` makes them: of
+    words (``\w+``, in lower case), and of three characters in a row within words, over all fields compared.
+
+    Parameters
+    ----------
+    records : DataFrame
+        A column for each field. A missing value is an empty field, a number is compared as it is written.
+    fields : sequence of str, optional, keyword only
+        Columns to compare; by default all except ``id``, ``label`` and `table`.
+    table : str, optional, keyword only
+        A column that names the table of each record. Two records of one table never match, and are no candidates.
+    neighbours : int, keyword only
+        How many similar records to keep of each, at least 1.
+    progress : bool, keyword only
+        Whether to show a progress bar, if the standard error is a terminal.
+
+    Returns
+    -------
+    NearestPairs
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    See Also
+    --------
+    crowder.practice.LearnedOrdering : asks about these pairs.
+
+    Examples
+    --------
+    >>> names = pd.DataFrame({"name": ["Ann Lee, Oslo", "Anne Lee, Oslo", "Bob Ray, Rome", ""]})
+    >>> found = nearest_pairs(names, neighbours=1)
+    >>> found.pairs.tolist(), found.similarity.round(2).tolist()
+    ([[0, 1]], [0.65])
+    """
+    validation.whole(neighbours, "neighbours", least=1)
+    texts = [" ".join(row).strip() for row in zip(*fields_of(records, fields, table).values(), strict=True)]
+    tables = None if table is None else validation.labels(records[table].astype(str).to_numpy(object), len(records))
+    words, characters = tfidf(texts, "word"), tfidf(texts, "char_wb")
+    n = len(texts)
+    both = np.zeros(n, np.int64) if tables is None else tables
+    found = _search(words, characters, both, tables is not None, neighbours, progress)
+    i, j = np.repeat(np.arange(n), neighbours), found[0].ravel().astype(np.int64)
+    codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
+    pairs = np.column_stack([codes >> 32, codes & 0xFFFFFFFF])
+    cosines = [cosine(matrix, pairs) for matrix in (words, characters)]
+    return NearestPairs(n, pairs, *cosines, found[1][:, -1], tables)
+
+
+def fields_of(records: Any, fields: Sequence[str] | None = None, table: Hashable = None) -> dict[str, list[str]]:
+    """The columns to compare, in lower case, with white space collapsed; a missing value is empty."""
+    validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
+    if table is not None and table not in records:
+        raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
+    names = [name for name in records if name not in (*NOT_COMPARED, table)] if fields is None else list(fields)
+    if not names or any(name not in records for name in names):
+        raise ValueError(f"fields must name columns of the records, {list(records)}, not {names}")
+    absent = {name: records[name].isna().to_numpy() for name in names}
+    return {name: ["" if gone else " ".join(str(value).lower().split())
+                   for value, gone in zip(records[name], absent[name], strict=True)] for name in names}  # fmt: skip
+
+
+def tfidf(texts: Sequence[str], analyzer: str) -> Any:
+    """The (records, terms) matrix of tf-idf weights, rows of length 1, of words ("word") or trigrams ("char_wb")."""
+    from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    options = {"token_pattern": r"\w+"} if analyzer == "word" else {"ngram_range": (3, 3)}
+    try:
+        made = TfidfVectorizer(analyzer=analyzer, **options).fit_transform(texts)
+    except ValueError:  # no record has a term
+        return sparse.csr_array((len(texts), 1))
+    made.sort_indices()
+    return made
+
+
+def cosine(matrix: Any, pairs: np.ndarray) -> np.ndarray:
+    """The inner products of pairs of rows."""
+    parts = [pairs[at : at + (1 << 16)] for at in range(0, len(pairs), 1 << 16)]
+    found = [np.asarray(matrix[part[:, 0]].multiply(matrix[part[:, 1]]).sum(axis=1)).ravel() for part in parts]
+    return np.clip(np.round(np.concatenate([np.empty(0), *found]), DECIMALS), 0.0, 1.0)
+
+
+def _search(words: Any, characters: Any, tables: np.ndarray, across: bool, neighbours: int, progress: bool) -> Any:
+    """For each record, its nearest others and their similarities, (n, neighbours) each; -1 and 0 where there are none.
+
+    Memory: the two matrices twice, and these two results.
+    """
+    from scipy import sparse
+    from tqdm import tqdm
+
+    both = sparse.csr_array(sparse.hstack([words, characters]) / 2)
+    frequency = np.bincount(both.indices, minlength=both.shape[1]).astype(np.float64)
+    order = np.argsort(frequency, kind="stable")
+    rare = np.zeros(len(order), bool)
+    rare[order] = np.cumsum(frequency[order] ** 2) <= PRODUCTS
+    both = both[:, rare]
+    both.sort_indices()
+    by_term = both.tocsc()
+    n = both.shape[0]
+    near, value = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours))
+    room = np.zeros(n), np.zeros(n, np.int32)
+    with tqdm(total=n, desc="candidates", disable=None if progress else True, leave=False) as bar:
+        for start in range(0, n, BATCH):
+            end = min(n, start + BATCH)
+            _nearest(both.indptr, both.indices, both.data, by_term.indptr, by_term.indices, by_term.data,
+                     tables, across, start, end, *room, near, value)  # fmt: skip
+            bar.update(end - start)
+    return near, value
+
+
+@njit(cache=True)
+def _nearest(starts, terms, weights, of_term, records, their, tables, across, start, end, total, met, near, value):
+    """Fill the rows from `start` to `end`: sum the products of weights term by term, and keep the largest sums."""
+    most = near.shape[1]
+    for i in range(start, end):
+        count = 0
+        for p in range(starts[i], starts[i + 1]):
+            for q in range(of_term[terms[p]], of_term[terms[p] + 1]):
+                j = records[q]
+                if total[j] == 0.0:
+                    met[count] = j
+                    count += 1
+                total[j] += weights[p] * their[q]
+        for k in range(count):
+            j = met[k]
+            found = np.round(4 * total[j], 12) / 2
+            total[j] = 0.0
+            at = most
+            if j == i or (across and tables[i] == tables[j]):
+                continue
+            while at > 0 and (near[i, at - 1] < 0 or value[i, at - 1] < found or
+                              (value[i, at - 1] == found and near[i, at - 1] > j)):  # fmt: skip
+                at -= 1
+            if at < most:
+                for move in range(most - 1, at, -1):
+                    near[i, move], value[i, move] = near[i, move - 1], value[i, move - 1]
+                near[i, at], value[i, at] = j, found
