@@ -22,7 +22,7 @@ from nightly import NIGHTLY
 
 from book.build import folders
 from book.companion import crowds
-from crowder.cora.records import CORA_VARIABLE, cora_records
+from crowder.cora import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data"

@@ -81,7 +81,7 @@ class EvidenceOrdering(Ordering):
     See Also
     --------
     crowder.counting.bounds.evidence_bound : the bound of the theorem below.
-    crowder.counting.lower_bounds.question_bound : what every algorithm needs.
+    crowder.counting.bounds.question_bound : what every algorithm needs.
 
     Notes
     -----

@@ -6,27 +6,40 @@ title alone.
 
 >>> [name for name, member in FAMILY.items() if member.on == "author and title"]
 ['jaccard-tokens-author-title', 'jaccard-qgrams-author-title']
+
+A shipped file (see README.md in `values`) holds no text, only the cluster number of each record and one whole number
+for each pair. This is either the overlap of the two (:func:`crowder.similarity.overlaps`), which determines the
+similarity exactly, or, for a function that is not a ratio of counts, the similarity in units of 10⁻⁴. Records whose
+numbers are all equal form one group, stored once, and a row of the triangle of groups is stored as its difference from
+the row above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["FAMILY", "Member"]
+import numpy as np
+
+from crowder import validation
+from crowder.similarity import COUNTED, groups, ratio, spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "anonymous_labels", "checksum", "cora_records",
+    "file_of", "shipped_arrays", "shipped_values", "unpacked",
+]  # fmt: skip
 
 
 class Member(NamedTuple):
-    """One similarity of the family.
-
-    Attributes
-    ----------
-    similarity : str
-        A name in :data:`crowder.similarity.SIMILARITIES`.
-    fields : tuple of str or None
-        The columns compared; None for all but ``id`` and ``label``.
-    """
+    """A name in `crowder.similarity.SIMILARITIES`, and the columns compared: None for all but ``id`` and ``label``."""
 
     similarity: str
     fields: tuple[str, ...] | None = None
@@ -56,3 +69,123 @@ FAMILY: Mapping[str, Member] = MappingProxyType(
         "field-mean": Member("field-mean"),
     }
 )
+
+
+# --- the text --------------------------------------------------------------------------------------------------------
+
+#: The public address of the records, at the commit whose checksum is known.
+CORA_URL = (
+    "https://raw.githubusercontent.com/AI-team-UoA/pyJedAI/08210b42d7dceb5bf910c61c618999545fde8366"
+    "/data/der/coraLarge/cora.csv"
+)
+CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
+
+#: The environment variable with a path to the records.
+CORA_VARIABLE = "CROWDER_CORA"
+
+
+def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
+    """The text of cora's records, its checksum verified: one row a record, every field a string, none missing.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file ``cora.csv``. By default the path in the environment variable ``CROWDER_CORA``.
+
+    Returns
+    -------
+    DataFrame
+        1,879 rows; columns ``id``, ``label`` and twelve fields, with the stray spaces and punctuation of the source.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no file at the path, or no path; the message says where the file can be had.
+    ValueError
+        The checksum does not match.
+
+    See Also
+    --------
+    crowder.datasets.cora : similarities that need no text.
+    crowder.similarity.compute : similarities of records.
+
+    Examples
+    --------
+    >>> cora_records("no-such-file.csv")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.csv'
+    """
+    path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
+    if path is None:
+        raise FileNotFoundError(
+            "the text of cora's records is not part of crowder: download it from "
+            f"{CORA_URL}, then pass the path of the file or set {CORA_VARIABLE} to it"
+        )
+    content = Path(validation.path(path)).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != CORA_SHA256:
+        raise ValueError(
+            f"{path}: the checksum does not match ({len(content)} bytes), so this is not cora.csv, or not all of it: "
+            f"sha256 {found}, expected {CORA_SHA256}"
+        )
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
+
+
+def anonymous_labels(names: Sequence) -> np.ndarray:
+    """Cluster numbers 0, 1, ... in order of first appearance, shape (n,), int64."""
+    return groups(names)[1].astype(np.int64)
+
+
+# --- what is shipped -------------------------------------------------------------------------------------------------
+
+#: The folder with the values of cora, one file for each function; `python -m crowder.cora` makes them all.
+FOLDER = Path(__file__).parent / "values"
+
+#: The sha256 of each file, in the form of `sha256sum`.
+SUMS = FOLDER / "SHA256SUMS"
+
+#: A similarity that is not a ratio of counts is rounded to multiples of 1/UNITS.
+UNITS = 10_000
+
+
+def file_of(name: str) -> str:
+    """The file of a member of :data:`crowder.cora.FAMILY`."""
+    return f"cora-{name}.npz"
+
+
+def checksum(name: str) -> str:
+    """The expected sha256 of a member's file."""
+    sums = (line.split() for line in SUMS.read_text(encoding="utf-8").splitlines())
+    return {file: checksum for checksum, file in sums}[file_of(name)]
+
+
+def shipped_arrays(name: str) -> dict[str, np.ndarray]:
+    """The arrays of a member's file, after its checksum has been verified."""
+    content = (FOLDER / file_of(name)).read_bytes()
+    found, expected = hashlib.sha256(content).hexdigest(), checksum(name)
+    if found != expected:
+        raise ValueError(
+            f"the checksum of {file_of(name)} does not match ({len(content)} bytes): "
+            f"sha256 {found}, expected {expected}; the file is corrupt or truncated, install crowder again"
+        )
+    return unpacked(content)
+
+
+def unpacked(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays in the content of a file: ``labels``, ``group`` and ``steps``."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def shipped_values(arrays: Mapping[str, np.ndarray], similarity: str) -> np.ndarray:
+    """The condensed similarities. The function (not the member) determines what the whole numbers mean."""
+    group = arrays["group"]
+    count = int(group.max(initial=-1)) + 1
+    square = np.zeros((count, count), np.int32)
+    square[np.triu_indices(count)] = arrays["steps"]
+    np.cumsum(square, axis=0, out=square)  # correct on and above the diagonal, which is all that `spread` reads
+    sizes = np.diag(square)
+    return spread(ratio(similarity, sizes[:, None], sizes, square) if similarity in COUNTED else square / UNITS, group)

@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from crowder import files
-from crowder.cora import FAMILY, shipped
-from crowder.cora.records import anonymous_labels, cora_records
+from crowder.cora import FAMILY, FOLDER, SUMS, UNITS, anonymous_labels, cora_records, file_of
 from crowder.similarity import COUNTED, compute, groups, overlaps
 
 __all__ = ["main", "packed", "rounded"]
 
 
-def main(source: str, folder: str = str(shipped.FOLDER)) -> None:
+def main(source: str, folder: str = str(FOLDER)) -> None:
     """Read the records, compute and pack each function, and write its file and the list of checksums."""
     records, sums = cora_records(source), ""
     labels = anonymous_labels(records["label"])
@@ -27,10 +26,10 @@ def main(source: str, folder: str = str(shipped.FOLDER)) -> None:
             diagonal, whole = overlaps(records, similarity, fields=fields)
         else:
             diagonal, whole = rounded(compute(records, similarity, fields=fields), len(records))
-        content, file = packed(labels, diagonal, whole), shipped.file_of(name)
+        content, file = packed(labels, diagonal, whole), file_of(name)
         files.write(Path(folder) / file, content)
         sums += f"{hashlib.sha256(content).hexdigest()}  {file}\n"
-    files.write(Path(folder) / shipped.SUMS.name, sums.encode())
+    files.write(Path(folder) / SUMS.name, sums.encode())
 
 
 def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +40,7 @@ def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     >>> rounded(np.array([0.33333]), 2)
     (array([10000, 10000], dtype=int32), array([3333], dtype=int32))
     """
-    return np.full(n, shipped.UNITS, np.int32), np.rint(condensed * shipped.UNITS).astype(np.int32)
+    return np.full(n, UNITS, np.int32), np.rint(condensed * UNITS).astype(np.int32)
 
 
 def packed(labels: np.ndarray, diagonal: np.ndarray, whole: np.ndarray) -> bytes:

@@ -99,7 +99,7 @@ def candidate_pairs(
 
     *Memory:* Σ c(c−1)/2, over the pieces of c ≤ F records, bounds the number of pairs, and is counted first.
 
-    *Cost:* 10⁵ invented people (`crowder.people`, 60 characters each) and 10⁵ titles of products took 20 to 40 s on two
+    *Cost:* 10⁵ of `crowder.datasets.people` (60 characters each) and 10⁵ titles of products took 20 to 40 s on two
     cores and 1.3 GB in all, with 2 GB; 10⁶ people 95 s and 2.7 GB, with 4 GB.
 
     *Matches lost*, which no question can find again: of 10⁴ invented people 2 % (`least` = 0.3 would lose 11 %), of 10⁵

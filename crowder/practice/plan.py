@@ -110,7 +110,7 @@ class Plan:
 
     Examples
     --------
-    >>> from crowder.people import people
+    >>> from crowder.datasets import people
     >>> plan = Plan(people([3] * 10 + [1] * 20, rng=7), price=0.1, budget=2, rng=7)
     >>> plan.table.index.tolist()
     ['95 % of the matches', '99 % of the matches', 'all matches', 'every pair']

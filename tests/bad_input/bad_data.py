@@ -6,7 +6,7 @@ import pandas as pd
 from bad_material import PEOPLE, M, Row, cut_parquet, file, folder, new, out, parquet
 
 import crowder as cr
-from crowder.people import people
+from crowder.datasets import people
 
 SCORED = pd.DataFrame({"left": ["a", "a"], "right": ["b", "c"], "score": [0.9, 0.4]})
 

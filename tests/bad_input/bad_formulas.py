@@ -6,7 +6,7 @@ from math import inf, nan
 from bad_material import M, Row
 
 import crowder as cr
-from crowder.counting import bounds, evidence, expected, limits, lower_bounds, small_cases
+from crowder.counting import bounds, evidence, expected, limits, small_cases
 from crowder.counting.arrival import expected_queries_in_order, prob_nonmatch_first
 from crowder.models import StepDensity, rounded, steps
 
@@ -89,10 +89,10 @@ TABLE = {
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: bounds.edge_tree_bound(from_steps([0, 0.5, 1], [1.5, 0.5], [0.5, 1.5]), [2]),
             ValueError, "model must have F_g <= F_r; at 0.5, F_g is larger by 0.5"),
-        Row(lambda: lower_bounds.question_bound(M, 3, 4), ValueError, "k must be from 1 to n, but 3 records cannot"),
-        Row(lambda: lower_bounds.question_bound(M, 30, 3, error=2), ValueError, "error must be"),
-        Row(lambda: lower_bounds.question_bound(M, 3.5, 1), TypeError, "n must be a whole number, not 3.5"),
-        Row(lambda: lower_bounds.prob_fully_determined(0.5, [2]), TypeError, "model must be a SimilarityModel"),
-        Row(lambda: lower_bounds.expected_undetermined(M, [0]), ValueError, "cluster sizes must be positive"),
+        Row(lambda: bounds.question_bound(M, 3, 4), ValueError, "k must be from 1 to n, but 3 records cannot"),
+        Row(lambda: bounds.question_bound(M, 30, 3, error=2), ValueError, "error must be"),
+        Row(lambda: bounds.question_bound(M, 3.5, 1), TypeError, "n must be a whole number, not 3.5"),
+        Row(lambda: bounds.prob_fully_determined(0.5, [2]), TypeError, "model must be a SimilarityModel"),
+        Row(lambda: bounds.expected_undetermined(M, [0]), ValueError, "cluster sizes must be positive"),
     ],
 }  # fmt: skip

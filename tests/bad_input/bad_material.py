@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy import sparse
 
 import crowder as cr
-from crowder import people
+from crowder.datasets import people
 
 
 class Row(NamedTuple):
@@ -29,7 +29,7 @@ M = cr.dist1(0.2)
 U = cr.uniform()
 TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
-PEOPLE = people.people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
+PEOPLE = people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
 PLAN = cr.practice.Plan(PEOPLE, ordering="edge", rng=7)
 
 

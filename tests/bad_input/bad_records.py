@@ -5,7 +5,6 @@ from math import nan
 import pandas as pd
 from bad_material import PEOPLE, PLAN, TWO, Row, V, file, folder, new
 
-from crowder import people
 from crowder.practice import Plan, batch, blocking, read_records, sheets, votes
 
 TABLE = {
@@ -81,10 +80,5 @@ TABLE = {
         Row(lambda: blocking.candidate_pairs(TWO, memory="much"), ValueError, "memory must be a number of KB, MB, GB"),
         Row(lambda: blocking.candidate_pairs(TWO, memory="10 MB"), ValueError, "memory must be at least 500MB"),
         Row(lambda: blocking.candidate_pairs(TWO, most=1), ValueError, "most must"),
-    ],
-    "Invented people": [
-        Row(lambda: people.people([-1], rng=7), ValueError, "cluster sizes must"),
-        Row(lambda: people.people([1], mistakes=-1, rng=7), ValueError, "mistakes must"),
-        Row(lambda: people.people([1], rng=None), ValueError, "pass rng="),
     ],
 }  # fmt: skip

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bad_material import PLACE
 
-from crowder.cora.records import CORA_VARIABLE
+from crowder.cora import CORA_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = [importlib.import_module(path.stem).TABLE for path in sorted(Path(__file__).parent.glob("bad_*.py"))

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from reference import Closure
 
-from crowder import Truth, datasets, edge_ordering, ideal_queries, node_ordering, similarity
-from crowder.cora import FAMILY, __main__, shipped
-from crowder.cora.records import CORA_VARIABLE, anonymous_labels
+from crowder import Truth, cora, datasets, edge_ordering, ideal_queries, node_ordering, similarity
+from crowder.cora import CORA_VARIABLE, FAMILY, __main__, anonymous_labels
 
 ROUNDED = [name for name, member in FAMILY.items() if member.similarity not in similarity.COUNTED]
 
@@ -37,7 +36,7 @@ def test_cora_has_the_known_facts():
     assert (found.condensed[~found.matching] >= found.condensed[found.matching].max()).sum() == 124
     assert found.records is None
     assert found.provenance == {
-        "source": "shipped with crowder", "sha256": shipped.sha256_of("jaccard-tokens"),
+        "source": "shipped with crowder", "sha256": cora.checksum("jaccard-tokens"),
         "similarity": "jaccard-tokens", "fields": None,
     }  # fmt: skip
     assert datasets.cora("jaro-winkler").provenance["decimals"] == 4
@@ -103,15 +102,15 @@ def test_the_command_makes_the_same_files_again(cora_path, tmp_path):
     done = subprocess.run([sys.executable, "-m", "crowder.cora", str(cora_path), str(tmp_path)], check=False)
     assert done.returncode == 0
     made = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert made.keys() == {"SHA256SUMS", *map(shipped.file_of, FAMILY)}
-    assert made == {name: (shipped.FOLDER / name).read_bytes() for name in made}
+    assert made.keys() == {"SHA256SUMS", *map(cora.file_of, FAMILY)}
+    assert made == {name: (cora.FOLDER / name).read_bytes() for name in made}
     assert sum(map(len, made.values())) < 2_100_000
 
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_shipped_files_hold_numbers_only(name, cora_frame):
     """One number a pair of groups and one a record: no text, and nothing of how often which word stands where."""
-    arrays, content = shipped.read(name), (shipped.FOLDER / shipped.file_of(name)).read_bytes()
+    arrays, content = cora.shipped_arrays(name), (cora.FOLDER / cora.file_of(name)).read_bytes()
     assert {part: array.dtype.str for part, array in arrays.items()} == dict.fromkeys(
         ("labels", "group", "steps"), "<i2"
     )
@@ -126,9 +125,9 @@ def test_shipped_files_hold_numbers_only(name, cora_frame):
     "harm", [lambda old: old[:-1], lambda old: old[:1000] + bytes([old[1000] ^ 1]) + old[1001:]], ids=["cut", "one bit"]
 )
 def test_harmed_file_is_refused(harm, tmp_path, monkeypatch):
-    name = shipped.file_of("jaccard-tokens")
-    (tmp_path / name).write_bytes(harm((shipped.FOLDER / name).read_bytes()))
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    name = cora.file_of("jaccard-tokens")
+    (tmp_path / name).write_bytes(harm((cora.FOLDER / name).read_bytes()))
+    monkeypatch.setattr(cora, "FOLDER", tmp_path)
     with pytest.raises(
         ValueError, match=rf"checksum of {name} does not match \(\d+ bytes\): sha256 \w{{64}}, expected"
     ):
@@ -144,16 +143,16 @@ def test_packing_loses_nothing(n, name):
         numbers = similarity.overlaps(texts, name)
     else:
         numbers, expected = __main__.rounded(expected, len(texts)), np.rint(expected * 10_000) / 10_000
-    arrays = shipped.unpacked(__main__.packed(np.arange(len(texts)), *numbers))
+    arrays = cora.unpacked(__main__.packed(np.arange(len(texts)), *numbers))
     assert arrays["labels"].tolist() == list(range(len(texts)))
-    assert shipped.values(arrays, name).tolist() == expected.tolist()
+    assert cora.shipped_values(arrays, name).tolist() == expected.tolist()
 
 
 def test_packing_says_neither_when_nor_where_and_holds_16_bits():
     """Else the same values would have another checksum on every day and every system."""
     most = np.iinfo(np.int16).max
     content = __main__.packed([0, most], np.array([most, 1]), np.array([1]))
-    arrays = shipped.unpacked(content)
+    arrays = cora.unpacked(content)
     assert arrays["labels"].tolist() == [0, most] and np.abs(arrays["steps"]).max() == most
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()

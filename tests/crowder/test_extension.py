@@ -78,7 +78,7 @@ def test_stopping_passes_over_hopeless_pairs(data):
 
 
 def test_a_plan_foresees_it_and_makes_its_batches():
-    from crowder.people import people
+    from crowder.datasets import people
 
     plan = cr.practice.Plan(people([3] * 4 + [1] * 6, rng=7), ordering=LeastKnownFirst)
     row = plan.table.loc["every pair"]

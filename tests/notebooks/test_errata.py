@@ -17,8 +17,8 @@ from naive import clusterings, splits
 
 import crowder as cr
 from book.reports.ledger import STATUSES, read_declared
+from crowder.counting.bounds import certain_mass, prob_fully_determined
 from crowder.counting.evidence import product_tv
-from crowder.counting.lower_bounds import certain_mass, prob_fully_determined
 from crowder.counting.small_cases import orders_by_questions
 
 F = Fraction

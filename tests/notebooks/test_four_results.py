@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from crowder.counting.bounds import question_bound
 from crowder.counting.expected import component_numbers, expected_across
 from crowder.counting.limits import edge_limit
-from crowder.counting.lower_bounds import question_bound
 from tests.support import reference
 
 HALF = Fraction(1, 2)

@@ -12,7 +12,7 @@ import pandas as pd
 
 import crowder as cr
 from book.companion import measured
-from crowder.people import people
+from crowder.datasets import people
 
 ROOT = Path(__file__).resolve().parents[2]
 

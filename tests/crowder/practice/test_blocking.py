@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.people import people
+from crowder.datasets import people
 from crowder.practice.blocking import candidate_pairs
 from crowder.similarity import SIMILARITIES, characters, compute, qgrams, texts
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from crowder.people import people
+from crowder.datasets import people
 from crowder.practice import Journal
 from crowder.practice import __main__ as command
 from crowder.practice.__main__ import main

@@ -6,8 +6,8 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.constraints import constrained
+from crowder.datasets import people
 from crowder.pairs import Candidates, candidates
-from crowder.people import people
 from crowder.practice.draws import draw_clusterings, informative, random_run
 
 #: log R, log h, the power of the tail, g and u.

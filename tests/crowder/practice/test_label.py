@@ -10,7 +10,7 @@ from contextlib import suppress
 import pandas as pd
 import pytest
 
-from crowder.people import people
+from crowder.datasets import people
 from crowder.practice.__main__ import main
 from crowder.practice.label import ask, side_by_side
 from crowder.practice.project import Project

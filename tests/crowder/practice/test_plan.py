@@ -11,8 +11,8 @@ from scipy import sparse
 
 import crowder as cr
 from crowder.constraints import constrained
+from crowder.datasets import people
 from crowder.pairs import candidates
-from crowder.people import people
 from crowder.practice import Plan
 from crowder.practice import plan as module
 from crowder.practice.batch import pilot

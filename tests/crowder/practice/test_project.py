@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.people import people
+from crowder.datasets import people
 from crowder.practice import Journal
 from crowder.practice.batch import pilot
 from crowder.practice.project import Project, find

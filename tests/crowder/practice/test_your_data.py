@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.people import people
+from crowder.datasets import people
 from crowder.practice import read_records
 
 ROOT = Path(__file__).resolve().parents[3]
