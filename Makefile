@@ -30,10 +30,9 @@ nightly: $(VENV)/.installed
 faults: $(VENV)/.installed
 	$(PY) tests/faults/plant.py $(ARGS)
 
-# The pages of the last build as one document, and the note on four results as another, printed by Chromium.
+# The pages of the last build as one document, printed by Chromium.
 pdf: $(VENV)/.installed
 	$(PY) -m book.build.pdf
-	$(PY) -m book.build.pdf --page 14-four-results
 
 # Benchmarks: see the head of each file. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.installed

@@ -4,7 +4,6 @@
     python -m book.build --again                  the same, and execute chapters of which nothing has changed, too
     python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
-    python -m book.build --only 08 --preview      one chapter, and its page alone, in _build/preview
 
 A chapter is executed if its notebook, its parameters, the sources and data that chapters read, or the versions of
 packages have changed since its last execution, or if `--only` names it.
@@ -25,16 +24,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from book.build import environment, execute, folders, manifest, render, to_myst
-from book.build.chapters import (
-    BuildError,
-    Chapter,
-    overrides,
-    parse_assignments,
-    read_chapters,
-    read_profiles,
-    select,
-)
+from book.build import chapters, environment, execute, folders, manifest, render, to_myst
+from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
 from book.reports import about, ledger, printed
 from crowder import files
@@ -68,25 +59,17 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m book.build", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
-    parser.add_argument(
-        "--only", action="extend", default=[], nargs="+", metavar="NN", help="execute only these chapters"
-    )
-    parser.add_argument("--again", action="store_true", help="execute chapters that are up to date, too")
-    parser.add_argument("-p", action="append", default=[], metavar="name=value", dest="parameters",
-                        help="set a parameter in the selected chapters that have it")  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="chapters at a time (default: one per core)")  # fmt: skip
-    parser.add_argument("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
-    parser.add_argument("--preview", action="store_true",
-                        help="render only the chapters executed now, into preview/; "
-                             "warnings are shown but are not errors")  # fmt: skip
-    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
+    add = parser.add_argument
+    add("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
+    add("--only", action="extend", default=[], nargs="+", metavar="NN", help="execute only these chapters")
+    add("--again", action="store_true", help="execute chapters that are up to date, too")
+    add("-p", action="append", default=[], metavar="name=value", dest="parameters",
+        help="set a parameter in the selected chapters that have it")  # fmt: skip
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
+    add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
+    add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
     args = parser.parse_args(argv)
-    try:
-        args.output = args.output.resolve()
-    except (OSError, RuntimeError) as error:  # a symbolic link to itself; the class depends on the version of Python
-        parser.error(f"--output {args.output}: {error}")
+    args.output = args.output.resolve()
     if args.jobs < 1 or args.timeout < 1:
         parser.error("--jobs and --timeout must be at least 1")
     return args
@@ -97,15 +80,11 @@ class Build:
 
     def __init__(self, args: argparse.Namespace, work: Path) -> None:
         self.args, self.out, self.work = args, args.output, work
-        self.chapters = read_chapters(ROOT)
-        profiles = read_profiles(ROOT, self.chapters)
-        if args.profile not in profiles:
-            raise BuildError(f"--profile {args.profile}: expected one of {', '.join(profiles)}")
-        self.profile = profiles[args.profile]
-        self.selected = select(self.chapters, args.only)
-        self.shown = self.selected if args.preview else self.chapters
-        self.chosen = overrides(self.selected, self.profile, parse_assignments(args.parameters))
-        self.catalogue = ledger.read_catalogue(ROOT, self.chapters, only=self.selected if args.preview else None)
+        self.chapters = chapters.read_chapters(ROOT)
+        self.profile = chapters.read_profile(ROOT, args.profile, self.chapters)
+        self.selected = chapters.select(self.chapters, args.only)
+        self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
+        self.catalogue = ledger.read_catalogue(ROOT, self.chapters)
         self.groups = printed.read_groups(ROOT, self.chapters)
 
         self.executed, self.results = (self.out / name / args.profile for name in ("executed", "results"))
@@ -116,8 +95,7 @@ class Build:
         self.digest = folders.digest(self.src)
         # What has run is told by the copy, so edits during the build do not count as executed.
         self.copies = {c.slug: Chapter(c.slug, c.path, self.src) for c in self.chapters}
-        inputs = manifest.inputs(self.src)
-        self.manifest = manifest.Manifest(self.executed / "manifest.json", args.profile, self.results, inputs)
+        self.manifest = manifest.Manifest(self.executed / "manifest.json", self.results, manifest.inputs(self.src))
 
     def run(self) -> None:
         args, copies = self.args, self.copies
@@ -128,14 +106,15 @@ class Build:
         self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
         self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
         environment.find_fonts(self.env)
-        expected = self.manifest.expected(self.src / "book" / "data" / "measured" / "chapters.csv")
+        measured = self.src / "book" / "data" / "measured" / "chapters.csv"
+        expected = self.manifest.expected(measured if args.profile == "full" else None)
         due.sort(key=lambda slug: -expected.get(slug, float("inf")))  # the longest first
         others = "; the others are up to date" if len(due) < len(self.selected) else ""
         print(f"executing {len(due)} of {len(self.chapters)} chapters, profile {args.profile}{others}", file=sys.stderr)
         progress = execute.Progress(due, expected, args.jobs)
-        failures = execute.run_all(map(self._job, due), args.jobs, self.env, self.logs, self._publish, progress)
+        failures = execute.run_all([*map(self._job, due)], args.jobs, self.env, self.logs, self._publish, progress)
         if failures:
-            raise BuildError("\n".join(failures + self._unchecked(failures)))
+            raise BuildError("\n".join(failures))
         self._judge_and_render()
 
     def _compiled(self) -> Path:
@@ -172,28 +151,16 @@ class Build:
         notebook.replace(self.executed / notebook.name)
         self.manifest.record(chapter, parameters, took)
 
-    def _unchecked(self, failures: list[str]) -> list[str]:
-        """A line for each failed chapter that names the claims it would have checked."""
-        lines = []
-        for slug in sorted({failure.partition(":")[0] for failure in failures}):
-            if names := [name for name, entry in self.catalogue.items() if entry["chapter"] == slug]:
-                lines.append(f"{slug}: not checked in this run: {', '.join(names)}")
-        return lines
-
     def _lacking(self) -> list[str]:
-        """The chapters of the pages that have no current execution with the profile's own parameters."""
-        lacking = []
-        for chapter in [c for c in self.shown if c not in self.selected]:
-            if not chapter.exists() or not self.manifest.is_current(
-                self.copies[chapter.slug], overrides([chapter], self.profile, {})[chapter.slug]
-            ):
-                lacking.append(chapter.slug)
-        return lacking
+        """The chapters that were not selected and have no current execution with the profile's own parameters."""
+        others = [c for c in self.chapters if c not in self.selected]
+        own = chapters.overrides(others, self.profile, [])
+        return [c.slug for c in others if not self.manifest.is_current(self.copies[c.slug], own[c.slug])]
 
     def _judge_and_render(self) -> None:
-        """Compare what was found with what is declared, and render the pages if all their chapters are current."""
+        """Compare what was found with what is declared, and render the pages if all chapters are current."""
         lacking = self._lacking()
-        judged = [c.slug for c in (self.selected if lacking else self.shown)]
+        judged = [c.slug for c in (self.selected if lacking else self.chapters)]
         entries = ledger.judge(self.catalogue, ledger.read_records(self.results, judged), judged)
         numbers = printed.judge(self.groups, self.results, judged)
         changed = ledger.changes(entries) + printed.disagreements(numbers)
@@ -207,39 +174,33 @@ class Build:
             if changed:
                 raise BuildError("\n".join(changed))
             print(f"results regenerated in {self.results}; the book was not rendered, because these chapters have no "
-                  f"current execution in profile {self.args.profile}: {', '.join(lacking)}\n"
-                  "(run the build without --only, or render these pages alone with --preview)")  # fmt: skip
+                  f"current execution in profile {self.args.profile}: {', '.join(lacking)}")  # fmt: skip
             return
-        html = self._render(entries, numbers)
         # Pages with an unexpected ledger are for the author; they do not replace the good ones.
-        target = self.out / ("preview" if self.args.preview else "changed" if changed else "html")
-        folders.replace(html, target)
+        target = self.out / ("changed" if changed else "html")
+        folders.replace(self._render(entries, numbers), target)
         if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
             print(f"claims: {counts}")
         if changed:
             raise BuildError("\n".join([*changed, f"the pages with the new ledger are in {target}"]))
-        print(f"the {'page' if self.args.preview else 'book'} is at {target / 'index.html'}")
+        print(f"the book is at {target / 'index.html'}")
 
     def _render(self, entries: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> Path:
         """Render the pages; return their folder."""
-        src, shown, preview = self.src, self.shown, self.args.preview
-        to_myst.check_unique_names({c.slug: self.results / c.slug for c in shown})
-        render.place(shown, self.executed, self.results, src)
-        render.configure(src, profile=self.args.profile, keep=shown if preview else None)
-        known = about.facts(self.manifest, shown, profile=self.args.profile, results=self.results,
-                            data=src / "book" / "data")  # fmt: skip
+        src = self.src
+        to_myst.check_unique_names({c.slug: self.results / c.slug for c in self.chapters})
+        render.place(self.chapters, self.executed, self.results, src)
+        render.configure(src, self.args.profile)
+        known = about.facts(self.manifest, self.chapters, profile=self.args.profile, data=src / "book" / "data")
         for name, value in (("ledger", entries), ("printed", numbers), ("about", known)):
             (src / f"{name}.json").write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
-        tables = {"ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers)}
-        for name, text in tables.items():
-            files.write(src / "results" / name, text.encode())
-        html = render.render(src, self.work, self.logs / "sphinx.log", self.env, strict=not preview)
-        render.offer_executed(html, shown, self.executed)
+        for name, text in {"ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers)}.items():
+            for folder in (src / "results", self.results):
+                files.write(folder / name, text.encode())
+        html = render.render(src, self.work, self.logs / "sphinx.log", self.env)
+        render.offer_executed(html, self.chapters, self.executed)
         about.copy_texts(html)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
-        if not preview:
-            for name, text in tables.items():
-                files.write(self.results / name, text.encode())
         return html
 
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +62,18 @@ def _execute(job: dict[str, Any], send: Callable, kernels: list[int]) -> dict[st
     import papermill.engines
     from traitlets.config import Config
 
+    where, source = "its kernel did not start", ""
+
     class Client(papermill.engines.PapermillNotebookClient):
         """papermill's client, which tells the build where it is."""
 
         def execute_cell(self, cell: Any, cell_index: int, **options: Any) -> Any:
+            nonlocal where, source
             kernels[:] = [self.km.provisioner.pid]
-            send(cell=cell_index, of=len(self.nb.cells), kernel=kernels[0])
+            # Counted as the author does: from 1, and without the cell of injected parameters.
+            own = ["injected-parameters" not in c.metadata.get("tags", []) for c in self.nb.cells]
+            where, source = f"cell {sum(own[: cell_index + 1])} of {sum(own)}", cell.source
+            send(at=where, kernel=kernels[0])
             return super().execute_cell(cell, cell_index, **options)
 
     papermill.engines.PapermillNotebookClient = Client
@@ -90,16 +96,15 @@ def _execute(job: dict[str, Any], send: Callable, kernels: list[int]) -> dict[st
             if kernels:
                 raise
             notebook = execute()  # the kernel did not start: another program may have taken one of its ports
-        cells = [round(cell.metadata.get("papermill", {}).get("duration") or 0.0, 2) for cell in notebook.cells]
         nbformat.write(_stripped(notebook), job["output"])
-    except papermill.PapermillExecutionError as error:
-        print("\n".join(error.traceback))
-        return {"error": f"{error.ename}: {error.evalue}".removesuffix(": ")}
     except Exception as error:  # whatever it is, it is reported for this chapter
-        return {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+        print("\n".join(getattr(error, "traceback", [])))
+        what = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", error)
+        lines = [f"{where} failed: {': '.join(map(str, what))}".splitlines()[0], *source.strip().splitlines()[:8]]
+        return {"error": "\n      ".join(lines)}
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     processor = round(sum(u.ru_utime + u.ru_stime for u in used), 2)
-    return {"seconds": round(time.monotonic() - start, 2), "processor": processor, "cells": cells}
+    return {"seconds": round(time.monotonic() - start, 2), "processor": processor}
 
 
 def _stripped(notebook: Any) -> Any:
@@ -119,12 +124,11 @@ def _stripped(notebook: Any) -> Any:
 class Worker:
     """A chapter that is being executed; what it says comes into the queue, and None when it has ended."""
 
-    def __init__(self, job: dict[str, Any], env: dict[str, str], logs: Path, heard: queue.Queue) -> None:
-        self.job, self.log = job, logs / f"{job['slug']}.log"
+    def __init__(self, job: dict[str, Any], env: dict[str, str], log: Path, heard: queue.Queue) -> None:
+        self.slug, self.job, self.log = job["slug"], job, log
         self.last: dict[str, Any] = {}
-        self.at: int | None = None  # the current cell; None before the first
         self.kernel: int | None = None
-        with self.log.open("w", encoding="utf-8") as errors:
+        with log.open("w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "book.build.execute"], cwd=ROOT,  # so that this `book` is imported
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
@@ -143,8 +147,7 @@ class Worker:
         heard.put((self, None))
 
     def note(self, message: dict[str, Any]) -> None:
-        self.last = message
-        self.at, self.kernel = message.get("cell", self.at), message.get("kernel", self.kernel)
+        self.last, self.kernel = message, message.get("kernel", self.kernel)
 
     def end(self) -> None:
         """Kill what is left of it."""
@@ -155,25 +158,11 @@ class Worker:
 
     def failure(self) -> str:
         """Why it failed, and where."""
-        said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        errors = [line for line in said if re.match(r"(\w+\.)*\w*(Error|Exception): ", line)]
-        if "error" not in self.last:
-            code = self.process.returncode
-            how = f"was killed (signal {-code})" if code < 0 else f"ended with code {code}"
-            where = ": ".join([f"its process {how}", *errors[-1:]])
-        elif self.at is None:
-            where = f"its kernel did not start: {(errors or [self.last['error']])[-1]}"
-        else:
-            where = self._cell()
-        return f"{self.job['slug']}: {where}\n    more in {self.log}"
-
-    def _cell(self) -> str:
-        """The cell that failed, counted as the author does: from 1, and without the cell of injected parameters."""
-        cells = json.loads(Path(self.job["input"]).read_text(encoding="utf-8"))["cells"]
-        tagged = next(i for i, cell in enumerate(cells) if "parameters" in cell["metadata"].get("tags", []))
-        index = self.at - bool(self.job["parameters"] and self.at > tagged)
-        source = "".join(cells[index]["source"]).strip().splitlines()[:8]
-        return "\n      ".join([f"cell {index + 1} of {len(cells)} failed: {self.last['error']}", *source])
+        why = self.last.get("error") or f"its process ended with code {self.process.returncode}"
+        if not self.kernel:  # then nothing of the chapter has run, and the log says why
+            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            why = ": ".join([why, *[line for line in said if re.match(r"(\w+\.)*\w*Error: ", line)][-1:]])
+        return f"{self.slug}: {why}\n    more in {self.log}"
 
 
 class Progress:
@@ -185,34 +174,35 @@ class Progress:
         self.running: dict[str, str] = {}
         self.said: dict[str, float] = {}
         if left := self.time_left():
-            print(f"as last measured{left}", file=sys.stderr, flush=True)
+            self.say(f"as last measured{left}")
+
+    def say(self, line: str, end: str = "\n") -> None:
+        print("\r\x1b[K" * self.tty + line, end=end, file=sys.stderr, flush=True)
 
     def time_left(self) -> str:
         """The time that the unfinished chapters took when last measured, shared by those that run at a time."""
-        known = [seconds for seconds in self.left.values() if seconds is not None]
-        if not known or len(known) < len(self.left):
+        if not self.left or None in self.left.values():
             return ""
-        seconds = max(sum(known) / self.parallel, *known)
+        seconds = max(sum(self.left.values()) / self.parallel, *self.left.values())
         return f", about {seconds / 60:.0f} min left" if seconds > 90 else f", about {seconds:.0f} s left"
 
-    def at(self, slug: str, cell: int, total: int) -> None:
-        self.running[slug] = f"{slug}: cell {cell + 1} of {total}"
+    def at(self, slug: str, where: str) -> None:
+        self.running[slug] = f"{slug}: {where}"
         if self.tty:
             line = f"  {'; '.join(self.running.values())}{self.time_left()}"
-            print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
+            self.say(line[: shutil.get_terminal_size().columns - 1], end="")
         elif time.monotonic() - self.said.get(slug, 0) > 15:
             self.said[slug] = time.monotonic()
-            print(f"  {self.running[slug]}", file=sys.stderr, flush=True)
+            self.say(f"  {self.running[slug]}")
 
     def end(self, slug: str, result: str) -> None:
-        self.left.pop(slug)
+        del self.left[slug]
         self.running.pop(slug, None)
-        clear = "\r\x1b[K" if self.tty else ""
-        print(f"{clear}  {slug}: {result}{self.time_left()}", file=sys.stderr, flush=True)
+        self.say(f"  {slug}: {result}{self.time_left()}")
 
 
 def run_all(
-    jobs: Iterable[dict[str, Any]],
+    jobs: list[dict[str, Any]],
     parallel: int,
     env: dict[str, str],
     logs: Path,
@@ -223,20 +213,19 @@ def run_all(
 
     `publish` may refuse a chapter by a BuildError.
     """
-    logs.mkdir(parents=True, exist_ok=True)
     waiting, heard = list(jobs), queue.Queue()
     running: list[Worker] = []
     failures: dict[str, str] = {}
     try:
         while waiting or running:
             while waiting and len(running) < parallel:
-                running.append(Worker(waiting.pop(0), env, logs, heard))
+                job = waiting.pop(0)
+                running.append(Worker(job, env, logs / f"{job['slug']}.log", heard))
             worker, message = heard.get()
-            slug = worker.job["slug"]
             if message is not None:
                 worker.note(message)
-                if "of" in message:
-                    progress.at(slug, message["cell"], message["of"])
+                if "at" in message:
+                    progress.at(worker.slug, message["at"])
                 continue
             running.remove(worker)
             worker.end()
@@ -244,10 +233,12 @@ def run_all(
                 try:
                     publish(worker.job, worker.last)
                 except BuildError as error:
-                    failures[slug] = str(error)
+                    failures[worker.slug] = str(error)
             else:
-                failures[slug] = worker.failure()
-            progress.end(slug, "failed" if slug in failures else f"done in {worker.last['seconds']:.1f} s")
+                failures[worker.slug] = worker.failure()
+            progress.end(
+                worker.slug, "failed" if worker.slug in failures else f"done in {worker.last['seconds']:.1f} s"
+            )
     finally:
         for worker in running:
             worker.end()

@@ -13,7 +13,7 @@ from book.build.chapters import BuildError
 from book.build.environment import ROOT
 
 #: Folders that a build replaces as a whole.
-_REPLACED = ("html", "preview", "changed", "src", "results", "executed")
+_REPLACED = ("html", "changed", "src", "results", "executed")
 _SOURCES = ("crowder", "notebooks", "book", "_config.yml", "_toc.yml", "requirements.lock")
 
 #: The file among the pages with the `digest` of the sources that they were made from.
@@ -27,20 +27,17 @@ def build_lock(out: Path) -> Iterator[None]:
         raise BuildError(f"--output {out} contains sources; choose another folder")
     ours = (out / ".lock").exists()
     if not ours and (theirs := [name for name in _REPLACED if (out / name).exists()]):
-        raise BuildError(f"--output {out}: would replace {', '.join(theirs)}, which no build has made; "
-                         "choose another folder, or move them away")  # fmt: skip
+        raise BuildError(f"--output {out}: would replace {', '.join(theirs)}, which no build has made")
     out.mkdir(parents=True, exist_ok=True)
     with (out / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BuildError(f"another build is running in {out}") from None
-        for name in _REPLACED:
-            if (old := out / f"{name}.old").is_dir():
-                if (out / name).exists():
-                    shutil.rmtree(old, ignore_errors=True)
-                else:  # the build was killed between the two moves of `replace`
-                    old.rename(out / name)
+        for old, target in ((out / f"{name}.old", out / name) for name in _REPLACED):
+            if old.is_dir() and not target.exists():  # the build was killed between the two moves of `replace`
+                old.rename(target)
+            shutil.rmtree(old, ignore_errors=True)
         for work in out.glob(".work-*"):
             shutil.rmtree(work, ignore_errors=True)
         yield

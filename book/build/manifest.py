@@ -26,8 +26,6 @@ NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faul
 PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapidfuzz", "scipy",
             "seaborn", "sympy", "tqdm")  # fmt: skip
 
-_KEYS = {"fingerprint", "parameters", "seconds", "versions", "commit", "sha256", "results"}
-
 
 def inputs(root: Path) -> str:
     """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
@@ -42,67 +40,52 @@ def versions() -> dict[str, str]:
 
 
 class Manifest:
-    """The executed notebooks of one profile and their results, with their fingerprints and checksums."""
+    """The executed notebooks of one profile and their results, with what they were made from."""
 
-    def __init__(self, path: Path, profile: str, results: Path, inputs: str = "") -> None:
+    def __init__(self, path: Path, results: Path, inputs: str) -> None:
         self.path, self.results, self.inputs = path, results, inputs
         self.commit = commit()  # now, when the sources are copied: a chapter may run for minutes
-        self.data = {"profile": profile, "chapters": _read(path)}
+        try:
+            self.chapters = json.loads(path.read_text(encoding="utf-8"))["chapters"]
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            self.chapters = {}  # nothing is current
 
-    def expected(self, measured: Path) -> dict[str, float]:
-        """The seconds of each chapter in the last build; for the full book, else those of the committed table."""
-        rows = measured_times(measured) if self.data["profile"] == "full" else []
-        known = {row["chapter"]: float(row["seconds"]) for row in rows}
-        return known | {slug: entry["seconds"] for slug, entry in self.data["chapters"].items()}
-
-    def fingerprint(self, chapter: Chapter, parameters: dict[str, Any]) -> str:
-        """A hash of everything an execution depends on."""
-        cells = [(c["cell_type"], c["source"], c["metadata"]) for c in chapter.notebook()["cells"]]
-        return hashlib.sha256(json.dumps([cells, parameters, self.inputs], sort_keys=True).encode()).hexdigest()
+    def expected(self, measured: Path | None) -> dict[str, float]:
+        """The seconds of each chapter in the last build, or else in the committed table."""
+        known = {row["chapter"]: float(row["seconds"]) for row in (rows(measured) if measured else ())}
+        return known | {slug: entry["seconds"] for slug, entry in self.chapters.items()}
 
     def is_current(self, chapter: Chapter, parameters: dict[str, Any]) -> bool:
         """Whether the last execution had these inputs, and its notebook and results are as it left them."""
-        entry = self.data["chapters"].get(chapter.slug)
-        return (
-            entry is not None
-            and entry["fingerprint"] == self.fingerprint(chapter, parameters)
-            and entry["sha256"] == sha256(self.path.parent / f"{chapter.slug}.ipynb")
-            and entry["results"] == sha256(self.results / chapter.slug)
-        )
+        entry = self.chapters.get(chapter.slug, {})
+        return entry.get("made_from") == self._made_from(chapter, parameters) and entry["made"] == self._made(chapter)
+
+    def _made_from(self, chapter: Chapter, parameters: dict[str, Any]) -> str:
+        """A hash of everything that an execution depends on."""
+        cells = [(c["cell_type"], c["source"], c["metadata"]) for c in chapter.notebook()["cells"]]
+        return hashlib.sha256(json.dumps([cells, parameters, self.inputs], sort_keys=True).encode()).hexdigest()
+
+    def _made(self, chapter: Chapter) -> list[str]:
+        """Hashes of the executed notebook and of the results."""
+        places = ((self.path.parent, f"{chapter.slug}.ipynb"), (self.results, chapter.slug))
+        return [folders.digest(folder, (name,)) for folder, name in places]
 
     def record(self, chapter: Chapter, parameters: dict[str, Any], took: dict[str, Any]) -> None:
         """Note an execution whose notebook and results are in place."""
-        self.data["chapters"][chapter.slug] = {
-            "fingerprint": self.fingerprint(chapter, parameters),
+        self.chapters[chapter.slug] = {
+            "made_from": self._made_from(chapter, parameters),
+            "made": self._made(chapter),
             "parameters": chapter.defaults() | parameters,
-            **took,  # seconds, processor time, and the seconds of each cell
+            **took,  # seconds, and those of the processor
             "commit": self.commit,
             "versions": versions(),
-            "sha256": sha256(self.path.parent / f"{chapter.slug}.ipynb"),
-            "results": sha256(self.results / chapter.slug),
         }
-        files.write(self.path, (json.dumps(self.data, indent=2, sort_keys=True) + "\n").encode())
+        files.write(self.path, (json.dumps({"chapters": self.chapters}, indent=2, sort_keys=True) + "\n").encode())
 
 
-def measured_times(path: Path) -> list[dict[str, str]]:
-    """The rows of the committed table of run times; none if there is no such file."""
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a file of measurements; none if there is no such file."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The entries of a manifest; none if it cannot be read or is another version's."""
-    try:
-        chapters = json.loads(path.read_text(encoding="utf-8"))["chapters"]
-        return {slug: entry for slug, entry in chapters.items() if entry.keys() >= _KEYS}
-    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file, or of all files in a folder with their names; empty if there is none."""
-    if path.is_dir():
-        return folders.digest(path.parent, (path.name,))
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""

@@ -30,23 +30,40 @@ def to_myst(
     """
     page = copy.deepcopy(notebook)
     _label_folded_cells(page, number)
-    for number, cell in enumerate(page["cells"], start=1):
+    for at, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
-            if facts is not None and facts["kind"] in ("figure", "table"):
-                facts["links"] = _links(facts, results, (made or {}).get(facts["name"], ""))
             if facts is None:
-                _check_publishable(output, slug, number)
-            elif facts["kind"] == "figure":
-                output["data"] = {"text/markdown": _figure(facts, results)}
-            elif facts["kind"] in ("explorer", "stepper"):
-                output["data"] = {"text/markdown": _settings(facts, output["data"])}
-            elif facts["kind"] == "table":
-                output["data"] = {"text/markdown": _table(facts, "".join(output["data"]["text/markdown"]))}
+                _check_publishable(output, slug, at)
             elif facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
+            else:
+                seed = (made or {}).get(facts["name"], "")
+                output["data"] = {
+                    "text/markdown": _directive(facts, output["data"], results, f" · {seed}" * bool(seed))
+                }
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
+
+
+def _directive(facts: dict[str, str], data: dict[str, Any], results: str, seed: str) -> str:
+    """A figure or table with its caption, its number and a link to its data; or the settings of a chart."""
+    kind, name = facts["kind"], facts["name"]
+    if kind in ("figure", "table"):
+        caption = f"{facts['caption']} {{download}}`data (CSV) </{results}/{name}.csv>`{seed}"
+    if kind == "figure":
+        alt = json.dumps(facts["alt"], ensure_ascii=False)
+        head, options, body = f"figure}} /{results}/{name}.svg", [f":alt: {alt}", ":class: drawn"], caption
+    elif kind == "table":
+        head, options, body = f"table}} {caption}", [], "".join(data["text/markdown"])
+    else:  # for explorer.js or stepper.js, which draws a chart in place of the figure before it
+        given = next(value for mime, value in data.items() if mime.startswith(f"application/vnd.crowder.{kind}"))
+        settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
+        # With "<" escaped, no text in the settings can end the script.
+        text = json.dumps(settings, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        script = f'<script type="application/json" class="{kind}-settings" data-figure="{name}">{text}</script>'
+        return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
+    return "\n".join([f"{FENCE}{{{head}", f":name: {name}", *options, "", body, FENCE])
 
 
 def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
@@ -66,13 +83,10 @@ def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
 def only_checks(source: str) -> bool:
     """Whether code does nothing but check claims.
 
-    >>> only_checks('check("C09", sizes=sizes)\\ncheck("B41");'), only_checks('n = 3\\ncheck("C09")'), only_checks("")
-    (True, False, False)
+    >>> only_checks('check("C09", sizes=sizes)\\ncheck("B41");'), only_checks('n = 3\\ncheck("C09")')
+    (True, False)
     """
-    calls = [node.value if isinstance(node, ast.Expr) else node for node in ast.parse(source).body]
-    return bool(calls) and all(
-        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check" for call in calls
-    )
+    return all(ast.unparse(node).startswith("check(") for node in ast.parse(source).body)
 
 
 def _label_folded_cells(page: dict[str, Any], number: str) -> None:
@@ -87,74 +101,26 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")
         if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
             first = "".join(cell["source"]).partition("\n")[0]
-            what = ", ".join(shown) if shown and number else first.removeprefix("#").strip()
-            if first.startswith("#") or shown:
-                cell["metadata"]["mystnb"] = {"code_prompt_show": f"Code: {what}", "code_prompt_hide": f"Code: {what}"}
+            label = f"Code: {', '.join(shown) or first.removeprefix('#').strip()}"
+            cell["metadata"]["mystnb"] = {"code_prompt_show": label, "code_prompt_hide": label}
 
 
-def _check_publishable(output: dict[str, Any], slug: str, number: int) -> None:
+def _check_publishable(output: dict[str, Any], slug: str, at: int) -> None:
     """Reject images without a description and output to standard error."""
     for mime in output.get("data", {}):
         if mime.startswith("image/"):
-            raise BuildError(f"{slug}: cell {number} shows an image ({mime}) without caption and alt text; "
+            raise BuildError(f"{slug}: cell {at} shows an image ({mime}) without caption and alt text; "
                              "pass the figure to book.companion.figures.show")  # fmt: skip
     if output.get("name") == "stderr":
         text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
-        raise BuildError(f"{slug}: cell {number} writes to standard error:\n      {text}")
-
-
-def _links(facts: dict[str, str], results: str, made: str) -> str:
-    """A link to the data of a figure or table, and the seed; the code is above it."""
-    return f"{{download}}`data (CSV) </{results}/{facts['name']}.csv>`" + (f" · {made}" if made else "")
-
-
-def _figure(facts: dict[str, str], results: str) -> str:
-    return "\n".join([
-        f"{FENCE}{{figure}} /{results}/{facts['name']}.svg",
-        f":name: {facts['name']}",
-        f":alt: {json.dumps(facts['alt'], ensure_ascii=False)}",
-        ":class: drawn",
-        "",
-        f"{facts['caption']} {facts['links']}",
-        FENCE,
-    ])  # fmt: skip
-
-
-def _settings(facts: dict[str, str], data: dict[str, Any]) -> str:
-    """The settings with which explorer.js or stepper.js draws a chart in place of the figure before them."""
-    kind = facts["kind"]
-    given = next(value for mime, value in data.items() if mime.startswith(f"application/vnd.crowder.{kind}"))
-    settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
-    script = (f'<script type="application/json" class="{kind}-settings" data-figure="{facts["name"]}">'
-              f"{_in_script(settings)}</script>")  # fmt: skip
-    return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
-
-
-def _in_script(value: Any) -> str:
-    """JSON with "<" escaped, so that no text in it can end the script."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _table(facts: dict[str, str], markdown: str) -> str:
-    return "\n".join([
-        f"{FENCE}{{table}} {facts['caption']} {facts['links']}",
-        f":name: {facts['name']}",
-        "",
-        markdown,
-        FENCE,
-    ])  # fmt: skip
-
-
-def names(results: Path) -> set[str]:
-    """The names of the figures and tables in a chapter's results folder."""
-    return {path.stem for path in results.glob("*.json")}
+        raise BuildError(f"{slug}: cell {at} writes to standard error:\n      {text}")
 
 
 def check_unique_names(results: dict[str, Path]) -> None:
     """Check that no two chapters use the same name for a figure or table: names are labels of the whole book."""
     owner: dict[str, str] = {}
     for slug, folder in results.items():
-        for name in sorted(names(folder)):
+        for name in sorted(path.stem for path in folder.glob("*.json")):
             if name in owner:
                 raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; names must be unique in the book")
             owner[name] = slug

@@ -7,7 +7,6 @@ which files of a page are its own.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -22,7 +21,7 @@ import yaml
 
 from book.build.chapters import Chapter
 from book.build.environment import ROOT, commit
-from book.build.manifest import Manifest, measured_times
+from book.build.manifest import Manifest, rows
 
 FOLDER = "licences"
 _DATA = Path(__file__).resolve().parents[1] / "data"
@@ -36,24 +35,24 @@ def edition() -> dict[str, str]:
     return {"version": stated, "commit": commit() or "", "date": date}
 
 
-def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, results: Path, data: Path) -> dict[str, Any]:
+def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, data: Path) -> dict[str, Any]:
     """What the page says of these chapters, which have been executed; `data` is the folder of the book's data."""
     commits, used, versions = {}, set(), {}
     for chapter in chapters:
-        entry = manifest.data["chapters"][chapter.slug]
+        entry = manifest.chapters[chapter.slug]
         versions |= entry["versions"]
         commits.setdefault(entry["commit"] or "not a git checkout", []).append(chapter.slug)
-        for path in (results / chapter.slug / "data").glob("*.json"):
+        for path in (manifest.results / chapter.slug / "data").glob("*.json"):
             used.add("{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8"))))
     slugs = {chapter.slug for chapter in chapters}
-    times = [row for row in measured_times(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
+    times = [row for row in rows(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
     return {
         "profile": profile, "commits": commits, "data": sorted(used),
         # The order must not depend on which chapters ran now: Python first, then the packages.
         "versions": {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))},
         "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
         "machine": times[0]["versions"] if times else "", "parts": components(),
-        "faults": _rows(data / "measured" / "faults.csv"),
+        "faults": rows(data / "measured" / "faults.csv"),
     }  # fmt: skip
 
 
@@ -68,14 +67,6 @@ def ran(known: dict[str, Any], up: str) -> list[str]:
         most = ", ".join(f"{slug} {times[slug]:,.0f} s" for slug in longest)
         shown["run time in full"] = f"{sum(times.values()) / 60:.0f} minutes, of which {most} ({known['machine']})"
     return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())]
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a file of measurements; none if there is no file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 # --- the work of others -----------------------------------------------------------------------------------------------

@@ -120,10 +120,10 @@ class About(MarkdownDirective):
 
 
 def foot(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Version, commit and date for the foot of the page, and the name of its PDF."""
+    """Version, commit and date for the foot of the page."""
     if not hasattr(app, "crowder_edition"):
         app.crowder_edition = about.edition()
-    context["edition"], context["pdf"] = app.crowder_edition, f"{page.rpartition('/')[2]}.pdf"
+    context["edition"] = app.crowder_edition
 
 
 def setup(app: Any) -> dict[str, bool]:

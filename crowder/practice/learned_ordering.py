@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowder import validation
 from crowder.constraints import constrained, open_pairs, share_table
-from crowder.engine import ASKED, LOW, edge_ask
+from crowder.engine import LOW, edge_ask
 from crowder.orderings import Ordering
 from crowder.pairs import Candidates
 from crowder.practice.candidates import NearestPairs, cosine, fields_of, nearest_pairs, tfidf

@@ -227,7 +227,7 @@ def changed(said: str) -> tuple[str, ...]:
     """The claims and printed numbers that changed, and the chapters that stopped, from the output of a build."""
     claims = re.findall(r"^(?:error: )?[\w-]+: ([BCE]\d+) changed: ", said, re.MULTILINE)
     printed = re.findall(r"^(?:error: )?[\w-]+: ([^:\n]*?) no longer agrees: ", said, re.MULTILINE)
-    stopped = re.findall(r"^(?:error: )?([\w-]+): not checked in this run: ", said, re.MULTILINE)
+    stopped = re.findall(r"^(?:error: )?([\w-]+): cell \d+ of \d+ failed: ", said, re.MULTILINE)
     return (*claims, *(f"printed {name}" for name in printed), *(f"{slug} stopped" for slug in stopped))
 
 

@@ -62,6 +62,7 @@ def test_a_folded_cell_says_in_its_first_line_what_it_does(path):
             assert cell["cell_type"] == "code" and re.fullmatch(r"# *\w.*", first), f"{path.stem}: {first}"
 
 
+@pytest.mark.nightly
 def test_the_synthetic_chapter_with_rounded_similarities_is_not_shown(tmp_path):
     """Rounded down, Dist-2 with ε = 1/20 gives all pairs the same values: edge ordering then asks more."""
     text = (ROOT / "notebooks" / "08-synthetic.ipynb").read_text(encoding="utf-8")

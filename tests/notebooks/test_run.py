@@ -38,6 +38,7 @@ def test_there_are_as_many_blocks_as_the_tests_below_run():
     assert len(BLOCKS) == 3
 
 
+@pytest.mark.nightly
 def test_table_1_with_other_parameters(clone):
     said = run(BLOCKS[0], clone).splitlines()
     assert len(said) == 3 and said[0].startswith("model,ε,ordering,printed,expected,mean")
@@ -57,7 +58,8 @@ def test_many_settings(clone):
     assert any(a.read_bytes() != b.read_bytes() for a, b in zip(one, two, strict=True))
 
 
-def test_with_its_page(clone):
+@pytest.mark.nightly
+def test_a_build_of_one_chapter(clone):
     (clone / "crowder").symlink_to(ROOT / "crowder")  # the build copies it
-    assert "the page is at" in run(BLOCKS[2], clone)
-    assert (clone / "_build" / "preview" / "notebooks" / "03-integral.html").exists()
+    assert "the book was not rendered" in run(BLOCKS[2], clone)
+    assert (clone / "_build" / "results" / "full" / "03-integral").exists()

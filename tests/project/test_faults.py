@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from book.build.manifest import rows
 from book.reports import about
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,7 +185,7 @@ def test_a_build_names_what_changed():
 error: 04-lower-bound: C05 changed: expected proved, found not shown (step 1 of 2 does not hold)
 04-lower-bound: B31 changed: expected exact, found not shown (3 is not 2)
 08-synthetic: table-1, Dist-1, edge no longer agrees: printed 3,000, regenerated 2,000 ± 10 (equal)
-02-models: not checked in this run: C11, C12, B11
+02-models: cell 3 of 20 failed: ZeroDivisionError: division by zero
 """
     assert plant.changed(said) == ("C05", "B31", "printed table-1, Dist-1, edge", "02-models stopped")
     assert plant.changed("claims: 4 proved\nthe book is at /x/index.html\n") == ()
@@ -197,10 +198,10 @@ def test_the_page_counts_the_faults_that_were_noticed(tmp_path):
     faults = [plant.Fault(**NOTICED | {"name": name}) for name in ("one-power-less", "left-edge", "no-judge")]
     outcomes = plant.Outcome(("test_x::test_a_law",), ("C11", "B12")), plant.Outcome(hangs=True), plant.Outcome()
     plant.record(tmp_path / "faults.csv", [plant.row(*pair) for pair in zip(faults, outcomes, strict=True)])
-    text = "\n".join(about.faults({"faults": about._rows(tmp_path / "faults.csv")}, ""))
+    text = "\n".join(about.faults({"faults": rows(tmp_path / "faults.csv")}, ""))
     assert "**3 faults** were planted; 2 were noticed, 1 of them also by a claim" in text
     assert "Not noticed: no-judge." in text and "By kind: ties 3." in text
-    assert about._rows(tmp_path / "none.csv") == []
+    assert rows(tmp_path / "none.csv") == []
 
 
 def test_the_record_in_the_book_is_of_this_catalogue_and_of_faults_that_were_noticed():

@@ -1,6 +1,5 @@
 """A tiny book of two chapters, to test the build."""
 
-import copy
 import json
 import os
 import shutil
@@ -86,12 +85,17 @@ class TinyBook:
         self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")
         self.profiles("quick: {02-two: {share: 1}}")
 
+    @classmethod
+    def existing(cls, root: Path) -> "TinyBook":
+        """The one that is there."""
+        book = cls.__new__(cls)
+        book.root, book.out = root, root / "_build"
+        return book
+
     def copied(self, root: Path) -> "TinyBook":
         """The same book in another folder, with what has been built: what does not change is up to date there."""
-        twin = copy.copy(self)
-        twin.root, twin.out = root, root / self.out.relative_to(self.root)
         shutil.copytree(self.root, root, symlinks=True)
-        return twin
+        return self.existing(root)
 
     def write(self, slug: str, *cells: str) -> None:
         (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))

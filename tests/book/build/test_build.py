@@ -1,6 +1,5 @@
 """`python -m book.build` on a tiny book: what it makes, what it executes again, and what it refuses."""
 
-import copy
 import fcntl
 import json
 import re
@@ -9,23 +8,41 @@ import shutil
 import pytest
 from tiny_book import FIGURE, TinyBook, notebook, tree
 
+from book.build.__main__ import _arguments
+from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
 from book.build.to_myst import to_myst
 
+TABLE = """import pandas as pd
+from book.companion import figures
+figures.table(pd.DataFrame({"x": [size]}), "tab-a", caption="One.")"""
 TWO = "#p\nsize = 5\nshare = 0.5"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+@pytest.fixture
+def built(tiny_built):
     """Built once; the tests that use it only look."""
-    book = TinyBook(tmp_path_factory.mktemp("built"))
-    done = book.build()
-    assert done.returncode == 0, done.stderr
-    return book
+    return tiny_built
 
 
 @pytest.fixture
 def tiny(tmp_path):
     return TinyBook(tmp_path)
+
+
+@pytest.fixture
+def still(tmp_path):
+    """A book that is never executed, because the errors are found before."""
+    return TinyBook(tmp_path / "still")
+
+
+def refusal(book, *options):
+    """Why nothing of this is executed, asked in this process."""
+    args = _arguments(list(options))
+    with pytest.raises(BuildError) as error:
+        chapters = read_chapters(book.root)
+        profile = read_profile(book.root, args.profile, chapters)
+        overrides(select(chapters, args.only), profile, args.parameters)
+    return str(error.value)
 
 
 @pytest.fixture
@@ -79,8 +96,7 @@ def test_the_sources_stay_as_they_were(built):
 
 def test_two_clones_make_the_same_bytes(built, tmp_path):
     """The other one in a folder whose name is not ASCII, on a machine that knows nothing else."""
-    twin = copy.copy(built)
-    twin.root = tmp_path / "un été" / "fo öß"
+    twin = TinyBook.existing(tmp_path / "un été" / "fo öß")
     shutil.copytree(built.root, twin.root, ignore=shutil.ignore_patterns("_build", "__pycache__"))
     out = tmp_path / "aus gäbe"
     done = twin.build("--output", str(out), LC_ALL="C", LANG="C", PYTHONCOERCECLOCALE="0")
@@ -101,6 +117,7 @@ def test_pages_do_not_depend_on_the_way_they_came_about(built, again):
 
 
 def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page(tiny):
+    tiny.write("01-one", "# One", "#p\nsize = 3", TABLE)
     done = tiny.build("--profile", "quick", "-p", "size=8", "--jobs", "1", GITHUB_REPOSITORY="some/where")
     assert done.returncode == 0, done.stderr
     manifest = json.loads((tiny.out / "executed" / "quick" / "manifest.json").read_text())
@@ -129,7 +146,7 @@ def test_a_failing_chapter_costs_only_itself_and_the_next_build_executes_what_ha
     # A parameter is a change for the chapter that has it; both ran with size=4, or not at all.
     again.write("01-one", "# One", "#p\nname = 'x'", "print(name, end='', flush=True)\nprint(name)")
     again.write("02-two", "# Two", TWO, "import crowder\nsize + share")
-    assert "executing 2 of 2 chapters, profile full\n" in again.build().stderr
+    assert "executing 2 of 2 chapters, profile full\n" in again.build("-p", "name=x").stderr
     done = again.build("-p", "name=y")
     assert "executing 1 of 2 chapters, profile full; the others are up to date" in done.stderr
     assert re.search(r"<pre>(<span></span>)?yy\n", again.page("notebooks/01-one"))
@@ -145,16 +162,6 @@ def test_a_failing_chapter_costs_only_itself_and_the_next_build_executes_what_ha
     assert done.returncode == 0 and "profile full: 02-two" in done.stdout
 
 
-def test_a_preview_needs_no_other_chapter(tiny):
-    (tiny.root / "notebooks" / "02-two.ipynb").unlink()
-    tiny.write("01-one", "# One\n\nSee {ref}`elsewhere`.", "#p\nsize = 3", FIGURE)
-    done = tiny.build("--only", "01", "--preview")
-    assert done.returncode == 0, done.stderr
-    assert "01-one" in done.stderr and "elsewhere" in done.stderr
-    assert "Figure 1.2" in (tiny.out / "preview" / "notebooks" / "01-one.html").read_text()
-    assert not (tiny.out / "html").exists()
-
-
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
@@ -166,32 +173,43 @@ def test_a_preview_needs_no_other_chapter(tiny):
         (["-p", "size=1.5"], ["01-one", "size", "1.5", "int"]),
         (["-p", "size"], ["expected name=value"]),
         (["--only", "07"], ["--only 07", "01-one, 02-two"]),
+        (["--only", "ε"], ["--only ε: no such chapter"]),
         (["--profile", "slow"], ["slow", "full, quick"]),
     ],
 )
 def test_what_is_typed_wrong_is_named(built, options, expected):
-    message = built.refused(*options)
+    message = refusal(built, *options)
     assert all(words in message for words in expected), message
 
 
-def test_profiles_parameters_and_contents_name_only_what_exists(tiny):
-    tiny.profiles("quick: {01-one: {sized: 1}}")
-    message = tiny.refused("--profile", "quick")
-    assert all(words in message for words in ["book/data/profiles.yml", "01-one", "'sized'", "size, name"])
-    tiny.profiles("")
-    for cells, words in (
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
         (["size = 5"], "needs exactly one code cell tagged 'parameters', has 0"),
         (["#p\nsize = 5", "#p\nsize = 6"], "has 2"),
-        (["#p\nsize = 5 * 2"], "parameter size must be a literal"),
-    ):
-        tiny.write("02-two", "# Two", *cells)
-        message = tiny.refused()
-        assert "error: 02-two: " in message and words in message
-    tiny.write("03-three", "# Three", "#p\nsize = 1")
-    assert "notebooks/03-three.ipynb is not in _toc.yml" in tiny.refused()
+        (["#p\nsize = 5 * 2"], "a parameter must be a literal: size = 5 * 2"),
+        (["#p\nsize = "], "the parameters cell is not Python"),
+    ],
+)
+def test_a_chapter_has_one_cell_of_literal_parameters(still, cells, words):
+    still.write("02-two", "# Two", *cells)
+    message = refusal(still)
+    assert message.startswith("02-two: ") and words in message
+    still.write("02-two", "# Two", TWO)
+
+
+def test_profiles_and_contents_name_only_what_exists(still):
+    for text, words in (("quick: {01-one: {sized: 1}}", "'sized' is not a parameter of 01-one, which has size, name"),
+                        ("quick: {03-three: {size: 1}}", "quick names 03-three, which is not a chapter"),
+                        ("quick: [", "book/data/profiles.yml: ")):  # fmt: skip
+        still.profiles(text)
+        assert words in refusal(still, "--profile", "quick")
+    still.profiles("{}")
+    still.write("03-three", "# Three", "#p\nsize = 1")
+    assert "notebooks/03-three.ipynb is not in _toc.yml" in refusal(still)
     for slug in ("03-three", "02-two"):
-        (tiny.root / "notebooks" / f"{slug}.ipynb").unlink()
-    assert "02-two: notebooks/02-two.ipynb is in _toc.yml but does not exist" in tiny.refused()
+        (still.root / "notebooks" / f"{slug}.ipynb").unlink()
+    assert "02-two: notebooks/02-two.ipynb is in _toc.yml but does not exist" in refusal(still)
 
 
 def test_what_cannot_stand_on_a_page_is_refused_before_it_is_published(tiny):
@@ -202,9 +220,9 @@ def test_what_cannot_stand_on_a_page_is_refused_before_it_is_published(tiny):
     assert "01-one: cell 3 shows an image" in message and "figures.show" in message
     assert "02-two: cell 3 writes to standard error" in message and "beware" in message
     assert not list((tiny.out / "results" / "full").iterdir())
-    tiny.write("01-one", "# One", "#p\nsize = 3", FIGURE)
-    tiny.write("02-two", "# Two", TWO, FIGURE)
-    assert "02-two: shows fig-a, and so does 01-one" in tiny.refused()
+    tiny.write("01-one", "# One", "#p\nsize = 3", TABLE)
+    tiny.write("02-two", "# Two", TWO, TABLE)
+    assert "02-two: shows tab-a, and so does 01-one" in tiny.refused()
     assert not (tiny.out / "html").exists()
 
 
@@ -213,18 +231,16 @@ def test_a_warning_of_sphinx_fails_and_names_its_page(tiny):
     tiny.write("02-two", "# Two\n\nSee {ref}`nowhere`.", TWO)
     (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\nSee [this](missing.md).\n")
     message = tiny.refused()
-    assert "notebooks/02-two.ipynb cell 1, line 3: undefined label: 'nowhere'" in message
+    assert "notebooks/02-two.ipynb cell 1, line 3: WARNING: undefined label: 'nowhere'" in message
     assert "book/pages/index.md" in message and "missing.md" in message
     assert not (tiny.out / "html").exists()
 
 
 def test_two_builds_at_once_are_one_too_many(built):
+    """And a terminal that knows only ASCII still shows what is wrong."""
     with (built.out / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert built.refused() == f"error: another build is running in {built.out}\n"
-
-
-def test_a_terminal_that_knows_only_ascii_still_shows_what_is_wrong(built):
     message = built.refused("--only", "ε", PYTHONIOENCODING="ascii:strict", LC_ALL="C.UTF-8")
     assert "--only \\u03b5: no such chapter" in message
 

@@ -74,7 +74,7 @@ def project(tmp_path):
 
 
 def manifest(root):
-    return Manifest(root / "out" / "manifest.json", "full", root / "results", inputs(root))
+    return Manifest(root / "out" / "manifest.json", root / "results", inputs(root))
 
 
 def chapter(root):
@@ -120,13 +120,12 @@ def test_versions_and_settings_from_outside_end_it(project, monkeypatch):
     assert not current(project)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"chapters": null}', '{"chapters": {"01-one": 3}}',
-                                  '{"chapters": {"01-one": {"fingerprint": "a"}}}', "half"])  # fmt: skip
+@pytest.mark.parametrize("text", ["", "{", "[]", "half"])
 def test_a_manifest_that_is_none_vouches_for_nothing(project, text):
     path = project / "out" / "manifest.json"
     path.write_text(path.read_text()[:-20] if text == "half" else text)
     found = manifest(project)
-    assert not found.is_current(chapter(project), {"size": 4}) and found.expected(project / "no.csv") == {}
+    assert not found.is_current(chapter(project), {"size": 4}) and found.expected(None) == {}
     found.record(chapter(project), {"size": 4}, {"seconds": 1.5})
     assert current(project)
 

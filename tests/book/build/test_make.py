@@ -22,11 +22,10 @@ def project(root):
     return root
 
 
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_an_environment_in_a_folder_that_is_not_ascii_works_under_every_locale(tmp_path, locale):
+def test_an_environment_in_a_folder_that_is_not_ascii_works_under_any_locale(tmp_path):
     """Python 3.11 cannot read the folder's name from a .pth file under LC_ALL=C, where an editable install has it."""
     root = project(tmp_path / "un été, fo öß")
-    env = CLEAN | {"LC_ALL": locale}
+    env = CLEAN | {"LC_ALL": "C"}
     made = subprocess.run(["make", ".venv/.installed", f"PYTHON={sys.executable}"], cwd=root, env=env,
                           capture_output=True, text=True)  # fmt: skip
     assert made.returncode == 0, made.stderr
