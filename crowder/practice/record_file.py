@@ -15,8 +15,8 @@ quotes
 separator
     A first line ``sep=;``, which spreadsheets write and hide, names it and is no row.
 header
-    A first row that looks like a record is rejected, unless you name columns: if none of its cells is a usual name of a
-    column, and a cell starts with a digit like most of its column, or two are found again in their columns.
+    A first row that looks like a record is rejected, unless you name columns: if a cell starts with a digit, like most
+    of its column.
 """
 
 from __future__ import annotations
@@ -43,18 +43,8 @@ __all__ = ["check_row", "columns_of", "open_table", "read_records"]
 #: limit for all readers; it is restored afterwards.)
 SHOWN, LONGEST = 40, 2**31 - 1
 
-#: A quoted cell up to its closing quote.
-QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
-
 #: The separators that are looked for, and the beginnings of files of spreadsheet programs, new and old.
 SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
-
-#: A usual name of a column; more than one word may be joined.
-NAME = re.compile(
-    r"(?i)(.*[ _.-])?(id|key|names?|title|label|author|year|date|birth|address|street|city|state|country|zip|postcode|"
-    r"phone|tel|e-?mail|url|price|brand|type|class|category|description|text|value|code|number|no|nr|sex|age|artist|"
-    r"genre|venue|source|model|first|last)s?\d*"
-)
 
 #: Byte order marks of other encodings. (UTF-32 first: its mark starts with that of UTF-16.)
 MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -104,7 +94,7 @@ def read_records(
 
     See Also
     --------
-    crowder.practice.Plan : how many questions find the matches among these records.
+    crowder.practice.LearnedOrdering : chooses the questions about these records.
 
     Examples
     --------
@@ -148,7 +138,7 @@ def open_table(
     path = validation.path(path)
     limit = csv.field_size_limit(LONGEST)
     try:
-        text = _text(Path(path).read_bytes(), encoding, sep or ",")
+        text = _text(Path(path).read_bytes(), encoding)
         first = re.match(r'(?i)"?sep=(.)"?(?:\r\n?|\n)', text)
         line = text.lstrip("\r\n").partition("\n")[0]
         mark = first[1] if first else sep or max(SEPARATORS, key=line.count)
@@ -191,19 +181,16 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
 def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
     """Raise a ValueError if the header looks like a record."""
     numbers = [int(name) for name in header if name.isdecimal() and len(name) < 9]
-    if any(map(NAME.fullmatch, header)) or (len(numbers) > 1 and set(np.diff(numbers)) == {1}):  # 0, 1, 2, or years
+    if len(numbers) > 1 and set(np.diff(numbers)) == {1}:  # 0, 1, 2, or years
         return
-    again, number = list[str](), list[str]()
     for at, name in enumerate(header):
-        column = [(row, cell.strip()) for row, cells in rows for cell in cells[at : at + 1] if cell.strip()]
-        again += [f"{_short(name)} is also in row {row}" for row, cell in column if cell == name][:1]
-        if name[:1].isdigit() and sum(cell[0].isdigit() for _, cell in column) > 0.8 * len(column):
-            number.append(f"in column {at + 1}, {_short(name)} is a number as in most other rows")
-    if number or len(again) >= min(2, len(header)):
-        raise ValueError(
-            f"row {top} must be a header, not a record: {(again + number)[0]}. Put a row with the names of the columns "
-            "above it; if it is the header, name the columns to compare, fields="
-        )
+        column = [cells[at].strip()[:1] for _, cells in rows if at < len(cells) and cells[at].strip()]
+        if name[:1].isdigit() and sum(map(str.isdigit, column)) > 0.8 * len(column):
+            raise ValueError(
+                f"row {top} must be a header, not a record: in column {at + 1}, {_short(name)} is a number as in most "
+                "other rows. Put a row with the names of the columns above it; if it is the header, name the columns "
+                "to compare, fields="
+            )
 
 
 def columns_of(
@@ -249,40 +236,23 @@ def check_row(row: int, cells: list[str], header: list[str]) -> None:
 
 def _rows(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, with their numbers."""
-    if "\0" in text:
-        before = text[: text.index("\0")]
-        utf16 = f"utf-16-{'le' if before else 'be'}"
-        hint = "" if "\n" in before.lstrip() else f"; if the file is in UTF-16, pass encoding={utf16!r}"
-        raise ValueError(f"{_place(before, sep)}: a cell must not contain NUL{hint}")
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter=sep, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
     for row in itertools.count(1):
-        start = lines.tell()
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error:
-            raise ValueError(_quote_error(text, start, sep)) from None
+            raise ValueError(
+                f"row {row}: a quoted cell must end with its quote and be followed by a separator or a line break; a "
+                "quote inside it must be doubled"
+            ) from None
         if cells:
             yield row, cells
 
 
-def _quote_error(text: str, start: int, sep: str) -> str:
-    """The message for a wrong quote in the row that begins at `start`."""
-    mark = re.escape(sep)
-    cell = re.compile(rf'{QUOTED}(?={mark}|\r|\n|\Z)|(?!")[^{mark}\r\n]*')
-    while (found := cell.match(text, start)) and text[found.end() : found.end() + 1] == sep:
-        start = found.end() + 1
-    place = _place(text[:start], sep)
-    closed = re.compile(QUOTED).match(text, start)
-    if not closed:
-        return f"{place}: the opening quote must be closed: {_short(text[start:])}"
-    return f"{place}: {_short(text[closed.end() :])} follows a closing quote; a quote inside a cell must be doubled"
-
-
-def _text(content: bytes, encoding: str, sep: str) -> str:
-    """The decoded file; a ValueError with row and column if the bytes are not valid in this encoding."""
+def _text(content: bytes, encoding: str) -> str:
+    """The decoded file; a ValueError with the line if the bytes are not valid in this encoding."""
     if content.startswith(SPREADSHEETS):
         raise ValueError("the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV (UTF-8), pass that")
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
@@ -290,24 +260,22 @@ def _text(content: bytes, encoding: str, sep: str) -> str:
     if plain and marked:
         raise ValueError(f"the file has the byte order mark of {marked.upper()}; pass encoding={marked!r}")
     try:
-        return content.decode("utf-8-sig" if plain else encoding)
+        text = content.decode("utf-8-sig" if plain else encoding)
     except LookupError:
         raise ValueError(f"encoding must be one that Python knows, not {encoding!r}") from None
     except UnicodeDecodeError as error:
-        before = content[: error.start].decode(encoding, errors="replace").removeprefix("\ufeff")
+        line = content[: error.start].decode(encoding, errors="replace").count("\n") + 1
         hint = "; pass encoding=, perhaps 'cp1252' or 'latin-1'" if plain else ""
         raise ValueError(
-            f"{_place(before, sep)}: byte 0x{content[error.start]:02x} (byte {error.start + 1} of the file) is not "
-            f"valid {encoding}{hint}"
+            f"line {line}: byte 0x{content[error.start]:02x} (byte {error.start + 1} of the file) is not valid "
+            f"{encoding}{hint}"
         ) from None
-
-
-def _place(before: str, sep: str) -> str:
-    """Row and column of the cell that follows, or goes on, after the text before it."""
-    rows = list(csv.reader(io.StringIO(before + "?", newline=""), delimiter=sep))
-    header, at = next(filter(None, rows)), len(rows[-1])
-    name = header[at - 1].strip() if header is not rows[-1] and at <= len(header) else ""
-    return f"row {len(rows)}, column {name or at!r}"
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(
+            f"line {line}: a cell must not contain NUL; if it is in UTF-16, pass encoding='utf-16-le'"
+        )
+    return text
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,8 +25,6 @@ NAMES: dict[str, list[tuple[str, ...]]] = {
                     ("left_id", "right_id"), ("ltable_id", "rtable_id")],
     "score": [("match_probability",), ("score",), ("similarity",), ("probability",)],
     "same": [("same",), ("answer",), ("label",), ("match",)],
-    "id": [("unique_id",), ("id",), ("record_id",)],
-    "cluster": [("cluster_id",), ("cluster",), ("entity_id",)],
 }  # fmt: skip
 
 #: splink's columns of tables.
@@ -99,55 +97,25 @@ class ScoredPairs:
         tables = {"table": self.tables} if self.tables else {}
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
 
-    def labels(self, frame: Any, id: Hashable = None, cluster: Hashable = None) -> np.ndarray:
-        """The clusters in a table, such as splink's, as labels (n,): for `crowder.Truth`, or to measure recall.
-
-        Parameters
-        ----------
-        frame : DataFrame or another table
-            A row for each record; rows of other records are ignored.
-        id, cluster : str, optional
-            Its columns; by default, those that splink or `table` write. Where identifiers are unique only within a
-            table, the table is in a column ``source_dataset`` or ``table``.
-
-        Raises
-        ------
-        ValueError
-            If a record is missing, or in two clusters.
-        """
-        frame = _frame(frame, "frame", "cluster")
-        names = [*_columns(frame, "id", id), *_columns(frame, "cluster", cluster)]
-        names += [name for name in ("source_dataset", "table") if self.tables and name in frame][:1]
-        found: dict[int, Any] = {}
-        for name, label, *table in frame[names].itertuples(index=False, name=None):
-            same = [x for x in self._places.get(name, []) if not table or self.tables[x] == table[0]]  # type: ignore[index]
-            if len(same) > 1:
-                raise ValueError(f"frame must have a column 'table', since record {name!r} is in several tables")
-            if same and found.setdefault(same[0], label) != label:
-                raise ValueError(f"record {name!r} must be in one cluster, not {found[same[0]]!r} and {label!r}")
-        if absent := [name for x, name in enumerate(self.ids) if x not in found]:
-            raise ValueError(f"frame must have every record; {len(absent)} are missing, such as {absent[0]!r}")
-        return validation.labels([found[x] for x in range(self.n)])
-
 
 def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, known: Any = None,
                tables: Any = None, one_to_one: bool = False, distance: bool = False) -> ScoredPairs:  # fmt: skip
-    """Scored candidate pairs from the table of another program: for orderings, plans, journals and audits.
+    """Scored candidate pairs from the table of another program: for orderings, journals and audits.
 
     Parameters
     ----------
     frame : DataFrame or another table
-        A row for each pair: of pandas, polars or pyarrow, or with ``__arrow_c_stream__`` or ``__dataframe__``. An index
-        of two levels, as of recordlinkage, becomes the columns ``left`` and ``right``.
+        A row for each pair: of pandas, polars, pyarrow or another library with ``__arrow_c_stream__``. An index of two
+        levels, as of recordlinkage, becomes the columns ``left`` and ``right``.
     left, right, score : str, optional
         The columns of two identifiers and of the score in [0, 1]. Usual names are recognised, those of splink among
         them. Identifiers may be anything hashable and stay as they are.
-    known : str, DataFrame or list of tuple, keyword only
-        Answers that are known, so that they are not asked: a column of `frame`, or a table or tuples (left, right,
-        same). Values as in `crowder.beyond.Answers.add`; what is missing or unsure is not known.
-    tables : tuple of two columns, or mapping, keyword only
+    known : DataFrame or list of tuple, keyword only
+        Answers that are known, so that they are not asked: a table or tuples (left, right, same). Values as in
+        `crowder.beyond.Answers.add`; what is missing or unsure is not known.
+    tables : tuple of two columns, keyword only
         The tables of left and right. Two records of one table never match, and identifiers are unique only within a
-        table. Or a mapping from unique identifiers to tables.
+        table.
     one_to_one : bool, keyword only
         Whether left and right are two tables of this kind, so that a record has at most one match. (splink's
         ``source_dataset_l`` and ``_r`` are then these tables; by default they only tell identifiers apart.)
@@ -198,19 +166,20 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     frame = _frame(frame, "frame", "score")
     sides = _columns(frame, "left, right", left, right)
     values = _scores(frame, _columns(frame, "score", score)[0], validation.flag(distance, "distance"))
-    apart = validation.flag(one_to_one, "one_to_one") or tables is not None
-    sources = _columns(frame, "tables", *tables) if isinstance(tables, (tuple, list)) else None
+    apart, sources = validation.flag(one_to_one, "one_to_one") or tables is not None, None
+    if tables is not None:
+        sources = _columns(frame, "tables", *validation.kind(tables, (tuple, list), "tables must be two columns"))
     if tables is None and sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
         sources = SOURCES
     told, same, rows = _known(known, frame, sides, sources)
     m, cells = len(frame), np.concatenate([_cells(frame, sides), _cells(told, sides)])
     space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
     kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
-    if space is None and m and kinds[0].isdisjoint(kinds[1]) and not (apart and tables is None):
+    if space is None and m and kinds[0].isdisjoint(kinds[1]) and not apart:
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
     try:
-        if space is None and apart and tables is None:
+        if space is None and apart:
             space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
             lefts, rights = (set(side) for side in cells[:m].T)
             turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
@@ -222,12 +191,6 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
     number, first = number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
     ids, held = cells.ravel()[first].tolist(), None if space is None else space.ravel()[first].tolist()
-    if apart and space is None:
-        what = "tables must be two columns, or a mapping from identifiers to tables"
-        given = dict(validation.kind(tables, (Mapping, pd.Series), what))
-        if absent := [name for name in ids if given.get(name) is None or given[name] != given[name]]:
-            raise ValueError(f"tables must have the table of every identifier; that of {absent[0]!r} is missing")
-        held = [given[name] for name in ids]
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
     i, j = number[:m].T
     if len(within := np.flatnonzero(labels[i] == labels[j])):
@@ -258,11 +221,10 @@ def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
         value = value.to_frame(column)
     elif hasattr(value, "as_pandas_dataframe"):  # splink's
         value = value.as_pandas_dataframe()
-    elif not isinstance(value, pd.DataFrame) and {"__arrow_c_stream__", "__dataframe__"} & set(dir(value)):
-        import pyarrow.interchange
+    elif not isinstance(value, pd.DataFrame) and hasattr(value, "__arrow_c_stream__"):
+        import pyarrow
 
-        arrow = pyarrow.table if hasattr(value, "__arrow_c_stream__") else pyarrow.interchange.from_dataframe
-        value = arrow(value).to_pandas()
+        value = pyarrow.table(value).to_pandas()
     validation.kind(value, pd.DataFrame, f"{what} must be a table, such as a DataFrame (of pandas.read_csv)")
     if value.index.nlevels == 2:
         values = value.set_axis([column], axis=1) if value.shape[1] == 1 else value
@@ -306,19 +268,16 @@ def _known(known: Any, frame: pd.DataFrame, sides: tuple, sources: Any) -> tuple
     """Known answers: a table with the same columns of identifiers, the answers, and their rows."""
     if known is None:
         return frame.iloc[:0], np.empty(0, bool), ()
-    if isinstance(known, str):
-        table, same = frame, frame[_columns(frame, "known", known)[0]]
-    else:
-        if isinstance(known, (list, tuple)):
-            if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in known):
-                raise ValueError(f"known must have tuples (left, right, same), not {known!r}")
-            known = pd.DataFrame(known, columns=[*sides, "same"], dtype=object)
-        table = _frame(known, "known", "same")
-        same = table[_columns(table, "same", None)[0]]
-        if not set(sides) <= set(table.columns):
-            table = table.rename(columns=dict(zip(_columns(table, "left, right", None, None), sides, strict=True)))
-        if sources is not None:
-            _columns(table, "tables", *sources)
+    if isinstance(known, (list, tuple)):
+        if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in known):
+            raise ValueError(f"known must have tuples (left, right, same), not {known!r}")
+        known = pd.DataFrame(known, columns=[*sides, "same"], dtype=object)
+    table = _frame(known, "known", "same")
+    same = table[_columns(table, "same", None)[0]]
+    if not set(sides) <= set(table.columns):
+        table = table.rename(columns=dict(zip(_columns(table, "left, right", None, None), sides, strict=True)))
+    if sources is not None:
+        _columns(table, "tables", *sources)
     said = []
     for row, (value, absent) in enumerate(zip(same, same.isna(), strict=True)):
         try:

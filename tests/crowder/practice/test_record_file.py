@@ -105,24 +105,23 @@ FOUND = {
     "restaurants": (
         "id,name,addr,city,phone\n0,arnie morton's,435 s. la cienega blv.,los angeles,310/246-1501\n"
         "1,arnie morton's,435 s. la cienega blvd.,los angeles,310-246-1501\n2,hotel bel-air,701 stone,bel air,310/4\n",
-        '"arnie morton\'s" is also in row 2',
+        "in column 1, '0' is a number as in most other rows",
     ),
     "bibliography": (
         "id,title,authors,venue,year\nc/1,On Trees,D. Knuth,SIGMOD,1997\nc/2,On Graphs,R. Tarjan,VLDB,1998\n",
         "in column 5, '1997' is a number as in most other rows",
     ),
-    "discs": ("pk,artist,title,year\n1,ABBA,Gold,1990\n2,Abba,Gold,1992\n", "'Gold' is also in row 2"),
-    "products": ("sku,brand,price\nA1,Sony,199.99\nA2,Sony,189.00\n", "'Sony' is also in row 2"),
+    "discs": ("pk,artist,title,year\n1,ABBA,Gold,1990\n2,Abba,Gold,1992\n", "in column 1, '1' is a number"),
+    "products": ("sku,brand,price\nA1,Sony,199.99\nA2,Sony,189.00\n", "in column 3, '199.99' is a number"),
     "German": ("Nummer;Ort\n1;Köln\n2;Bonn\n", "in column 1, '1' is a number"),
     "French": ("nom,ville,naissance\nDupont,Paris,1980-01-02\nMartin,Lyon,1975-12-31\n", "'1980-01-02' is a number"),
-    "capitals": ("FIRMA,ORT,TEL\nBASF AG,KÖLN,0621 60-0\nBASF,KÖLN,0621/600\n", "'KÖLN' is also in row 2"),
+    "capitals": ("FIRMA,ORT,TEL\nBASF AG,KÖLN,0621 60-0\nBASF,KÖLN,0621/600\n", "'0621 60-0' is a number"),
     "phones": ("Phone1,Phone2\n555-1,555-2\n555-3,555-4\n", "'555-1' is a number"),
-    "by year": ("land,2019,2020\nChad,5,8\nTchad,5,8\nPeru,7,9\n", "'5' is also in row 2"),
+    "by year": ("land,2019,2020\nChad,5,8\nTchad,5,8\nPeru,7,9\n", "'5' is a number"),
     "an index": (",0,1,2\n5,a,b,7\n9,c,d,8\n", "in column 1, '5' is a number"),
     "numbers": ("0,1\na,7\nc,8\n", "in column 2, '7' is a number"),
     "questions": ("question1,question2\nhow?,why?\nwhy?,how?\n", None),
-    "one column": ("fruit\napple\npear\napple\n", "'apple' is also in row 3"),
-    "a header's word": ("brand,color\nbrand,red\nacme,color\n", None),
+    "one column": ("fruit\napple\npear\napple\n", None),
 }
 
 
@@ -209,23 +208,22 @@ FAULTS = {
     "rows of lines": (b'id,a\n1,"two\nlines"\n2\n', {}, "row 3 has 1 cell,"),  # the fourth line, the third row
     "other separator": (b"id;a\n1;x\n", {}, "row 1 has only one cell, 'id;a'; perhaps pass sep=';'"),
     "tabs": (b"id\ta\n1\tx\n", {}, "pass sep='\\t'"),
-    "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', {}, "row 3, column 'a': the opening quote must be closed: '\""),
-    "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1, column 2: the opening quote must"),
-    "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2, column 'b': 'hi\"\"\\n' follows"),
-    "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2, column 'a': 'y\"\\n' follows"),
+    "open quote": (b'id,a,b\n1,x,y\n2,"x,y\n3,x,y\n', {}, "row 3: a quoted cell must end with its quote"),
+    "open quote in the header": (b'id,"a\n1,x\n', {}, "row 1: a quoted cell must end"),
+    "stray quote": (b'id,a,b\n1,x,"say "hi""\n', {}, "row 2: a quoted cell must end"),
+    "open until the next": (b'id,a\n1,"x\n2,"y"\n', {}, "row 2: a quoted cell must end"),
     "xlsx": (b"PK\x03\x04\x14\0\x06\0", {}, "the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV"),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", {"encoding": "latin-1"}, "not a spreadsheet (.xlsx or .xls)"),
-    "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "row 3, column 'a': a cell must not contain NUL"),
+    "NUL": (b"id,a\n1,x\n2,x\0y\n", {}, "line 3: a cell must not contain NUL"),
     "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "UTF-16; pass encoding='utf-16'"),
     "UTF-32 by its mark": ("id,a\n1,x\n".encode("utf-32"), {}, "UTF-32; pass encoding='utf-32'"),
     "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "UTF-16, pass encoding='utf-16-le'"),
-    "the other way": ("id\n1\n".encode("utf-16-be"), {}, "UTF-16, pass encoding='utf-16-be'"),
     "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file)"),
-    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": r"\t"}, "row 2, column 'a': byte 0xe9"),
-    "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "row 3, column 'b': byte 0xe9 (byte 24"),
-    "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "row 1, column 1: byte 0xe9 (byte 1 of the file)"),
-    "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "row 3, column 'a': byte 0xe9"),
-    "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "row 2, column 'a': byte 0x81 (byte 8 of the file)"),
+    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": r"\t"}, "line 2: byte 0xe9"),
+    "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "line 4: byte 0xe9 (byte 24"),
+    "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "line 1: byte 0xe9 (byte 1 of the file)"),
+    "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "line 3: byte 0xe9"),
+    "cp1252": (b"id,a\n1,\x81\n", {"encoding": "cp1252"}, "line 2: byte 0x81 (byte 8 of the file)"),
     "a codec that tells no place": (b"xn--99999999,a\n1,x\n", {"encoding": "idna"}, "not valid idna"),
     "unknown encoding": (b"id,a\n1,x\n", {"encoding": "utf-9"}, "encoding must be one that Python knows, not 'utf-9'"),
 }  # fmt: skip
@@ -242,7 +240,7 @@ def test_a_bad_file_is_refused_and_told_where(fault, tmp_path):
 
 
 def test_an_open_quote_far_from_the_end_is_found_at_once_and_cut_short(tmp_path):
-    with pytest.raises(ValueError, match="row 2, column 'a': the opening quote") as caught:
+    with pytest.raises(ValueError, match="row 2: a quoted cell") as caught:
         read(tmp_path, 'id,a\n1,"' + "long, and longer\n" * 200_000)
     assert len(str(caught.value)) < len(str(tmp_path)) + 250
 
