@@ -6,7 +6,6 @@ import argparse
 import inspect
 import re
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +16,19 @@ if TYPE_CHECKING:
     from crowder.practice.project import Project
 
 TOP = """\
-Find the records of a CSV file that are about the same thing: crowder chooses pairs, people say whether they are the
-same, and what follows from their answers is not asked. my.csv has its project in a folder my.crowder beside it.
+Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
+are the same, and what follows from their answers is not asked. my.csv has its project in a folder my.crowder beside it.
 
-  crowder plan my.csv             how many questions, at what price, find how many of the matches
-  crowder label                   answer them here: y same, n different, u not sure, z undo, q quit
+  crowder start my.csv            finds the pairs that may match; crowder start a.csv b.csv: only across two files
+  crowder label                   answer questions here: y same, n different, u not sure, z undo, q quit
   crowder label --html            or on a page for a browser, or, for many people, in question sheets:
   crowder next --size 50          writes my.crowder/questions-1.csv; when its column "same" is filled in,
   crowder answers my.crowder/questions-1.csv
+  crowder audit                   once matches have become rare: ask until a recall is certified
   crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
-SHOWN = 10  # disagreements
+SHOWN, CLOSE = 10, 0.5  # answers in doubt; a similarity at which a pair may well match
 NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
 
 
@@ -60,32 +60,32 @@ def _parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("crowder", description=TOP, **how)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     made = {}
-    for run in (plan, label, next_, answers, clusters):
+    for run in (start, label, next_, answers, audit, clusters):
         name, text = run.__name__.strip("_"), inspect.getdoc(run) or ""
         how |= {"description": text, "help": text.partition("\n")[0], "argument_default": argparse.SUPPRESS}
         made[name] = commands.add_parser(name, **how)
         made[name].set_defaults(run=run)
-    add = made["plan"].add_argument
-    add("csv", metavar="FILE.csv", help="the records, with a header")
+    add = made["start"].add_argument
+    add("csv", metavar="FILE.csv", nargs="+", help="the records, with a header; or two files without duplicates")
     add("--id", metavar="COLUMN", help="unique identifiers (default: id, or the numbers of the rows)")
     add("--fields", metavar="A,B,C", type=lambda text: text.split(","), help="columns to compare (default: all others)")
     add("--label", metavar="COLUMN", help="true clusters, not compared (default: label, if there is one)")
     add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
-    add("--similarity", help="jaccard-qgrams (default), jaccard-tokens, tfidf-cosine, levenshtein, jaro-winkler, ...")
-    add("--ordering", choices=["auto", "edge", "node", "evidence"], help="of the questions (default: auto)")
-    add("--target", type=float, help="recall to plan for (default: 0.95)")
-    add("--budget", type=float, metavar="MONEY", help="how much of the matches does it buy?")
+    add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
+    add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
+    add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
+    add("--votes", type=_size, help="answers to each question, from different people (default: 1)")
     add("--price", type=float, help="of one answer (default: 0.05)")
-    add("--votes", type=int, help="answers to each question, from different people (default: 1)")
     add("--seed", type=int, help="of what is drawn at random (default: 0)")
     alone = "folder NAME.crowder (default: the only one here)"
-    for name in ("label", "next", "clusters"):
+    for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
     add = made["label"].add_argument
     add("--worker", help="who answers (default: terminal)")
     add("--html", nargs="?", const="", metavar="FILE", help="write a page instead of asking here")
     add("--size", type=_size, help="questions on the page (default: 50)")
+    add("--doubts", action="store_true", help="ask again about answers that contradict others")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
     made["next"].add_argument("--out", metavar="FILE", help="the sheet (default: questions-1.csv, -2, ... in PROJECT)")
     add = made["answers"].add_argument
@@ -93,68 +93,89 @@ def _parser() -> argparse.ArgumentParser:
     add("--project", default=None, help=alone)
     add("--sep", help="separator of the sheets (default: the one in their first lines)")
     add("--encoding", help="of the sheets (default: utf-8)")
+    add = made["audit"].add_argument
+    add("--recall", type=float, help="to certify (default: 0.95)")
+    add("--confidence", type=float, help="of the certificate (default: 0.95)")
+    add("--pause", action="store_true", help="ask the questions of the ordering again")
     made["clusters"].add_argument("--out", metavar="FILE", help="the table (default: clusters.csv in PROJECT)")
     return top
 
 
 def _size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a number of questions, 1 or more, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number, 1 or more, not {text!r}")
     return int(text)
 
 
 def _open(name: str | None) -> Project:
     from crowder.practice.project import Project, find
 
-    project = Project(find(name))
-    _renew(project)
-    return project
+    return Project(find(name))
 
 
-def _renew(project: Project) -> None:
-    """A new plan, if the pilot or enough other questions have been answered since the last one."""
-    if len(project.votes) >= project.foreseen["again"]:
-        _plan(project)
+def start(csv: list[str], **changes: Any) -> None:
+    """Find the pairs of records that may match, and make the project of a CSV file, or renew it.
 
+    Of two files, each without duplicates, only pairs across are asked about. Run it again with added records or with
+    other options: the answers stay.
 
-def _plan(project: Project) -> Any:
-    """A new plan; at a terminal, with the time that it has taken."""
-    from tqdm import tqdm
-
-    stop, shown = threading.Event(), f"comparing {project.n} records"
-    with tqdm(desc=shown, bar_format="{desc} {elapsed}", disable=None, leave=False) as bar:
-        tick = threading.Thread(target=lambda: [bar.refresh() for _ in iter(lambda: stop.wait(0.5), True)])
-        tick.start()
-        try:
-            return project.plan()
-        finally:
-            stop.set()
-            tick.join()
-
-
-def plan(csv: str, **changes: Any) -> None:
-    """Say how many questions find the matches of a CSV file, and what they cost; make its project, or renew it.
-
-    Run it again after some answers, with added records or with other options: the answers stay.
-
-      crowder plan my.csv
-      crowder plan my.csv --id key --fields name,street,city
-      crowder plan my.csv --label label             a column with the truth, if there is one, is never compared
-      crowder plan my.csv --budget 50 --price 0.10 --votes 3
-      crowder plan german.csv --sep ';' --encoding cp1252
+      crowder start my.csv
+      crowder start my.csv --id key --fields name,street,city
+      crowder start a.csv b.csv                       two lists; the columns that both have are compared
+      crowder start my.csv --scores scores.csv        pairs with the scores of another program
+      crowder start my.csv --identical ask            if records with the same text may be different things
+      crowder start my.csv --label label --votes 3    a column with the truth, if there is one, is never compared
+      crowder start german.csv --sep ';' --encoding cp1252
     """
     from crowder.practice.project import Project
 
-    project = Project(Path(csv).with_suffix(".crowder"), csv, **changes)
-    print(_plan(project))
+    if len(csv) > 2:
+        raise ValueError("FILE.csv must be one file or two, not more")
+    price = changes.get("price", 0)
+    if not 0 <= price < float("inf"):
+        raise ValueError(f"price must be a number, 0 or more, not {price}")
+    folder = Path(csv[0]).with_suffix(".crowder") if len(csv) == 1 else _both(*map(Path, csv))
+    project = Project(folder, *csv, **changes)
+    project.start()
+    near, price = project.near, 100 * project.settings["price"] * project.settings["votes"]
+    questions = len(project.still_open(map(tuple, near.pairs.tolist())))
+    print(f"{' and '.join(csv)}: {project.n:,} records, compared by {', '.join(project.fields)}.")
     if number := len(project.identical):
-        print(f"{_count(number, 'answer')} without a question: records with the text of an earlier one are the same.")
-    name = "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
+        print(f"{number:,} of them repeat the text of an earlier one and count as the same; to ask: --identical ask")
+    source = f"in {project.settings['scores']}" if project.settings["scores"] else (
+        f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
+    print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")
+    _losses(project)
+    print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many find the matches, only answers can tell.")
+    name = _name(project)
     where = f"here: crowder label{name}; in a browser: crowder label{name} --html; in sheets: crowder next{name}"
     print(f"\nThe project is {project.folder}. To answer {where}")
 
 
-def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50) -> None:
+def _both(one: Path, other: Path) -> Path:
+    return one.with_name(f"{one.stem}-{other.stem}.crowder")
+
+
+def _name(project: Project) -> str:
+    return "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
+
+
+def _losses(project: Project) -> None:
+    """Say which matches the candidates may lose: those of records with more similar others than were kept."""
+    from crowder.practice.label import visible
+
+    furthest, kept = project.near.furthest, project.settings["neighbours"]
+    crowded = furthest.argsort(kind="stable")[::-1][:3]
+    if number := int((furthest >= CLOSE).sum()):
+        print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
+              f"or more; --neighbours {2 * kept} keeps more. The closest:")  # fmt: skip
+        for record in crowded[furthest[crowded] >= CLOSE]:
+            text = visible(" | ".join(project.records[project.fields].iloc[record]))
+            print(f"  {visible(project.ids[record])}: {text[:80]} (left out: below {furthest[record]:.2f})")
+
+
+def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50,
+          doubts: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
     Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
@@ -163,14 +184,18 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
       crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
       crowder label --html                          writes a page with the next 50 questions
       crowder label --html ann.html --size 100
+      crowder label --doubts --worker bob           asks bob about answers that contradict others
       crowder answers ~/Downloads/answers-3f2a9c01.csv
     """
     from crowder.practice.label import ask, page
 
     opened = _open(project)
     if html is None:
-        given = ask(opened, worker, sys.stdin, sys.stdout)
-        print(f"\n{_count(given, 'answer')} saved; {opened.progress()}. For the clusters: crowder clusters")
+        first = [pair for pair, _ in opened.doubts()] if doubts else []
+        given = ask(opened, worker, sys.stdin, sys.stdout, first)
+        print(f"\n{_count(given, 'answer')} saved; {opened.progress()}.")
+        _certified(opened)
+        _disagreements(opened)
     if not opened.questions(1, worker if html is None else None):
         print(NOTHING_LEFT)
     elif html is not None:
@@ -194,16 +219,13 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
       crowder answers for-ann.csv
       crowder next
     """
-    from crowder.practice.batch import expected_waste
-
     opened = _open(project)
     pairs = opened.questions(size)
     if not pairs:
         print(NOTHING_LEFT)
         return
     path = opened.write_sheet(pairs, out)
-    waste = expected_waste(pairs, list(opened.draws), opened.settled.pairs, opened.settled.same)
-    print(f"{path}: {_count(len(pairs), 'question')}; answers to others will settle about {waste:.1f} of them.")
+    print(f"{path}: {_count(len(pairs), 'question')}.")
     _tell_copies(opened)
     print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
@@ -224,13 +246,33 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 
     opened = _open(project)
     new, changed, taken_back, unsure = opened.receive(expand_paths(sheets), **how)
-    _renew(opened)
     print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {opened.progress()}.")
+    _certified(opened)
     _disagreements(opened)
 
 
+def audit(project: str | None, recall: float | None = None, confidence: float | None = None,
+          pause: bool = False) -> None:  # fmt: skip
+    """Let the next questions be drawn at random among the open candidate pairs, until a recall is certified.
+
+    Begin when matches have become rare among the last questions. What is certified holds if all answers are true.
+
+      crowder audit
+      crowder label                                 (or crowder next): the questions are now those of the audit
+      crowder audit                                 what is certified so far, and how many more answers it takes
+      crowder audit --recall 0.9 --confidence 0.99
+      crowder audit --pause                         back to likely matches; the audit can go on later
+    """
+    opened = _open(project)
+    opened.turn_audit(not pause, recall, confidence)
+    _certified(opened, always=True)
+    if not pause and opened.questions(1):
+        name = _name(opened)
+        print(f"Its questions are now the next ones: crowder label{name}, or crowder next{name}")
+
+
 def clusters(project: str | None, out: str | None = None) -> None:
-    """Write the clusters that follow from all answers: columns id, cluster and size.
+    """Write the clusters that follow from all answers: columns id, cluster and size (and file, if there are two).
 
     Answers that contradict one another are listed, with what to do; the clusters are then the likeliest.
 
@@ -244,34 +286,63 @@ def clusters(project: str | None, out: str | None = None) -> None:
     table = opened.table()
     path = Path(out or opened.folder / "clusters.csv")
     text = table.to_csv(index=False, lineterminator="\n")
-    if path.exists() and not path.read_bytes().startswith(b"id,cluster,size\n"):
+    if path.exists() and not path.read_bytes().startswith((b"id,cluster,size\n", b"id,file,cluster,size\n")):
         raise ValueError(f"FILE must be new, or a table of clusters, but {path} is another file")
     files.write(path, text.encode())
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
-    low, middle, high = opened.recall()
-    print(f"By the plan they have {middle:.0%} of the matches ({low:.0%} to {high:.0%}).")
     print(f"{opened.progress()}.")
+    _certified(opened, always=True)
     _disagreements(opened)
+
+
+def _certified(project: Project, always: bool = False) -> None:
+    """Say what recall is certified, at which confidence, or that none is."""
+    told = project.audited
+    if not (always or told["on"] or told["drawn"]):
+        return
+    if project.settled.contradictions or project.settled.split:
+        print("Nothing is certified: answers contradict one another, so some are wrong.")
+        return
+    run = project.audit()
+    found, sure = run.resolution, f"at confidence {told['confidence']:g}, if all answers are true"
+    matches = f"{_count(found.found, 'matching pair')} found"
+    if not told["drawn"] and not run.certified:
+        print(f"No recall is certified yet ({matches}). An audit for {told['recall']:g} takes at least about "
+              f"{run.least():,} answers.")  # fmt: skip
+    elif not run.certified:
+        print(f"Certified: {matches}, at most {found.missed:,} missed among the candidate pairs (recall at least "
+              f"{_down(found.certified)}, {sure}).")  # fmt: skip
+        print(f"For {told['recall']:g} it takes at least about {run.least():,} more answers.")
+        if found.discovered:
+            print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
+                  + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip
+    else:
+        print(f"Certified: recall at least {_down(found.certified)} among the candidate pairs, {sure} ({matches}).")
+
+
+def _down(share: float) -> str:
+    """A share, rounded down: no more is said than is certified."""
+    return f"{int(1000 * share) / 1000:g}"
 
 
 def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
     from crowder.practice.label import visible
 
-    def named(i: int, j: int, same: bool | None, worker: str | None = None) -> str:
-        word = {True: "same", False: "different", None: "unsure"}[same]
-        return f"{visible(project.ids[i])} and {visible(project.ids[j])} are {word}" + f" ({worker})" * bool(worker)
-
-    said = [
-        f"{named(*pair, same)}, but: {'; '.join(named(*project.evidence[row]) for row in rows)}"
-        for pair, same, _, rows in project.settled.contradictions
-    ]
-    said += ["; ".join(named(*v) for v in project.votes if v[:2] == pair) for pair in project.settled.split]
-    if said:
-        print(f"{_count(len(said), 'disagreement')} among the answers (the clusters are the likeliest by all of them):")
-        print("\n".join(f"  {line}" for line in said[:SHOWN] + ["..."] * (len(said) > SHOWN)))
-        print("To resolve one, correct it in the sheet of its worker and hand that in again (crowder answers).")
+    number = len(project.settled.contradictions) + len(project.settled.split)
+    if not number:
+        return
+    doubts, said = project.doubts(), dict[tuple[int, int], list[str]]()
+    for i, j, same, worker in project.evidence:
+        said.setdefault((i, j), []).append(f"{({True: 'same', False: 'different', None: 'unsure'})[same]} ({worker})")
+    print(f"{_count(number, 'disagreement')} among the answers. The clusters are the likeliest by all of them. "
+          f"{_count(len(doubts), 'answer')} would explain all, the first the most:")  # fmt: skip
+    for (i, j), times in doubts[:SHOWN]:
+        names = f"{visible(project.ids[i])} and {visible(project.ids[j])}"
+        print(f"  {names}: {visible(', '.join(said[i, j]))}; in {_count(times, 'disagreement')}")
+    print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: crowder label{_name(project)} --doubts "
+          "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
 
 
 def _tell_copies(project: Project) -> None:
@@ -280,7 +351,7 @@ def _tell_copies(project: Project) -> None:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{number:,} {what}{('es' if what.endswith('ch') else 's') * (number != 1)}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import shutil
 import textwrap
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import zip_longest
@@ -23,15 +23,16 @@ SAID = {"yes": True, "no": False, "unsure": None}
 HELP = "y same, n different, u not sure, z takes the last answer back, q ends (every answer is already saved)"
 
 
-def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str]) -> int:
-    """Ask questions until none is open, the input ends or somebody quits; the number of answers given.
+def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], again: Sequence[tuple[int, int]] = ()) -> int:
+    """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `again`
+    are asked first, and although they have been answered.
 
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
     """
     strong = stdout.isatty() and not os.environ.get("NO_COLOR")
-    given, queue, shown = 0, list[tuple[int, int]](), None
+    given, queue, shown, ahead = 0, list[tuple[int, int]](), None, list(again)
     words = _keys(stdin)
-    while queue := project.still_open(queue) or project.questions(20, worker):
+    while queue := ahead or project.still_open(queue) or project.questions(20, worker):
         if queue[0] != shown:
             shown = queue[0]
             width = min(shutil.get_terminal_size().columns, 120)

@@ -1,20 +1,23 @@
-"""Projects: a folder beside a CSV file of records, with its settings, all answers, and the question sheets.
+"""Projects: a folder beside the file of records, with its settings, its candidate pairs, all answers, and the sheets.
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
-(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts), ``candidates.npz`` (the
-similarities), ``labelled.txt`` (the order of the answers in the terminal, to take them back), sheets and clusters.
+(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts), ``candidates.npz`` (the candidate
+pairs), ``audit.json`` (what an audit has drawn), ``labelled.txt`` (the order of the answers in the terminal, to take
+them back), sheets and clusters.
 
-Records may be added at the end of the file, and text may change where nothing has been answered: ``crowder plan`` then
+Records may be added at the end of the file, and text may change where nothing has been answered: ``crowder start`` then
 takes the new state. Other changes are refused, because answers are about the text that was shown.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -25,21 +28,23 @@ import numpy as np
 import pandas as pd
 
 from crowder import files
-from crowder.constraints import constrained
-from crowder.pairs import Candidates
+from crowder.orderings import EdgeOrdering, Ordering
 from crowder.practice import sheets
-from crowder.practice.batch import pilot, question_batch
+from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
 from crowder.practice.journal import Journal, read
+from crowder.practice.learned_ordering import LearnedOrdering, identical_pairs
 from crowder.practice.record_file import read_records
+from crowder.practice.replayed_audit import ReplayedAudit
+from crowder.practice.scored_pairs import from_pairs
 from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
-#: Version of the file; clusterings that are kept of a plan; answers after which there is a new one.
-FORMAT, DRAWS, ENOUGH = 1, 50, 50
+#: Version of project.json; the questions of which it is said how many were matches.
+FORMAT, LATELY = 2, 100
 READING: dict[str, Any] = {"id": None, "fields": None, "label": None, "sep": ",", "encoding": "utf-8"}
-PLANNING: dict[str, Any] = {"ordering": "auto", "target": 0.95, "budget": None, "price": 0.05, "votes": 1}
-DEFAULTS = READING | PLANNING | {"similarity": "jaccard-qgrams", "seed": 0}
+DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "votes": 1, "price": 0.05, "seed": 0}
+TABLE = "(file)"  # the column that names the table of each of two files
 
 Pair = tuple[int, int]
 Vote = tuple[int, int, bool | None, str | None]
@@ -48,8 +53,8 @@ Vote = tuple[int, int, bool | None, str | None]
 class Project:
     """The project in a folder ``NAME.crowder``.
 
-    With a file of records, the project is made, or takes a new state of the file and changed settings (first those of
-    `DEFAULTS`). Nothing is written before `plan`.
+    With a file of records, or two that each have no duplicates, the project is made, or takes a new state of the files
+    and changed settings (first those of `DEFAULTS`). Nothing is written before `start`.
 
     Raises
     ------
@@ -65,31 +70,30 @@ class Project:
     >>> path = Path(tempfile.mkdtemp(), "my.csv")
     >>> _ = path.write_text("id,name\\na,Ann Lee\\nb,Bo Roy\\nc,Anne Lee\\n")
     >>> project = Project(path.with_suffix(".crowder"), path)
-    >>> plan = project.plan()
+    >>> project.start()
     >>> project.answer(project.questions(1)[0], True, "ann")
     >>> Project(path.with_suffix(".crowder")).table().values.tolist()
     [['a', 0, 2], ['b', 1, 1], ['c', 0, 2]]
     """
 
-    def __init__(self, folder: str | os.PathLike[str], csv: str | os.PathLike[str] | None = None, **changes: Any):
+    def __init__(self, folder: str | os.PathLike[str], *csv: str | os.PathLike[str], **changes: Any):
         self.folder = Path(folder)
-        told = self._told(new=csv is not None)
-        self.csv = self.folder / told["csv"] if csv is None else Path(csv)
-        if told and self.csv.resolve() != (self.folder / told["csv"]).resolve():
-            raise ValueError(f"{folder} must be the project of {csv}, but is that of {told['csv']}; rename one file")
+        told = self._told(new=bool(csv))
+        kept = [self.folder / name for name in told.get("files", [])]
+        self.files = [Path(path) for path in csv] or kept
+        if told and [path.resolve() for path in self.files] != [path.resolve() for path in kept]:
+            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {_listed(kept)}; rename "
+                             "a file")  # fmt: skip
         before = told.get("settings", {})
         self.settings = DEFAULTS | before | changes
         self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
-        self.foreseen: dict[str, Any] = told.get("foreseen", {})
-        self.records = read_records(self.csv, **{name: self.settings[name] for name in READING})
-        self.fields = [name for name in self.records if name not in ("id", "label")]
+        self.csv = self.files[0]
+        self.records, self.fields = self._read()
         self.ids, self.n = list(self.records["id"]), len(self.records)
         rows = self.records[["id", *self.fields]].to_numpy().tolist()
         self._digests = [blake2b(json.dumps(row).encode(), digest_size=6).hexdigest() for row in rows]
-        self._check(told.get("records", []), csv is not None, before.get("fields", self.fields) == self.fields)
+        self._check(told.get("records", []), bool(csv), before.get("fields", self.fields) == self.fields)
         self.settings["fields"] = self.fields
-        #: The first record of each text with each other one: the same, unless somebody says otherwise.
-        self.identical = sheets.identical_pairs(self.records, self.fields)
 
     def _told(self, new: bool) -> dict[str, Any]:
         """What project.json says; nothing if there is none and the project is new."""
@@ -97,29 +101,118 @@ class Project:
         if not path.exists():
             if new:
                 return {}
-            raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder plan")
+            raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder start")
         try:
             told = json.loads(path.read_text("utf-8"))
             if told["format"] <= FORMAT:
-                return {name: told[name] for name in ("csv", "settings", "foreseen", "records")}
+                return {name: told[name] for name in ("files", "settings", "records")}
         except (ValueError, KeyError, TypeError):
             raise ValueError(
-                f"{path} must be what crowder plan wrote, but is damaged; delete it and run crowder plan with the same "
-                "options again: the answers are in answers.db, and stay there"
+                f"{path} must be what crowder start wrote, but is damaged; delete it and run crowder start with the "
+                "same options again: the answers are in answers.db, and stay there"
             ) from None
         raise ValueError(f"{path} was written by a later version of crowder (format {told['format']}); install that")
 
-    def _check(self, then: list[str], planning: bool, same_fields: bool) -> None:
+    def _read(self) -> tuple[pd.DataFrame, list[str]]:
+        """The records of one file or two, and the fields that all of them have."""
+        how = {name: self.settings[name] for name in READING}
+        read = [read_records(path, **how) for path in self.files]
+        fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
+        if not fields:
+            raise ValueError(f"{_listed(self.files)} must have a column in common besides the identifiers")
+        if len(read) == 1:
+            return read[0], fields
+        names = [path.stem for path in self.files]
+        if names[0] == names[1]:
+            raise ValueError(f"two files must have different names, not both {names[0]}")
+        if set(read[0]["id"]) & set(read[1]["id"]):
+            read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
+        read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
+        return pd.concat(read, ignore_index=True), fields
+
+    def _check(self, then: list[str], starting: bool, same_fields: bool) -> None:
         asked = {record for vote in self.votes for record in vote[:2]}
         known = max([len(then), *(record + 1 for record in asked)])
         if self.n < known:
             raise ValueError(f"{self.csv} must still have its {known} records, not {self.n}; restore what was removed")
         for record, (old, now) in enumerate(zip(then, self._digests, strict=False) if same_fields else ()):
-            if old != now and (record in asked or not planning):
-                hint = "answers are about its old text: restore it" if record in asked else "run crowder plan again"
+            if old != now and (record in asked or not starting):
+                hint = "answers are about its old text: restore it" if record in asked else "run crowder start again"
                 raise ValueError(f"{self.csv}: record {record + 1}, {self.ids[record]!r}, has changed; {hint}")
-        if self.n > len(then) and not planning:
-            raise ValueError(f"{self.csv} has more than the {len(then)} records planned; run: crowder plan {self.csv}")
+        if self.n > len(then) and not starting:
+            again = "crowder start " + " ".join(map(str, self.files))
+            raise ValueError(f"{self.csv} has more than the {len(then)} records known; run: {again}")
+
+    # --- candidates -----------------------------------------------------------------------------------------------
+
+    @property
+    def _table(self) -> str | None:
+        return TABLE if TABLE in self.records else None
+
+    @property
+    def _key(self) -> str:
+        """What the candidates follow from."""
+        scores = self.settings["scores"] and Path(self.settings["scores"]).read_bytes().hex()
+        parts = [scores, self.settings["neighbours"], self._table, *self._digests]
+        return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+
+    def start(self) -> None:
+        """Find the candidate pairs, unless they are there, and save the project."""
+        try:
+            self.near  # noqa: B018
+        except ValueError:
+            self.near = self._scored() if self.settings["scores"] else nearest_pairs(
+                self.records, fields=self.fields, table=self._table, neighbours=self.settings["neighbours"],
+                progress=True)  # fmt: skip
+        told = {"format": FORMAT, "files": [os.path.relpath(path, self.folder) for path in self.files]}
+        told |= {"settings": self.settings, "records": self._digests}
+        content, names = io.BytesIO(), [field.name for field in dataclasses.fields(self.near)]
+        parts = {name: part for name in names if (part := getattr(self.near, name)) is not None}
+        np.savez(content, key=self._key, **parts)
+        self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
+        files.write(self.folder / "candidates.npz", content.getvalue())
+        files.write(self.folder / "project.json", json.dumps(told).encode())
+
+    def _scored(self) -> NearestPairs:
+        """The candidate pairs of another program."""
+        how = {"encoding": self.settings["encoding"], "sep": None}
+        frame = pd.read_csv(self.settings["scores"], dtype=str, engine="python", **how)
+        score = next((name for name in ("score", "match_probability") if name in frame), frame.columns[-1])
+        scored = from_pairs(frame.assign(**{score: pd.to_numeric(frame[score], errors="coerce")}), score=score)
+        place = {name: record for record, name in enumerate(self.ids)}
+        if absent := [name for name in scored.ids if name not in place]:
+            raise ValueError(f"{self.settings['scores']}: {absent[0]!r} must be the identifier of a record")
+        number = np.array([place[name] for name in scored.ids], np.int64)
+        pairs = np.sort(number[np.array(scored.similarity.coords).T], axis=1)
+        order, tables = np.lexsort([pairs[:, 1], pairs[:, 0]]), None
+        if self._table:
+            tables = self.records[TABLE].factorize()[0]
+            order = order[tables[pairs[order, 0]] != tables[pairs[order, 1]]]
+        values = scored.similarity.data[order]
+        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), tables)
+
+    @cached_property
+    def near(self) -> NearestPairs:
+        """The candidate pairs, as `start` has found them."""
+        path = self.folder / "candidates.npz"
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                if str(stored["key"]) == self._key:
+                    kept = {name: stored[name] for name in stored.files if name != "key"}
+                    return NearestPairs(**kept | {"n": int(kept["n"])})
+        except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile):
+            pass
+        again = "crowder start " + " ".join(map(str, self.files))
+        raise ValueError(f"{path} must have the candidate pairs of {_listed(self.files)}, but does not; run: {again}")
+
+    @cached_property
+    def identical(self) -> list[Pair]:
+        """The first record of each text with each other one: the same, unless somebody says otherwise."""
+        if self.settings["identical"] == "ask":
+            return []
+        tables = None if self._table is None else self.records[TABLE].factorize()[0]
+        found = identical_pairs(fields_of(self.records, self.fields), tables)
+        return [(i, j) for i, j in found.tolist()]
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -150,6 +243,13 @@ class Project:
         return settle(self.n, self.evidence)
 
     @cached_property
+    def answers(self) -> dict[Pair, bool]:
+        """The answers without identical text, in their order."""
+        voted = {vote[:2] for vote in self.votes}
+        said = zip(self.settled.pairs, self.settled.same, strict=True)
+        return {pair: same for pair, same in said if pair in voted}
+
+    @cached_property
     def known(self) -> tuple[list[int], set[Pair]]:
         """The group of each record, and the pairs of groups that differ, in both orders. If each question has several
         votes, every worker is asked without regard to the others."""
@@ -162,7 +262,7 @@ class Project:
     def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Write votes to disk, and take others back; the numbers of new and changed ones."""
         counts = self.journal.record([key[:2] for key in votes], list(votes.values()), [key[2] for key in votes], gone)
-        for name in ("votes", "evidence", "settled", "known"):
+        for name in ("votes", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
         return counts
 
@@ -212,77 +312,30 @@ class Project:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def plan(self) -> Any:
-        """A new plan, from all answers so far; the project is then saved with it."""
-        from crowder.practice.plan import Plan, pairs_of
-
-        pairs = pairs_of(self.records, self.settings["similarity"])
-        free, answers = self._answers(pairs)
-        chosen = {name: self.settings[name] for name in PLANNING}
-        plan = Plan(constrained(pairs, free), **chosen, answers=answers, rng=self.settings["seed"])
-        self._planned = pairs, np.array(plan.clusterings[:DRAWS], np.int32)
-        left = ((plan.table[["questions", "to"]].iloc[0] - len(answers[1])) * self.settings["votes"]).tolist()
-        again = len(self.votes) + (len(pilot(plan.candidates, len(answers[1]))) * self.settings["votes"] or ENOUGH)
-        self.foreseen = {"ordering": plan.ordering, "left": left, "at": len(self.votes), "again": again}
-        content, complete = io.BytesIO(), self.candidates.complete
-        values, codes = self.candidates.listed()
-        codes = codes[:0] if complete else codes  # of all pairs, they need not be stored
-        np.savez(content, key=self._key, complete=complete, values=values, codes=codes, draws=self.draws)
-        told = {"format": FORMAT, "csv": os.path.relpath(self.csv, self.folder), "settings": self.settings}
-        told |= {"foreseen": self.foreseen, "records": self._digests}
-        self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
-        files.write(self.folder / "candidates.npz", content.getvalue())
-        files.write(self.folder / "project.json", json.dumps(told).encode())
-        return plan
-
-    def _answers(self, pairs: Candidates) -> tuple[Any, Any]:
-        """What identical text says without a question, if anything, and all other answers; each as pairs and same."""
-        said, same = np.array(self.settled.pairs, np.int64).reshape(-1, 2), np.array(self.settled.same, bool)
-        # A plan counts how many answers are needed. The journal does not tell in which order they came: take the most
-        # similar pairs first.
-        values, codes = (np.append(part, -1) for part in pairs.listed())
-        packed = said[:, 0] << 32 | said[:, 1]
-        place = np.searchsorted(codes[:-1], packed)
-        said, same = (part[np.argsort(-np.where(codes[place] == packed, values[place], 0))] for part in (said, same))
-        voted = {vote[:2] for vote in self.votes}
-        asked = np.array([tuple(pair) in voted for pair in said.tolist()], bool)
-        return None if asked.all() else (said[~asked], same[~asked]), (said[asked], same[asked])
-
-    @property
-    def _key(self) -> str:
-        """What the similarities follow from."""
-        return blake2b(json.dumps([self.settings["similarity"], *self._digests]).encode(), digest_size=8).hexdigest()
-
     @cached_property
-    def _planned(self) -> tuple[Candidates, np.ndarray]:
-        path = self.folder / "candidates.npz"
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                if str(stored["key"]) == self._key:
-                    complete = bool(stored["complete"])
-                    codes = None if complete else stored["codes"]
-                    return Candidates(self.n, complete, _values=stored["values"], _codes=codes), stored["draws"]
-        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
-            pass
-        raise ValueError(f"{path} must have the similarities of {self.csv}, but does not; run: crowder plan {self.csv}")
+    def _start(self) -> Ordering:
+        """The ordering before any answer."""
+        if self.settings["scores"]:
+            return EdgeOrdering(self.near, rng=self.settings["seed"])
+        return LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=self.near,
+                               rng=self.settings["seed"])  # fmt: skip
 
     @property
-    def candidates(self) -> Candidates:
-        """The candidate pairs with their similarities, as they were planned."""
-        return self._planned[0]
-
-    @property
-    def draws(self) -> np.ndarray:
-        """Plausible clusterings by the plan, (draws, n)."""
-        return self._planned[1]
-
-    def recall(self) -> tuple[float, float, float]:
-        """The share of the matches that the clusters have, by the plausible clusterings: low, middle, high."""
-        sizes = [np.bincount(labels) for labels in (self.settled.clusters, *self.draws)]
-        found, *matches = [int((size * (size - 1) // 2).sum()) for size in sizes]
-        recall = [found / each if each > found else 1.0 for each in matches]
-        low, middle, high = np.quantile(recall, [0.05, 0.5, 0.95]).tolist()
-        return low, middle, high
+    def ordering(self) -> Ordering:
+        """The ordering with all answers so far."""
+        kept, told = self.__dict__.get("_current", (None, {}))
+        if kept is None or list(told.items()) != list(self.answers.items())[: len(told)]:
+            kept, told = deepcopy(self._start), {}
+            for pair in self.identical:
+                if pair not in self.answers:
+                    Ordering.learn(kept, pair, True)  # which is no example to learn from
+        for pair in self.settled.unsure:
+            if isinstance(kept, LearnedOrdering):
+                kept.learn(pair, None)
+        for pair, same in list(self.answers.items())[len(told) :]:
+            kept.learn(pair, same)
+        self._current = kept, dict(self.answers)
+        return kept
 
     def still_open(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that no answer implies."""
@@ -294,14 +347,55 @@ class Project:
         mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
         count = Counter(vote[:2] for vote in self.votes)
         wanting = [pair for pair in count if worker is not None and count[pair] < self.settings["votes"]]
-        settled, unsure = self.settled, self.settled.unsure
-        asked = len(settled.pairs) - (len(self.evidence) - len(self.votes))  # without identical text
-        batch = question_batch(
-            self.foreseen["ordering"], self.candidates, size + len(mine.intersection(unsure)), settled.pairs,
-            settled.same, first=pilot(self.candidates, asked), last=unsure, rng=self.settings["seed"],
-            expected=lambda i, j: bool(2 * (self.draws[:, i] == self.draws[:, j]).sum() > len(self.draws)),
+        if len(chosen := [pair for pair in wanting if pair not in mine]) < size:
+            chosen += self._new_questions(size - len(chosen))
+            chosen += [pair for pair in self.settled.unsure if pair not in mine]
+        return list(dict.fromkeys(chosen))[:size]
+
+    def _new_questions(self, size: int) -> list[Pair]:
+        told = self.audited
+        if told["on"]:
+            run = self.audit()
+            drawn = run.draws(size)
+            self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])])
+            return drawn
+        ordering = self.ordering
+        return ordering.batch(size) if isinstance(ordering, LearnedOrdering) else _batch(deepcopy(ordering), size)
+
+    # --- audit ----------------------------------------------------------------------------------------------------
+
+    @property
+    def audited(self) -> dict[str, Any]:
+        """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn."""
+        path = self.folder / "audit.json"
+        told = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        if told.get("key") != self._key:
+            told = {"key": self._key, "on": False, "recall": 0.95, "confidence": 0.95, "before": [], "drawn": []}
+        return told
+
+    def _audited(self, **changes: Any) -> None:
+        files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode())
+
+    def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
+        """Let the next questions be those of the audit, or of the ordering again. Another target is another audit."""
+        told = self.audited
+        wanted = {"recall": recall or told["recall"], "confidence": confidence or told["confidence"]}
+        new = on and (not told["drawn"] or any(told[name] != value for name, value in wanted.items()))
+        self._audited(on=on, **wanted, **({"before": list(self.answers), "drawn": []} if new else {}))
+
+    def audit(self) -> ReplayedAudit:
+        """The audit as it stands, from the answers so far."""
+        told = self.audited
+        began = {tuple(pair) for pair in told["before"]} if told["drawn"] or told["on"] else set(self.answers)
+        before = [*((pair, True) for pair in self.identical if pair not in self.answers),
+                  *((pair, same) for pair, same in self.answers.items() if pair in began)]  # fmt: skip
+        since = [(pair, same) for pair, same in self.answers.items() if pair not in began]
+        return ReplayedAudit(
+            self.near.candidates, before, since, map(tuple, told["drawn"]), recall=told["recall"],
+            confidence=told["confidence"], rng=self.settings["seed"],
         )  # fmt: skip
-        return [pair for pair in dict.fromkeys([*wanting, *batch]) if pair not in mine][:size]
+
+    # --- results --------------------------------------------------------------------------------------------------
 
     def write_sheet(self, pairs: Sequence[Pair], out: str | None = None) -> Path:
         """Write a question sheet, to a file that has no answers."""
@@ -311,16 +405,44 @@ class Project:
         return path
 
     def progress(self) -> str:
-        """How many answers there are, and how many are left to the target."""
-        left, most = (number + self.foreseen["at"] - len(self.votes) for number in self.foreseen["left"])
-        goal = "as many as planned" if most <= 0 else f"{max(0, left):.0f} to {most:.0f} more"
-        answers = f"{len(self.votes)} answer{'s' * (len(self.votes) != 1)}"
-        return f"{self.csv.name}: {answers}, {goal} to find {100 * self.settings['target']:.4g} % of the matches"
+        """How many answers there are, and how many of the last ones were matches."""
+        same = list(self.answers.values())
+        lately = same[-LATELY:]
+        told = f"{self.csv.name}: {len(self.votes)} answer{'s' * (len(self.votes) != 1)}, {sum(same)} of them matches"
+        return told + f"; {sum(lately)} of the last {len(lately)}" * (len(same) > LATELY)
+
+    def doubts(self) -> list[tuple[Pair, int]]:
+        """The fewest answers that take part in all disagreements, and in how many each does, the most first."""
+        votes, left = self.evidence, list[set[Pair]]()
+        left += [{pair, *(votes[row][:2] for row in rows)} for pair, _, _, rows in self.settled.contradictions]
+        left += [{pair} for pair in self.settled.split]
+        found = list[tuple[Pair, int]]()
+        while left:
+            (pair, number), *_ = Counter(pair for group in left for pair in group).most_common(1)
+            found.append((pair, number))
+            left = [group for group in left if pair not in group]
+        return found
 
     def table(self) -> pd.DataFrame:
-        """The clusters that follow from the evidence: columns id, cluster, size, in the order of the records."""
+        """The clusters that follow from the evidence: columns id, (of two files) file, cluster, size, in the order of
+        the records."""
         clusters = self.settled.clusters
-        return pd.DataFrame({"id": self.ids, "cluster": clusters, "size": np.bincount(clusters)[clusters]})
+        file = {"file": self.records[TABLE]} if self._table else {}
+        return pd.DataFrame({"id": self.ids, **file, "cluster": clusters, "size": np.bincount(clusters)[clusters]})
+
+
+def _batch(ordering: Ordering, size: int) -> list[Pair]:
+    """The next questions of an ordering, if answers are as a similarity of more or less than a half says."""
+    pairs, chosen = ordering._candidates, list[Pair]()
+    values, codes = pairs.listed()
+    while len(chosen) < size and (pair := ordering.ask()) is not None:
+        chosen.append(pair)
+        ordering.tell(pair, bool(values[np.searchsorted(codes, min(pair) << 32 | max(pair))] > 0.5))
+    return chosen
+
+
+def _listed(paths: Iterable[Any]) -> str:
+    return " and ".join(map(str, paths))
 
 
 def find(name: str | None) -> Path:
@@ -334,5 +456,5 @@ def find(name: str | None) -> Path:
     if len(found) == 1:
         return found[0]
     told = f"is no project: {name}" if name is not None else "must be named, unless there is just one in this folder"
-    there = ", ".join(map(str, here)) or "none; run: crowder plan FILE.csv"
+    there = ", ".join(map(str, here)) or "none; run: crowder start FILE.csv"
     raise ValueError(f"PROJECT {told}. Projects in this folder: {there}")

@@ -1,0 +1,90 @@
+"""An audit whose answers are on disk: it is replayed from them, so that it can go on with the next answer.
+
+While an audit runs, some answers are to the questions that it drew, and others are to questions that the ordering chose
+meanwhile. The guarantee of `crowder.beyond.Audit` needs that draws are used in the order in which they were drawn, and
+that nothing else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in
+between may depend on the later one. So such answers wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from crowder.beyond.audit import Audit, limits
+from crowder.engine import LOW
+from crowder.orderings import Ordering
+from crowder.pairs import Candidates
+from crowder.validation import Seed
+
+__all__ = ["ReplayedAudit"]
+
+Pair = tuple[int, int]
+
+
+class _Told(Ordering):
+    """An ordering that asks nothing and knows what it is told."""
+
+    def __init__(self, pairs: Candidates) -> None:
+        self._begin(pairs)
+
+    def next_question(self) -> None:
+        return None
+
+
+class ReplayedAudit(Audit):
+    """An audit among candidate pairs, after the answers `before` it, with the answers `since` in their order.
+
+    `drawn` are the pairs that the audit has handed out as questions. Answers are pairs and whether they are the same.
+
+    Examples
+    --------
+    >>> from crowder.pairs import candidates
+    >>> run = ReplayedAudit(candidates([0.9, 0.8, 0.7, 0.3, 0.2, 0.1]), [((0, 1), True)], [], [], rng=7)
+    >>> run.draws(9), run.resolution.certified
+    ([(2, 3), (1, 2), (0, 3)], 0.16666666666666666)
+    """
+
+    def __init__(self, pairs: Candidates, before: Iterable[tuple[Pair, bool]], since: Iterable[tuple[Pair, bool]],
+                 drawn: Iterable[Pair], *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:  # fmt: skip
+        super().__init__(_Told(pairs), recall=recall, confidence=confidence, start=0, rng=rng)
+        for pair, same in before:
+            self.learn(pair, same)
+            self.ordering.learn(pair, same)
+        ours, ahead, waiting = set(drawn), list[Pair](), list[tuple[Pair, bool]]()
+        self.next_question()
+        for pair, same in since:
+            self.learn(pair, same)
+            (ahead if pair in ours else waiting).append(pair if pair in ours else (pair, same))  # type: ignore[arg-type]
+            self.next_question()  # uses the answers to the draws that come next
+            ahead = [one for one in ahead if not self.ordering.settled(*one)]
+            if waiting and not ahead:
+                for other in waiting:
+                    self.ordering.learn(*other)
+                waiting, self._found_now = [], None
+
+    def draws(self, size: int) -> list[Pair]:
+        """The next pairs to ask about, no two of the same clusters: first those drawn before others that have been
+        answered."""
+        chosen, component = dict[frozenset, Pair](), self._knowledge.component
+        for code in [] if self.certified else self._pool[self._at[0] :]:
+            i, j = int(code >> 32), int(code & LOW)
+            if not self._settled(i, j):
+                chosen.setdefault(frozenset((component[i], component[j])), (i, j))
+            if len(chosen) == size:
+                break
+        return list(chosen.values())
+
+    @property
+    def certified(self) -> bool:
+        """Whether the recall is certified."""
+        return self._reason != "" or self.resolution.certified >= self.target
+
+    def least(self) -> int:
+        """About how many more answers the certificate takes if no other match turns up."""
+        found = self._found()
+        enough = int(found / self.target) + 1
+        exposure = limits(1 - self.confidence, self._hits + 1)[self._hits] - self._exposure(enough)
+        weight, count = self._units(self.ordering._knowledge)
+        return 0 if self.certified else max(1, round(float(-np.expm1(-exposure / (enough - found) * weight) @ count)))
