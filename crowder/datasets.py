@@ -358,7 +358,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
 
     See Also
     --------
-    crowder.practice.Plan : what to try on them.
+    crowder.practice.LearnedOrdering : what to try on them.
 
     Notes
     -----

@@ -52,7 +52,7 @@ class Ordering(ABC):
 
     A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
     `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
-    `crowder.practice.Journal`, `crowder.beyond.Stopping` and `crowder.practice.Plan` like the orderings of the paper.
+    `crowder.practice.Journal`, `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
 
     Parameters
     ----------

@@ -15,5 +15,5 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "measured"
 
 
 def read(name: str) -> pd.DataFrame:
-    """One table of measurements, such as "plans"."""
+    """One table of measurements, such as "orderings"."""
     return pd.read_csv(FOLDER / f"{name}.csv")

@@ -82,8 +82,8 @@ class Project:
         kept = [self.folder / name for name in told.get("files", [])]
         self.files = [Path(path) for path in csv] or kept
         if told and [path.resolve() for path in self.files] != [path.resolve() for path in kept]:
-            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {_listed(kept)}; rename "
-                             "a file")  # fmt: skip
+            theirs = _listed(told["files"])
+            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {theirs}; rename a file")
         before = told.get("settings", {})
         self.settings = DEFAULTS | before | changes
         self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
@@ -316,7 +316,7 @@ class Project:
     def _start(self) -> Ordering:
         """The ordering before any answer."""
         if self.settings["scores"]:
-            return EdgeOrdering(self.near, rng=self.settings["seed"])
+            return EdgeOrdering(self.near.candidates, rng=self.settings["seed"])
         return LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=self.near,
                                rng=self.settings["seed"])  # fmt: skip
 
@@ -412,14 +412,18 @@ class Project:
         return told + f"; {sum(lately)} of the last {len(lately)}" * (len(same) > LATELY)
 
     def doubts(self) -> list[tuple[Pair, int]]:
-        """The fewest answers that take part in all disagreements, and in how many each does, the most first."""
+        """A few answers that take part in all disagreements, and in how many each does: at each step the one in most
+        that are left, and of several the one that is least likely by the similarity."""
         votes, left = self.evidence, list[set[Pair]]()
+        same, similarity = dict(zip(self.settled.pairs, self.settled.same, strict=True)), self.near.similarity.tolist()
+        alike = dict(zip(map(tuple, self.near.pairs.tolist()), similarity, strict=True))
         left += [{pair, *(votes[row][:2] for row in rows)} for pair, _, _, rows in self.settled.contradictions]
         left += [{pair} for pair in self.settled.split]
         found = list[tuple[Pair, int]]()
         while left:
-            (pair, number), *_ = Counter(pair for group in left for pair in group).most_common(1)
-            found.append((pair, number))
+            times = Counter(pair for group in left for pair in group)
+            pair = max(times, key=lambda one: (times[one], alike.get(one, 0.0) * (-1) ** same.get(one, True), one))
+            found.append((pair, times[pair]))
             left = [group for group in left if pair not in group]
         return found
 

@@ -46,17 +46,29 @@ class ReplayedAudit(Audit):
     ([(2, 3), (1, 2), (0, 3)], 0.16666666666666666)
     """
 
-    def __init__(self, pairs: Candidates, before: Iterable[tuple[Pair, bool]], since: Iterable[tuple[Pair, bool]],
-                 drawn: Iterable[Pair], *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:  # fmt: skip
+    def __init__(
+        self,
+        pairs: Candidates,
+        before: Iterable[tuple[Pair, bool]],
+        since: Iterable[tuple[Pair, bool]],
+        drawn: Iterable[Pair],
+        *,
+        recall: float = 0.95,
+        confidence: float = 0.95,
+        rng: Seed,
+    ) -> None:
         super().__init__(_Told(pairs), recall=recall, confidence=confidence, start=0, rng=rng)
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)
-        ours, ahead, waiting = set(drawn), list[Pair](), list[tuple[Pair, bool]]()
+        ours, ahead, waiting = {*drawn}, list[Pair](), list[tuple[Pair, bool]]()
         self.next_question()
         for pair, same in since:
             self.learn(pair, same)
-            (ahead if pair in ours else waiting).append(pair if pair in ours else (pair, same))  # type: ignore[arg-type]
+            if pair in ours:
+                ahead.append(pair)
+            else:
+                waiting.append((pair, same))
             self.next_question()  # uses the answers to the draws that come next
             ahead = [one for one in ahead if not self.ordering.settled(*one)]
             if waiting and not ahead:

@@ -59,7 +59,6 @@ TABLE = {
         Row(lambda: chosen("08", "seed"), BuildError, "-p seed: expected name=value"),
         Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
         Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: -p sets seed to 'seven', but its default"),
-        Row(lambda: chosen("16", "votes=three"), BuildError, "16-your-data: -p sets votes to 'three', but its"),
     ],
     "Profiles": [
         Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),

@@ -30,7 +30,6 @@ U = cr.uniform()
 TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
-PLAN = cr.practice.Plan(PEOPLE, ordering="edge", rng=7)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
-"""Bad input to the readers of records and answers, and to plans."""
+"""Bad input to the readers of records and answers, and to sheets."""
 
 from math import nan
 
-import pandas as pd
-from bad_material import PEOPLE, PLAN, TWO, Row, V, file, folder, new
+from bad_material import PEOPLE, TWO, Row, file, folder, new
 
-from crowder.practice import Plan, batch, blocking, read_records, sheets, votes
+from crowder.practice import blocking, read_records, sheets, votes
 
 TABLE = {
     "Records from a CSV file": [
@@ -41,35 +40,6 @@ TABLE = {
         Row(lambda: sheets.question_sheet(PEOPLE, ["name"], [(0, 99)]), ValueError, "pairs must"),
         Row(lambda: sheets.question_sheet(PEOPLE, ["name"], [(0, 1)], similarity=[0.5, 0.6]),
             ValueError, "similarity must"),
-    ],
-    "Plans": [
-        Row(lambda: Plan(PEOPLE, "cosine"), ValueError, "similarity must"),
-        Row(lambda: Plan(V, "jaccard-qgrams"), ValueError, "similarity must"),
-        Row(lambda: Plan(PEOPLE, ordering="random"), ValueError, "strategy must"),
-        Row(lambda: Plan(PEOPLE, price=-1), ValueError, "price must"),
-        Row(lambda: Plan(PEOPLE, budget=-1), ValueError, "budget must"),
-        Row(lambda: Plan(PEOPLE, target=0), ValueError, "target must"),
-        Row(lambda: Plan(PEOPLE, votes=2), ValueError, "votes must"),
-        Row(lambda: Plan(PEOPLE, rng=None), TypeError, "rng, the seed, must"),
-        Row(lambda: Plan(PEOPLE[["id"]]), ValueError, "fields must"),
-        Row(lambda: Plan(["Ann", "Anne"]), ValueError, "similarity must"),
-        Row(lambda: Plan(pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})),
-            TypeError, "'x' must be text"),
-        Row(lambda: Plan(PEOPLE.iloc[:0]), ValueError, "data must"),
-        Row(lambda: PLAN.batch(0), ValueError, "size, the number of questions, must"),
-        Row(lambda: PLAN.expected(0, 99), ValueError, "records must be two of"),
-        Row(lambda: PLAN.actual([0, 1]), ValueError, "labels must"),
-        Row(lambda: Plan(PEOPLE, answers=([(0, 1)], [])), ValueError, "answers must"),
-        Row(lambda: Plan(PEOPLE, answers=([(0, 99)], [True])), ValueError, "answers must"),
-        Row(lambda: Plan(PEOPLE, answers=([(0, 1)], ["yes"])), ValueError, "answers must"),
-    ],
-    "Batches of questions": [
-        Row(lambda: batch.question_batch("x", V, 1, rng=7), ValueError, "strategy must"),
-        Row(lambda: batch.question_batch("edge", V, 0, rng=7), ValueError, "size, the number of questions, must"),
-        Row(lambda: batch.question_batch("edge", V, 1, [(0, 1)], [], rng=7), ValueError, "pairs and same must"),
-        Row(lambda: batch.question_batch("edge", V, 1, [(0, 7)], [True], rng=7), ValueError, "(0, 7) must"),
-        Row(lambda: batch.question_batch("edge", V, 1, rng=None), ValueError, "pass rng="),
-        Row(lambda: batch.expected_waste([(0, 1)], []), ValueError, "draws must"),
     ],
     "Candidate pairs of many records": [
         Row(lambda: blocking.candidate_pairs("Ann"), TypeError, "records must"),

@@ -77,15 +77,6 @@ def test_stopping_passes_over_hopeless_pairs(data):
     assert run.n_queries < LeastKnownFirst(data.condensed, rng=7).run(crowd).n_queries
 
 
-def test_a_plan_foresees_it_and_makes_its_batches():
-    from crowder.datasets import people
-
-    plan = cr.practice.Plan(people([3] * 4 + [1] * 6, rng=7), ordering=LeastKnownFirst)
-    row = plan.table.loc["every pair"]
-    assert 0 < row["from"] <= row["questions"] <= row["to"] and plan.ordering == "LeastKnownFirst"
-    assert len(plan.batch(3)) == 3
-
-
 def test_a_question_that_is_settled_or_no_pair_is_refused():
     class Stubborn(cr.Ordering):
         question = (0, 1)

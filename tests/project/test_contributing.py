@@ -22,9 +22,7 @@ SIMILARITIES = MappingProxyType({**SIMILARITIES, "same-length": same_length})
 TRY_SIMILARITY = """
 import crowder as cr
 data = cr.datasets.disney("same-length")
-frame = data.records
-plan = cr.practice.Plan(frame, "same-length", ordering="edge")
-print(data.condensed.tolist(), len(plan.batch(2)) > 0)
+print(data.condensed.tolist(), cr.EdgeOrdering(data.condensed, rng=7).ask() is not None)
 """
 
 CLAIM = """

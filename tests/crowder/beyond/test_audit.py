@@ -11,7 +11,6 @@ from scipy.stats import poisson
 
 import crowder as cr
 from crowder.beyond.audit import audit_cost, limits
-from crowder.practice.batch import question_batch
 from crowder.practice.journal import identity
 
 MODEL = cr.dist1(0.25)
@@ -282,21 +281,6 @@ def test_answers_learned_early_change_no_draw():
 class AuditedEdge(cr.beyond.Audit):
     def __init__(self, similarity, *, rng):
         super().__init__(cr.EdgeOrdering(similarity, rng=rng), recall=0.9, rng=rng)
-
-
-def test_question_sheets_lead_to_a_certified_recall():
-    """Batches of 15 until none is left; a batch may only add questions to the run with one at a time."""
-    known, sheets = {}, 0
-    while chosen := question_batch(AuditedEdge, DATA.condensed, 15, list(known), list(known.values()), rng=7):
-        assert len(chosen) <= 15 and not set(chosen) & set(known)
-        known |= {pair: bool(DATA.labels[pair[0]] == DATA.labels[pair[1]]) for pair in chosen}
-        sheets += 1
-    single = AuditedEdge(DATA.condensed, rng=7).run(cr.Truth(DATA.labels))
-    last = AuditedEdge(DATA.condensed, rng=7)
-    for pair, same in known.items():
-        last.learn(pair, same)
-    assert last.ask() is None and last.resolution.certified >= single.certified
-    assert last.resolution.reason in ("recall", "settled") and len(known) < 1.5 * single.n_queries
 
 
 def test_nothing_is_certified_by_a_crowd_that_errs():

@@ -1,14 +1,14 @@
 """A project's folder: what it keeps, what it takes, what it refuses without losing an answer."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from crowder.datasets import people
-from crowder.practice import Journal
-from crowder.practice.batch import pilot
+from crowder.practice import Journal, nearest_pairs
 from crowder.practice.project import Project, find
 
 RECORDS = pd.DataFrame({
@@ -26,12 +26,12 @@ def csv(tmp_path):
 
 @pytest.fixture
 def made(csv):
-    return planned(csv)
+    return started(csv)
 
 
-def planned(csv, **changes):
+def started(csv, **changes):
     project = Project(csv.with_suffix(".crowder"), csv, **changes)
-    project.plan()
+    project.start()
     return project
 
 
@@ -44,34 +44,33 @@ def sheet(path, rows, columns="id_a,id_b,same,worker"):
 
 
 def test_a_project_keeps_its_settings_and_finds_its_file_when_both_have_moved(csv, tmp_path):
-    planned(csv, fields=["name"], votes=3)
+    started(csv, fields=["name"], votes=3)
     (tmp_path / "elsewhere").mkdir()
     for path in (csv, csv.with_suffix(".crowder")):
         path.rename(tmp_path / "elsewhere" / path.name)
     opened = Project(tmp_path / "elsewhere" / "my.crowder")
     assert opened.settings["fields"] == ["name"] and opened.settings["votes"] == 3
-    assert opened.settings["similarity"] == "jaccard-qgrams" and opened.csv.samefile(tmp_path / "elsewhere" / "my.csv")
+    assert opened.settings["identical"] == "same" and opened.csv.samefile(tmp_path / "elsewhere" / "my.csv")
 
 
-def test_questions_are_those_of_the_ordering_and_similarities_are_read_back(made):
+def test_questions_are_those_of_the_ordering_and_candidates_are_read_back(made):
     again = Project(made.folder)
-    assert np.array_equal(again.candidates.listed()[0], made.candidates.listed()[0])
-    assert again.candidates.complete and again.questions(15) == made.questions(15)
-    assert made.questions(1) in ([(0, 1)], [(2, 3)])  # the two likeliest
+    assert np.array_equal(again.near.pairs, made.near.pairs) and again.near.pairs.shape == (10, 2)
+    assert again.questions(15) == made.questions(15) and set(made.questions(2)) == {(0, 1), (2, 3)}
     i, j = made.questions(1)[0]
     made.answer((i, j), True, "ann")
     third = next(k for k in range(6) if k not in (i, j))
     made.answer((i, third), False, "ann")
     assert made.still_open([(j, third), (i, j)]) == []  # j is i, and i is not the third
-    assert len(Project(made.folder).questions(15)) <= 15 - 3
+    assert len(Project(made.folder).questions(15)) <= 10 - 3
 
 
 def test_identical_text_counts_as_the_same_until_somebody_says_otherwise(tmp_path):
     records = pd.DataFrame({"id": list("abcd"), "name": ["Ann", "Bo", "ann ", "ANN"]})
     records.to_csv(tmp_path / "my.csv", index=False)
-    project = planned(tmp_path / "my.csv")
+    project = started(tmp_path / "my.csv")
     assert project.identical == [(0, 2), (0, 3)] and project.table()["cluster"].tolist() == [0, 1, 0, 0]
-    assert len(project.questions(5)) == 1  # whether Bo is Ann
+    assert project.questions(5) == []  # Bo is not similar to Ann
     project.receive([sheet(tmp_path / "ann.csv", ["a,c,no,"])])
     assert project.table()["cluster"].tolist() == [0, 1, 2, 0] and project.settled.contradictions == []
 
@@ -81,9 +80,9 @@ def test_records_may_be_added_and_change_where_nothing_has_been_answered(made, c
     more = pd.concat([RECORDS, pd.DataFrame({"id": ["g"], "name": ["Cem Kayaa"], "town": ["Bonn"]})])
     more.loc[more["id"] == "f", "town"] = "Delhi"
     more.to_csv(csv, index=False)
-    with pytest.raises(ValueError, match=r"my.csv: record 6, 'f', has changed; run crowder plan again"):
+    with pytest.raises(ValueError, match=r"my.csv: record 6, 'f', has changed; run crowder start again"):
         Project(made.folder)
-    opened = planned(csv)
+    opened = started(csv)
     assert opened.n == 7 and opened.votes == [(0, 1, True, "ann")] and (4, 6) in opened.questions(3)
     assert Project(made.folder).n == 7
 
@@ -104,15 +103,15 @@ def test_other_changes_are_refused_and_no_answer_is_lost(made, csv, change, mess
     assert Project(made.folder).votes == [(0, 1, True, "ann")]
 
 
-def test_new_records_are_planned_first(made, csv):
+def test_new_records_are_compared_first(made, csv):
     pd.concat([RECORDS, RECORDS.iloc[:1].assign(id="g")]).to_csv(csv, index=False)
-    with pytest.raises(ValueError, match="has more than the 6 records planned; run: crowder plan"):
+    with pytest.raises(ValueError, match="has more than the 6 records known; run: crowder start"):
         Project(made.folder)
 
 
 def test_other_fields_are_compared_from_then_on(made, csv):
     made.answer((0, 1), True, "ann")
-    other = planned(csv, fields=["town"])
+    other = started(csv, fields=["town"])
     assert Project(made.folder).fields == ["town"] and other.votes == [(0, 1, True, "ann")]
 
 
@@ -164,7 +163,7 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
     other = RECORDS.assign(name=[f"Product {k}" for k in range(6)], town="none")
     (tmp_path / "other").mkdir()
     other.to_csv(tmp_path / "other" / "my.csv", index=False)
-    theirs = planned(tmp_path / "other" / "my.csv")
+    theirs = started(tmp_path / "other" / "my.csv")
     path = theirs.write_sheet(theirs.questions(5), str(tmp_path / "theirs.csv"))
     answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
     answered.to_csv(path, index=False)
@@ -197,7 +196,7 @@ def test_a_sheet_with_answers_is_not_overwritten_and_an_empty_one_is(made):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ('{"format": 1, "csv": "../my', "must be what crowder plan wrote, but is damaged; delete it and run crowder plan"),
+    ('{"format": 2, "files": ["../my', "must be what crowder start wrote, but is damaged; delete it and run crowder"),
     ("[]", "is damaged"),
     ('{"format": 99}', "was written by a later version of crowder .format 99.; install that"),
 ])  # fmt: skip
@@ -208,9 +207,9 @@ def test_a_damaged_file_of_settings_is_told_and_the_answers_stay(made, csv, cont
         with pytest.raises(ValueError, match=message):
             opening()
     (made.folder / "project.json").unlink()
-    with pytest.raises(ValueError, match=r"must be a project, but has no project.json; run crowder plan"):
+    with pytest.raises(ValueError, match=r"must be a project, but has no project.json; run crowder start"):
         Project(made.folder)
-    assert planned(csv).votes == [(0, 1, True, "ann")]
+    assert started(csv).votes == [(0, 1, True, "ann")]
 
 
 def test_a_journal_of_a_later_version_is_refused(made):
@@ -225,22 +224,22 @@ def test_a_journal_of_a_later_version_is_refused(made):
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", None], ids=["empty", "other", "absent"])
-def test_missing_similarities_ask_for_a_new_plan(made, content):
+def test_missing_candidates_ask_for_a_new_start(made, content):
     path = made.folder / "candidates.npz"
     path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"candidates.npz must have the similarities of .*; run: crowder plan"):
+    with pytest.raises(ValueError, match=r"candidates.npz must have the candidate pairs of .*; run: crowder start"):
         Project(made.folder).questions(1)
 
 
 def test_two_files_of_one_name_have_no_project_in_common(made, csv):
     RECORDS.to_csv(csv.with_suffix(".tsv"), index=False, sep="\t")
-    with pytest.raises(ValueError, match=r"must be the project of .*my.tsv, but is that of \.\./my.csv; rename one"):
+    with pytest.raises(ValueError, match=r"must be the project of .*my.tsv, but is that of \.\./my.csv; rename a file"):
         Project(made.folder, csv.with_suffix(".tsv"), sep="\t")
 
 
 def test_a_project_is_found_by_its_name_or_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"must be named, .* folder: none; run: crowder plan FILE.csv"):
+    with pytest.raises(ValueError, match=r"must be named, .* folder: none; run: crowder start FILE.csv"):
         find(None)
     for name in ("a.crowder", "b.crowder", "a.b.crowder"):
         (tmp_path / name).mkdir()
@@ -272,66 +271,104 @@ def test_votes_that_were_added_to_the_journal_by_other_means_count(made):
     assert Project(made.folder).table()["size"].tolist() == [2, 2, 1, 1, 1, 1]
 
 
-def test_recall_is_the_share_of_the_pairs_of_plausible_clusterings(made):
-    made.answer((0, 1), True, "ann")
-    made.draws[:] = [0, 0, 0, 1, 1, 2]  # a b c, d e, f: four matches, of which a b is found
-    made.draws[:10] = [0, 0, 1, 2, 3, 4]  # only a b
-    assert made.recall() == (0.25, 0.25, 1.0)
-    made.draws[:] = range(6)
-    assert made.recall() == (1.0, 1.0, 1.0)
-
-
-def test_each_question_takes_as_many_answers_as_votes(made, csv):
-    once, most = made.foreseen["left"]
-    assert once > 0 and planned(csv, votes=3).foreseen["left"] == [3 * once, 3 * most]
-    assert f"0 answers, {once} to {most} more to find 95 % of the matches" in made.progress()
-
-
 def test_settings_are_plain_text_that_other_programs_can_read(made):
     told = json.loads((made.folder / "project.json").read_text())
-    assert told["format"] == 1 and told["csv"] == "../my.csv" and told["settings"]["target"] == 0.95
+    assert told["format"] == 2 and told["files"] == ["../my.csv"] and told["settings"]["votes"] == 1
     assert len(told["records"]) == 6
 
 
-def test_questions_find_all_clusters_whatever_the_ordering(tmp_path):
-    records = people([3, 2, 2, 1, 1, 1], mistakes=1.0, rng=5)
-    for ordering in ("edge", "node", "evidence"):
-        records.drop(columns="label").to_csv(tmp_path / f"{ordering}.csv", index=False)
-        project = planned(tmp_path / f"{ordering}.csv", ordering=ordering)
-        while pairs := project.questions(7):
-            for i, j in project.still_open(pairs):
-                project.answer((i, j), records["label"][i] == records["label"][j], "ann")
-        assert sorted(project.table().groupby("cluster").size()) == [1, 1, 1, 2, 2, 3]
+# --- questions until the end, and the audit -----------------------------------------------------------------------
 
 
-def test_a_plan_counts_the_most_similar_answers_first_and_no_identical_text(tmp_path):
-    """The votes are on disk without their order, here by record. In order of similarity, one match is found first."""
-    path = tmp_path / "my.csv"
-    path.write_text("id,name\na,Ann\nb,Roy Fox\nc,Roy Foxe\nd,Bo Lee\ne,bo lee\n")
-    project = planned(path)
-    everything = [(i, j) for i in range(5) for j in range(i + 1, 5) if (i, j) != (3, 4)]
-    project.record({(*pair, "ann"): pair == (1, 2) for pair in everything})
-    plan = project.plan()
-    assert plan.table["questions"].tolist()[-2:] == [1, 4]  # one match, and the pairs of three clusters
-    assert plan.candidates.known is not None and project.candidates.known is None
-    assert len(plan.answers[1]) == 9 and plan.answers[1][0] and project.progress().count("as many as planned") == 1
+def answered(project, truth, batch=20, until=lambda project: False):
+    """Answer batches as the truth says; the number of questions."""
+    number = 0
+    while not until(project) and (pairs := project.questions(batch)):
+        for i, j in project.still_open(pairs):
+            project.record({(i, j, "ann"): bool(truth[i] == truth[j])})
+            number += 1
+    return number
 
 
-@pytest.mark.parametrize(
-    ("left", "said"), [([3, 8], "3 to 8 more"), ([-2, 5], "0 to 5 more"), ([-9, 0], "as many as planned")]
-)
-def test_there_is_something_left_until_the_upper_end_is_behind(made, left, said):
-    made.foreseen |= {"left": left}
-    assert f"0 answers, {said} to find" in made.progress()
+@pytest.fixture(params=["one file", "two files", "scores"])
+def labelled(request, tmp_path):
+    """A project and its true clusters, each with one record in either of two files if there are two."""
+    records = people([2] * 25 + [1] * 30 if request.param == "two files" else [4, 3, 3] + [2] * 20 + [1] * 30, rng=3)
+    records = records.sort_values("label", kind="stable", ignore_index=True)
+    if request.param == "two files":
+        again = records["label"].duplicated()
+        parts, names = [records[~again], records[again]], ["a.csv", "b.csv"]
+        records = pd.concat(parts, ignore_index=True)
+    else:
+        parts, names = [records], ["my.csv"]
+    for part, name in zip(parts, names, strict=True):
+        part.to_csv(tmp_path / name, index=False)
+    changes = {}
+    if request.param == "scores":
+        near = nearest_pairs(records, fields=["name", "city", "birth"])
+        scored = pd.DataFrame(np.array(records["id"])[near.pairs], columns=["left", "right"])
+        scored.assign(score=near.similarity).to_csv(tmp_path / "scores.csv", index=False)
+        changes["scores"] = str(tmp_path / "scores.csv")
+    project = Project(tmp_path / "p.crowder", *(tmp_path / name for name in names), **changes)
+    project.start()
+    return Project(tmp_path / "p.crowder"), records["label"].to_numpy()
 
 
-def test_identical_text_does_not_count_as_the_pilot(tmp_path):
-    """Of thirty records the pilot has three questions, and ten of the records repeat another."""
-    path = tmp_path / "my.csv"
-    names = people([1] * 20, rng=1)[["name", "city"]]
-    pd.concat([names, names[:10]]).to_csv(path, index=False)
-    project = planned(path)
-    assert len(project.identical) == 10 and project.foreseen["again"] == 3
-    first = pilot(project.candidates)
-    expected = [pair for pair in first if pair not in project.identical]
-    assert expected and project.questions(3)[: len(expected)] == expected
+def pairs_of(labels):
+    return {(i, j) for i, j in combinations(range(len(labels)), 2) if labels[i] == labels[j]}
+
+
+def test_questions_find_the_clusters_that_the_candidates_have(labelled):
+    project, truth = labelled
+    matches, listed = pairs_of(truth), set(map(tuple, project.near.pairs.tolist()))
+    if "(file)" in project.records:
+        side = project.records["(file)"].to_numpy()
+        assert all(side[i] != side[j] for i, j in listed) and set(project.table()["file"]) == {"a", "b"}
+    before = answered(project, truth, until=lambda project: project.audit().certified)
+    answered(project, truth)
+    found = pairs_of(project.table()["cluster"])
+    assert found <= matches and matches & listed <= found and before < len(listed)
+
+
+def test_an_audit_goes_on_where_it_stopped_and_certifies_what_was_found(labelled):
+    project, truth = labelled
+    answered(project, truth, until=lambda project: sum(project.answers.values()) >= 20)
+    project.turn_audit(True, recall=0.8)
+    first = project.questions(6)
+    assert Project(project.folder).questions(6) == first and set(first).isdisjoint(project.answers)
+    answered(project, truth, batch=6, until=lambda project: project.audit().certified)
+    run, again = project.audit().resolution, Project(project.folder).audit().resolution
+    assert (run.found, run.missed, run.certified) == (again.found, again.missed, again.certified)
+    listed = set(map(tuple, project.near.pairs.tolist())) & pairs_of(truth)
+    assert run.certified >= 0.8 and len(listed) <= run.found + run.missed and run.found <= len(listed)
+    assert project.questions(6) == [] and run.found == len(pairs_of(project.table()["cluster"]) & listed)
+
+
+def test_a_pause_leads_back_to_the_ordering_and_another_target_is_another_audit(labelled):
+    project, truth = labelled
+    answered(project, truth, until=lambda project: len(project.answers) >= 10)
+    ours = project.questions(5)
+    project.turn_audit(True)
+    drawn = project.questions(5)
+    project.turn_audit(False)
+    assert project.questions(5) == ours != drawn
+    project.turn_audit(True)
+    assert project.questions(5) == drawn
+    project.turn_audit(True, recall=0.5)
+    assert project.audited["recall"] == 0.5 and project.audited["drawn"] == []
+
+
+def test_an_answer_that_many_contradict_is_asked_about_first(made):
+    """One "same" between two clusters of three, against four "different": it alone would explain them all."""
+    same = [(0, 1), (1, 2), (3, 4), (4, 5), (2, 3)]
+    votes = {(*pair, "ann"): True for pair in same} | {(i, j, "bob"): False for i in (0, 1) for j in (3, 4)}
+    made.record(votes)
+    assert made.doubts() == [((2, 3), 4)]
+    made.record({(2, 3, "ann"): False})
+    assert made.doubts() == [] and sorted(made.table()["size"]) == [3] * 6
+
+
+def test_only_one_text_of_identical_ones_is_asked_about_if_it_is_not_to_be_asked(tmp_path):
+    (tmp_path / "my.csv").write_text("id,name\na,Ann Lee\nb,ann  lee\nc,Ann Leee\n")
+    assert len(started(tmp_path / "my.csv").questions(9)) == 1
+    assert (0, 1) in started(tmp_path / "my.csv", identical="ask").questions(9)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowder.practice.batch import ordering_with_answers
+import crowder as cr
 from crowder.practice.votes import settle
 
 
@@ -75,7 +75,9 @@ def test_only_what_answers_contradict_is_clustered_otherwise(crowd):
     assert (found == together)[~affected].all() and not (found & ~together).any()
     # The answers imply the clusters, and an ordering that learns them has the same.
     assert settled.same == [bool(found[pair]) for pair in settled.pairs]
-    ordering = ordering_with_answers("edge", np.zeros(n * (n - 1) // 2), settled.pairs, settled.same, rng=1)
+    ordering = cr.EdgeOrdering(np.zeros(n * (n - 1) // 2), rng=1)
+    for pair, same in zip(settled.pairs, settled.same, strict=True):
+        ordering.learn(pair, same)
     assert ordering.resolution.clusters.tolist() == settled.clusters.tolist()
 
 
