@@ -96,17 +96,12 @@ def _name_lines(axes):
 
 
 def readings(rank, epsilons):
-    """|z| of each printed number under readings: all with the best clusters, and the best others."""
-    best = rank.iloc[0]
-    drawn = rank[(rank["clusters"] == best["clusters"]) | ~rank.duplicated("clusters")]
-    grid = np.abs(np.stack(drawn["z"].to_list()))
+    """|z| of each printed number under each reading."""
+    grid = np.abs(np.stack(rank["z"].to_list()))
     labels = [
-        f"{row['rounding']}; {row['ties']}; {row['arrival']}".replace("none; ", "")
-        if row["clusters"] == best["clusters"]
-        else f"{row['clusters']}: {row['rounding']}; {row['arrival']}"
-        for _, row in drawn.iterrows()
+        f"{row['rounding']}; {row['ties']}; {row['arrival']}".replace("none; ", "") for _, row in rank.iterrows()
     ]
-    fig, ax = plt.subplots(figsize=(6.4, 6.2))
+    fig, ax = plt.subplots(figsize=(6.4, 5.6))
     bounds = [0, *list(CLASSES.values())[:-1], 1e9]
     ax.imshow(grid, cmap=ListedColormap(SHADES), norm=BoundaryNorm(bounds, len(SHADES)), aspect="auto")
     for y, x in zip(*np.nonzero(grid > 2), strict=True):
@@ -120,7 +115,7 @@ def readings(rank, epsilons):
             fontsize=7.5,
             color="white" if grid[y, x] > 10 else "black",
         )
-    ticks = [f"{label}   {rms:,.1f}" for label, rms in zip(labels, drawn["rms"], strict=True)]
+    ticks = [f"{label}   {rms:,.1f}" for label, rms in zip(labels, rank["rms"], strict=True)]
     ax.set_yticks(range(len(labels)), ticks)
     ax.set_xticks(range(18), [str(e) for e in epsilons] * 2, rotation=90)
     ax.tick_params(length=0)
