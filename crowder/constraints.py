@@ -27,20 +27,10 @@ def constrained(
 ) -> Candidates:
     """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
 
-    Parameters
-    ----------
-    pairs : Candidates
-    known : tuple (pairs, same), optional
-        Pairs of records (k, 2), which need not be candidates, and whether they match (k,).
-    tables : array_like, shape (n,), optional
-        The table of each record. Two records of one table never match.
-    ids, rows : list, optional
-        The identifiers of the records, and the row in which each known answer stands, for the error.
-
-    Raises
-    ------
-    ValueError
-        If these are not of that form, or the answers contradict one another or the tables.
+    `known` are pairs of records (k, 2), which need not be candidates, and whether they match (k,); `tables` is the
+    table of each record (n,), of which no two records match. The identifiers of the records, `ids`, and the row in
+    which each known answer stands, `rows`, are for the error: a ValueError if the arguments are not of that form, or
+    the answers contradict one another or the tables.
 
     Examples
     --------

@@ -25,7 +25,6 @@ __all__ = [
     "edge_ask",
     "edge_run",
     "learn",
-    "learn_all",
     "learned",
     "no_knowledge",
     "node_ask",
@@ -205,14 +204,6 @@ def learn(knowledge, i, j, same):
                 k = _grown(k)
             _part(k.head, k.link, k.other, k.weight, k.table, k.count, a, c)
     return k
-
-
-@njit(cache=True)
-def learn_all(knowledge, codes, answers):
-    """Record the answers to questions, packed, none of which was settled when it was asked."""
-    for q in range(len(codes)):
-        knowledge = learn(knowledge, codes[q] >> 32, codes[q] & LOW, answers[q])
-    return knowledge
 
 
 @njit(cache=True)

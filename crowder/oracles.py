@@ -252,30 +252,9 @@ class MajorityVote:
 def majority_error(votes: int, error: ArrayLike) -> Any:
     r"""The probability that most of r answers are wrong, :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}`.
 
-    Parameters
-    ----------
-    votes : int
-        r, odd, so that there is always a majority.
-    error : float, int, Fraction or sympy expression
-        p, the probability that one answer is wrong, in [0, 1].
-
-    Returns
-    -------
-    float, Fraction or sympy expression
-        In the arithmetic of `error`.
-
-    Raises
-    ------
-    ValueError
-        If there is not an odd positive number of votes, or `error` is not a probability.
-
-    See Also
-    --------
-    crowder.MajorityVote : such a vote.
-
-    Notes
-    -----
-    O(r). Floats are handled in logarithms, so that no term underflows.
+    For an odd number r of votes, and p, `error`, the probability that one answer is wrong, as a float, int, Fraction or
+    sympy expression; the result is in its arithmetic. O(r). Floats are handled in logarithms, so that no term
+    underflows. A ValueError if r is not odd and positive, or p not a probability.
 
     Examples
     --------
@@ -311,26 +290,8 @@ def expected_answers(votes: int, error: ArrayLike) -> Any:
 
     .. math:: E[N] = \sum_{i=0}^{h-1} (h + i) \binom{h+i-1}{i} \left(q^h p^i + p^h q^i\right), \qquad q = 1 - p.
 
-    Parameters
-    ----------
-    votes : int
-        r, odd.
-    error : float, int, Fraction or sympy expression
-        p, in [0, 1].
-
-    Returns
-    -------
-    float, Fraction or sympy expression
-        In the arithmetic of `error`; at least h, at most r and, for p < ½, at most h/(1-p).
-
-    Raises
-    ------
-    ValueError
-        As `majority_error`.
-
-    Notes
-    -----
-    O(r). The majority is that of all r answers (`MajorityVote` with ``early=True``). Not in the paper.
+    At least h, at most r and, for p < ½, at most h/(1-p). Arguments, arithmetic, cost and errors are those of
+    `majority_error`; the majority is that of all r answers (`MajorityVote` with ``early=True``). Not in the paper.
 
     Examples
     --------
@@ -359,32 +320,11 @@ def expected_answers(votes: int, error: ArrayLike) -> Any:
 
 
 def votes_needed(error: float, questions: int, failure: float) -> int:
-    r"""The least odd r for which votes on :math:`Q` questions are all correct up to a given probability of failure.
+    r"""The least odd r for which votes on Q questions are all correct, up to a probability δ of failure.
 
-    By the union bound: the least r with :math:`Q \cdot \Pr(\text{a vote errs}) \le \delta`.
-
-    Parameters
-    ----------
-    error : float
-        p, the probability that one answer is wrong, in [0, ½).
-    questions : int
-        Q, at least 1; may be too large for a float.
-    failure : float
-        δ, in (0, 1).
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range (for p ≥ ½ no number of votes is enough), or if p is so close to ½ that more
-        than a million votes may be needed.
-
-    Notes
-    -----
-    O(r log r). r grows like :math:`2 \ln(Q/\delta) / \ln\frac1{4p(1-p)}`.
+    By the union bound: the least r with :math:`Q \cdot \Pr(\text{a vote errs}) \le \delta`, which grows like
+    :math:`2 \ln(Q/\delta) / \ln\frac1{4p(1-p)}`. O(r log r). A ValueError unless p is in [0, ½) (otherwise no number of
+    votes is enough), Q at least 1 and δ in (0, 1), or if more than a million votes may be needed.
 
     Examples
     --------

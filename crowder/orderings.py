@@ -499,13 +499,7 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
 
 
 def expected_sizes(pairs: Candidates) -> np.ndarray:
-    r"""The expected cluster size of each record, :math:`\sum_{u \ne v} w_{uv}` (n,), from candidate pairs.
-
-    Examples
-    --------
-    >>> expected_sizes(candidates([[1.0, 0.5, 0.25], [0.5, 1.0, 0.0], [0.25, 0.0, 1.0]]))
-    array([0.75, 0.5 , 0.25])
-    """
+    r"""The expected cluster size of each record, :math:`\sum_{u \ne v} w_{uv}` (n,), from candidate pairs."""
     return pairs.sums
 
 

@@ -30,19 +30,11 @@ MOST_RECORDS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate pairs of n records, checked.
+    """The candidate pairs of n records, checked; all pairs if `complete`.
 
-    Attributes
-    ----------
-    n : int
-        Number of records.
-    complete : bool
-        Whether every pair is a candidate.
-    known : tuple of ndarray, (k, 2) int64 and (k,) bool, optional
-        Pairs whose answers are known before any question, and these answers; an ordering does not ask about them.
-    tables : ndarray of int64, shape (n,), optional
-        The table of each record, numbered from 0, if two records of one table never match; what follows from this is
-        not asked either.
+    `known` are pairs whose answers are known before any question (k, 2), and these answers (k,). `tables` (n,) numbers
+    the table of each record, of which no two records match. An ordering asks neither about these nor about what
+    follows.
     """
 
     n: int
@@ -98,25 +90,12 @@ class Candidates:
 def candidates(similarity: Any) -> Candidates:
     """Check a similarity and convert its candidate pairs to one form.
 
-    Parameters
-    ----------
-    similarity : array_like, scipy.sparse matrix, Candidates, or object with an attribute `candidates`
-        Symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The diagonal is
-        ignored; a stored zero is a candidate. Candidates are returned as they are: the orderings take them too, and
-        many runs with the same similarities need to check and sort them only once. So are those of an object that has
-        them, such as the result of `crowder.practice.from_pairs`.
+    It may be symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The
+    diagonal is ignored; a stored zero is a candidate. Candidates are returned as they are, and so are those of an
+    object that has them, such as `crowder.practice.from_pairs` returns: many runs with the same similarities check and
+    sort them only once. A ValueError if the shape is none of these, two values of a pair differ, or a value is NaN or
+    outside [0, 1].
 
-    Returns
-    -------
-    Candidates
-
-    Raises
-    ------
-    ValueError
-        If the shape is none of these, two values of a pair differ, or a value is NaN or outside [0, 1].
-
-    Notes
-    -----
     Time and memory are proportional to the number of candidate pairs (of a dense array, to n²). The values are copied,
     so later changes to the caller's array do not affect a run.
 

@@ -210,26 +210,14 @@ def _all_pairs(columns: Columns, values: OneToMany, dtype: type) -> np.ndarray:
 
 
 def groups(keys: Iterable[Hashable]) -> tuple[np.ndarray, np.ndarray]:
-    """The first place of each different key, in order of appearance, and the number of each key among them.
-
-    Examples
-    --------
-    >>> groups("bab")
-    (array([0, 1]), array([0, 1, 0]))
-    """
+    """The first place of each different key, in order of appearance, and the number of each key among them."""
     seen: dict[Hashable, int] = {}
     group = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.intp)
     return np.unique(group, return_index=True)[1], group
 
 
 def spread(square: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """The condensed values of records, given those of their groups on and above the diagonal.
-
-    Examples
-    --------
-    >>> spread(np.array([[1.0, 0.3], [0.0, 1.0]]), np.array([0, 1, 0]))
-    array([0.3, 1. , 0.3])
-    """
+    """The condensed values of records, given those of their groups on and above the diagonal."""
     square = np.triu(square) + np.triu(square, 1).T
     rows = (square[g][group[i:]] for i, g in enumerate(group, 1))
     return np.concatenate([np.empty(0, square.dtype), *rows])
@@ -272,13 +260,7 @@ COUNTED: Mapping[str, Callable[[Columns], tuple[np.ndarray, OneToMany]]] = Mappi
 def overlaps(
     records: Records, similarity: str, *, fields: Sequence[str] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sizes of the records and the overlaps of all pairs, for a similarity of `COUNTED`.
-
-    Examples
-    --------
-    >>> overlaps(["a b", "b c d"], "jaccard-tokens")
-    (array([2, 3], dtype=int32), array([1], dtype=int32))
-    """
+    """The sizes of the records and the overlaps of all pairs, for a similarity of `COUNTED`."""
     found = columns(records, fields)
     sizes, common = COUNTED[similarity](found)
     return sizes, _all_pairs(found, common, np.int32)

@@ -7,11 +7,10 @@ contain every open pair, it shows a new match with probability :math:`(g - F)/R`
 
 .. math:: H(g) = -\sum_s \ln\Bigl(1 - \frac{g - F_s}{R_s}\Bigr),
 
-and g is rejected once H(g) reaches :math:`c_k`, where k is the number of draws that did show one. The limits
-:math:`c_k` are such that a Poisson process of rate 1 has more than k points before :math:`c_k`, for all k together,
-with probability at least :math:`1 - \alpha`. If all answers are true, the true g is ever rejected with probability at
-most :math:`\alpha`, as the appendix *An audit* proves. As long as no match is found, :math:`e^{-H(g)}` is the
-hypergeometric probability that the sample misses all of them.
+and g is rejected once H(g) reaches :math:`c_k` (`limits`), where k is the number of draws that did show one. If all
+answers are true, the true g is ever rejected with probability at most :math:`\alpha`, as the appendix *An audit*
+proves. As long as no match is found, :math:`e^{-H(g)}` is the hypergeometric probability that the sample misses all of
+them.
 
 It goes beyond the paper. Betting on draws without replacement, of which this is a form, is due to Waudby-Smith and
 Ramdas (NeurIPS 2020), and with unequal weights to Shekhar, Xu, Lipton, Liang and Ramdas (UAI 2023).
@@ -48,36 +47,13 @@ ROUNDING = 1e-5
 
 
 def limits(alpha: float, most: int) -> np.ndarray:
-    r"""The exposures :math:`c_k` at which a number of matches is rejected after k discoveries.
+    r"""The exposures :math:`c_k` at which a number of matches is rejected after k = 0, ..., `most` - 1 discoveries.
 
-    For a Poisson process of rate 1, the first k with at most k points before :math:`c_k` is k with probability at most
-    :math:`\alpha\,(\frac1{(k+1)^2} - \frac1{(k+2)^2})`; these sum to :math:`\alpha`. Three quarters are for k = 0.
-
-    Parameters
-    ----------
-    alpha : float
-        Probability of an error, in (0, 1).
-    most : int
-        How many limits.
-
-    Returns
-    -------
-    ndarray of float64, shape (most,)
-        Rising; it does not depend on `most`.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is not in (0, 1), or `most` is less than 1.
-
-    See Also
-    --------
-    crowder.beyond.Audit : uses them.
-
-    Notes
-    -----
-    O(most²). The probability of n points before :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows
-    from that for k - 1; the limit is then where the probability of just k falls to its share.
+    A Poisson process of rate 1 has more than k points before :math:`c_k`, for all k together, with probability at least
+    1 - `alpha`: the first k for which it has not is k with probability at most :math:`\alpha\,(\frac1{(k+1)^2} -
+    \frac1{(k+2)^2})`; these sum to :math:`\alpha`, and three quarters are for k = 0. The probability of n points before
+    :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows from that for k - 1; the limit is then where
+    the probability of just k falls to its share. O(most²).
 
     Examples
     --------
@@ -113,36 +89,12 @@ class AuditCost(NamedTuple):
 
 
 def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> AuditCost:
-    r"""What an audit will cost if all matches have been found, and no other answer is known.
+    """What an audit will cost if all matches of entities of these sizes have been found, and no other answer is known.
 
-    An audit that finds no match asks about two components of a and b records with probability about
-    :math:`1 - e^{-c_0 ab/x}`, where x is the least number of matching pairs that must not be missed.
-
-    Parameters
-    ----------
-    sizes : array_like of int, shape (k,)
-        Number of records of each entity.
-    recall, confidence : float
-        As in `Audit`.
-
-    Returns
-    -------
-    AuditCost
-        Answers that the ordering gets on its way reduce both numbers.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or a number is outside (0, 1).
-
-    See Also
-    --------
-    crowder.beyond.Audit : its method `cost` says the same of a run.
-
-    Notes
-    -----
-    O(d²) for d different sizes. The probability is that for draws with independent inclusion; a sample without
-    replacement differs little.
+    An audit that finds no match asks about two components of a and b records with probability about :math:`1 - e^{-c_0
+    ab/x}`, where x is the least number of matching pairs that must not be missed. (This is that for draws with
+    independent inclusion; a sample without replacement differs little.) Answers that the ordering gets on its way
+    reduce both numbers. O(d²) for d different sizes.
 
     Examples
     --------
@@ -214,11 +166,12 @@ class Audited(Resolution):
 
 
 class Audit(Ordering):
-    r"""An ordering followed by an audit, which certifies its recall without any model of the similarities.
+    """An ordering followed by an audit, which certifies its recall without any model of the similarities.
 
-    It asks the questions of the wrapped ordering until they seem to find no more matches, then about pairs drawn at
-    random from those still open. A match that the audit finds makes the ordering continue, until its questions find no
-    more again. The run ends as soon as the recall is certified.
+    It asks the questions of the wrapped ordering until they seem to find no more matches: the last of them found none
+    and were a quarter as many as those that the audit would ask. Then it asks about pairs drawn at random from those
+    still open. A match that the audit finds makes the ordering continue, until its questions find no more again. The
+    run ends as soon as the recall is certified.
 
     Parameters
     ----------
@@ -229,10 +182,6 @@ class Audit(Ordering):
         pairs.
     confidence : float, keyword only
         1 - α in (0, 1): the least probability, over the draws, that the recall is at least what is certified.
-    start : int, keyword only
-        Start the audit after so many questions of the ordering, and do not return to the ordering. By default it starts
-        when the last questions of the ordering found no match and were a quarter as many as those that the audit would
-        ask.
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 
@@ -253,10 +202,9 @@ class Audit(Ordering):
     -----
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
     once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
-    the audit starts or the run is broken off: this changes how many questions are asked, but not whether the limit is
-    right. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong, nothing is
-    guaranteed: a wrong "no" hides a match from the audit, too. A question whose answer is unsure has to be answered in
-    the end, as by somebody else; to leave it out would void the limit.
+    the run is broken off. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong,
+    nothing is guaranteed: a wrong "no" hides a match from the audit, too. A question whose answer is unsure has to be
+    answered in the end, as by somebody else; to leave it out would void the limit.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
@@ -264,13 +212,12 @@ class Audit(Ordering):
     been asked about anyway.
 
     *Answers from elsewhere* (`learn`, question sheets) are used when the run comes to these pairs, as if they were
-    given then. So an answer learned early does not change the draws, and the guarantee holds. Use the same seed. For
-    question sheets, a subclass takes the place of the ordering: its ``__init__(self, similarity, *, rng)`` passes an
-    ordering on to this one.
+    given then, so they do not change the draws. Use the same seed. For question sheets, a subclass takes the place of
+    the ordering: its ``__init__(self, similarity, *, rng)`` passes an ordering on to this one.
 
     *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
-    matches up to its last records, so little is left to save; where little is, a run may ask some per cent more than it
-    takes to settle every pair.
+    matches up to its last records, so little is left to save, and a run may ask some per cent more than it takes to
+    settle every pair.
 
     *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, some tens of
     microseconds a question, and a microsecond for each discovery so far.
@@ -287,17 +234,14 @@ class Audit(Ordering):
     (395, 65, 'recall', 0.951, np.float64(0.979))
     """
 
-    def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, start: int | None = None,
-                 rng: Seed) -> None:  # fmt: skip
+    def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):
             raise ValueError("ordering must not be an Audit itself")
         if ordering.n_queries or ordering._pending is not None:
             raise ValueError("ordering must not have asked any question yet")
         self.target, self.confidence = _target(recall), float(_inside(confidence, "confidence"))
-        if start is not None:
-            validation.whole(start, "start")
-        self.ordering, self.start = ordering, start  # the ordering knows what this run has used, and nothing else
+        self.ordering = ordering  # which knows what this run has used, and nothing else
         self._begin(ordering._candidates)
         self._key = int(validation.generator(rng, "the audit").integers(2**63))
         self._rng = np.random.default_rng(self._key)
@@ -334,7 +278,7 @@ class Audit(Ordering):
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
-        rules = np.array([float(self.target), self.confidence, -1 if self.start is None else self.start])
+        rules = np.array([float(self.target), self.confidence])
         return (*self.ordering.decided_by(), kind, rules, np.array([self._key]))
 
     def _next(self) -> tuple[tuple[int, int], bool] | None:
@@ -350,8 +294,6 @@ class Audit(Ordering):
     def _due(self) -> bool:
         """Whether to turn from the ordering to the audit."""
         asked = self.ordering.n_queries - self._audited
-        if self.start is not None:
-            return asked >= self.start
         if asked >= self._check_at:
             self._check_at = int(asked * CHECK_FACTOR) + 1
             self._patience = PATIENCE * self.cost().expected
@@ -407,7 +349,7 @@ class Audit(Ordering):
             at = int(self._at[0])
             if same:
                 self._hits += 1
-                self._auditing = self.start is not None
+                self._auditing = False
             else:
                 self._add_draws(at, at + 1)
             self._at[0] = at + 1
@@ -470,14 +412,7 @@ class Audit(Ordering):
         return weight, np.ones(len(weight), np.int64)
 
     def cost(self) -> AuditCost:
-        """What an audit that starts now would cost: its expected questions if no match is left, and at most.
-
-        Examples
-        --------
-        >>> from crowder.orderings import EdgeOrdering
-        >>> Audit(EdgeOrdering([0.5] * 6, rng=7), rng=7).cost().most  # nothing is known of four records
-        6
-        """
+        """What an audit that starts now would cost: its expected questions if no match is left, and at most."""
         known = self.ordering._knowledge
         return _cost(*self._units(known), self._matching(known), self.target, 1 - self.confidence)
 

@@ -17,7 +17,6 @@ from crowder.beyond.summed_evidence import (
     Lead,
     absorb,
     absorb_known,
-    ask_all,
     credit,
     dependence,
     into_steps,
@@ -30,7 +29,7 @@ from crowder.beyond.summed_evidence import (
     step_of,
     sum_evidence,
 )
-from crowder.engine import ASKED, LOW, learn_all
+from crowder.engine import ASKED, LOW
 from crowder.models import SimilarityModel, common_steps
 from crowder.oracles import Oracle
 from crowder.orderings import Ordering
@@ -61,14 +60,14 @@ class EvidenceOrdering(Ordering):
     similarity : array_like
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
     model : SimilarityModel, optional
-        f_g and f_r. Where one of them vanishes, a pair is certainly a match or a non-match; it is still asked about
-        or implied. Without a model the ratio is learned from the answers so far: see Notes.
+        f_g and f_r. Where one of them vanishes, a pair is certainly a match or a non-match; it is still asked about or
+        implied. Without a model the ratio is learned from the answers so far.
     form : {"auto", "pairs", "records"}, keyword only
-        "pairs" always asks about the two components with the most evidence. "records" places one record after
-        another, in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks
-        about two components if their evidence is at least two nats; otherwise it places the record with the fewest
-        expected unnecessary questions, each cluster weighted by its evidence and the square root of its size. Without a
-        model, "auto" does so only while this finds more matches than edge ordering: see Notes.
+        "pairs" always asks about the two components with the most evidence. "records" places one record after another,
+        in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks about two
+        components if their evidence is at least two nats; otherwise it places the record with the fewest expected
+        unnecessary questions, each cluster weighted by its evidence and the square root of its size. Without a model,
+        "auto" does so only while this finds more matches than edge ordering.
     rng : int or numpy.random.Generator, keyword only
         Gives a random order of the records, which is the arrival order and breaks ties; and shuffles equally similar
         pairs for edge ordering.
@@ -80,35 +79,34 @@ class EvidenceOrdering(Ordering):
 
     See Also
     --------
-    crowder.counting.bounds.evidence_bound : the bound of the theorem below.
+    crowder.evidence_bound : the bound of the theorem below.
     crowder.counting.bounds.question_bound : what every algorithm needs.
 
     Notes
     -----
     *Theorem.* If the similarities are independent and `model` has their densities, the form "records" asks in
-    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; up to
-    a constant factor no algorithm needs fewer. It is Theorem A of the chapter "Four results beyond the paper". The
-    sums are then not corrected for dependence.
-
-    Densities and correlation are updated after 16 questions, and again whenever their number has grown by 1.4.
+    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; up to a
+    constant factor no algorithm needs fewer. It is Theorem A of the chapter "Four results beyond the paper". The sums
+    are then not corrected for dependence.
 
     *Learned densities:* f_g and f_r are constant on steps, and their ratio increases with the similarity. The prior
-    ratio is nearly constant; the known matches and non-matches, asked or implied, replace it.
+    ratio is nearly constant; the known matches and non-matches, asked or implied, replace it. Densities and correlation
+    are updated after 16 questions, and again whenever their number has grown by 1.4.
 
     *Dependence:* a sum is the evidence if its terms are independent. The records of a real cluster resemble one
     another, so their similarities to a third record are correlated. The intraclass correlation ρ of the evidence across
     components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
     ρ exceeds 0.1, "auto" asks as "pairs" does.
 
-    *Edge ordering first:* where similarities depend on each other, learned sums can be misleading. So without a model
-    "auto" begins as edge ordering, and chooses between it and the sums before each question by the share of their
-    questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a matches in q questions, both
-    multiplied by 0.9 at each of its questions; :math:`(a + 5)/(q + 10)` for the sums, counted since the last update of
-    the densities. The constants were chosen on the data of the book. On its real records and invented people the mean
-    number of questions is at most 1.2 % above the better of edge and node ordering: a measurement, not a bound.
+    *Edge ordering first:* without a model "auto" begins as edge ordering, and chooses between it and the sums before
+    each question by the share of their questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a
+    matches in q questions, both multiplied by 0.9 at each of its questions; :math:`(a + 5)/(q + 10)` for the sums,
+    counted since the last update of the densities. The constants were chosen on the data of the book. On its real
+    records and invented people the mean number of questions is at most 1.2 % above the better of edge and node
+    ordering: a measurement, not a bound.
 
-    *Cost:* usually O(n) per question; a row that has lost its maximum is searched again when it may have the largest.
-    Placing a record costs O(nk) for k clusters, and each of the O(log q) updates O(n²). Memory O(n²).
+    *Cost:* usually O(n) per question; placing a record costs O(nk) for k clusters, and each of the O(log q) updates
+    O(n²). Memory O(n²).
 
     Examples
     --------
@@ -210,19 +208,6 @@ class EvidenceOrdering(Ordering):
     def decided_by(self) -> tuple[np.ndarray, ...]:
         settings = np.array([list(FORMS).index(self.form), self._learns])
         return settings, self._arrivals, self._lead.pairs, self._edges, self._first_ratio
-
-    def _run(self, labels: np.ndarray) -> None:
-        self._take_in()
-        codes, asked = np.empty(0, np.int64), 0
-        while asked == len(codes):  # in the compiled loop, from one update to the next
-            codes = np.empty(self._update_at - self._taken, np.int64)
-            answers = np.empty(len(codes), np.bool_)
-            asked = ask_all(self._summed, self._lead, *self._rule(), labels[self._arrivals], codes, answers)
-            pairs = self._arrivals[codes[:asked] >> 32] << 32 | self._arrivals[codes[:asked] & LOW]
-            self._knowledge = learn_all(self._knowledge, pairs, answers)
-            self._taken += asked
-            if self._taken == self._update_at:
-                self._update()
 
 
 def evidence_ordering(

@@ -20,31 +20,23 @@ __all__ = ["MemberVotes", "control_queries"]
 #: Sums of evidence that differ by less than this are equal.
 ROUNDING = 1e-9
 
+#: β: control queries for each record and each doubling of its cluster. With 0 a single answer decides.
+BETA = 2.0
+
+#: How sure it must be, in [½, 1), that two clusters differ. With ½ a single *no* is enough.
+CONFIDENCE = 0.95
+
 
 class MemberVotes:
     """An oracle for an ordering: whether most of up to r pairs of members of the two clusters are answered "same".
 
-    The paper's remedy for errors that stay with a pair (Section "System model"): ask about other members of the
-    clusters. No pair is asked twice; new pairs come first, since the answers that placed a record in a cluster would
-    count twice in its favour. Of an even number of pairs the last is left out: a majority of 2s answers is no better
-    than one of 2s - 1. Two singletons are one pair, hence one answer, and a run never revises an answer: `second_look`
-    asks again once the clusters have grown.
-
-    Parameters
-    ----------
-    crowd : callable
-        ``crowd(i, j)`` returns a boolean.
-    votes : int
-        r, odd.
-    ordering : Ordering
-        The ordering that will ask: its clusters so far tell who is a member.
-    early : bool, keyword only
-        Stop as soon as the majority is decided. This saves answers and changes no majority.
-
-    Raises
-    ------
-    ValueError
-        If the number of votes is not odd and positive.
+    The paper's remedy for errors that stay with a pair (Section "System model"): ask ``crowd(i, j)`` about other
+    members of the clusters, of which the `ordering` that will ask tells. No pair is asked twice; new pairs come first,
+    since the answers that placed a record in a cluster would count twice in its favour. Of an even number of pairs the
+    last is left out: a majority of 2s answers is no better than one of 2s - 1. With `early` it stops as soon as the
+    majority is decided, which saves answers and changes no majority. Two singletons are one pair, hence one answer, and
+    a run never revises an answer: `second_look` asks again once the clusters have grown. A ValueError if the number r
+    of votes is not odd.
 
     Examples
     --------
@@ -127,51 +119,28 @@ def control_queries(
     crowd: Callable[[int, int], bool],
     *,
     errors: tuple[float, float] = (0.05, 0.2),
-    beta: float = 2.0,
-    confidence: float = 0.95,
     rng: Seed,
 ) -> Iterator[np.ndarray]:
     r"""Edge ordering in which clusters A and B are joined only if the answers to several pairs between them agree.
 
-    With :math:`e_+` the probability of a *yes* about a non-match and :math:`e_-` that of a *no* about a match, a *yes*
-    between A and B adds the evidence :math:`\ln \frac{1 - e_-}{e_+}` and a *no* :math:`\ln \frac{e_-}{1 - e_+}`. A and
-    B are joined if the sum is positive and there are
+    With :math:`e_+` the probability of a *yes* about a non-match and :math:`e_-` that of a *no* about a match
+    (`errors`, both in (0, ½)), a *yes* between A and B adds the evidence :math:`\ln \frac{1 - e_-}{e_+}` and a *no*
+    :math:`\ln \frac{e_-}{1 - e_+}`. A and B are joined if the sum is positive and there are
 
     .. math:: \min\bigl(\lceil \beta \log_2(|A| + |B|) \min(|A|, |B|) \rceil,\ |A| |B|\bigr)
 
     answers between them, so that the questions inside a cluster form an expander: a wrong join takes many wrong
-    answers. They are told apart with fewer if the sum says that they differ with the given confidence.
+    answers. They are told apart with fewer if the sum says that they differ with `CONFIDENCE`. The similarity is
+    condensed, in ``pdist`` order; no pair is asked twice; `rng` chooses the control queries, and breaks ties. Yields
+    the clusters (n,) after each answer, and once more at the end, when records may have moved.
 
-    Parameters
-    ----------
-    similarity : ndarray
-        Condensed, in ``pdist`` order.
-    crowd : callable
-        ``crowd(i, j)`` returns a boolean; no pair is asked twice.
-    errors : tuple of float, keyword only
-        :math:`e_+` and :math:`e_-`, both in (0, ½).
-    beta : float, keyword only
-        β: control queries for each record and each doubling of its cluster. With 0 a single answer decides.
-    confidence : float, keyword only
-        In [½, 1). With ½ a single *no* is enough.
-    rng : int or numpy.random.Generator, keyword only
-        Chooses the control queries, and breaks ties.
-
-    Yields
-    ------
-    ndarray of int64, shape (n,)
-        The clusters after each answer, and once more at the end, when records may have moved.
-
-    Notes
-    -----
-    Source: Galhotra, Firmani, Saha and Srivastava, "Robust Entity Resolution Using Random Graphs", SIGMOD 2018.
-
-    Theirs are random control queries in a number that grows with the logarithm of the cluster, the decision by all
-    answers across, and revisits. The rest is chosen here: the order; the demand above; two rates of error; telling
-    clusters apart early; that of the smaller side a record with the fewest answers across is asked about. When all
-    pairs have been seen, each record of a cluster C is asked about until it has :math:`\min(|C| - 1, \lceil \beta
-    \log_2 |C| \rceil)` answers inside C, and moves to the cluster with the largest sum of its answers, or is alone if
-    no sum is positive; then all pairs are seen again, until nothing is asked or moved. O(n²) comparisons in each round.
+    Source: Galhotra, Firmani, Saha and Srivastava, "Robust Entity Resolution Using Random Graphs", SIGMOD 2018. Theirs
+    are random control queries in a number that grows with the logarithm of the cluster, the decision by all answers
+    across, and revisits. The rest is chosen here: the order; the demand above; two rates of error; telling clusters
+    apart early; that of the smaller side a record with the fewest answers across is asked about. When all pairs have
+    been seen, each record of a cluster C is asked about until it has :math:`\min(|C| - 1, \lceil \beta \log_2 |C|
+    \rceil)` answers inside C, and moves to the cluster with the largest sum of its answers, or is alone if no sum is
+    positive; then all pairs are seen again, until nothing is asked or moved. O(n²) comparisons in each round.
 
     Examples
     --------
@@ -197,7 +166,7 @@ def control_queries(
         """The answers between two clusters, their evidence, and how many are needed to join them."""
         here, there = label == a, label == b
         between, (m, k) = np.ix_(here, there), sorted((int(here.sum()), int(there.sum())))
-        need = min(max(1, ceil(beta * log2(m + k) * m - ROUNDING)), m * k)
+        need = min(max(1, ceil(BETA * log2(m + k) * m - ROUNDING)), m * k)
         return int(asked[between].sum()), float(evidence[between].sum()), need
 
     def control(a: int, b: int) -> tuple[int, int]:
@@ -223,7 +192,7 @@ def control_queries(
         for u, v in walk:
             while label[u] != label[v]:
                 count, total, need = across(label[u], label[v])
-                if count and total <= (log(1 / confidence - 1) if count < need else 0.0) + ROUNDING:
+                if count and total <= (log(1 / CONFIDENCE - 1) if count < need else 0.0) + ROUNDING:
                     break  # they are told apart
                 idle = False
                 if count >= need:
@@ -234,7 +203,7 @@ def control_queries(
             while True:
                 mates = np.setdiff1d(np.flatnonzero(label == label[record]), record)
                 new = mates[~asked[record, mates]]
-                if len(mates) - len(new) >= min(ceil(beta * log2(len(mates) + 1) - ROUNDING), len(mates)):
+                if len(mates) - len(new) >= min(ceil(BETA * log2(len(mates) + 1) - ROUNDING), len(mates)):
                     break
                 idle = False
                 yield ask(record, int(rng.choice(new)))

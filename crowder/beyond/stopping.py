@@ -83,7 +83,7 @@ class Stopped(Resolution):
 
 
 class Stopping(Ordering):
-    r"""An ordering that leaves out questions about improbable matches, and ends once the others are answered.
+    """An ordering that leaves out questions about improbable matches, and ends once the others are answered.
 
     It asks the questions of the wrapped ordering, except those about components that are a match with probability at
     most δ by the evidence so far. When that ordering has finished, it asks about the most probable match among the open
@@ -96,8 +96,7 @@ class Stopping(Ordering):
     model : SimilarityModel
         f_g and f_r.
     delta : float, keyword only
-        δ in [0, 1): the probability with which the run may miss anything, under the conditions in the Notes. With 0 it
-        asks all that the ordering asks.
+        δ in [0, 1): the probability with which the run may miss anything. With 0 it asks all that the ordering asks.
     odds : float, keyword only
         o, an upper bound on the prior odds: how many times more probable it is, before similarities are seen, that a
         component is part of a given entity than that it is an entity of its own. By default the number of records. Odds

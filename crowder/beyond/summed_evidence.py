@@ -19,28 +19,10 @@ from crowder.engine import apart
 from crowder.pairs import Candidates
 
 __all__ = [
-    "CERTAIN",
-    "SETTLED",
-    "TAU",
-    "UNIT",
-    "Lead",
-    "SummedEvidence",
-    "absorb",
-    "absorb_known",
-    "ask_all",
-    "credit",
-    "dependence",
-    "into_steps",
-    "known_pairs",
-    "learned_densities",
-    "log_ratios",
-    "next_pair",
-    "question",
-    "rank",
-    "reweigh",
-    "step_of",
-    "sum_evidence",
-]
+    "CERTAIN", "SETTLED", "TAU", "UNIT", "Lead", "SummedEvidence", "absorb", "absorb_known", "credit", "dependence",
+    "into_steps", "known_pairs", "learned_densities", "log_ratios", "next_pair", "question", "rank", "reweigh",
+    "step_of", "sum_evidence",
+]  # fmt: skip
 
 #: Evidence is counted in multiples of 1/UNIT nat; infinite evidence of one pair counts as ±CERTAIN, 65,536 nats.
 UNIT = 1 << 20
@@ -72,10 +54,6 @@ STALE = -1
 
 #: At each question of edge ordering, its earlier ones keep this share of their weight: the last ten or so count.
 RECENT = 0.9
-
-
-#: So many numbers are sorted by insertion, several times faster than by NumPy's sort if they are few.
-FEW = 64
 
 #: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
 STEPS = 50
@@ -121,13 +99,7 @@ class Lead(NamedTuple):
 
 
 def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
-    """The evidence ln(green / red) of two arrays of densities, in multiples of 1/UNIT, int64; 0 where both vanish.
-
-    Examples
-    --------
-    >>> (log_ratios([1.0, 2.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0]) / UNIT).round(6).tolist()
-    [0.0, 0.693147, -65536.0, 65536.0, 0.0]
-    """
+    """The evidence ln(green / red) of two arrays of densities, in multiples of 1/UNIT, int64; 0 where both vanish."""
     green, red = np.asarray(green, dtype=np.float64), np.asarray(red, dtype=np.float64)
     both = (green > 0) & (red > 0)
     ratio = np.log(np.where(both, green, 1.0)) - np.log(np.where(both, red, 1.0))
@@ -329,7 +301,7 @@ def _newcomer(summed, by_arrival):
             if x > most - FAR:
                 chance[near] = np.exp(x - most)
                 near += 1
-        _sort(chance[:near])
+        chance[:near].sort()
         whole = np.exp(np.log(ALPHA) - most)
         for q in range(near):
             whole += chance[near - 1 - q]
@@ -343,20 +315,6 @@ def _newcomer(summed, by_arrival):
         if wasted < least or (wasted == least and sure > surest):
             chosen, least, surest = v, wasted, sure
     return chosen
-
-
-@njit(cache=True)
-def _sort(values):
-    """Put values in increasing order."""
-    if len(values) > FEW:
-        values.sort()
-        return
-    for p in range(1, len(values)):
-        x, q = values[p], p
-        while q > 0 and values[q - 1] > x:
-            values[q] = values[q - 1]
-            q -= 1
-        values[q] = x
 
 
 @njit(cache=True)
@@ -394,20 +352,6 @@ def credit(lead, same):
     else:
         found[2] += same
         found[3] += 1
-
-
-@njit(cache=True)
-def ask_all(summed, lead, tau, by_arrival, labels, codes, answers):
-    """Ask as many questions as there is room for, answered from the labels; returns how many there were."""
-    for q in range(len(codes)):
-        code = next_pair(summed, lead, tau, by_arrival)
-        if code == -1:
-            return q
-        i, j = code >> 32, code & 0xFFFFFFFF
-        codes[q], answers[q] = code, labels[i] == labels[j]
-        credit(lead, answers[q])
-        absorb(summed, i, j, answers[q])
-    return len(codes)
 
 
 @njit(cache=True)
@@ -493,16 +437,6 @@ def learned_densities(matches: Any, others: Any, mass: Any) -> tuple[np.ndarray,
     `matches` and `others` are the numbers of known matches and non-matches on each step, `mass` the share of all pairs
     there. The share of matches on each step, including the prior, is replaced by its isotonic regression, which gives
     the nondecreasing ratio of maximum likelihood. Only the ratio of the two results is meaningful.
-
-    Examples
-    --------
-    >>> mass, none = np.array([0.5, 0.5]), np.zeros(2)
-    >>> green, red = learned_densities(none, none, mass)
-    >>> green / red  # (20 - 1) / (20 + 1), and the inverse
-    array([0.9047619 , 1.10526316])
-    >>> green, red = learned_densities(np.array([1e6, 3e6]), np.array([8e6, 8e6]), mass)
-    >>> (green / red).round(3)  # 1/4 to 1/2, and 3/4 to 1/2
-    array([0.5, 1.5])
     """
     tilt = TILT * (2 * np.cumsum(mass) - mass - 1)  # from -TILT to TILT, by the rank of the middle of the step
     green = matches + PRIOR_PAIRS * mass * (1 + tilt)

@@ -60,14 +60,7 @@ def steps_down(model: SimilarityModel) -> Iterator[Step]:
 
 
 def panels(width: float, finest: float, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Nodes and weights on [0, width], on panels that halve towards 0 until one is no wider than `finest`.
-
-    Examples
-    --------
-    >>> at, weight = zip(*panels(1.0, 0.25, 2))  # [0, 1/4], [1/4, 1/2], [1/2, 1]
-    >>> round(float(sum(w @ x**3 for x, w in zip(at, weight))), 12)  # exact for cubic polynomials
-    0.25
-    """
+    """Nodes and weights on [0, width], on panels that halve towards 0 until one is no wider than `finest`."""
     x, weight = _gauss(nodes)
     halvings = max(0, int(np.ceil(np.log2(width / finest))))
     ends = np.concatenate([[0.0], width * 0.5 ** np.arange(halvings, -1, -1)])
@@ -84,27 +77,9 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
     .. math:: P(s, t) = \Pr\bigl(\max(R_1, \dots, R_t) \ge \max(G_1, \dots, G_s)\bigr)
         = \int_0^1 t\, F_r(\tau)^{t-1} f_r(\tau)\, F_g(\tau)^s\, d\tau
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    matches, nonmatches : int
-        The largest s and t, at least 0.
+    For s up to `matches` and t up to `nonmatches`, an array of shape (matches + 1, nonmatches + 1): P(s, 0) = 0, since
+    without non-matches nothing is asked; P(0, t) = 1 for t ≥ 1. Column 1 is the paper's L_{g,r}(s).
 
-    Returns
-    -------
-    ndarray of float64, shape (matches + 1, nonmatches + 1)
-        Row s, column t. P(s, 0) = 0, since without non-matches nothing is asked; P(0, t) = 1 for t ≥ 1. Column 1 is the
-        paper's L_{g,r}(s).
-
-    Raises
-    ------
-    ValueError
-        If a number is negative.
-    TypeError
-        If a number is not whole.
-
-    Notes
-    -----
     On each step of the densities the integrand is a polynomial of degree s + t - 1, for which Gauss-Legendre quadrature
     with half as many nodes is exact. O(steps · (s + t) · s · t).
 
@@ -129,28 +104,11 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
 
 
 def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -> float:
-    r"""The expected number of questions of node ordering for a given arrival order.
+    """The expected number of questions of node ordering for the true clusters of the records in their order of arrival.
 
     If s records of its own cluster and t of another have arrived before it, a record is compared with the other cluster
-    with probability P(s, t) (`prob_nonmatch_first`); if s > 0 it is also compared with its own.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    arrivals : sequence
-        The true cluster of each record, in arrival order. The order must not depend on the similarities.
-
-    Returns
-    -------
-    float
-
-    See Also
-    --------
-    crowder.expected_queries : the mean over all orders.
-
-    Notes
-    -----
-    O(n k), and `prob_nonmatch_first` for the size of the largest cluster.
+    with probability P(s, t) (`prob_nonmatch_first`); if s > 0 it is also compared with its own. The order must not
+    depend on the similarities. O(n k), and `prob_nonmatch_first` for the size of the largest cluster.
 
     Examples
     --------
@@ -228,12 +186,6 @@ def nonmatches_by_expected_size(model: SimilarityModel, different: np.ndarray, m
 
     φ is the normal density of v's expected size if one similarity is τ and the others to the clusters i and j have the
     densities :math:`f(w)\,(1 - [w > \tau]\, q_c(w, t))/Z_c`. O(distinct sizes squared) double integrals.
-
-    Examples
-    --------
-    >>> from crowder.models import uniform
-    >>> nonmatches_by_expected_size(uniform(), np.array([1]), np.array([4]), 24)  # all six pairs of four singletons
-    6.0
     """
     n, k = int(different @ many), int(many.sum())
     if different[-1] == 1:

@@ -57,6 +57,11 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
     See Also
     --------
     crowder.node_bound : the bound of node ordering.
@@ -64,8 +69,8 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
     Notes
     -----
-    Printed: O(largest size). For s above the largest cluster size the inner sums are empty and the bracket increases
-    with s. Corrected: as `disconnected`, and O(distinct sizes squared). It is derived in the appendix on edge ordering.
+    Printed: O(largest size); for s above that the sums are empty and the bracket increases with s. Corrected: as
+    `disconnected`, and O(distinct sizes squared). It is derived in the appendix on edge ordering.
 
     Examples
     --------
@@ -107,27 +112,12 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     The questions about a record and a cluster of m are the record's edges in a spanning tree of m + 1 records: on
     average two, less :math:`2/(m+1)`, if all pairs have the same distribution, and fewer if its own are less similar.
+    It applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere, where the bound may
+    fail.
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If F_g is above F_r somewhere; the bound may then fail.
-
-    Notes
-    -----
-    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". It applies to the uniform
-    model, Dist-1 and Dist-2. Sharper, if not in closed form, is ``expected_queries(uniform(), sizes)``: no model with
-    F_g ≤ F_r asks more (Theorem B of the chapter "Four results beyond the paper").
+    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, if not in closed
+    form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Theorem B of the chapter "Four
+    results beyond the paper").
 
     Examples
     --------
@@ -154,23 +144,7 @@ def edge_union_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     .. math:: n - k + \min_{s\ge 1}\Bigl[\binom k2 s^2 + \sum_{i=1}^k m_i (n - m_i) \binom{m_i}{s+1}
         L_{g,r}\bigl(\tbinom{s+1}2\bigr)\Bigr], \qquad m_i = |V_i| .
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1.
-
-    Returns
-    -------
-    float
-
-    See Also
-    --------
-    crowder.edge_bound : the printed bound, and a smaller one for every model.
-
-    Notes
-    -----
-    O(number of clusters times the largest size). For s at or above the largest size the sum is empty. It is derived in
+    For s at or above the largest size the sum is empty. O(number of clusters times the largest size). It is derived in
     the chapter "Edge ordering".
 
     Examples
@@ -192,19 +166,9 @@ def edge_union_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 def three_steps(p: float | Fraction) -> SimilarityModel:
     r"""A model that exceeds Theorem 2: a match is above all non-matches with probability p, and below them otherwise.
 
-    On the three thirds of [0, 1],
+    On the three thirds of [0, 1], with 0 < p < 1,
 
     .. math:: f_g = 3(1 - p),\; 0,\; 3p \quad\text{and}\quad f_r = 0,\; 3,\; 0, \qquad L_{g,r}(t) = (1 - p)^t .
-
-    Parameters
-    ----------
-    p : number
-        0 < p < 1.
-
-    Examples
-    --------
-    >>> float(L(three_steps(Fraction(1, 4)), 2))
-    0.5625
     """
     third = Fraction(1, 3)
     return SimilarityModel.from_steps(
@@ -213,22 +177,10 @@ def three_steps(p: float | Fraction) -> SimilarityModel:
 
 
 def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
-    r"""The probability that a cluster is not yet connected when a given non-match comes up.
+    r"""The probability that a cluster of each of these sizes is not yet connected when a given non-match comes up.
 
     .. math:: D(m) = \int_0^1 f_r(\tau)\, \Pr\bigl(G(m, 1 - F_g(\tau)) \text{ is not connected}\bigr)\, d\tau
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        Cluster sizes m, each at least 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (len(sizes),)
-
-    Notes
-    -----
     O(M² log M) for each common step of the densities, M the largest size. A step is divided into panels that double in
     width from its upper end, the first of width 1/M in F_g, the scale on which the graph becomes connected.
 
@@ -275,8 +227,8 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
     As printed, :math:`n + \sum_{i=1}^k \sum_{s=1}^{|V_i|} \min\{k, (n-|V_i|)\,L_{g,r}(s)\}`. A record with s earlier
     ones in its cluster contributes L(s); the first of a cluster has none and is compared with all clusters so far. The
-    sum therefore has to run over :math:`s = 0, \dots, |V_i|-1`, and there are :math:`k - 1` other clusters:
-    :math:`n + \sum_{i=1}^k \sum_{s=0}^{|V_i|-1} \min\{k-1, (n-|V_i|)\,L_{g,r}(s)\}`.
+    sum therefore has to run over :math:`s = 0, \dots, |V_i|-1`, and there are :math:`k - 1` other clusters: :math:`n +
+    \sum_{i=1}^k \sum_{s=0}^{|V_i|-1} \min\{k-1, (n-|V_i|)\,L_{g,r}(s)\}`.
 
     Parameters
     ----------
@@ -393,34 +345,14 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     r"""A lower bound on the expected questions of every algorithm, for some partition of n records into k clusters.
 
     The algorithm knows f_g, f_r, k and all similarities, may be randomised, and may err with probability at most
-    `error` on each partition. With :math:`q = (1 - H^2)^4` it is the larger of
+    `error`, :math:`\delta`, on each partition. With :math:`q = (1 - H^2)^4` it is the larger of
 
     .. math:: \max_{1 \le m \le n-k} \frac{m(k-2)}2 \Bigl[\tfrac12\Bigl(1 - \sqrt{1 - q^{1 + (m-1)/(k-1)}}\Bigr)
         - \delta\Bigr] \quad\text{and}\quad \frac{(k-2)(k+1)}2\Bigl[\tfrac12\bigl(1-\sqrt{1-q}\bigr) - \delta\Bigr].
 
-    The first hides m records in k - 1 small clusters, the second one match among k records.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    n, k : int
-        1 ≤ k ≤ n.
-    error : float
-        :math:`\delta`.
-
-    Returns
-    -------
-    float
-        0 for k = n, and for k ≤ 2, where similarities may determine the clustering.
-
-    Raises
-    ------
-    ValueError
-        If not 1 ≤ k ≤ n, or `error` is not a probability.
-
-    Notes
-    -----
-    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants.
+    The first hides m records in k - 1 small clusters, the second one match among k records. It is 0 for k = n, and for
+    k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n, or `error` is not a
+    probability. O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants.
 
     Examples
     --------
@@ -447,17 +379,11 @@ def _least_error(affinity_squared: Any) -> Any:
 
 
 def expected_undetermined(model: SimilarityModel, sizes: ArrayLike) -> float:
-    r"""Expected number of records without a determined match among the earlier records.
+    r"""Expected number of records without a determined match among the earlier records, for clusters of these sizes.
 
     .. math:: \sum_i \sum_{t=1}^{m_i} (1-p)^{t-1} = \sum_i \frac{1 - (1-p)^{m_i}}p
 
     with p the probability that a match is determined. Each of them can be placed with at most one question per cluster.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        Cluster sizes, positive.
 
     Examples
     --------
@@ -481,15 +407,7 @@ def prob_fully_determined(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     .. math:: \prod_i C(m_i, p) \prod_{i<j} \bigl(1 - (1-q)^{m_i m_j}\bigr).
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        Cluster sizes, positive.
-
-    Notes
-    -----
-    O(largest² + k²).
+    O(largest² + k²) for the largest of the cluster sizes m.
 
     Examples
     --------

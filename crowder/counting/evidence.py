@@ -30,30 +30,11 @@ EQUAL = 1e-9
 def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""The possible likelihood ratios of `size` similarities, with their probabilities.
 
-    Only the number of similarities on each step matters, and steps with the same :math:`f_g/f_r` are combined.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    size : int
-        Number of similarities, at least 0.
-
-    Returns
-    -------
-    log_ratio, green, red : ndarray, shape (outcomes,)
-        Logarithm of the likelihood ratio, ascending, from -inf to inf; probability if all are drawn from f_g; and if
-        all are drawn from f_r.
-
-    Raises
-    ------
-    ValueError
-        If `size` is negative, or there are too many outcomes to list.
-    TypeError
-        If `size` is not a whole number.
-
-    Notes
-    -----
-    With c different ratios there are :math:`\binom{size + c - 1}{c - 1}` outcomes; the cost is that of sorting them.
+    Only the number of similarities on each step matters, and steps with the same :math:`f_g/f_r` are combined. Three
+    arrays of shape (outcomes,): the logarithm of the likelihood ratio, ascending, from -inf to inf; its probability if
+    all similarities are drawn from f_g; and if all are drawn from f_r. With c different ratios there are
+    :math:`\binom{size + c - 1}{c - 1}` outcomes, and the cost is that of sorting them; a ValueError if they are too
+    many.
 
     Examples
     --------
@@ -102,29 +83,11 @@ def _compositions(total: int, parts: int) -> np.ndarray:
 def product_tv(model: SimilarityModel, a: int, b: int | None = None) -> float:
     r"""Total variation distance of :math:`f_g^{a} \otimes f_r^{b}` and :math:`f_r^{a} \otimes f_g^{b}`, exactly.
 
-    These are the distributions of a record's similarities to two clusters of sizes a and b, if it belongs to one or the
-    other. The best test is correct with probability :math:`\frac12(1 + \mathrm{TV})`.
-
-    Parameters
-    ----------
-    model : SimilarityModel
-    a, b : int
-        Sizes; b defaults to a.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `evidence`.
-
-    Notes
-    -----
-    With :math:`\rho` the likelihood ratios of the two clusters, the first distribution is larger where
-    :math:`\rho_x > \rho_y`, so :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\rho_y < \rho_x) - r_x \Pr_g(\rho_y < \rho_x)`:
-    one pass over sorted outcomes.
+    These are the distributions of a record's similarities to two clusters of sizes a and b (by default a), if it
+    belongs to one or the other. The best test is correct with probability :math:`\frac12(1 + \mathrm{TV})`. With
+    :math:`\rho` the likelihood ratios of the two clusters, the first distribution is larger where :math:`\rho_x >
+    \rho_y`, so :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\rho_y < \rho_x) - r_x \Pr_g(\rho_y < \rho_x)`: one pass over
+    sorted outcomes.
 
     Examples
     --------
@@ -144,19 +107,10 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
 
     .. math:: W(s, t) = \Pr(E'_t > E_s) + \frac t{s+t} \Pr(E'_t = E_s)
 
-    for the evidence :math:`E_s`, the sum of :math:`\ln f_g/f_r` at s similarities drawn from f_g, and :math:`E'_t` at
-    t drawn from f_r; W(s, 0) = 0, and W(0, t) = 1 for t ≥ 1. Of two clusters with equal evidence, the one whose first
+    for the evidence :math:`E_s`, the sum of :math:`\ln f_g/f_r` at s similarities drawn from f_g, and :math:`E'_t` at t
+    drawn from f_r; W(s, 0) = 0, and W(0, t) = 1 for t ≥ 1. Of two clusters with equal evidence, the one whose first
     record arrived first is taken: in random order the first of s + t records is in the wrong cluster with probability
     t/(s + t). Returns an array of shape (right + 1, wrong + 1), row s and column t.
-
-    Examples
-    --------
-    >>> from crowder.models import dist1, uniform
-    >>> prob_wrong_first(uniform(), 1, 2)  # without information, all evidence is 0: t / (s + t)
-    array([[0.        , 1.        , 1.        ],
-           [0.        , 0.5       , 0.66666667]])
-    >>> round(float(prob_wrong_first(dist1(0.5), 1, 1)[1, 1]), 9)  # 1/16 that both votes are wrong, 6/16 for a tie
-    0.25
     """
     right, wrong = validation.whole(right, "right"), validation.whole(wrong, "wrong")
     validation.model(model)
@@ -180,34 +134,12 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
     r"""The expected number of questions of evidence ordering by records, in random order, with known densities.
 
     .. math:: E[Q] = (n - k) + \sum_{i\ne j} m_i \sum_{s=0}^{m_i-1} \sum_{t=1}^{m_j}
-        \frac{\binom{m_i-1}s \binom{m_j}t}{(m_i + m_j) \binom{m_i+m_j-1}{s+t}}\, W(s, t) .
+        \frac{\binom{m_i-1}s \binom{m_j}t}{(m_i + m_j) \binom{m_i+m_j-1}{s+t}}\, W(s, t)
 
-    The fraction is the probability that s records of its own cluster, and t of another, have arrived before a record,
-    and W is `prob_wrong_first`.
+    for clusters of sizes m. The fraction is the probability that s records of its own cluster, and t of another, have
+    arrived before a record, and W is `prob_wrong_first`. A ValueError if a size is not a positive integer, or the
+    evidence has too many values.
 
-    Parameters
-    ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        The cluster sizes, each at least 1; any order.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or the evidence has too many values.
-
-    See Also
-    --------
-    crowder.beyond.EvidenceOrdering : the ordering.
-    crowder.evidence_bound : a bound on this number, in closed form.
-    crowder.expected_queries : both heuristics of the paper.
-
-    Notes
-    -----
     If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper. The
     ordering rounds evidence to multiples of 2⁻²⁰ nat; where a ratio is closer to 1 than that, it has ties that the sums
     here have not.

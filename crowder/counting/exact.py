@@ -104,11 +104,6 @@ def connected_exactly(m: int, p: Any) -> list:
 
     Gilbert's recursion: otherwise the first vertex is in a component of k < n vertices. It subtracts, which loses no
     digits in fractions, and is thus independent of `crowder.counting.expected.log_connected`.
-
-    Examples
-    --------
-    >>> connected_exactly(3, Fraction(1, 2))
-    [Fraction(1, 1), Fraction(1, 2), Fraction(1, 2)]
     """
     chance: list = []
     for n in range(1, m + 1):

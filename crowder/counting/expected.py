@@ -153,34 +153,13 @@ def checked_ordering(ordering: str) -> str:
 
 
 def component_numbers(m: int, p: float) -> np.ndarray:
-    r"""The expected number of components of each size in the random graph G(m, p).
+    r"""The expected number of components of each size in the random graph G(m, p), an array of shape (m,).
 
     .. math:: N(a) = \binom ma\, C_a\, q^{a(m-a)}, \qquad a = 1, \dots, m,
 
-    with q = 1 - p and :math:`C_a` the probability that G(a, p) is connected (`log_connected`).
-
-    Parameters
-    ----------
-    m : int
-        Number of vertices, at least 1.
-    p : float
-        Probability of an edge.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        Entry a - 1 belongs to components of a vertices; :math:`\sum_a a N(a) = m`.
-
-    Raises
-    ------
-    ValueError
-        If m is less than 1, or p is not in [0, 1].
-    TypeError
-        If m is not a whole number.
-
-    Notes
-    -----
-    O(m²), and no more than O(m) when the graph is certain to be connected.
+    with q = 1 - p and :math:`C_a` the probability that G(a, p) is connected (`log_connected`). Entry a - 1 belongs to
+    components of a vertices; :math:`\sum_a a N(a) = m`. O(m²), and no more than O(m) when the graph is certain to be
+    connected.
 
     Examples
     --------
@@ -219,12 +198,6 @@ def log_connected(m: int, p: np.ndarray) -> np.ndarray:
     No term is negative, so there is no cancellation. (The recursion of E. N. Gilbert, Random Graphs (1959), subtracts
     from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float. For r
     probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m²).
-
-    Examples
-    --------
-    >>> np.exp(log_connected(3, np.array([0.0, 0.5])))  # four of the eight graphs on three vertices are connected
-    array([[1. , 0. , 0. ],
-           [1. , 0.5, 0.5]])
     """
     return _log_connected_each(np.full(len(p), m), _log_q(p), _log_factorials(m), m)
 

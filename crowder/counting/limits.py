@@ -21,42 +21,21 @@ __all__ = ["edge_limit", "giant_share", "matches_above", "node_limit"]
 def edge_limit(ratio: float, start: float = 0.0) -> float:
     r"""The limit of the non-matches that edge ordering asks about between two clusters of size m, divided by m.
 
-    With :math:`\lambda` the ratio :math:`f_r / f_g` at the largest similarity of a non-match, and :math:`c_0` the mean
-    number of a record's matches that are more similar than any non-match,
+    With `ratio` :math:`\lambda = f_r / f_g` at the largest similarity of a non-match (for Dist-1 (1 - ε)/(1 + ε), for
+    the uniform model and Dist-2 it is 1), and `start` :math:`c_0` the mean number of a record's matches that are more
+    similar than any non-match (for Dist-2 with clusters of m it is mε/(1 - ε)),
 
     .. math:: \lim_{m\to\infty} \frac{E[Q_{ij}]}m = \lambda \int_{c_0}^\infty \Bigl[(1-\theta)^2 +
         2\theta\, G\bigl(e^{-\lambda(c-c_0)\theta}\bigr)\Bigr] dc,
 
-    where :math:`\theta = \theta(c)` is the `giant_share` and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating
-    function of the size of a record's component, if that is small. Between two small components, hardly any pair has
-    come before. A giant and a component of a records are not yet known to differ with probability
-    :math:`e^{-\lambda(c-c_0)\theta a}`. Two giants need a single question, which is negligible.
+    where :math:`\theta = \theta(c)` is the `giant_share` and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating function of
+    the size of a record's component, if that is small. Between two small components, hardly any pair has come before. A
+    giant and a component of a records are not yet known to differ with probability :math:`e^{-\lambda(c-c_0)\theta a}`.
+    Two giants need a single question, which is negligible.
 
-    Parameters
-    ----------
-    ratio : float
-        λ, positive or 0. For Dist-1 it is (1 - ε)/(1 + ε), for the uniform model and Dist-2 it is 1.
-    start : float
-        c₀, 0 or more: for Dist-2 with clusters of m it is mε/(1 - ε).
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If one of them is negative or not a number.
-
-    See Also
-    --------
-    crowder.counting.limits.node_limit : the limit for node ordering.
-    crowder.counting.expected.expected_across : the exact count.
-
-    Notes
-    -----
-    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`. At λ = 1 the limit is
-    the largest for any model with F_g ≤ F_r (Theorems B and C of the chapter "Four results beyond the paper").
+    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`. At λ = 1 the limit is the
+    largest for any model with F_g ≤ F_r (Theorems B and C of the chapter "Four results beyond the paper"). A ValueError
+    if an argument is negative or not a number.
 
     Examples
     --------
@@ -90,11 +69,9 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
 
 
 def node_limit(ratio: float, start: float = 0.0) -> float:
-    r"""The same limit for node ordering, whichever of the two records arrives later.
+    r"""The same limit for node ordering, whichever of the two records arrives later; arguments as for `edge_limit`.
 
     .. math:: \lim_{m\to\infty} \frac{E[Q_{ij}]}m = \frac{2\lambda}{1+\lambda}\,\frac{1-e^{-c_0}}{c_0}
-
-    Parameters, returns and errors are those of `edge_limit`.
 
     Examples
     --------
@@ -107,13 +84,7 @@ def node_limit(ratio: float, start: float = 0.0) -> float:
 
 
 def giant_share(c: float) -> float:
-    r"""The share θ of the giant component at mean degree c: the largest solution of :math:`1-\theta = e^{-c\theta}`.
-
-    Examples
-    --------
-    >>> giant_share(1.0), round(giant_share(2 * math.log(2)), 12)  # half: 1/2 = exp(-2 ln 2 / 2)
-    (0.0, 0.5)
-    """
+    r"""The share θ of the giant component at mean degree c: the largest solution of :math:`1-\theta = e^{-c\theta}`."""
     if c <= 1:
         return 0.0
     return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
@@ -128,14 +99,7 @@ def _lambert(x: float) -> float:
 
 
 def matches_above(model: SimilarityModel) -> float:
-    """The mass of f_g above the support of f_r: the share of matches that are more similar than any non-match.
-
-    Examples
-    --------
-    >>> from crowder.models import dist1, dist2
-    >>> matches_above(dist1(0.2)), round(matches_above(dist2(0.2)), 12)  # ε / (1 - ε)
-    (0.0, 0.25)
-    """
+    """The mass of f_g above the support of f_r: the share of matches that are more similar than any non-match."""
     red = model.red
     top = max(right for right, height in zip(red._edges[1:], red._heights, strict=True) if height > 0)
     green = model.green

@@ -25,27 +25,9 @@ MOST_PARTITIONED = 15
 
 
 def questions_of_order(order: Iterable[tuple[int, int]], labels: Sequence) -> list[tuple[int, int]]:
-    """The pairs that are asked about when they come in the given order (Section "The two heuristic algorithms").
+    """The pairs that are asked about, since no earlier answers imply them, when all come in the given order.
 
-    Parameters
-    ----------
-    order : iterable of pair
-        Pairs of record numbers.
-    labels : sequence
-        True cluster of each record.
-
-    Returns
-    -------
-    list of pair
-        Those that no earlier answers imply.
-
-    See Also
-    --------
-    crowder.counting.small_cases.orders_by_questions : the counts of all orders.
-
-    Notes
-    -----
-    Written for clarity, not for speed: O(n) for each pair.
+    Section "The two heuristic algorithms"; `labels` are the true clusters. Written for clarity: O(n) for each pair.
 
     Examples
     --------
@@ -75,25 +57,8 @@ def questions_of_order(order: Iterable[tuple[int, int]], labels: Sequence) -> li
 
 
 def orders_by_questions(labels: Sequence) -> dict[int, int]:
-    r"""The distribution of the number of questions over the :math:`\binom n2!` orders of all pairs.
+    r"""The number of orders of all pairs with each number of questions, of the :math:`\binom n2!` there are.
 
-    Parameters
-    ----------
-    labels : sequence
-        True cluster of each record.
-
-    Returns
-    -------
-    dict
-        From each number of questions to the number of orders with that many, in increasing order.
-
-    See Also
-    --------
-    crowder.counting.small_cases.questions_of_order : the count of one order.
-    crowder.expected_queries : the mean over random orders of a model.
-
-    Notes
-    -----
     Orders whose answers so far imply the same are counted together: each of the u open pairs is next in a share 1/u of
     them. The number of states, hence the cost, grows like the number of partitions of the records times that of the
     graphs between them: fast for up to six records.

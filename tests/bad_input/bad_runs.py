@@ -35,8 +35,6 @@ TABLE = {
         Row(lambda: cr.beyond.Audit(asking(), rng=7), ValueError, "ordering must not have asked"),
         Row(lambda: cr.beyond.Audit(edge(), recall=1, rng=7), ValueError, "recall must be between 0 and 1, not 1"),
         Row(lambda: cr.beyond.Audit(edge(), recall=95, rng=7), ValueError, "recall must be in [0, 1], not 95"),
-        Row(lambda: cr.beyond.Audit(edge(), start=-1, rng=7), ValueError, "start must be at least 0, not -1"),
-        Row(lambda: cr.beyond.Audit(edge(), start=0.5, rng=7), TypeError, "start must be a whole number, not 0.5"),
         Row(lambda: cr.beyond.Audit(edge(), rng=None), ValueError, "pass rng="),
         Row(lambda: cr.beyond.Audit(edge(), rng=7).run(cr.Truth([0, 1])), ValueError, "the oracle has labels for 2"),
         Row(lambda: audit.audit_cost([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),

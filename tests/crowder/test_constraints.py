@@ -21,7 +21,7 @@ ORDERINGS = {
     "node by index": lambda x: cr.NodeOrdering(x, ties="index"),
     "node by priority": lambda x: cr.NodeOrdering(x, ties=np.arange(len(x.listed()[0]))),
     "audit of edge": lambda x: cr.beyond.Audit(cr.EdgeOrdering(x, rng=3), recall=0.999, rng=3),
-    "audit of node": lambda x: cr.beyond.Audit(cr.NodeOrdering(x, rng=3), recall=0.999, start=1, rng=3),
+    "audit of node": lambda x: cr.beyond.Audit(cr.NodeOrdering(x, rng=3), recall=0.999, rng=3),
 }
 DENSE = {
     "evidence": lambda x: cr.beyond.EvidenceOrdering(x, MODEL, rng=3),

@@ -22,8 +22,19 @@ def edge(seed=7, similarity=DATA.condensed):
     return cr.EdgeOrdering(similarity, rng=seed)
 
 
+class Started(cr.beyond.Audit):
+    """Turns to the audit for good after so many questions of the ordering."""
+
+    def __init__(self, ordering, *, start, **settings):
+        super().__init__(ordering, **settings)
+        self.start = start
+
+    def _due(self):
+        return self.ordering.n_queries - self._audited >= self.start
+
+
 def audit(seed=7, **settings):
-    return cr.beyond.Audit(edge(seed), rng=seed, **settings)
+    return (Started if "start" in settings else cr.beyond.Audit)(edge(seed), rng=seed, **settings)
 
 
 def finish(ordering, labels):
@@ -112,7 +123,7 @@ def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
     for labels in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1), (0, 0, 1, 2), (0, 1, 2, 3)):
         wrong = 0
         for order in permutations(range(6)):
-            run = cr.beyond.Audit(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
+            run = Started(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
             run._rng = Listed(order)
             bad = False
             while (pair := run.ask()) is not None and not bad:
@@ -132,7 +143,8 @@ def test_the_recall_is_hardly_ever_below_what_is_certified(settings, make):
     rng, wrong = np.random.default_rng(9), 0
     for seed in range(150):
         similarity = rng.permutation(DATA.condensed)
-        run = cr.beyond.Audit(make(similarity, rng=seed), recall=0.8, confidence=0.8, rng=seed, **settings)
+        kind = Started if settings else cr.beyond.Audit
+        run = kind(make(similarity, rng=seed), recall=0.8, confidence=0.8, rng=seed, **settings)
         result = run.run(cr.Truth(DATA.labels))
         wrong += result.recall(DATA.labels)[-1] < result.certified
         assert result.certified >= 0.8 and result.reason in ("recall", "settled")
@@ -152,7 +164,7 @@ def test_the_error_comes_as_close_as_it_may():
     labels = np.r_[np.repeat(np.arange(11), 2), 11:19]
     alpha, wrong, runs = 0.2, 0, 1000
     for seed in range(runs):
-        run = cr.beyond.Audit(Knowing(np.full(435, 0.5)), recall=0.9, confidence=1 - alpha, start=9, rng=seed)
+        run = Started(Knowing(np.full(435, 0.5)), recall=0.9, confidence=1 - alpha, start=9, rng=seed)
         wrong += run.run(cr.Truth(labels)).recall(labels)[-1] < 0.9
     expected = 0.75 * alpha
     assert abs(wrong / runs - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
@@ -178,7 +190,7 @@ def test_the_limit_is_that_of_the_definition():
 def test_without_a_match_the_limit_is_hypergeometric():
     """28 pairs, none of which match: d draws miss all of g matches with probability C(28 - g, d)/C(28, d), and g is
     rejected once that is at most 0.75 α. `missed` is the largest g that is not, after every draw; it is 0 after 27."""
-    run, drawn = cr.beyond.Audit(edge(similarity=[0.5] * 28), start=0, rng=1), 0
+    run, drawn = Started(edge(similarity=[0.5] * 28), start=0, rng=1), 0
     while (pair := run.ask()) is not None:
         left = [g for g in range(29) if comb(28 - g, drawn) > 0.75 * 0.05 * comb(28, drawn)]
         assert run.resolution.missed == max(left)
@@ -192,7 +204,7 @@ def test_with_nothing_left_it_costs_what_was_expected():
     labels = np.repeat(np.arange(30), 5)
     similarity = np.where(np.equal.outer(labels, labels), 0.9, 0.1)
     runs = [
-        cr.beyond.Audit(cr.EdgeOrdering(similarity, rng=1), recall=0.8, start=120, rng=seed).run(cr.Truth(labels))
+        Started(cr.EdgeOrdering(similarity, rng=1), recall=0.8, start=120, rng=seed).run(cr.Truth(labels))
         for seed in range(60)
     ]
     assert all(run.discovered == 0 and run.found == matching(labels) for run in runs)
@@ -262,8 +274,8 @@ def test_a_journal_resumes_an_audit_and_tells_audits_apart(tmp_path):
     assert audit(start=30).run(journal).queries.tolist() == whole.queries.tolist()
     assert journal.asked == whole.n_queries - 40
     with pytest.raises(ValueError, match="another run"):
-        cr.beyond.Audit(edge(7), start=30, rng=8).run(cr.practice.Journal(crowd, tmp_path / "a.db"))
-    for other in ({"recall": 0.9}, {"confidence": 0.9}, {"start": 31}):
+        Started(edge(7), start=30, rng=8).run(cr.practice.Journal(crowd, tmp_path / "a.db"))
+    for other in ({"recall": 0.9}, {"confidence": 0.9}):
         assert identity(audit(**{"start": 30} | other)) != identity(audit(start=30))
 
 
@@ -292,7 +304,7 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
 
 def test_before_the_audit_no_more_is_missed_than_is_open():
     """Ten answers "no" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
-    run = cr.beyond.Audit(edge(similarity=[0.5] * 15), start=12, rng=1)
+    run = Started(edge(similarity=[0.5] * 15), start=12, rng=1)
     assert (run.resolution.found, run.resolution.missed, run.resolution.certified) == (0, 15, 0)
     for _ in range(10):
         run.tell(run.ask(), False)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shared import f1
 
 import crowder as cr
+from crowder.beyond import other_strategies
 from crowder.beyond.other_strategies import MemberVotes, control_queries
 
 
@@ -130,8 +131,11 @@ def demand(a, b, beta):
     return max(1, min(math.ceil(beta * math.log2(a + b) * min(a, b)), a * b))
 
 
-def at_the_end(*args, **settings):
-    *_, clusters = control_queries(*args, **settings)
+def at_the_end(*args, beta=2.0, confidence=0.95, **settings):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(other_strategies, "BETA", beta)
+        patch.setattr(other_strategies, "CONFIDENCE", confidence)
+        *_, clusters = control_queries(*args, **settings)
     return clusters
 
 
@@ -191,16 +195,17 @@ def test_at_the_end_every_record_has_the_promised_degree_and_fits_in_its_cluster
     assert (within[:, 1] >= within[:, 0]).all()  # both rates are equal, so evidence is the number of yes minus no
 
 
-def test_a_control_query_is_about_any_pair_with_a_record_that_has_the_fewest_answers():
+def test_a_control_query_is_about_any_pair_with_a_record_that_has_the_fewest_answers(monkeypatch):
     """Two clusters of four, joined from the pairs that come first, and one answer between them, about 0 and 4. The next
     question is about one of the other records, and any of the second cluster: each of twelve pairs in a twelfth of 600
     runs, 50, and four standard errors are 27."""
     first = [(0, 1), (0, 2), (0, 3), (4, 5), (4, 6), (4, 7), (0, 4)]
     similarity = [0.9 - first.index(pair) / 10 if pair in first else 0.0 for pair in combinations(range(8), 2)]
+    monkeypatch.setattr(other_strategies, "BETA", 0.5)
     eighth = Counter()
     for seed in range(600):
         log = Log([0] * 8)
-        course = control_queries(np.array(similarity), log, beta=0.5, rng=seed)
+        course = control_queries(np.array(similarity), log, rng=seed)
         assert len(list(islice(course, 8))) == 8 and log.pairs[:7] == [frozenset(pair) for pair in first]
         eighth[log.pairs[7]] += 1
     assert set(eighth) == {frozenset((i, j)) for i in (1, 2, 3) for j in (4, 5, 6, 7)}

@@ -15,7 +15,6 @@ import crowder as cr
 from crowder.beyond.summed_evidence import (
     ALPHA,
     FAR,
-    FEW,
     GRAIN,
     PRIOR_PAIRS,
     RECENT,
@@ -25,7 +24,6 @@ from crowder.beyond.summed_evidence import (
     TILT,
     UNIT,
     Lead,
-    _sort,
     absorb,
     credit,
     dependence,
@@ -242,14 +240,6 @@ for form in ("auto", "pairs", "records"):
 print(json.dumps(out))
 """
     assert len(without_compilation(program)["auto-False"]) >= 24
-
-
-@pytest.mark.parametrize("size", [0, 1, FEW, FEW + 1, 200])
-def test_few_numbers_and_many_are_sorted(size):
-    values = np.random.default_rng(size).integers(9, size=size) / 8
-    expected = np.sort(values)
-    _sort(values)
-    assert np.array_equal(values, expected)
 
 
 # --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
