@@ -57,7 +57,7 @@ class ReplayedAudit(Audit):
         confidence: float = 0.95,
         rng: Seed,
     ) -> None:
-        super().__init__(_Told(pairs), recall=recall, confidence=confidence, start=0, rng=rng)
+        super().__init__(_Told(pairs), recall=recall, confidence=confidence, rng=rng)
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)
