@@ -1,19 +1,46 @@
-"""Atomic writing of files: a file is either complete or absent."""
+"""Writing of files: a file is complete and on the disk, or as it was before."""
 
 from __future__ import annotations
 
+import os
+import secrets
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["write"]
+__all__ = ["mode", "sync_folder", "write"]
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and move it into place; if that fails, the previous file is unchanged."""
+def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = None) -> None:
+    """Write a file under a temporary name, flush it and move it into place; if that fails, the previous file is
+    unchanged. Nobody may read it who may not read the previous file, or the file `like`, from which its content is."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")  # which no other writer has
     try:
-        temporary.write_bytes(content)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode(path, like)), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
+        sync_folder(path.parent)
+    except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def mode(*paths: str | os.PathLike[str] | None) -> int:
+    """The permissions that all of these files give, of those that exist; the umask narrows them further."""
+    allowed = 0o666
+    for path in paths:
+        if path is not None and os.path.exists(path):
+            allowed &= os.stat(path).st_mode
+    return allowed
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Flush a folder, so that a power failure does not undo the naming of a file in it."""
+    with suppress(PermissionError):  # Windows cannot open folders
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

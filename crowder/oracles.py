@@ -416,7 +416,7 @@ def unsure(pair: tuple[int, int]) -> TypeError:
     """The error of an ordering that needs a yes or no and is told None."""
     return TypeError(
         f"the answer to {pair} must be True or False, not None (unsure): ask somebody else, pass that answer to tell "
-        "(with a journal, to Journal.add with vote=1), and go on; or use a strategy that keeps contradicting answers"
+        "(with a journal, to Journal.record), and go on; or use a strategy that keeps contradicting answers"
     )
 
 

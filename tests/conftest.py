@@ -52,6 +52,16 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in left_out]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def flushing():
+    """Journals are not flushed to the disk in tests, which would take most of their time; how they are otherwise."""
+    from crowder.practice import answer_file
+
+    usual, answer_file.FLUSH = answer_file.FLUSH, "OFF"
+    yield usual
+    answer_file.FLUSH = usual
+
+
 @pytest.fixture(scope="session")
 def cora_path() -> Path:
     """The file of cora's records."""

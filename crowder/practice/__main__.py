@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ are the same, and what follows from their answers is not asked. my.csv has its p
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
 SHOWN, CLOSE = 10, 0.5  # answers in doubt; a similarity at which a pair may well match
+HELD = 24 * 3600  # seconds for which the questions of a sheet or page are with whoever has it
 NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
 
 
@@ -86,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--html", nargs="?", const="", metavar="FILE", help="write a page instead of asking here")
     add("--size", type=_size, help="questions on the page (default: 50)")
     add("--doubts", action="store_true", help="ask again about answers that contradict others")
+    add("--again", action="store_true", help="ask also what is on sheets, on pages or with somebody else")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
+    made["next"].add_argument("--again", action="store_true", help="ask also what others have")
     made["next"].add_argument("--out", metavar="FILE", help="the sheet (default: questions-1.csv, -2, ... in PROJECT)")
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets, or patterns")
@@ -175,7 +179,7 @@ def _losses(project: Project) -> None:
 
 
 def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50,
-          doubts: bool = False) -> None:  # fmt: skip
+          doubts: bool = False, again: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
     Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
@@ -192,26 +196,30 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
     opened = _open(project)
     if html is None:
         first = [pair for pair, _ in opened.doubts()] if doubts else []
-        given = ask(opened, worker, sys.stdin, sys.stdout, first)
+        given = ask(opened, worker, sys.stdin, sys.stdout, first, again=again)
         print(f"\n{_count(given, 'answer')} saved; {opened.progress()}.")
         _certified(opened)
         _disagreements(opened)
-    if not opened.questions(1, worker if html is None else None):
-        print(NOTHING_LEFT)
-    elif html is not None:
-        text, key = page(opened, size)
-        path = Path(html or opened.folder / f"label-{key}.html")
-        if path.exists() and path.read_text("utf-8") != text:
-            raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
-        files.write(path, text.encode())
-        print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
-        _tell_copies(opened)
+        _tell_taken(opened, worker)
+        return
+    holder = secrets.token_hex(8)
+    if not (pairs := opened.draw(size, holder, HELD, share=opened.settings["votes"], again=again)):
+        _tell_taken(opened)
+        return
+    text, key = page(opened, pairs)
+    path = Path(html or opened.folder / f"label-{key}.html")
+    if path.exists() and path.read_text("utf-8") != text:
+        opened.journal.release(holder=holder)
+        raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
+    files.write(path, text.encode(), like=opened.csv)
+    print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+    _tell_copies(opened)
 
 
-def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
+def next_(project: str | None, size: int = 20, out: str | None = None, again: bool = False) -> None:
     """Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
 
-    A sheet that has answers is never overwritten.
+    No sheet is ever overwritten. Nobody else is asked its questions for a day, or until it comes back.
 
       crowder next
       crowder next my.crowder --size 100
@@ -220,11 +228,15 @@ def next_(project: str | None, size: int = 20, out: str | None = None) -> None:
       crowder next
     """
     opened = _open(project)
-    pairs = opened.questions(size)
-    if not pairs:
-        print(NOTHING_LEFT)
+    holder = secrets.token_hex(8)
+    if not (pairs := opened.draw(size, holder, HELD, share=opened.settings["votes"], again=again)):
+        _tell_taken(opened)
         return
-    path = opened.write_sheet(pairs, out)
+    try:
+        path = opened.write_sheet(pairs, out)
+    except BaseException:
+        opened.journal.release(holder=holder)
+        raise
     print(f"{path}: {_count(len(pairs), 'question')}.")
     _tell_copies(opened)
     print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
@@ -282,13 +294,15 @@ def clusters(project: str | None, out: str | None = None) -> None:
       crowder clusters
       crowder label
     """
+    from crowder.practice.sheets import escape_formula
+
     opened = _open(project)
     table = opened.table()
     path = Path(out or opened.folder / "clusters.csv")
-    text = table.to_csv(index=False, lineterminator="\n")
+    text = table.assign(id=table["id"].map(escape_formula)).to_csv(index=False, lineterminator="\n")
     if path.exists() and not path.read_bytes().startswith((b"id,cluster,size\n", b"id,file,cluster,size\n")):
         raise ValueError(f"FILE must be new, or a table of clusters, but {path} is another file")
-    files.write(path, text.encode())
+    files.write(path, text.encode(), like=opened.csv)
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
     print(f"{opened.progress()}.")
@@ -343,6 +357,20 @@ def _disagreements(project: Project) -> None:
         print(f"  {names}: {visible(', '.join(said[i, j]))}; in {_count(times, 'disagreement')}")
     print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: crowder label{_name(project)} --doubts "
           "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
+
+
+def _tell_taken(project: Project, worker: str | None = None) -> None:
+    """Say why there is no question, if there is none."""
+    from datetime import datetime
+
+    taken = project.journal.leased()
+    left = project.questions(1 + len(taken), worker)
+    if not left:
+        print(NOTHING_LEFT)
+    elif all(pair in taken for pair in left):
+        until = datetime.fromtimestamp(max(taken[pair] for pair in left))
+        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest;")
+        print("--again asks it all the same.")
 
 
 def _tell_copies(project: Project) -> None:

@@ -1,17 +1,18 @@
-"""Crash-safe storage of a crowd's answers in an SQLite file.
+"""The file of a journal: an append-only log of answers in SQLite.
 
-*Write-ahead log, synchronous = FULL.* Each answer is one append to the log and one ``fsync``. A killed process loses
-nothing that has reached the log; a power failure loses nothing whose commit has returned.
+*Whole or not at all.* The tables and the mark of a journal are made in one transaction of SQLite: a process that is
+killed meanwhile leaves an empty file, which the next one makes a journal.
 
-*Reserve.* Before a question is asked, one megabyte is allocated in a file of its own. If the disk is full when the
-answer arrives, deleting that file makes room for it.
+*On disk before anything follows.* Each answer is one transaction with a rollback journal, flushed before it returns.
 
-*Lock.* Every write holds a lock: an SQLite transaction on a separate empty file, which ends with the process. The lock
-also keeps each checkpoint apart from commits and other checkpoints, which up to SQLite 3.51.2 could corrupt a file
-(https://sqlite.org/wal.html#walresetbug).
+*Room.* Before a question is asked, there are free pages in the file, and the rollback journal keeps its size between
+transactions. So an answer that has been paid for overwrites what is allocated, and a full disk does not matter.
 
-*Versions.* Version 2 of the tables added workers and unsure answers. A file of version 1 is converted when it is opened
-for writing; programs that know only version 1 refuse the file from then on, since they would lose both.
+*Damage.* Each entry has a checksum and entries are numbered without gaps, and SQLite checks its own structure whenever
+the file is opened: a flipped bit in an answer is an error.
+
+*One asks at a time.* Who asks the crowd holds a lock, an SQLite transaction on a separate empty file, which ends with
+its process. It does not keep others from writing answers that they have.
 """
 
 from __future__ import annotations
@@ -19,347 +20,277 @@ from __future__ import annotations
 import os
 import sqlite3
 import weakref
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
+from crowder import files, validation
 
-from crowder import validation
-
-__all__ = ["IN_ORDER", "AnswerFile", "Row", "read", "table"]
+__all__ = ["LARGEST", "AnswerFile", "Entry"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
-APPLICATION, VERSION = 0x63726F77, 2
-MARKS = ("application_id", "user_version")
+APPLICATION, VERSION = 0x63726F77, 3
 
 #: The largest record or vote number: SQLite integers have 63 bits.
 LARGEST = 2**63 - 1
 
-#: Bytes reserved on the disk.
-RESERVE = 1 << 20
+#: SQLite's word for flushing every transaction to the disk.
+FLUSH = "FULL"
 
-#: Answers (of at most 7 pages each) between two checkpoints, so that the log stays smaller than the reserve.
-CHECKPOINT_EVERY = 32
+#: Free pages in the file before a question is asked, of 4,096 bytes and some 60 answers each; and bytes added to it.
+FREE, ROOM = 16, 1 << 17
 
 TABLES = (
-    """CREATE TABLE answers (
-        i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL,
-        same INTEGER CHECK (same IN (0, 1)), -- NULL if unsure
-        turn INTEGER UNIQUE, -- 1, 2, ... in the order asked; NULL if added
-        worker TEXT, -- NULL if unnamed
-        PRIMARY KEY (i, j, vote), CHECK (0 <= i AND i < j AND 0 <= vote)
-    ) WITHOUT ROWID""",
-    "CREATE TABLE run (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE log (
+        entry INTEGER PRIMARY KEY, -- 1, 2, ... in the order written
+        i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL, -- which of the answers about the pair
+        same INTEGER, -- 1, 0, or NULL: unsure
+        worker TEXT, confidence REAL, cost REAL NOT NULL,
+        gone INTEGER NOT NULL, -- 1: from here on there is no answer of this number
+        checksum INTEGER NOT NULL
+    )""",
+    "CREATE TABLE about (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, share INTEGER, until REAL,
+        PRIMARY KEY (i, j, holder)) WITHOUT ROWID""",
+    "CREATE TABLE space (bytes BLOB)",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
 
-#: From version 1 to the current one.
-CONVERSION = (
-    "ALTER TABLE answers RENAME TO before",
-    TABLES[0],
-    "INSERT INTO answers SELECT i, j, vote, same, turn, NULL FROM before",
-    "DROP TABLE before",
-    TABLES[-1],
-)
 
-#: For each version, the query for the cells of a `Row`.
-SELECT = {
-    version: f"SELECT coalesce(turn, 0), i, j, vote, {cells} FROM answers "
-    for version, cells in ((1, "same, NULL"), (VERSION, "same, worker"))
-}
-IN_ORDER = "ORDER BY turn IS NULL, turn, i, j, vote"
+class Entry(NamedTuple):
+    """An entry of the log: from here on, the answer of this number about the pair i < j is `same` (None: unsure), with
+    its worker, confidence and cost; or it is `gone`."""
 
-
-class Row(NamedTuple):
-    """The turn of an answer (0 if added), its pair i < j, its number, the answer (None if unsure), and the worker."""
-
-    turn: int
+    entry: int
     i: int
     j: int
     vote: int
     same: bool | None
-    worker: str | None
+    worker: str | None = None
+    confidence: float | None = None
+    cost: float = 0.0
+    gone: bool = False
 
 
 class AnswerFile:
-    """Answers on disk, by pair and vote, each with the turn at which it was asked, and the identity of their run.
+    """A log of answers on disk, which one can only add to.
 
-    The file is created if it does not exist. A ValueError is raised if it does not hold answers; an OSError if it is a
-    directory or cannot be written, also by all methods when the file or the disk fails. Writing costs one ``fsync`` for
-    each transaction, looking up O(log q) among q answers. No answers are kept in memory.
+    The path is that of the file itself, if it is a link; a file with several hard links is refused, since the files
+    beside it could not be found by another of its names. If `create`, the file is created where there is none, with at
+    most the permissions of the file `like`. All methods raise an OSError if the file or the disk fails, and a
+    ValueError if the content is damaged or not a journal's.
 
     Examples
     --------
     >>> import tempfile
     >>> file = AnswerFile(os.path.join(tempfile.mkdtemp(), "answers.db"))
     >>> with file.transaction():
-    ...     file.insert((0, 1, 0), True, turn=1)
-    >>> file.find((0, 1, 0)), file.find((0, 1, 1)), file.last_turn()
-    (Row(turn=1, i=0, j=1, vote=0, same=True, worker=None), None, 1)
+    ...     file.append(0, 1, 0, True)
+    >>> file.entries()
+    [Entry(entry=1, i=0, j=1, vote=0, same=True, worker=None, confidence=None, cost=0.0, gone=False)]
     >>> file.close()
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = _not_a_directory(path)
-        self._reserve = self.path + "-reserve"
-        self._logged = CHECKPOINT_EVERY  # the log may hold answers of a killed process: start with a checkpoint
-        self._process = os.getpid()
-        self._db, self._lock = _connect(self.path), _connect(self.path + "-lock")
-        self._finalizer = weakref.finalize(self, _close, self._db, self._lock, self._reserve, self._process)
+    def __init__(self, path: Any, *, create: bool = True, like: str | os.PathLike[str] | None = None) -> None:
+        self.path = os.path.realpath(validation.path(path))
+        if os.path.isdir(self.path):
+            raise IsADirectoryError(f"{self.path} must be a file, not a directory; name a file in it: answers.db")
+        if not create and not os.path.exists(self.path):
+            raise FileNotFoundError(f"there is no file {self.path}")
+        self._mode, self._process, self._lock = files.mode(like), os.getpid(), []
         try:
-            self._execute_when_free(self._lock, "PRAGMA journal_mode = OFF")  # nothing is written to the lock file
-            with self.locked():
-                self._open()
+            if create and not os.path.exists(self.path):
+                with suppress(FileExistsError):  # another process was faster
+                    os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, self._mode))
+                    files.sync_folder(os.path.dirname(self.path))
+            self._mode, self._place = files.mode(self.path), self._where()
+        except OSError as error:
+            raise type(error)(f"{self.path} cannot be used: {error}") from error
+        self._db = _connect(f"{Path(self.path).as_uri()}?mode=rw", self.path, 20)
+        self._finalizer = weakref.finalize(self, _close, self._db, self._lock, self._process)
+        try:
+            self.do(f"PRAGMA synchronous = {FLUSH}")
+            self.do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
+            self.do("PRAGMA secure_delete = ON")  # a page is written to the rollback journal when it becomes free
+            self._check_or_create(create)
+            self.check_in_place()
         except BaseException:
             self.close()
             raise
 
-    def rows(self, condition: str, *values: object) -> list[Row]:
-        """The answers that fulfil a condition in SQL, with ``?`` for each value."""
-        return _checked(self.path, self._do(SELECT[VERSION] + condition, values))
+    def _check_or_create(self, create: bool) -> None:
+        mark = tuple(self.do(f"PRAGMA {what}")[0][0] for what in ("application_id", "user_version"))
+        new = mark == (0, 0) and not self.do("SELECT count(*) FROM sqlite_master")[0][0]
+        if not new:
+            if mark != (APPLICATION, VERSION):
+                version = "a later" if mark[1] > VERSION else "an earlier"
+                version = f"one of {version} version of crowder (tables {mark[1]}, not {VERSION}); use that version"
+                raise ValueError(
+                    f"{self.path} is not a journal, but {version if mark[0] == APPLICATION else 'another SQLite file'}"
+                )
+            if (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
+                raise self._damaged(found[0][0])
+        if create:
+            self.do("PRAGMA journal_mode = PERSIST")
+            with self.transaction():  # fails where nothing can be written
+                if new and not self.do("SELECT count(*) FROM sqlite_master")[0][0]:
+                    for statement in TABLES:
+                        self.do(statement)
+        elif new:
+            if os.path.getsize(self.path):
+                raise ValueError(f"{self.path} is not a journal, but another SQLite file")
+            self.do("CREATE TEMP TABLE log AS SELECT 0 AS entry WHERE 0")  # created, but not yet written: no answers
 
-    def find(self, key: tuple[int, int, int]) -> Row | None:
-        """The answer about a pair i < j with this number, or None."""
-        return next(iter(self.rows("WHERE i = ? AND j = ? AND vote = ?", *key)), None)
+    # --- the log --------------------------------------------------------------------------------------------------
 
-    def votes(self, pair: tuple[int, int]) -> list[Row]:
-        """All answers about a pair i < j, by number."""
-        return self.rows("WHERE i = ? AND j = ? ORDER BY vote", *pair)
+    def entries(self, after: int = 0) -> list[Entry]:
+        """The entries after this one, checked."""
+        found = []
+        for *cells, checksum in self.do("SELECT * FROM log WHERE entry > ? ORDER BY entry", (after,)):
+            if checksum != _checksum(cells) or cells[0] != after + 1:
+                raise self._damaged(f"entry {after + 1} does not fit its checksum or its number")
+            after, same, gone = cells[0], cells[4], cells[8]
+            cells[4], cells[8] = None if same is None else bool(same), bool(gone)
+            found.append(Entry(*cells))
+        return found
 
-    def questions(self, after: int = 0) -> Iterator[Row]:
-        """The questions asked after this turn, in order."""
-        while rows := self.rows("WHERE turn > ? ORDER BY turn LIMIT 1000", after):
-            yield from rows
-            after = rows[-1].turn
-
-    def last_turn(self) -> int:
-        """Number of questions asked."""
-        return sum(row.turn for row in self.rows("WHERE turn IS NOT NULL ORDER BY turn DESC LIMIT 1"))
-
-    def insert(self, key: tuple[int, int, int], same: bool | None, turn: int = 0, worker: str | None = None) -> None:
-        """Write an answer; only inside `transaction`."""
-        self._do("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", (*key, same, turn or None, worker))
-        self._logged += 1
-
-    def rewrite(self, votes: list[Row], changed: Row) -> None:
-        """Replace all votes about the pair of `changed`; the questions from its turn on count as added, because they
-        followed from it. Only inside `transaction`."""
-        self._do("UPDATE answers SET turn = NULL WHERE turn >= ?", (changed.turn,))
-        self._do("DELETE FROM answers WHERE i = ? AND j = ?", (changed.i, changed.j))
-        for row in votes:
-            turn = row.turn if row.turn < changed.turn else 0
-            self.insert((row.i, row.j, row.vote), row.same, turn, row.worker)
-
-    def run_identity(self) -> dict[str, object]:
-        """What identifies the run, as stored by `add_identity`."""
-        return dict(self._do("SELECT what, value FROM run"))
-
-    def add_identity(self, what: str, value: object) -> None:
-        """Store something that identifies the run, unless it is already stored; only inside `transaction`."""
-        self._do("INSERT OR IGNORE INTO run VALUES (?, ?)", (what, value))
+    def append(self, i: int, j: int, vote: int, same: bool | None, *rest: Any) -> None:
+        """Add an entry, with the fields of `Entry`; only inside `transaction`."""
+        number = self.do("SELECT coalesce(max(entry), 0) + 1 FROM log")[0][0]
+        cells: list[Any] = [*Entry(number, i, j, vote, same, *rest)]
+        cells[4], cells[8] = None if same is None else int(same), int(cells[8])
+        self.do("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*cells, _checksum(cells)))
 
     @contextmanager
-    def locked(self) -> Any:
-        """Hold the lock while other writers wait; may be nested."""
-        self._check_usable()
-        if self._lock.in_transaction:
+    def transaction(self) -> Iterator[None]:
+        """Commit all that is written inside, or nothing if there is an error; may be nested."""
+        if self._db.in_transaction:
             yield
             return
-        self._execute_when_free(self._lock, "BEGIN EXCLUSIVE")
+        self.check_in_place()
+        self._when_free(self._db, "BEGIN IMMEDIATE")
         try:
             yield
-        finally:
-            self._lock.execute("ROLLBACK")
+            self.do("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # SQLite may have rolled back already
+                self._db.execute("ROLLBACK")
+            raise
+        self.check_in_place()
 
-    @contextmanager
-    def transaction(self) -> Any:
-        """Hold the lock, and commit all that is written inside, or nothing if there is an error; may be nested."""
-        with self.locked():
-            if self._db.in_transaction:
-                yield
-                return
-            self._execute_when_free(self._db, "BEGIN IMMEDIATE")
-            try:
-                yield
-                self._do("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # SQLite may have rolled back already
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def reserve_space(self) -> None:
-        """Make sure, before a question is asked, that its answer can be written; raises OSError if the disk is full."""
-        with self.locked():
-            try:
-                if self._logged >= CHECKPOINT_EVERY:
-                    self.checkpoint()
-                if not os.path.exists(self._reserve) or os.path.getsize(self._reserve) < RESERVE:
-                    with open(self._reserve, "wb") as file:
-                        file.write(os.urandom(RESERVE))  # random, so that no file system can compress it
-                        file.flush()
-                        os.fsync(file.fileno())
-            except OSError as error:
-                self.release_reserve()
-                raise OSError(
-                    f"no space for another answer, so the question was not asked; earlier answers are safe: {error}"
-                ) from error
-
-    def release_reserve(self) -> None:
-        """Delete the reserve, to make room for an answer."""
+    def make_room(self) -> None:
+        """Before a question is asked: room for its answer, or an OSError if the disk is full."""
         with suppress(OSError):
-            os.unlink(self._reserve)
-
-    def checkpoint(self) -> None:
-        """Copy the log into the file, so that the log is written from its beginning again."""
-        with self.locked():
-            busy = self._do("PRAGMA wal_checkpoint(RESTART)")[0][0]
-            self._do(f"PRAGMA user_version = {VERSION}")  # restarts the log now rather than with the next answer
-            self._logged = CHECKPOINT_EVERY if busy else 0
-
-    def close(self) -> None:
-        """Close the file; closing it again has no effect."""
-        self._finalizer()
-
-    def _open(self) -> None:
-        mark = tuple(self._do(f"PRAGMA {what}")[0][0] for what in MARKS)
-        tables = self._do("SELECT count(*) FROM sqlite_master")[0][0]
-        if tables or any(mark):
-            _check_mark(self.path, mark)
-        if self._do("PRAGMA journal_mode = WAL")[0][0] != "wal":
-            raise OSError(f"{self.path} must be on a local disk: SQLite cannot keep a write-ahead log there")
-        self._do("PRAGMA synchronous = FULL")
-        self._do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
-        self._do("PRAGMA wal_autocheckpoint = 0")
-        if not tables or mark[1] != VERSION:
-            with self.transaction():
-                for statement in CONVERSION if tables else TABLES:
-                    self._do(statement)
-
-    def _do(self, statement: str, values: Any = ()) -> list[tuple]:
-        self._check_usable()
+            if os.path.getsize(f"{self.path}-journal") >= ROOM // 2 and self.do("PRAGMA freelist_count")[0][0] >= FREE:
+                return
         try:
-            return self._db.execute(statement, values).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise _as_builtin_error(self.path, error) from error
+            with self.transaction():  # at random, so that no file system can compress it
+                self.do("INSERT INTO space VALUES (randomblob(?))", (ROOM,))
+            with self.transaction():
+                self.do("DELETE FROM space")
+        except OSError as error:
+            raise OSError(
+                f"no space for another answer, so the question was not asked; earlier answers are safe: {error}"
+            ) from error
 
-    def _execute_when_free(self, connection: sqlite3.Connection, statement: str) -> None:
-        """Execute a statement, waiting as long as another process holds the lock; Ctrl-C interrupts the wait."""
-        self._check_usable()
+    def check_in_place(self) -> None:
+        """An OSError if the file that is open is no longer the one with its name."""
+        self.check_usable()
+        try:
+            there = self._where()
+        except FileNotFoundError:
+            there = None
+        if there != self._place:
+            raise OSError(
+                f"{self.path} was {'replaced' if there else 'deleted'} while it was in use, so nothing is asked or "
+                "written; restore it, or save the answers of this object (answers()), and begin again"
+            )
+
+    def _where(self) -> tuple[int, int]:
+        found = os.stat(self.path)
+        if found.st_nlink > 1:
+            raise ValueError(f"{self.path} must have one name, but is {found.st_nlink} hard links; copy it instead")
+        return found.st_dev, found.st_ino
+
+    # --- asking ---------------------------------------------------------------------------------------------------
+
+    def lock(self) -> None:
+        """Wait until no other process asks; Ctrl-C interrupts the wait."""
+        self.check_usable()
+        name = f"{self.path}-lock"
+        if not self._lock:
+            with suppress(FileExistsError):
+                os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, self._mode))
+            self._lock.append(_connect(name, name, 0.2))
+            self._when_free(self._lock[0], "PRAGMA journal_mode = OFF")  # nothing is written to it
+        self._when_free(self._lock[0], "BEGIN EXCLUSIVE")
+
+    def unlock(self) -> None:
+        """Let other processes ask."""
+        self._lock[0].execute("ROLLBACK")
+
+    # --- SQLite ---------------------------------------------------------------------------------------------------
+
+    def do(self, statement: str, values: Iterable[Any] = ()) -> list[tuple]:
+        """Execute a statement; its rows."""
+        self.check_usable()
+        try:
+            return self._db.execute(statement, tuple(values)).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._as_builtin(self.path, error) from error
+
+    def _when_free(self, connection: sqlite3.Connection, statement: str) -> None:
+        self.check_usable()
         while True:
             try:
                 connection.execute(statement)
                 return
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                    path = self.path if connection is self._db else f"{self.path}-lock"
-                    raise _as_builtin_error(path, error) from error
+                    raise self._as_builtin(self.path + "-lock" * (connection is not self._db), error) from error
 
-    def _check_usable(self) -> None:
+    def _as_builtin(self, path: str, error: Exception) -> Exception:
+        self.check_in_place()  # perhaps this is the reason
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_NOTADB:
+            return ValueError(f"{path} is not a journal: it is not an SQLite file")
+        broken = code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR) or isinstance(error, UnicodeDecodeError)
+        return self._damaged(str(error)) if broken else OSError(f"{path} cannot be used: {error}")
+
+    def _damaged(self, what: str) -> ValueError:
+        return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
+
+    def check_usable(self) -> None:
+        """An error if the file was closed, or is that of another process."""
         if not self._finalizer.alive:
             raise ValueError(f"{self.path} has been closed")
         if os.getpid() != self._process:
             raise RuntimeError(f"{self.path} was opened before this process was forked; open it again in this process")
 
-
-def read(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """The answers in a journal. The file is not changed, and writers are not waited for.
-
-    Returns
-    -------
-    DataFrame
-        Columns turn (1, 2, ... in the order asked; 0 if the answer was added), i, j, vote, same, worker (None if
-        unnamed); sorted by turn, then by pair. `same` is of type bool or, if an answer is unsure, of the type boolean
-        of pandas, in which that answer is missing.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, ValueError
-        If there is no such file, it is a directory, or it is not a journal.
-
-    See Also
-    --------
-    crowder.practice.Journal : writes what this reads.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> AnswerFile(path := os.path.join(tempfile.mkdtemp(), "answers.db")).close()
-    >>> read(path).columns.tolist()
-    ['turn', 'i', 'j', 'vote', 'same', 'worker']
-    """
-    path = Path(_not_a_directory(path))
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
-    # In a read-only folder, SQLite cannot read a log. If there is no log, opening the file as immutable misses nothing.
-    for how in ("mode=ro", "mode=ro&immutable=1") if not os.path.exists(f"{path}-wal") else ("mode=ro",):
-        try:
-            with closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True)) as connection:
-                mark = tuple(connection.execute(f"PRAGMA {what}").fetchone()[0] for what in MARKS)
-                _check_mark(path, mark)
-                return table(_checked(path, connection.execute(SELECT[mark[1]] + IN_ORDER).fetchall()))
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter for text that SQLite did not write
-            failure = error
-    raise ValueError(f"{path} cannot be read as a journal: {failure}") from failure
+    def close(self) -> None:
+        """Close the file; closing it again has no effect."""
+        self._finalizer()
 
 
-def _checked(path: str | Path, rows: list[tuple]) -> list[Row]:
-    """The rows; a ValueError for an invalid one, since SQLite checks its constraints only on writing."""
-    sound = []
-    for cells in rows:
-        turn, i, j, vote, same, worker = cells
-        whole = all(type(cell) is int for cell in (turn, i, j, vote, 0 if same is None else same))
-        named = worker is None or type(worker) is str
-        if not (whole and named and turn >= 0 and 0 <= i < j and vote >= 0 and same in (0, 1, None)):
-            raise ValueError(f"{path} is damaged: it has an answer with {', '.join(Row._fields)} = {cells}")
-        sound.append(Row(turn, i, j, vote, None if same is None else bool(same), worker))
-    return sound
+def _checksum(cells: list) -> int:
+    return zlib.crc32(repr(tuple(cells)).encode("utf-8", "surrogatepass"))
 
 
-def table(rows: list[Row]) -> pd.DataFrame:
-    """The rows as a DataFrame, as from `read`."""
-    frame = pd.DataFrame(rows, columns=list(Row._fields), dtype="object")
-    same = "boolean" if frame["same"].isna().any() else "bool"
-    return frame.astype(dict.fromkeys(["turn", "i", "j", "vote"], "int64") | {"same": same})
-
-
-def _not_a_directory(path: Any) -> str:
-    absolute = os.path.abspath(validation.path(path))
-    if os.path.isdir(absolute):
-        raise IsADirectoryError(f"{absolute} must be a file, not a directory; name a file in it, such as answers.db")
-    return absolute
-
-
-def _connect(path: str) -> sqlite3.Connection:
+def _connect(name: str, path: str, timeout: float) -> sqlite3.Connection:
     try:
-        return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
+        uri = name.startswith("file:")
+        return sqlite3.connect(name, timeout=timeout, isolation_level=None, check_same_thread=False, uri=uri)
     except sqlite3.Error as error:
-        raise _as_builtin_error(path, error) from error
+        raise OSError(f"{path} cannot be used: {error}") from error
 
 
-def _as_builtin_error(path: str, error: sqlite3.Error | UnicodeDecodeError) -> Exception:
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
-        return ValueError(f"{path} is not a journal: it is not an SQLite file")
-    return OSError(f"{path} cannot be used: {error}")
-
-
-def _check_mark(path: str | Path, mark: tuple) -> None:
-    if mark[0] == APPLICATION and mark[1] > VERSION:
-        later = f"it was written by a later version of crowder (tables {mark[1]}, not {VERSION}); install that version"
-        raise ValueError(f"{path} is not a journal that this version can read without losing something: {later}")
-    if mark[0] != APPLICATION or mark[1] not in SELECT:
-        raise ValueError(f"{path} is not a journal, but another SQLite file")
-
-
-def _close(db: sqlite3.Connection, lock: sqlite3.Connection, reserve: str, process: int) -> None:
+def _close(db: sqlite3.Connection, lock: list[sqlite3.Connection], process: int) -> None:
     if os.getpid() != process:
         return  # the connections belong to the process that forked this one
     with suppress(sqlite3.Error):
-        db.close()
-        # A process that holds the lock is waiting for an answer, and needs the reserve.
-        lock.execute("BEGIN EXCLUSIVE")
-        with suppress(OSError):
-            os.unlink(reserve)
-    lock.close()
+        db.execute("PRAGMA journal_mode = DELETE")  # removes the rollback journal
+    for connection in (db, *lock):
+        connection.close()

@@ -1,33 +1,39 @@
 """A journal of a crowd's answers: written to disk before they are used, so that an interrupted run can be resumed.
 
 A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
-where it can. Orderings are deterministic, so a run that is started again asks the same questions in the same order,
-receives the stored answers, and continues where it stopped. Votes from elsewhere, such as question sheets, are
-recorded, changed and taken back by worker and pair.
+where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
+answers, and continues where it stopped. Votes from elsewhere, such as question sheets, are recorded, changed and taken
+back by worker and pair; nothing that was paid for is ever deleted.
 """
 
 from __future__ import annotations
 
 import os
+import platform
+import secrets
 import threading
+import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from typing import Any
+from math import isfinite
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from crowder import validation
+from crowder import oracles, validation
 from crowder.beyond.revising_ordering import RevisingOrdering
-from crowder.oracles import Answer, Crowd, answer_and_worker, begin, checked, unsure
 from crowder.orderings import Ordering
-from crowder.practice.answer_file import IN_ORDER, LARGEST, AnswerFile, Row, read, table
+from crowder.practice.answer_file import LARGEST, AnswerFile, Entry
 
-__all__ = ["Journal", "identity", "read"]
+__all__ = ["Answer", "Journal", "call", "identity", "process_name", "read"]
+
+Pair = tuple[int, int]
 
 #: The parts of a run's identity, and the message if one differs.
 DIFFERENCES = {
@@ -38,7 +44,17 @@ DIFFERENCES = {
     "order": "its ties or arrivals are in another order (perhaps because of another seed)",
 }
 
-ADVICE = "Use another file; answers that hold for this run too can be added with Journal.add"
+ADVICE = "Use another file; answers that hold for this run too can be added with Journal.record"
+
+
+class Answer(NamedTuple):
+    """What a crowd may return beside True, False and None (unsure): the same with a confidence in [0, 1], what the
+    answer cost, and the worker. ``(same, confidence)`` and ``(same, worker)`` are short for it."""
+
+    same: bool | None
+    confidence: float | None = None
+    cost: float = 0.0
+    worker: str | None = None
 
 
 class Journal:
@@ -47,57 +63,61 @@ class Journal:
     Parameters
     ----------
     oracle : callable
-        The crowd; see `crowder.oracles`. None if all answers come from elsewhere.
+        The crowd; see `crowder.oracles`. It may also return an `Answer`. None if all answers come from elsewhere.
     path : str or path
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
-        open, there are other files whose names begin with its name; copy all of them or none.
+        open, there may be a file with ``-journal`` after its name: copy both or none.
     run : Ordering or RevisingOrdering, keyword only
         The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
     records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
         The text of the records, to distinguish runs whose similarities are the same.
+    like : path, keyword only
+        A new journal has at most the permissions of this file, such as that of the records.
 
     Attributes
     ----------
     asked : int
-        Number of questions that this object has put to the crowd.
+        Number of answers that this object has had from the crowd.
     path : str
-        The absolute path of the file.
+        The absolute path of the file itself, if `path` is a link.
+    id : str
+        A random name that the journal was given when it was created.
 
     Raises
     ------
     ValueError
-        If the file is not a journal, or that of another run: of other records (in number, similarity or text), another
-        class of ordering, or another order of ties or arrivals; or if answers that the run has followed have changed.
-        Nothing is then asked.
+        If the file is not a journal, is damaged, or has several hard links; if it is that of another run: of other
+        records (in number, similarity or text), another class of ordering, or another order of ties or arrivals; or if
+        an answer that the run was told has changed. Nothing is then asked.
     OSError
-        If the journal cannot be written. A full disk is detected before a question is asked.
+        If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
+        before a question is asked.
     TypeError
-        When asking, if the answer is not True, False, None (unsure), or a tuple of one of these and the worker; nothing
-        is then written. Also if an ordering, which needs a yes or no, gets an unsure answer; that is on disk, and the
-        ordering goes on after a later answer to the same question, from `record` or `add`.
+        When asking, if the answer is none of the forms above; nothing is then written. Also if an ordering, which needs
+        a yes or no, gets an unsure answer; that is on disk, and the ordering goes on after a later vote by `record`.
 
     See Also
     --------
+    crowder.practice.ask_all : asks many questions at once.
     crowder.practice.votes.settle : clusters from all votes of a journal.
 
     Notes
     -----
-    *Killed process or power failure:* every answer that the journal has returned is on disk. At most one question was
-    open; the resumed run asks it first. *Full disk:* space is reserved before each question. If an answer still cannot
-    be written, the error message contains it, and this object writes it when the question is asked again.
+    *Killed process or power failure:* every answer that the journal has returned is on disk. Only questions that were
+    open then are asked again. *Full disk:* room is made before each question. If an answer still cannot be written,
+    the error message contains it, and this object writes it when the question is asked again.
 
-    *Several processes* on one machine may share a journal. Each holds a lock from before a question until its answer is
-    committed, so that an answer is paid for once. Open a journal after forking, not before.
+    *Several threads* may ask different questions at once, and a question that is open is waited for. *Several
+    processes* on one machine may share a journal; one of them asks at a time, so that an answer is paid for once. Open
+    a journal after forking, not before.
 
-    *Another run:* the journal stores digests of similarities and order, and the turn of each question. A run that
-    reaches a stored question out of turn is another run, and the crowd is not asked. When an answer is changed or taken
-    back, those from its turn on lose their turns, since they may follow from it. A new run then asks its own questions,
-    and those among them that are on disk are not paid for again.
+    *Another run:* the journal stores digests of similarities and order. It cannot tell another run's questions by hand
+    if neither `run` nor `records` is given.
 
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the majority. *Cost:* for each new answer an ``fsync``, some milliseconds; for each stored one, some tens of
-    microseconds; O(m) once, to digest the m candidate pairs. Memory does not grow with the answers.
+    the majority. *Confidence and cost* are stored and shown; no ordering uses them. *Cost:* for each new answer a few
+    ``fsync``, some milliseconds; for each stored one, some tens of microseconds; about 300 bytes of memory for each.
 
     Examples
     --------
@@ -114,140 +134,189 @@ class Journal:
     """
 
     def __init__(
-        self, oracle: Crowd | None, path: str | os.PathLike[str], *, run: Any = None, records: Any = None
+        self, oracle: Any, path: str | os.PathLike[str], *, run: Any = None, records: Any = None, like: Any = None
     ) -> None:
         self.asked = 0
-        self._oracle: Any = oracle
+        self._oracle = oracle
         try:
             text = None if records is None else pd.DataFrame(records).to_csv(index=False).encode()
         except (TypeError, ValueError) as error:
             raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
         self._text = {} if text is None else {"text": _digest(text)}
-        self._turn = 0  # of this run's last question
         self._run: Callable[[], Any] = lambda: None  # the ordering, if it still exists
-        self._unsaved: dict[tuple[int, int, int], tuple[bool | None, Any]] = {}  # answers that could not be written yet
-        self._thread_lock = threading.RLock()
-        self._file = AnswerFile(path)
+        self._read, self._votes = 0, dict[Pair, dict[int, Entry]]()  # entries read, and the answers by pair and number
+        self._changed, self._checked = set[Pair](), 0  # pairs with an answer that was changed; how many were compared
+        self._unsaved = dict[tuple, Answer]()  # answers that could not be written yet
+        self._lock = threading.RLock()  # of all of this, and of the file
+        self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
+        self._file = AnswerFile(path, like=like)
         self.path = self._file.path
+        with self._file.transaction():
+            self._file.do("INSERT OR IGNORE INTO about VALUES ('id', ?)", (os.urandom(8).hex(),))
+        self.id: str = self._about()["id"]
+        self._refresh()
         if run is not None:
             self.begin(run)
+
+    # --- asking ---------------------------------------------------------------------------------------------------
 
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers belong to this ordering; `Ordering.run` calls it."""
         ours = identity(ordering) | self._text
-        begin(self._oracle, ordering)
-        with self._thread_lock, self._file.transaction():
-            theirs = self._file.run_identity()
+        oracles.begin(self._oracle, ordering)
+        with self._lock, self._file.transaction():
+            theirs = self._about()
             for what, value in ours.items():
                 if theirs.get(what, value) != value:
                     reason = DIFFERENCES[what].format(theirs=theirs[what], ours=value)
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
-                self._file.add_identity(what, value)
-            if self._run() is not ordering:
-                self._turn, kept = 0, isinstance(ordering, RevisingOrdering)
-                told = Counter(_pair(*row[:2]) for row in (ordering.answers if kept else ordering.resolution.queries))
-                for row in self._file.questions():
-                    if told[row.i, row.j] <= row.vote * kept:  # an ordering is told one answer, made of several votes
-                        break
-                    self._turn = row.turn
-                self._run = weakref.ref(ordering)
-            self._check_answers()
+                self._file.do("INSERT OR IGNORE INTO about VALUES (?, ?)", (what, value))
+            self._refresh()
+            self._run = weakref.ref(ordering)
+            self._check_told()
 
-    def vote(self, i: int, j: int, number: int) -> Answer:
+    def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
         a tuple of one of these and the worker."""
-        key = (*_pair(i, j), _vote(number))  # checked first: an answer that cannot be stored must not be paid for
-        with self._thread_lock:
-            row = self._file.find(key) or self._written(
-                lambda: self._ask_and_store(key, i, j),
-                lambda: key in self._unsaved and f"the crowd's answer to {(i, j)} is {_named(*self._unsaved[key])}",
-            )
-            self._unsaved.pop(key, None)
-            if row.turn:
-                self._check_turn(key, row.turn)
-                self._turn = max(self._turn, row.turn)
-        return row.same if row.worker is None else (row.same, row.worker)
+        if (number := validation.whole(number, "the number of a vote")) > LARGEST:
+            raise ValueError(f"the number of a vote must be at most {LARGEST}, not {number}")
+        found = self.obtain(_pair(i, j), number, lambda: call(self._oracle, i, j, number))
+        return found.same if found.worker is None else (found.same, found.worker)
 
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
-        same, _ = answer_and_worker(self, i, j, 0)
-        if same is None:
-            same = next((row.same for row in self._file.votes(_pair(i, j)) if row.same is not None), None)
-        if same is None:  # asking again is for the user to decide
-            raise unsure((i, j))
-        return same
+        said, _ = oracles.answer_and_worker(self, i, j, 0)
+        if said is None:
+            votes = self._votes[_pair(i, j)]
+            said = next((votes[number].same for number in sorted(votes) if votes[number].same is not None), None)
+        if said is None:  # asking again is for the user to decide
+            raise oracles.unsure((i, j))
+        return said
 
-    def _ask_and_store(self, key: tuple[int, int, int], i: int, j: int) -> Row:
-        with self._file.locked():
-            if found := self._file.find(key):  # another process has asked meanwhile
+    def find(self, pair: Pair, which: int | str) -> Entry | None:
+        """The answer on disk about a pair i < j of this number, or by this worker."""
+        with self._lock:
+            for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
+                read()
+                votes = self._votes.get(pair, {})
+                if found := votes.get(which) if isinstance(which, int) else _last(votes, which):
+                    return found
+        return None
+
+    def obtain(self, pair: Pair, which: int | str, ask: Callable[[], Answer]) -> Entry:
+        """As `find`; if there is no such answer, the one that `ask` returns, once it is on disk. Other threads may ask
+        meanwhile, but not this question."""
+        if found := self.find(pair, which):
+            return found
+        with self._claimed(key := (pair, which)):
+            if found := self.find(pair, which):  # another thread or process has asked meanwhile
                 return found
-            turn = self._file.last_turn() + 1
-            if turn <= self._turn:  # the file has lost questions of this run
-                self._check_answers()
-            self._check_turn(key, turn)
             if key not in self._unsaved:
-                self._file.reserve_space()
-            with self._file.transaction():
-                if key not in self._unsaved:
-                    same, worker = answer_and_worker(self._oracle, i, j, key[2])
-                    self._unsaved[key] = same, _worker(worker, f"the answer to {(i, j)}")
+                with self._lock:
+                    if len(self._changed) != self._checked:
+                        self._check_told()
+                    self._file.make_room()
+                said = ask()
+                self._unsaved[key] = said if isinstance(which, int) else said._replace(worker=which)
+                with self._lock:
                     self.asked += 1
-                same, worker = self._unsaved[key]
-                self._file.insert(key, same, turn, worker)
-            return Row(turn, *key, same, worker)
+            return self._store(key)
 
-    def _written(self, write: Callable[[], Any], answer: Callable[[], str | bool]) -> Any:
-        """Write; if there is an `answer` to lose, again without the reserve, and again after a checkpoint."""
-        for free_space in (self._file.release_reserve, self._file.checkpoint, lambda: None):
-            try:
-                return write()
-            except OSError as error:
-                if not answer():
-                    raise
-                failure = error
-            with suppress(OSError):
-                free_space()
-        raise OSError(
-            f"{answer()}, but could not be written: {failure}. Free some space and run again with this Journal object; "
-            "in a new process, pass the answer to Journal.add"
-        ) from failure
+    @contextmanager
+    def _claimed(self, key: tuple) -> Iterator[None]:
+        """Be the only one who asks this question: in this process by the key, among processes by the file's lock."""
+        with self._claims:
+            self._claims.wait_for(lambda: key not in self._open)
+            if not self._open:
+                self._file.lock()
+            self._open.add(key)
+        try:
+            yield
+        finally:
+            with self._claims:
+                self._open.remove(key)
+                if not self._open:
+                    self._file.unlock()
+                self._claims.notify_all()
 
-    def _check_turn(self, key: tuple[int, int, int], turn: int) -> None:
-        if turn > self._turn + 1:
-            self._check_answers()
-            row = next(self._file.questions(self._turn))
-            raise ValueError(
-                f"{self.path} is the journal of another run: its question {self._turn + 1} was {(row.i, row.j)}, this "
-                f"run's is {key[:2]}. (If this run had already begun, pass its ordering as run=.) {ADVICE}"
-            )
+    def _store(self, key: tuple[Pair, int | str]) -> Entry:
+        """Write the answer that the crowd has just given, together with those of threads that wait to write theirs."""
+        with self._lock:
+            if key in self._unsaved:
+                waiting = dict(self._unsaved)
+                try:
+                    with self._file.transaction():
+                        self._refresh()
+                        for (pair, which), (same, confidence, cost, worker) in waiting.items():
+                            number = which if isinstance(which, int) else max(self._votes.get(pair, {-1: None})) + 1
+                            self._file.append(*pair, number, same, worker, confidence, cost)
+                except OSError as error:
+                    pair, (same, *_, worker) = key[0], waiting[key]
+                    raise OSError(
+                        f"the crowd's answer to {pair} is {_named(same, worker)}, but could not be written: {error}. "
+                        "Free some space and run again with this Journal object; in a new process, pass the answer to "
+                        "Journal.record"
+                    ) from error
+                for written in waiting:
+                    del self._unsaved[written]
+            found = self.find(*key)
+            assert found is not None
+            return found
 
-    def _check_answers(self) -> None:
+    def _refresh(self) -> None:
+        """Read the entries that this object or another process has written since; only with the lock."""
+        self._file.check_in_place()
+        for entry in self._file.entries(self._read):
+            self._read, pair, votes = entry.entry, entry[1:3], self._votes.setdefault(entry[1:3], {})
+            if entry.vote in votes:
+                self._changed.add(pair)
+            if entry.gone:
+                votes.pop(entry.vote, None)
+            else:
+                votes[entry.vote] = entry
+
+    def _check_told(self) -> None:
         """Raise a ValueError if the ordering has been told what the journal no longer says."""
-        if isinstance(ordering := self._run(), Ordering):
-            told = ordering.resolution
-            for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
-                if {row.same for row in self._file.votes(_pair(*pair))} - {None} == {not same}:
-                    raise ValueError(
-                        f"the answer to {tuple(pair)} has changed: it is {not same} in {self.path}, but this run was "
-                        f"told {same}. Begin a new run, which follows the journal, or change it by Journal.record"
-                    )
-        if self._file.last_turn() < self._turn:
-            raise ValueError(
-                f"answers in {self.path} that this run has followed were changed or taken back; begin a new run with a "
-                "new ordering, which asks again where it must"
-            )
+        self._checked = len(self._changed)
+        if not isinstance(ordering := self._run(), Ordering):
+            return
+        told = ordering.resolution
+        for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
+            key = _pair(*pair)
+            stored = {row.same for row in self._votes.get(key, {}).values()} - {None}
+            if stored == {not same} or (key in self._changed and same not in stored):
+                now = f"is {not same}" if stored else "was taken back"
+                raise ValueError(
+                    f"the answer to {tuple(pair)} has changed: it {now} in {self.path}, but this run was told {same}. "
+                    "Begin a new run with a new ordering, which follows the journal, or change it by Journal.record"
+                )
+
+    # --- votes ----------------------------------------------------------------------------------------------------
 
     @property
     def n_answers(self) -> int:
-        """Number of answers on disk."""
-        return self._file._do("SELECT count(*) FROM answers")[0][0]
+        """Number of answers on disk, without those that were taken back."""
+        return len(self.answers())
+
+    @property
+    def spent(self) -> float:
+        """What all answers have cost, also those that were changed or taken back since."""
+        with self._lock:
+            return self._file.do("SELECT total(cost) FROM log")[0][0]
 
     def answers(self) -> pd.DataFrame:
         """The answers on disk, as from `crowder.practice.journal.read`."""
-        return table(self._file.rows(IN_ORDER))
+        with self._lock, suppress(OSError):  # a file that was deleted does not take the answers with it
+            self._refresh()
+        return _table(row for votes in self._votes.values() for row in votes.values())
 
-    def add(self, pairs: ArrayLike, answers: Any, vote: Any = 0, worker: Any = None) -> int:
-        """Store answers from elsewhere under given numbers; the crowd is then not asked these questions.
+    def record(
+        self, pairs: ArrayLike, answers: Any, workers: Any = None, gone: Iterable[tuple] = ()
+    ) -> tuple[int, int]:
+        """Store votes from elsewhere; the crowd is then not asked these questions.
+
+        Each worker has one vote on a pair, and a later one replaces it. Votes without a name are told apart by their
+        order: the second about a pair in a call is the second in the journal. All is written, or nothing.
 
         Parameters
         ----------
@@ -255,59 +324,21 @@ class Journal:
             Records, in either order.
         answers : array_like of bool, shape (m,)
             Whether they refer to the same entity; None, or a missing value of pandas, means unsure.
-        vote : int or array_like of int, shape (m,)
-            Number of the answer, if there are several answers to a question.
-        worker : str or sequence of str, optional
+        workers : str or sequence of str, optional
             The worker who gave the answers, or one for each of them, None for a worker without a name.
-
-        Returns
-        -------
-        int
-            Number of answers that were new.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the shapes do not fit, a pair is not two of the run's records, an answer is neither a boolean nor unsure
-            or contradicts the stored one of this number, or a worker is not text. Nothing is then added.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-        ...     journal.add([(0, 1), (2, 0), (1, 0)], [True, False, True]), journal(0, 2)
-        (2, False)
-        """
-        rows, votes, new = self._rows(pairs, answers, worker), np.asarray(vote), 0
-        if votes.dtype.kind not in "iu":
-            raise TypeError(f"vote must be an integer, or one for each pair, not {vote!r}")
-        if votes.shape not in ((), (len(rows),)):
-            raise ValueError(f"vote must be one integer, or have shape {(len(rows),)}, not {votes.shape}")
-        with self._thread_lock, self._file.transaction():
-            for (pair, who, same), number in zip(rows, np.broadcast_to(votes, len(rows)).tolist(), strict=True):
-                found = self._file.find((*pair, _vote(number)))
-                if found is None:
-                    self._file.insert((*pair, number), same, worker=who)
-                    new += 1
-                elif found[4:] != (same, who):
-                    raise ValueError(
-                        f"answers must agree with {self.path}: its answer to {pair} is {_named(*found[4:])}, not "
-                        f"{_named(same, who)}; further answers to a question need another number, vote=, and "
-                        "Journal.record changes an answer"
-                    )
-        return new
-
-    def record(self, pairs: ArrayLike, answers: Any, workers: Any, gone: Iterable[tuple] = ()) -> tuple[int, int]:
-        """Store one vote for each worker and pair; a later one replaces the earlier one.
-
-        Parameters and errors are those of `add` (all workers without a name count as one), but no answer is refused
-        because others contradict it. The votes (i, j, worker) in `gone` are taken back before. All of this is written
-        together or, if the process is killed, nothing of it.
+        gone : iterable of tuple (i, j, worker)
+            Votes that are taken back before; without a worker, the last vote about the pair.
 
         Returns
         -------
         new, changed : int
             Number of votes that were new, and that replaced another answer.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the shapes do not fit, a pair is not two of the run's records, an answer is neither a boolean nor unsure,
+            a worker is not text, or two answers about a pair under one name contradict each other.
 
         Examples
         --------
@@ -320,79 +351,122 @@ class Journal:
         (1, 1)
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
-        latest = {(pair, who): same for pair, who, same in self._rows(pairs, answers, workers)}
-        gone = list(validation.kind(gone, Iterable, "gone must be a list of votes (i, j, worker)"))
-        told = f"there are {len(latest)} answers to record" + f" and {len(gone)} to take back" * bool(gone)
-
-        def write() -> tuple[int, int]:
-            new = changed = 0
+        said, gone = self._rows(pairs, answers, workers), list(validation.kind(gone, Iterable, "gone must be votes"))
+        taken = [(_pair(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
+        new = changed = 0
+        with self._lock:
+            with suppress(OSError):  # perhaps there is room enough
+                self._file.make_room()
             with self._file.transaction():
-                for i, j, worker in gone:
-                    self.take_back(i, j, worker)
-                for (pair, who), same in latest.items():
-                    votes = self._file.votes(pair)
-                    found = next((row for row in votes[::-1] if row.worker == who), None)
-                    if found is None:
-                        self._file.insert((*pair, votes[-1].vote + 1 if votes else 0), same, worker=who)
-                        new += 1
-                    elif found.same != same:
-                        self._file.rewrite([row._replace(same=same) if row == found else row for row in votes], found)
-                        changed += 1
-            with suppress(OSError):
-                self._file.reserve_space()  # for the next answer of somebody who answers one by one
-            return new, changed
+                self._refresh()
+                votes = {pair: dict(self._votes.get(pair, {})) for pair, *_ in [*taken, *said]}
+                for pair, worker in taken:
+                    if found := _last(votes[pair], worker, anybody=worker is None):
+                        for number in range(found.vote, max(votes[pair])):  # the later ones move up
+                            if number + 1 in votes[pair]:
+                                votes[pair][number] = votes[pair][number + 1]._replace(vote=number, cost=0.0)
+                        del votes[pair][max(votes[pair])]
+                for (pair, worker, order), same in said.items():
+                    found = _last(votes[pair], worker, order)
+                    number = found.vote if found else max(votes[pair], default=-1) + 1
+                    if found is None or found.same != same:
+                        votes[pair][number] = Entry(0, *pair, number, same, worker)
+                        new, changed = new + (found is None), changed + (found is not None)
+                for pair, now in votes.items():
+                    before = self._votes.get(pair, {})
+                    for number in sorted(before.keys() | now.keys()):
+                        if number not in now:
+                            self._file.append(*pair, number, None, None, None, 0.0, True)
+                        elif now[number] is not before.get(number):
+                            self._file.append(*now[number][1:])
+            self._refresh()
+        return new, changed
 
-        with self._thread_lock:
-            return self._written(write, lambda: told)
-
-    def take_back(self, i: int, j: int, worker: str | None = None) -> bool:
-        """Remove the last vote about records i and j, or that of this worker; say whether there was one.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-        ...     journal.record([(0, 1)], [True], "ann"), journal.take_back(1, 0, "ann"), journal.take_back(1, 0)
-        ((1, 0), True, False)
-        """
-        pair, worker = _pair(i, j), _worker(worker, "the vote to take back")
-        with self._thread_lock, self._file.transaction():
-            votes = self._file.votes(pair)
-            found = next((row for row in votes[::-1] if worker is None or row.worker == worker), None)
-            if found is not None:
-                left = [row._replace(vote=row.vote - (row.vote > found.vote)) for row in votes if row != found]
-                self._file.rewrite(left, found)
-            return found is not None
-
-    def _rows(self, pairs: Any, answers: Any, worker: Any) -> list[tuple[tuple[int, int], str | None, bool | None]]:
-        """Each pair with its worker and its answer, checked."""
+    def _rows(self, pairs: Any, answers: Any, workers: Any) -> dict[tuple[Pair, str | None, int], bool | None]:
+        """Each answer by pair, worker and, without a name, order; checked."""
         shapes = "pairs must have shape (m, 2) and answers shape (m,)"
         try:
             pairs, answers = np.asarray(pairs), [None if pd.isna(said) is True else said for said in answers]
         except (TypeError, ValueError):
             raise ValueError(f"{shapes}; they are {pairs!r} and {answers!r}") from None
         if len(pairs) == len(answers) == 0:
-            return []
+            return {}
         if pairs.shape != (len(answers), 2):
             raise ValueError(f"{shapes}, not {pairs.shape} and ({len(answers)},)")
         if pairs.dtype.kind not in "iu":
             raise TypeError(f"pairs must be integers, not {pairs.dtype}")
-        many = isinstance(worker, Iterable) and not isinstance(worker, str)
-        workers = list(worker) if many else [worker] * len(answers)
+        many = isinstance(workers, Iterable) and not isinstance(workers, str)
+        workers = list(workers) if many else [workers] * len(answers)
         if len(workers) != len(answers):
             raise ValueError(
-                f"worker must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
+                f"workers must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
             )
-        n: Any = self._file.run_identity().get("records", np.inf)
+        n: Any = self._about().get("records", np.inf)
         if len(beyond := pairs[(pairs >= n).any(axis=1)]):
             pair = tuple(beyond[0].tolist())
             raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
-        rows = []
-        for row, (pair, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
-            what = f"the answer in row {row}"
-            same, _ = checked(said, None, what)
-            rows.append((_pair(*pair), _worker(None if pd.isna(who) is True else who, what), same))
+        rows: dict[tuple[Pair, str | None, int], bool | None] = {}
+        unnamed = Counter[Pair]()
+        for row, (ends, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
+            what, pair = f"the answer in row {row}", _pair(*ends)
+            same, _ = oracles.checked(said, None, what)
+            worker = _worker(None if pd.isna(who) is True else who, what)
+            order = unnamed[pair] if worker is None else 0
+            unnamed[pair] += worker is None
+            if rows.setdefault((pair, worker, order), same) is not same:
+                raise ValueError(
+                    f"answers must not contradict each other under one name, but row {row} says of {pair} that it is "
+                    f"{_named(same, worker)}, and an earlier row that it is {_named(rows[pair, worker, order], worker)}"
+                )
         return rows
+
+    # --- leases: questions that somebody has --------------------------------------------------------------------------
+
+    def lease(self, pairs: Iterable[Pair], holder: str, seconds: float, *, share: int = 1, most: int = 1) -> list[Pair]:
+        """Keep questions for a holder for some time; those of the pairs that it has now.
+
+        A pair has `most` shares, the number of answers that are wanted; a holder gets it if the others leave enough.
+        What a process has whose `process_name` is the holder is free again when it ends.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+        ...     journal.lease([(0, 1), (1, 2)], "ann", 60), journal.lease([(2, 1), (2, 3)], "bob", 60)
+        ([(0, 1), (1, 2)], [(2, 3)])
+        """
+        now, got = time.time(), []
+        with self._lock, self._file.transaction():
+            for (gone,) in self._file.do("SELECT DISTINCT holder FROM leases"):
+                if _ended(gone):
+                    self._file.do("DELETE FROM leases WHERE holder = ?", (gone,))
+            self._file.do("DELETE FROM leases WHERE until < ?", (now,))
+            for pair in dict.fromkeys(_pair(*pair) for pair in pairs):
+                others = "SELECT total(share) FROM leases WHERE i = ? AND j = ? AND holder != ?"
+                if self._file.do(others, (*pair, holder))[0][0] + share <= most:
+                    values = (*pair, holder, share, now + seconds)
+                    self._file.do("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", values)
+                    got.append(pair)
+        return got
+
+    def leased(self, holder: str | None = None) -> dict[Pair, float]:
+        """The pairs that others than this holder have, and until when (`time.time`)."""
+        with self._lock:
+            rows = self._file.do(
+                "SELECT i, j, holder, until FROM leases WHERE until >= ? ORDER BY until", (time.time(),)
+            )
+        return {(i, j): until for i, j, who, until in rows if who != holder and not _ended(who)}
+
+    def release(self, pairs: Iterable[Pair] = (), holder: str | None = None) -> None:
+        """Give back the leases on these pairs, and those of this holder."""
+        with self._lock, self._file.transaction():
+            self._file.do("DELETE FROM leases WHERE holder = ?", (holder,))
+            for pair in pairs:
+                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", _pair(*pair))
+
+    def _about(self) -> dict[str, Any]:
+        with self._lock:
+            return dict(self._file.do("SELECT what, value FROM about"))
 
     def close(self) -> None:
         """Close the file; this also happens when the journal is no longer referenced."""
@@ -403,6 +477,51 @@ class Journal:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
+
+
+def read(path: str | os.PathLike[str], *, history: bool = False) -> pd.DataFrame:
+    """The answers in a journal, or all entries of its log. The file is not changed, and questions are not waited for.
+
+    Returns
+    -------
+    DataFrame
+        Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same,
+        worker (None if unnamed), confidence (missing if there is none), cost, sorted by entry. `same` is of type bool
+        or, if an answer is unsure, of the type boolean of pandas, in which that answer is missing. With `history`, also
+        answers that were changed or taken back, and a column gone: from here on the answer counts no more.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, ValueError
+        If there is no such file, it is a directory, or it is not a journal or damaged.
+
+    See Also
+    --------
+    crowder.practice.Journal : writes what this reads.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Journal(None, path := os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     _ = journal.record([(0, 1)], [True], "ann"), journal.record([], [], gone=[(0, 1, "ann")])
+    >>> len(read(path)), read(path, history=True)["gone"].tolist()
+    (0, [False, True])
+    """
+    file = AnswerFile(path, create=False)
+    try:
+        entries = file.entries()
+    finally:
+        file.close()
+    if history:
+        return _table(entries).assign(gone=[entry.gone for entry in entries])
+    now = {entry[1:4]: entry for entry in entries}
+    return _table(entry for entry in now.values() if not entry.gone)
+
+
+def _table(entries: Iterable[Entry]) -> pd.DataFrame:
+    frame = pd.DataFrame(sorted(entries), columns=list(Entry._fields), dtype="object").drop(columns="gone")
+    types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
+    return frame.astype(types | {"same": "boolean" if frame["same"].isna().any() else "bool"})
 
 
 def identity(ordering: Any) -> dict[str, object]:
@@ -428,6 +547,51 @@ def identity(ordering: Any) -> dict[str, object]:
     }
 
 
+def call(oracle: Any, i: int, j: int, number: int) -> Answer:
+    """The crowd's `number`-th answer about i and j, in any of the forms that it may have, checked."""
+    vote, what = getattr(oracle, "vote", None), f"the answer to {(i, j)}"
+    said = oracles.callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
+    if isinstance(said, tuple) and not isinstance(said, Answer):
+        if len(said) != 2:
+            raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a confidence, not {said!r}")
+        number_like = isinstance(said[1], Real) and not isinstance(said[1], bool)
+        said = Answer(said[0], confidence=said[1]) if number_like else Answer(said[0], worker=said[1])
+    answer = said if isinstance(said, Answer) else Answer(said)
+    same, _ = oracles.checked(answer.same, None, what)
+    confidence, cost = answer.confidence, answer.cost
+    if confidence is not None:
+        confidence = float(validation.probability(confidence, f"the confidence of {what}"))
+    if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
+        raise ValueError(f"the cost of {what} must be a number, 0 or more, not {cost!r}")
+    return Answer(same, confidence, float(cost), _worker(answer.worker, what))
+
+
+def process_name() -> str:
+    """A holder of leases that ends with this process."""
+    return f"{secrets.token_hex(4)} process {os.getpid()} {platform.node()}"
+
+
+def _ended(holder: str) -> bool:
+    """Whether this was a process of this machine that is no more."""
+    _, kind, number, node = [*holder.split(" ", 3), *[""] * 4][:4]
+    if kind != "process" or node != platform.node() or os.name == "nt":
+        return False
+    try:
+        os.kill(int(number), 0)  # sends nothing
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # somebody else's process
+        pass
+    return False
+
+
+def _last(votes: dict[int, Entry], worker: str | None, order: int = -1, *, anybody: bool = False) -> Entry | None:
+    """This worker's last vote, or that of this order if it has no name."""
+    theirs = [votes[number] for number in sorted(votes) if anybody or votes[number].worker == worker]
+    place = order if worker is None else -1
+    return theirs[place] if -len(theirs) <= place < len(theirs) else None
+
+
 def _digest(*parts: Any) -> str:
     digest = blake2b(digest_size=16)
     for part in parts:
@@ -436,7 +600,7 @@ def _digest(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _pair(i: int, j: int) -> tuple[int, int]:
+def _pair(i: int, j: int) -> Pair:
     low, high = sorted(validation.whole(record, "a record", least=-LARGEST) for record in (i, j))
     if low < 0 or low == high or high > LARGEST:
         raise ValueError(f"a pair must be two different records, numbered from 0, not {(i, j)}")
@@ -453,9 +617,3 @@ def _named(same: bool | None, worker: str | None) -> str:
     """An answer, for messages."""
     said = "unsure" if same is None else str(same)
     return said if worker is None else f"{said} by {worker!r}"
-
-
-def _vote(number: int) -> int:
-    if (vote := validation.whole(number, "the number of a vote")) > LARGEST:
-        raise ValueError(f"the number of a vote must be at most {LARGEST}, not {vote}")
-    return vote

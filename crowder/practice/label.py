@@ -8,10 +8,14 @@ import shutil
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
+
+from crowder.practice.journal import process_name
+from crowder.practice.sheets import token
 
 if TYPE_CHECKING:
     from crowder.practice.project import Project
@@ -20,19 +24,42 @@ __all__ = ["ask", "page", "side_by_side", "visible"]
 
 KEYS = {"y": "yes", "n": "no", "u": "unsure", "z": "undo", "b": "undo", "q": "quit", "\x04": "quit"}
 SAID = {"yes": True, "no": False, "unsure": None}
+#: Questions that a terminal has at once, and for how many seconds without an answer.
+FEW, HELD = 10, 600
 HELP = "y same, n different, u not sure, z takes the last answer back, q ends (every answer is already saved)"
 
 
-def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], again: Sequence[tuple[int, int]] = ()) -> int:
-    """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `again`
+def ask(
+    project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[tuple[int, int]] = (), *,
+    again: bool = False,
+) -> int:  # fmt: skip
+    """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `first`
     are asked first, and although they have been answered.
 
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
+    What others have is not asked, unless `again`.
     """
+    holder = process_name()
+    try:
+        return _ask(project, worker, stdin, stdout, list(first), holder, again)
+    finally:
+        with suppress(OSError):
+            project.journal.release(holder=holder)
+
+
+def _ask(
+    project: Project,
+    worker: str,
+    stdin: IO[str],
+    stdout: IO[str],
+    ahead: list[tuple[int, int]],
+    holder: str,
+    again: bool,
+) -> int:
     strong = stdout.isatty() and not os.environ.get("NO_COLOR")
-    given, queue, shown, ahead = 0, list[tuple[int, int]](), None, list(again)
+    given, queue, shown = 0, list[tuple[int, int]](), None
     words = _keys(stdin)
-    while queue := ahead or project.still_open(queue) or project.questions(20, worker):
+    while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker=worker, again=again):
         if queue[0] != shown:
             shown = queue[0]
             width = min(shutil.get_terminal_size().columns, 120)
@@ -74,13 +101,19 @@ def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bo
     return "\n".join(lines)
 
 
-def page(project: Project, size: int) -> tuple[str, str]:
-    """A page in HTML with the next questions, complete in one file, and what it is called."""
+def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
+    """A page in HTML with these questions, complete in one file, and what it is called."""
     group, apart = project.known
     texts = project.records[project.fields].to_numpy()
     questions = [
-        {"ids": [project.ids[i], project.ids[j]], "a": [*texts[i]], "b": [*texts[j]], "groups": [group[i], group[j]]}
-        for i, j in project.questions(size)
+        {
+            "ids": [project.ids[i], project.ids[j]],
+            "a": [*texts[i]],
+            "b": [*texts[j]],
+            "groups": [group[i], group[j]],
+            "token": token(project.journal.id, project.records, project.fields, (i, j)),
+        }
+        for i, j in pairs
     ]
     here = {group for question in questions for group in question["groups"]}
     data = {

@@ -1,9 +1,9 @@
 """Projects: a folder beside the file of records, with its settings, its candidate pairs, all answers, and the sheets.
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
-(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts), ``candidates.npz`` (the candidate
-pairs), ``audit.json`` (what an audit has drawn), ``labelled.txt`` (the order of the answers in the terminal, to take
-them back), sheets and clusters.
+(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts; and which questions somebody has),
+``candidates.npz`` (the candidate pairs), ``audit.json`` (what an audit has drawn), sheets and clusters. Who may not
+read ``my.csv`` may read none of them.
 
 Records may be added at the end of the file, and text may change where nothing has been answered: ``crowder start`` then
 takes the new state. Other changes are refused, because answers are about the text that was shown.
@@ -170,8 +170,8 @@ class Project:
         parts = {name: part for name in names if (part := getattr(self.near, name)) is not None}
         np.savez(content, key=self._key, **parts)
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
-        files.write(self.folder / "candidates.npz", content.getvalue())
-        files.write(self.folder / "project.json", json.dumps(told).encode())
+        files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
+        files.write(self.folder / "project.json", json.dumps(told).encode(), like=self.csv)
 
     def _scored(self) -> NearestPairs:
         """The candidate pairs of another program."""
@@ -220,7 +220,7 @@ class Project:
     def journal(self) -> Journal:
         """The journal, for writing."""
         self.folder.mkdir(exist_ok=True)
-        return Journal(None, self.folder / "answers.db")  # nobody is asked through it
+        return Journal(None, self.folder / "answers.db", like=self.csv)  # nobody is asked through it
 
     @cached_property
     def votes(self) -> list[Vote]:
@@ -267,48 +267,26 @@ class Project:
         return counts
 
     def answer(self, pair: Pair, same: bool | None, worker: str) -> None:
-        """Write an answer to disk, such that `undo` finds it."""
-        # First the line: without its answer it is passed over, but an answer without it could not be taken back.
-        with open(self.folder / "labelled.txt", "a", encoding="utf-8") as file:
-            print(*pair, worker, file=file)
+        """Write an answer to disk."""
         self.record({(*pair, worker): same})
 
     def undo(self, worker: str) -> Pair | None:
-        """Take back the last answer that this worker gave in the terminal; its pair, or None if there is none."""
-        path = self.folder / "labelled.txt"
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        mine = {f"{i} {j} {worker}": (i, j) for i, j, _, name in self.votes if name == worker}
-        for place in reversed(range(len(lines))):
-            if pair := mine.get(lines[place]):
-                del lines[place]
-                self.record({}, [(*pair, worker)])
-                files.write(path, "".join(f"{line}\n" for line in lines).encode())
-                return pair
-        return None
+        """Take back the last answer of this worker; its pair, or None if there is none."""
+        mine = [(i, j) for i, j, _, name in self.votes if name == worker]  # in the order in which they were written
+        if mine:
+            self.record({}, [(*mine[-1], worker)])
+        return mine[-1] if mine else None
 
     def receive(self, paths: Sequence[str], **how: Any) -> tuple[int, int, int, int]:
         """Take the votes in question sheets, all, or none if a sheet is refused: how many were new, changed, taken back
         (blank now), and unsure. `how`: encoding and separator."""
-        rows = list[sheets.Row]()
-        for path in paths:
-            rows += (sheet := sheets.read_rows(path, self.ids, **how))
-            self._check_text(path, sheet)
+        rows = sheets.read_sheets(paths, self.records, self.fields, key=self.journal.id, **how)
         keys = [(min(row.i, row.j), max(row.i, row.j), row.worker) for row in rows]
         votes = {key: row.same for key, row in zip(keys, rows, strict=True) if row.answered}
         gone = {(i, j, worker) for i, j, _, worker in self.votes} & set(keys) - votes.keys()
-        return *self.record(votes, gone), len(gone), list(votes.values()).count(None)
-
-    def _check_text(self, path: str, rows: list[sheets.Row]) -> None:
-        """Raise a ValueError if most records that a sheet shows have another text here."""
-        texts, shown, strange = self.records[self.fields].to_numpy(), 0, 0
-        for row in rows:
-            for record, side in ((row.i, "a"), (row.j, "b")):
-                theirs = [row.cells.get(f"{field}_{side}", "").strip(" '") for field in self.fields]
-                fits = [a == b.strip(" '") for a, b in zip(theirs, texts[record], strict=True) if a]
-                shown, strange = shown + bool(fits), strange + (bool(fits) and not any(fits))
-        if 2 * strange > shown:
-            where = f"{strange} of the {shown} records in it have another text in {self.csv}"
-            raise ValueError(f"{path} must be a sheet of this project, but {where}")
+        counts = self.record(votes, gone)
+        self.journal.release(key[:2] for key in keys)  # what is blank may be asked elsewhere
+        return *counts, len(gone), list(votes.values()).count(None)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -352,6 +330,21 @@ class Project:
             chosen += [pair for pair in self.settled.unsure if pair not in mine]
         return list(dict.fromkeys(chosen))[:size]
 
+    def draw(
+        self, size: int, holder: str, seconds: float, *, worker: str | None = None, share: int = 1, again: bool = False
+    ) -> list[Pair]:
+        """The next questions that nobody else has; this holder has them from now on, for some time. `share`: how many
+        answers it will bring; `again`: also what others have."""
+        taken = {} if again else self.journal.leased(holder)
+        most = 2**31 if again else self.settings["votes"]
+        while True:
+            next_ones = [(min(pair), max(pair)) for pair in self.questions(size + len(taken), worker)]
+            found = [pair for pair in next_ones if pair not in taken][:size]
+            got = self.journal.lease(found, holder, seconds, share=share, most=most)
+            if got or not found:
+                return got
+            taken |= dict.fromkeys(found, 0.0)  # another process was faster
+
     def _new_questions(self, size: int) -> list[Pair]:
         told = self.audited
         if told["on"]:
@@ -374,7 +367,7 @@ class Project:
         return told
 
     def _audited(self, **changes: Any) -> None:
-        files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode())
+        files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode(), like=self.csv)
 
     def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
         """Let the next questions be those of the audit, or of the ordering again. Another target is another audit."""
@@ -398,10 +391,10 @@ class Project:
     # --- results --------------------------------------------------------------------------------------------------
 
     def write_sheet(self, pairs: Sequence[Pair], out: str | None = None) -> Path:
-        """Write a question sheet, to a file that has no answers."""
-        path = Path(out or sheets.next_sheet_path(str(self.folder / "questions"), self.ids))
-        sheet = sheets.question_sheet(self.records, self.fields, pairs)
-        sheets.write_sheet(path, sheet, self.ids, sep=self.settings["sep"])
+        """Write a question sheet to a new file."""
+        path = Path(out or sheets.next_sheet_path(str(self.folder / "questions")))
+        sheet = sheets.question_sheet(self.records, self.fields, pairs, self.journal.id)
+        sheets.write_sheet(path, sheet, sep=self.settings["sep"], like=self.csv)
         return path
 
     def progress(self) -> str:

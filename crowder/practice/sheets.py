@@ -1,9 +1,10 @@
 """Question sheets: CSV files with questions, in which people fill in the answers.
 
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, ``differs`` with the
-words in which they differ, and two empty columns, ``same`` for the answer (yes, no or unsure) and ``worker`` for the
-name of who gave it. It does not show the similarity, which would suggest an answer. To read the answers, only the
-columns ``id_a``, ``id_b`` and ``same`` are needed. Without a name, the worker is called like the file.
+words in which they differ, two empty columns, ``same`` for the answer (yes, no or unsure) and ``worker`` for the name
+of who gave it, and ``token``, which binds the row to the project, the pair and both texts. It does not show the
+similarity, which would suggest an answer. To read the answers, only ``id_a``, ``id_b`` and ``same`` are needed; what
+else is there must fit. Without a name, the worker is called like the file and the place where it is.
 
 Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`). Records whose
 fields are all equal but for white space and case are *identical*: nobody who sees a sheet could tell them apart. So
@@ -12,11 +13,13 @@ they count as the same without a question, unless somebody says otherwise (`iden
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from glob import glob
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +32,7 @@ from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
     "ANSWERS", "Row", "escape_formula", "expand_paths", "identical_pairs", "next_sheet_path",
-    "question_sheet", "read_rows", "read_votes", "write_sheet",
+    "question_sheet", "read_sheets", "token", "write_sheet",
 ]  # fmt: skip
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
@@ -44,47 +47,54 @@ SHOWN = 40
 
 class Row(NamedTuple):
     """A row of a sheet: two records, whether they are the same (None if unsure), the worker, whether there is an answer
-    at all, and all cells."""
+    at all, and where it stands."""
 
     i: int
     j: int
     same: bool | None
     worker: str
     answered: bool
-    cells: dict[str, str]
+    where: str
 
 
-def read_votes(
+def read_sheets(
     paths: str | os.PathLike | Sequence[str | os.PathLike],
-    ids: Sequence[str],
+    records: pd.DataFrame,
+    fields: Sequence[str] = (),
     *,
+    key: str | None = None,
     encoding: str = "utf-8",
     sep: str | None = None,
-) -> list[tuple[int, int, bool | None, str]]:
-    """Read the answers from question sheets, also if they contradict one another or are unsure.
+) -> list[Row]:
+    """The rows of question sheets, also those without an answer.
 
     Parameters
     ----------
     paths : path or sequence of path
         One file or several.
-    ids : sequence of str
-        The identifiers of the records, in their order.
+    records : DataFrame
+        The records, with their identifiers in the column id.
+    fields : sequence of str
+        The columns whose text must be that of the records, where a sheet shows it and has no tokens.
+    key : str, keyword only
+        What the tokens were made with; see `token`. Without it, they are not looked at.
     encoding, sep : str, keyword only
         As in `crowder.practice.read_records`. By default, the separator in the header, since some spreadsheets change
         it.
 
     Returns
     -------
-    list of tuple (i, j, same, worker)
-        Two records, whether they are the same (None if unsure), and the worker, in the order of the rows; rows with a
-        blank ``same`` are skipped. Without a column ``worker``, or with a blank in it, the worker is called like the
-        file, without its suffix.
+    list of Row
+        In the order of the rows. Without a column ``worker``, or with a blank in it, the worker is called like the file
+        without its suffix, with a digest of where it is: sheets in two folders have two workers, and a sheet that is
+        handed in again has the same.
 
     Raises
     ------
     ValueError
         If a file lacks one of the columns, an identifier is blank or unknown, the two records of a pair are the same,
-        or a cell is not one of the answers. The message names row and column.
+        a cell is not one of the answers, a token or the text of a record does not fit, or two answers under one name
+        contradict each other. The message names row and column.
     OSError
         If there is no such file.
 
@@ -93,41 +103,48 @@ def read_votes(
     >>> import tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "sheet-1.csv")
     >>> with open(path, "w") as file:
-    ...     _ = file.write("id_a,id_b,same,worker\\nx,y,yes,ann\\ny,x,no,bob\\nz,y,unsure,\\nx,z,,\\n")
-    >>> read_votes(path, ["x", "y", "z"])
-    [(0, 1, True, 'ann'), (1, 0, False, 'bob'), (2, 1, None, 'sheet-1')]
+    ...     _ = file.write("id_a,id_b,same,worker\\nx,y,yes,ann\\ny,x,no,bob\\nz,y,unsure,cem\\nx,z,,\\n")
+    >>> [row[:4] for row in read_sheets(path, pd.DataFrame({"id": ["x", "y", "z"]})) if row.answered]
+    [(0, 1, True, 'ann'), (1, 0, False, 'bob'), (2, 1, None, 'cem')]
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    validation.kind(paths, Iterable, "answers must be a file or a list of files")
-    rows = [row for path in paths for row in read_rows(path, ids, encoding=encoding, sep=sep)]
-    return [row[:4] for row in rows if row.answered]
+    given: dict[tuple[int, int, str], Row] = {}
+    rows = []
+    for path in validation.kind(paths, Iterable, "answers must be a file or a list of files"):
+        for row in _read(validation.path(path, "answers"), records, fields, key, encoding, sep):
+            rows.append(row)
+            if row.answered:
+                first = given.setdefault((min(row[:2]), max(row[:2]), row.worker), row)
+                if first.same is not row.same:
+                    raise ValueError(
+                        f"{row.where}: {row.worker!r} must not give another answer than in {first.where}; two people "
+                        "need two names in the column worker"
+                    )
+    return rows
 
 
-def read_rows(
-    path: str | os.PathLike, ids: Sequence[str], *, encoding: str = "utf-8", sep: str | None = None
+def _read(
+    path: str, records: pd.DataFrame, fields: Sequence[str], key: str | None, encoding: str, sep: str | None
 ) -> list[Row]:
-    """The rows of one sheet, also those without an answer. Parameters and errors as in `read_votes`."""
-    place: dict[str, int] = {}
-    for number, name in enumerate(validation.kind(ids, Iterable, "ids must be the identifiers of the records")):
-        if place.setdefault(name, number) != number:
-            raise ValueError(f"ids must be unique, but records {place[name]} and {number} are both {name!r}")
-    path = validation.path(path, "answers")
+    ids = records["id"].tolist()
+    place = {name: number for number, name in enumerate(ids)}
+    texts = records[list(fields)].to_numpy().tolist()
+    place_of_file = blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()
     with open_table(path, encoding, sep) as (top, header, lines):
-        columns_of(header, top, None, ["id_a", "id_b", "same", *({"worker"} & {*header})], None, sep)
+        optional = {"worker", "token", *(f"{field}_{side}" for field in fields for side in "ab")} & {*header}
+        columns_of(header, top, None, ["id_a", "id_b", "same", *sorted(optional)], None, sep)
         found = []
-        for number, texts in lines:
-            if any(map(str.strip, texts)):
-                check_row(number, texts, header)
-                cells = dict(zip(header, texts, strict=True))
-                a, b = (cells[column].strip() for column in ("id_a", "id_b"))
-                a, b = (name[1:] if name[:1] == "'" and name[1:] in place else name for name in (a, b))
-                found.append((number, a, b, cells))
+        for number, cells in lines:
+            if any(map(str.strip, cells)):
+                check_row(number, cells, header)
+                row = dict(zip(header, cells, strict=True))
+                found.append((number, *(_identifier(row[column].strip(), place) for column in ("id_a", "id_b")), row))
         names = {name for _, a, b, _ in found for name in (a, b)}
         unknown = len(names - place.keys())
         rows = []
-        for number, a, b, cells in found:
-            where, said = f"row {number}, column", cells["same"].strip().lower()
+        for number, a, b, row in found:
+            where, said = f"row {number}, column", row["same"].strip().lower()
             for column, name in (("id_a", a), ("id_b", b)):
                 if name not in place:
                     raise ValueError(
@@ -138,20 +155,60 @@ def read_rows(
                 raise ValueError(f"{where} 'id_b': the two records must be different, not both {b!r}")
             if said and said not in ANSWERS:
                 raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
-            worker = cells.get("worker", "").strip() or Path(path).stem
-            rows.append(Row(place[a], place[b], ANSWERS.get(said), worker, bool(said), cells))
+            i, j = place[a], place[b]
+            told = key is not None and row.get("token", "").strip()
+            if key is not None and "token" in row and not (told or not said):
+                raise ValueError(f"{where} 'token': it must stay as it was, but is blank")
+            if not told or told != token(key, records, fields, (i, j)):
+                for name, record, side in ((a, i, "a"), (b, j, "b")):
+                    for field, text in zip(fields, texts[record], strict=True):
+                        shown = row.get(f"{field}_{side}", "")
+                        if _comparable(shown) not in ("", _comparable(text)):
+                            raise ValueError(
+                                f"{where} '{field}_{side}': it must be the text of record {name!r}, but is {shown!r}, "
+                                f"not {text!r}: perhaps columns were moved against each other, or the sheet is of "
+                                "another project"
+                            )
+                if told:
+                    raise ValueError(
+                        f"{where} 'token': it does not fit {a!r} and {b!r} in this project: perhaps columns were moved "
+                        "against each other, or the sheet is of another project"
+                    )
+            worker = row.get("worker", "").strip() or f"{Path(path).stem}-{place_of_file}"
+            rows.append(Row(i, j, ANSWERS.get(said), worker, bool(said), f"{path}, row {number}"))
     return rows
 
 
-def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, *, similarity: Any = None) -> pd.DataFrame:
+def token(key: str, records: pd.DataFrame, fields: Sequence[str], pair: tuple[int, int]) -> str:
+    """A short text that binds a question to the project, whose key it is, to its two records and to their text."""
+    told = json.dumps(records.iloc[sorted(pair)][["id", *fields]].to_numpy().tolist())
+    # With a letter in front, since a spreadsheet would take some of them for numbers.
+    return "t" + blake2b(told.encode(), key=key.encode(), digest_size=6).hexdigest()
+
+
+def _identifier(cell: str, place: dict[str, int]) -> str:
+    """The identifier in a cell of a sheet, which has an apostrophe more if it would be a formula."""
+    escaped = cell[:1] == "'" and escape_formula(cell[1:]) == cell and cell[1:] in place
+    return cell[1:] if escaped else cell
+
+
+def _comparable(cell: str) -> str:
+    """A text as spreadsheets leave it: without escapes and other white space; numbers by their value."""
+    text = " ".join(cell.lstrip("' ").split()).casefold()
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, key: str | None = None) -> pd.DataFrame:
     """The questions as a table of text with empty columns for the answers and the workers' names.
 
     ``differs`` names the fields that differ (not only in white space or case), each with the words that the other
-    record does not have there. It is empty for identical records. With `similarity`, a value for each pair, there is
-    a column of this name; it suggests an answer, so leave it out if you can.
+    record does not have there. It is empty for identical records. With a `key`, there is a column ``token``.
 
     A spreadsheet would run a cell that starts with ``=``, ``+``, ``-`` or ``@`` as a formula. Such cells, identifiers
-    included, get an apostrophe in front (`escape_formula`); `read_votes` accepts identifiers with and without it.
+    included, get an apostrophe in front (`escape_formula`), which `read_sheets` takes away again.
 
     Examples
     --------
@@ -167,38 +224,37 @@ def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, *, 
         raise ValueError(f"fields must be columns of the records, {list(records.columns)}, not {missing}")
     if ((pairs < 0) | (pairs >= len(records))).any():
         raise ValueError(f"pairs must be of the {len(records)} records, 0 to {len(records) - 1}")
-    if similarity is not None and len(similarity) != len(pairs):
-        raise ValueError(f"similarity must have a value for each of the {len(pairs)} pairs, not {len(similarity)}")
     a, b = (records.iloc[side].reset_index(drop=True) for side in pairs.T)
     sheet = {f"{field}_{side}": part[field] for field in ["id", *fields] for side, part in (("a", a), ("b", b))}
     told = [[_difference(field, *cells) for cells in zip(a[field], b[field], strict=True)] for field in fields]
     sheet["differs"] = ["; ".join(filter(None, row)) for row in zip(*told, strict=True)] or [""] * len(pairs)
-    if similarity is not None:
-        sheet["similarity"] = [f"{w:.4f}" for w in similarity]
     escaped = {name: [escape_formula(str(cell)) for cell in cells] for name, cells in sheet.items()}
-    return pd.DataFrame(escaped | dict.fromkeys(("same", "worker"), [""] * len(pairs)), dtype="str")
+    blank: dict[str, list[str]] = dict.fromkeys(("same", "worker"), [""] * len(pairs))
+    tokens = {} if key is None else {"token": [token(key, records, fields, pair) for pair in pairs.tolist()]}
+    return pd.DataFrame(escaped | blank | tokens, dtype="str")
 
 
 def write_sheet(
-    path: str | os.PathLike[str], sheet: pd.DataFrame, ids: Sequence[str], *, encoding: str = "utf-8", sep: str = ","
+    path: str | os.PathLike[str], sheet: pd.DataFrame, *, encoding: str = "utf-8", sep: str = ",", like: Any = None
 ) -> None:
-    """Write a question sheet, but not over one with answers: that is a ValueError. Parameters as in `read_votes`.
+    """Write a question sheet to a new file, with at most the permissions of the file `like`; a ValueError if there is
+    a file of this name, because somebody may be filling it in.
 
     Examples
     --------
     >>> import tempfile
-    >>> sheet = question_sheet(pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]}), ["name"], [(0, 1)])
-    >>> write_sheet(path := os.path.join(tempfile.mkdtemp(), "questions-1.csv"), sheet, ["x", "y"])
-    >>> [row[:5] for row in read_rows(path, ["x", "y"])]
-    [(0, 1, None, 'questions-1', False)]
+    >>> records = pd.DataFrame({"id": ["x", "y"], "name": ["Ann", "Anne"]})
+    >>> sheet = question_sheet(records, ["name"], [(0, 1)])
+    >>> write_sheet(path := os.path.join(tempfile.mkdtemp(), "questions-1.csv"), sheet)
+    >>> [row[:3] for row in read_sheets(path, records, ["name"])]
+    [(0, 1, None)]
     """
-    path = validation.path(path)
-    if os.path.exists(path) and (given := read_votes(path, ids, encoding=encoding, sep=sep)):
-        raise ValueError(f"path must not be a file with answers, but {path} has {len(given)}")
+    if os.path.exists(path := validation.path(path)):
+        raise ValueError(f"path must be new, because somebody may have begun to answer there, but {path} exists")
     text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=sep.replace(r"\t", "\t"))
     if encoding == "utf-8" and not text.isascii():
         encoding = "utf-8-sig"  # which spreadsheets recognise
-    files.write(Path(path), text.encode(encoding))
+    files.write(Path(path), text.encode(encoding), like=like)
 
 
 def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[int, int]]:
@@ -260,16 +316,16 @@ def expand_paths(names: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def next_sheet_path(stem: str, ids: Sequence[str], *, encoding: str = "utf-8", sep: str | None = None) -> str:
-    """The first of ``stem-1.csv``, ``stem-2.csv``, ... that does not exist or has no answers.
+def next_sheet_path(stem: str) -> str:
+    """The first of ``stem-1.csv``, ``stem-2.csv``, ... that does not exist.
 
     Examples
     --------
-    >>> next_sheet_path("no-such-file", [])
+    >>> next_sheet_path("no-such-file")
     'no-such-file-1.csv'
     """
     number = 1
-    while os.path.exists(name := f"{stem}-{number}.csv") and read_votes(name, ids, encoding=encoding, sep=sep):
+    while os.path.exists(name := f"{stem}-{number}.csv"):
         number += 1
     return name
 

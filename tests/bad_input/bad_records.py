@@ -2,9 +2,15 @@
 
 from math import nan
 
+import pandas as pd
 from bad_material import PEOPLE, TWO, Row, file, folder, new
 
 from crowder.practice import blocking, read_records, sheets, votes
+
+
+def read_sheet(path, ids):
+    return sheets.read_sheets(path, pd.DataFrame({"id": ids}))
+
 
 TABLE = {
     "Records from a CSV file": [
@@ -21,25 +27,21 @@ TABLE = {
         Row(lambda: read_records(file("a.csv","id,label,a\n7,,y\n")), ValueError, "row 2, column 'label'"),
     ],
     "Sheets of answers": [
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,q,yes\n"), ["x","y"]),
+        Row(lambda: read_sheet(file("s.csv","id_a,id_b,same\nx,q,yes\n"), ["x","y"]),
             ValueError, "row 2, column 'id_b'"),
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,y,\np,q,yes\nq,r,no\n"), ["x","y"]),
+        Row(lambda: read_sheet(file("s.csv","id_a,id_b,same\nx,y,\np,q,yes\nq,r,no\n"), ["x","y"]),
             ValueError, "of 5 identifiers in this sheet 3 are unknown: is it that of another file or project?"),
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,x,yes\n"), ["x","y"]),
+        Row(lambda: read_sheet(file("s.csv","id_a,id_b,same\nx,x,yes\n"), ["x","y"]),
             ValueError, "row 2, column 'id_b'"),
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,y,maybe\n"), ["x","y"]),
+        Row(lambda: read_sheet(file("s.csv","id_a,id_b,same\nx,y,maybe\n"), ["x","y"]),
             ValueError, "row 2, column 'same'"),
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b\nx,y\n"), ["x","y","z"]),
+        Row(lambda: read_sheet(file("s.csv","id_a,id_b\nx,y\n"), ["x","y","z"]),
             ValueError, "column 'same' must"),
-        Row(lambda: sheets.read_votes(file("s.csv","id_a,id_b,same\nx,y,yes\n"), ["x","y","x"]),
-            ValueError, "ids must"),
         Row(lambda: votes.settle(3, [(0, 5, True, "ann")]), ValueError, "votes must"),
         Row(lambda: votes.settle(3, [(0, 1, nan, "ann")]), TypeError, "votes must"),
         Row(lambda: votes.settle(-1, []), ValueError, "n, the number of records, must"),
         Row(lambda: sheets.expand_paths("q_*.csv"), FileNotFoundError, "no file matches 'q_*.csv'"),
         Row(lambda: sheets.question_sheet(PEOPLE, ["name"], [(0, 99)]), ValueError, "pairs must"),
-        Row(lambda: sheets.question_sheet(PEOPLE, ["name"], [(0, 1)], similarity=[0.5, 0.6]),
-            ValueError, "similarity must"),
     ],
     "Candidate pairs of many records": [
         Row(lambda: blocking.candidate_pairs("Ann"), TypeError, "records must"),

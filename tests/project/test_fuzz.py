@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from nightly import examples
 import crowder as cr
 from crowder.practice import answer_file as answerfile
 from crowder.practice import journal
-from crowder.practice.sheets import ANSWERS, read_votes
+from crowder.practice.sheets import ANSWERS, read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -156,7 +157,8 @@ ANSWER_TEXT = st.lists(
 @given(content=st.one_of(either(SHEET, lines=True), ANSWER_TEXT, CSV_TEXT.map(str.encode)))
 @examples(150, night=25_000)
 def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, content):
-    told = outcome(lambda: read_votes(put(folder, "sheet.csv", content), IDS, sep=","), ValueError)
+    records = pd.DataFrame({"id": IDS})
+    told = outcome(lambda: read_sheets(put(folder, "sheet.csv", content), records, sep=","), ValueError)
     if told is None:
         return
     header, *rows = rows_of(content)
@@ -166,7 +168,7 @@ def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, conten
         for row in rows
         if len(row) > same and row[same].strip()
     ]
-    assert [vote[:3] for vote in told] == said
+    assert [row[:3] for row in told if row.answered] == said
 
 
 def pairs_file(folder) -> bytes:
@@ -209,12 +211,11 @@ def kept(folder) -> bytes:
 
 FOREIGN = st.lists(
     st.sampled_from([
-        "CREATE TABLE answers (turn, i, j, vote, same)", "CREATE TABLE answers (i, j)",
-        "CREATE TABLE run (what, value)",
-        "INSERT INTO answers VALUES (1, 0, 1, 0, 1)",
-        "INSERT INTO answers VALUES ('x', 'a', X'00', NULL, 'yes')",
-        "INSERT INTO answers VALUES (1, 0, 1, 0, 2)", "INSERT INTO answers VALUES (1.5, 0, 1, 0, 1)",
-        "INSERT INTO answers VALUES (1, 1, 0, 0, 1)", "CREATE VIEW answers AS SELECT 1", "PRAGMA user_version = 1",
+        "CREATE TABLE log (entry, i, j, vote, same, worker, confidence, cost, gone, checksum)",
+        "CREATE TABLE log (i, j)", "CREATE TABLE about (what, value)",
+        "INSERT INTO log VALUES (1, 0, 1, 0, 1, NULL, NULL, 0.0, 0, 5)",
+        "INSERT INTO log VALUES ('x', 'a', X'00', NULL, 'yes', 1, 2, 3, 4, 5)",
+        "CREATE VIEW log AS SELECT 1", f"PRAGMA user_version = {answerfile.VERSION}",
         f"PRAGMA application_id = {answerfile.APPLICATION}",
     ]),
     max_size=5,
@@ -239,7 +240,9 @@ def by_sqlite(path):
     """The answers, by SQLite alone."""
     database = sqlite3.connect(path)
     try:
-        return sorted(database.execute("SELECT i, j, vote, same, coalesce(turn, 0) FROM answers").fetchall())
+        if not path.stat().st_size:
+            return []
+        return sorted(database.execute("SELECT i, j, vote, same, entry FROM log").fetchall())
     finally:
         database.close()
 
@@ -254,7 +257,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
     path = put(folder, "answers.db", content)
     table = outcome(lambda: journal.read(path), ValueError)
     if table is not None:
-        got = table[["i", "j", "vote", "same", "turn"]].astype(int).values.tolist()
+        got = table[["i", "j", "vote", "same", "entry"]].astype(int).values.tolist()
         assert sorted(map(tuple, got)) == by_sqlite(path)
         assert ((0 <= table["i"]) & (table["i"] < table["j"]) & (table["vote"] >= 0)).all()
 

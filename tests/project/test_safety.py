@@ -15,7 +15,7 @@ import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
 from book.companion.printing import escape_markup, markdown_table
-from crowder.practice.sheets import question_sheet, read_votes
+from crowder.practice.sheets import question_sheet, read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -220,6 +220,6 @@ def test_answers_of_records_whose_names_look_like_formulas_come_back(tmp_path):
     sheet = question_sheet(records, ["name"], [(0, 1), (1, 2)]).assign(same=["yes", "no"])
     assert sheet["id_a"].tolist() == ["'-1", "'=a"]
     sheet.to_csv(tmp_path / "s.csv", index=False)
-    assert read_votes(tmp_path / "s.csv", ids) == [(0, 1, True, "s"), (1, 2, False, "s")]
+    assert [row[:3] for row in read_sheets(tmp_path / "s.csv", records)] == [(0, 1, True), (1, 2, False)]
     (tmp_path / "t.csv").write_text("id_a,id_b,same\n-1,=a,yes\n")  # as a spreadsheet saves it
-    assert read_votes(tmp_path / "t.csv", ids) == [(0, 1, True, "t")]
+    assert [row[:3] for row in read_sheets(tmp_path / "t.csv", records)] == [(0, 1, True)]

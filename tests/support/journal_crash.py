@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
+from crowder.practice import answer_file
 from crowder.practice.journal import read
 
 LABELS = np.repeat(np.arange(8), 5)
@@ -146,33 +147,46 @@ def record(folder: str, kills: str) -> None:
     print(json.dumps(runs))
 
 
+def create(folder: str, kills: str) -> None:
+    """Processes that are killed while they make a journal; what the next one finds."""
+    moments, said = random.Random(7), []
+    for number in range(int(kills)):
+        path = Path(folder) / f"{number}.db"
+        if not (child := os.fork()):
+            cr.practice.Journal(None, path)
+            os._exit(0)
+        time.sleep(moments.uniform(0, 0.006))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        size = path.stat().st_size if path.exists() else -1
+        with cr.practice.Journal(lambda i, j: True, path) as journal:
+            said.append((size, journal(0, 1), len(journal.answers())))
+    print(json.dumps(said))
+
+
 def limited(folder: str) -> None:
     """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
     import resource
 
-    from crowder.practice import answer_file as answerfile
+    path, n, questions = Path(folder) / "answers.db", 45, []
+    similarity = np.full(n * (n - 1) // 2, 0.5)
 
-    path, n, questions = Path(folder) / "answers.db", 70, []
-    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    def crowd(i: int, j: int) -> tuple[bool, str]:  # the disk is full while the second question is out
+        if len(questions) == 1:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
+        questions.append((i, j))
+        return False, "w" * 200  # so that pages are soon full
 
     def go() -> str:
-        with cr.practice.Journal(lambda *pair: questions.append(pair) is not None, path) as journal:
+        with cr.practice.Journal(crowd, path) as journal:
             try:
-                return str(cr.edge_ordering(np.full(len(pairs), 0.5), journal, ties="index").n_queries)
+                return str(cr.edge_ordering(similarity, journal, ties="index").n_queries)
             except OSError as error:
                 return str(error)
 
-    with cr.practice.Journal(None, path) as journal:
-        journal.add(pairs[:2300], np.zeros(2300, bool))
-    small = {"RESERVE": 1 << 16, "CHECKPOINT_EVERY": 2}  # like the real ones, but soon at the limit
-    real = {name: getattr(answerfile, name) for name in small}
-    vars(answerfile).update(small)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
-    said, count, on_disk = go(), len(questions), len(read(path)) - 2300
-    vars(answerfile).update(real)
+    told = {"said": go(), "count": len(questions), "on_disk": len(read(path)), "again": go()}
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    told = {"said": said, "count": count, "on_disk": on_disk, "then": go(), "questions": questions}
-    print(json.dumps(told))
+    print(json.dumps(told | {"then": go(), "questions": questions}))
 
 
 def unwritable(folder: str) -> None:
@@ -191,4 +205,7 @@ def unwritable(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    {"kill": kill, "record": record, "limited": limited, "unwritable": unwritable}[sys.argv[1]](*sys.argv[2:])
+    answer_file.FLUSH = "OFF"  # a kill loses nothing that was written, flushed or not
+    {"create": create, "kill": kill, "record": record, "limited": limited, "unwritable": unwritable}[sys.argv[1]](
+        *sys.argv[2:]
+    )

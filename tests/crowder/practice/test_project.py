@@ -35,6 +35,11 @@ def started(csv, **changes):
     return project
 
 
+def votes(project):
+    """The votes, with workers named by their files alone."""
+    return [(i, j, same, worker.split("-")[0]) for i, j, same, worker in project.votes]
+
+
 def sheet(path, rows, columns="id_a,id_b,same,worker"):
     path.write_text("\n".join([columns, *rows]) + "\n")
     return str(path)
@@ -127,7 +132,7 @@ def test_each_worker_has_one_vote_and_a_sheet_handed_in_again_replaces_it(made, 
     assert (0, 1) in made.questions(15)[-2:] and (2, 3) in made.questions(15)[-2:]  # they are asked last
     sheet(tmp_path / "ann.csv", ["a,b,no,", "c,d,,", "a,c,,", "e,f,yes,"])
     assert made.receive([ann]) == (1, 1, 2, 0)
-    assert Project(made.folder).votes == [(0, 1, False, "ann"), (0, 1, False, "bob"), (4, 5, True, "ann")]
+    assert sorted(votes(Project(made.folder))) == [(0, 1, False, "ann"), (0, 1, False, "bob"), (4, 5, True, "ann")]
 
 
 def test_a_sheet_that_cannot_be_recorded_takes_nothing_back(made, tmp_path, monkeypatch):
@@ -136,7 +141,7 @@ def test_a_sheet_that_cannot_be_recorded_takes_nothing_back(made, tmp_path, monk
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(made.journal._file, "insert", interrupted)
+    monkeypatch.setattr(made.journal._file, "append", interrupted)
     with pytest.raises(KeyboardInterrupt):
         made.receive([sheet(tmp_path / "ann.csv", ["a,b,,", "a,d,no,"])])
     assert [vote[:2] for vote in Project(made.folder).votes] == [(0, 1), (0, 2)]
@@ -145,7 +150,7 @@ def test_a_sheet_that_cannot_be_recorded_takes_nothing_back(made, tmp_path, monk
 def test_what_others_said_is_not_taken_back_by_a_blank_cell(made, tmp_path):
     made.receive([sheet(tmp_path / "ann.csv", ["a,b,yes,"])])
     assert made.receive([sheet(tmp_path / "bob.csv", ["a,b,,"])]) == (0, 0, 0, 0)
-    assert made.votes == [(0, 1, True, "ann")]
+    assert votes(made) == [(0, 1, True, "ann")]
 
 
 @pytest.mark.parametrize(("rows", "message"), [
@@ -167,7 +172,7 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
     path = theirs.write_sheet(theirs.questions(5), str(tmp_path / "theirs.csv"))
     answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
     answered.to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"theirs.csv must be a sheet of this project, but 10 of the 10 records in it"):
+    with pytest.raises(ValueError, match=r"theirs.csv: row 2, column 'name_a': it must be the text of record"):
         made.receive([str(path)])
     assert Project(made.folder).votes == []
     assert theirs.receive([str(path)])[0] == 5
@@ -181,13 +186,11 @@ def test_a_spreadsheet_may_rewrite_cells_of_a_sheet(made, tmp_path):
     assert made.receive([str(path)])[0] == 5
 
 
-def test_a_sheet_with_answers_is_not_overwritten_and_an_empty_one_is(made):
+def test_no_sheet_is_overwritten(made):
     first = made.write_sheet(made.questions(2))
-    assert made.write_sheet(made.questions(3)) == first and len(pd.read_csv(first)) == 3
-    pd.read_csv(first, dtype=str).assign(same="no").to_csv(first, index=False)
     content = first.read_bytes()
     assert made.write_sheet(made.questions(2)).name == "questions-2.csv"
-    with pytest.raises(ValueError, match=r"path must not be a file with answers, but .*questions-1.csv has 3"):
+    with pytest.raises(ValueError, match=r"path must be new, .* but .*questions-1.csv exists"):
         made.write_sheet(made.questions(2), str(first))
     assert first.read_bytes() == content
 
@@ -219,7 +222,7 @@ def test_a_journal_of_a_later_version_is_refused(made):
 
     with sqlite3.connect(made.folder / "answers.db") as file:
         file.execute("PRAGMA user_version = 99")
-    with pytest.raises(ValueError, match="later version of crowder"):
+    with pytest.raises(ValueError, match="a later version of crowder"):
         Project(made.folder)
 
 
@@ -250,13 +253,6 @@ def test_a_project_is_found_by_its_name_or_alone(tmp_path, monkeypatch):
     ]  # fmt: skip
     with pytest.raises(ValueError, match=r"PROJECT is no project: c. .* folder: a.b.crowder, a.crowder, b.crowder"):
         find("c")
-
-
-def test_a_cut_line_in_the_order_of_answers_is_passed_over(made):
-    made.answer((0, 1), True, "ann")
-    with open(made.folder / "labelled.txt", "a") as file:
-        file.write("4 5 ann\n0 ")  # one that was not answered, and one that a power failure has cut
-    assert made.undo("ann") == (0, 1) and made.undo("ann") is None and made.votes == []
 
 
 def test_who_takes_back_leaves_the_order_of_the_others(made):

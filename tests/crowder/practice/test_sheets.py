@@ -1,6 +1,8 @@
 """Question sheets: what people see, what they may fill in, and what is refused with row and column."""
 
+import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,13 +13,16 @@ from hypothesis import strategies as st
 import crowder as cr
 from book.companion.printing import escape_markup
 from crowder.practice.sheets import (
+    escape_formula,
     expand_paths,
     identical_pairs,
     next_sheet_path,
     question_sheet,
-    read_rows,
-    read_votes,
+    read_sheets,
+    write_sheet,
 )
+
+os.umask(UMASK := os.umask(0o022))
 
 PLACES = pd.DataFrame(
     {
@@ -26,6 +31,16 @@ PLACES = pd.DataFrame(
         "zip": ["32830", "32830", "92802", "92802", " "],
     }
 )
+
+
+def records_of(ids):
+    return pd.DataFrame({"id": list(ids)})
+
+
+def read(paths, ids, **how):
+    """The answers; workers named by their files alone."""
+    rows = read_sheets(paths, records_of(ids), **how)
+    return [(*row[:3], row.worker.split("-")[0]) for row in rows if row.answered]
 
 
 # --- what people see --------------------------------------------------------------------------------------------------
@@ -43,9 +58,6 @@ def test_a_sheet_is_blind_and_has_both_records_side_by_side():
         "name: (empty) <> Disney World; zip: (empty) <> 32830",
     ]
     assert sheet[["same", "worker"]].eq("").all(axis=None)
-    shown = question_sheet(PLACES, ["name"], pairs, similarity=[1, 0.5, 0.25, 0])
-    assert list(shown)[-4:] == ["differs", "similarity", "same", "worker"]
-    assert shown["similarity"].tolist() == ["1.0000", "0.5000", "0.2500", "0.0000"]
     assert len(question_sheet(PLACES, ["name"], [])) == 0
 
 
@@ -93,7 +105,7 @@ def test_a_sheet_of_long_records_is_read_back(tmp_path):
     records = pd.DataFrame({"id": ["x", "y", "z"], "text": ["a" * 200_000, "a" * 200_000 + " b", "c"]})
     sheet = question_sheet(records, ["text"], [(0, 1), (1, 2)]).assign(same=["yes", "no"])
     sheet.to_csv(tmp_path / "sheet.csv", index=False)
-    assert [same for _, _, same, _ in read_votes(tmp_path / "sheet.csv", ["x", "y", "z"])] == [True, False]
+    assert [row.same for row in read_sheets(tmp_path / "sheet.csv", records, ["text"])] == [True, False]
 
 
 # --- what they may fill in --------------------------------------------------------------------------------------------
@@ -105,13 +117,15 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
     )
     (tmp_path / "q-2.csv").write_text("id_a,id_b,same\nx,y,1\ny,z,1\nx,z,0\n\n,,\nx,w,u\n")  # not transitive
     paths = expand_paths(f"{tmp_path}/q-*.csv")
-    votes = read_votes(paths, list("wxyz"))
+    rows = read_sheets(paths, records_of("wxyz"))
+    votes = [(*row[:3], row.worker) for row in rows if row.answered]
+    first, second = votes[3][3], votes[4][3]
+    assert re.fullmatch("q-1-[0-9a-f]{6}", first) and re.fullmatch("q-2-[0-9a-f]{6}", second)
     assert votes == [
-        (1, 0, True, "ann"), (0, 1, False, "bob"), (0, 1, False, "bob"), (2, 3, None, "q-1"),
-        (1, 2, True, "q-2"), (2, 3, True, "q-2"), (1, 3, False, "q-2"), (1, 0, None, "q-2"),
+        (1, 0, True, "ann"), (0, 1, False, "bob"), (0, 1, False, "bob"), (2, 3, None, first),
+        (1, 2, True, second), (2, 3, True, second), (1, 3, False, second), (1, 0, None, second),
     ]  # fmt: skip
-    rows = [row for path in paths for row in read_rows(path, list("wxyz"))]
-    assert [(row.i, row.j, row.worker) for row in rows if not row.answered] == [(0, 3, "q-1"), (0, 3, "ann")]
+    assert [(row.i, row.j, row.worker) for row in rows if not row.answered] == [(0, 3, first), (0, 3, "ann")]
     strategy = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 6), rng=1)
     for vote in votes:
         strategy.learn(vote[:2], *vote[2:])
@@ -125,7 +139,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
     text = "".join(sep.join(f'"{cell}"' for cell in row) + "\r\n" for row in rows)
     for before in ("", "\ufeff", f"\ufeffsep={sep}\r\n"):
         (tmp_path / "q.csv").write_bytes((before + text).encode())
-        assert read_votes(tmp_path / "q.csv", ["x", "y", "=z"]) == [(0, 1, True, "q"), (1, 2, False, "q")]
+        assert read(tmp_path / "q.csv", ["x", "y", "=z"]) == [(0, 1, True, "q"), (1, 2, False, "q")]
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -146,10 +160,9 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
 ])  # fmt: skip
 def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
     (path := tmp_path / "votes.csv").write_text(text)
-    for read in (read_votes, read_rows):
-        with pytest.raises(ValueError, match=re.escape(message)) as error:
-            read(path, list("wxyz"))
-        assert str(error.value).startswith(str(path))
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        read_sheets(path, records_of("wxyz"))
+    assert str(error.value).startswith(str(path))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -166,13 +179,109 @@ def test_a_pattern_that_matches_no_file_is_an_error(tmp_path):
         expand_paths([f"{tmp_path}/q-*.csv", f"{tmp_path}/q_*.csv"])
 
 
-def test_the_next_sheet_is_written_over_none_with_answers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ids = ["1", "2", "3", "4", "5"]
-    assert next_sheet_path("q", ids) == "q-1.csv"
-    sheet = question_sheet(PLACES, ["name"], [(0, 1), (0, 1)])
-    sheet.to_csv("q-1.csv", index=False)
-    assert next_sheet_path("q", ids) == "q-1.csv"  # still blank
-    for same in (["yes", ""], ["unsure", ""], ["yes", "no"]):  # of contradictions and unsure answers, too
-        sheet.assign(same=same).to_csv("q-1.csv", index=False)
-        assert next_sheet_path("q", ids) == "q-2.csv"
+def test_a_sheet_has_a_name_of_its_own_and_is_as_private_as_its_records(tmp_path):
+    sheet, records = question_sheet(PLACES, ["name"], [(0, 1)]), tmp_path / "my.csv"
+    records.touch(0o600)
+    first = next_sheet_path(f"{tmp_path}/q")
+    write_sheet(first, sheet, like=records)
+    write_sheet(second := next_sheet_path(f"{tmp_path}/q"), sheet)
+    assert (Path(first).name, Path(second).name) == ("q-1.csv", "q-2.csv")
+    assert [os.stat(path).st_mode & 0o077 for path in (first, second)] == [0, 0o666 & ~UMASK & 0o077]
+    with pytest.raises(ValueError, match="path must be new"):
+        write_sheet(first, sheet)
+
+
+# --- whose answers, and about what ------------------------------------------------------------------------------------
+
+
+def filled(path, sheet, **columns):
+    sheet.assign(**columns).to_csv(path, index=False)
+    return path
+
+
+def test_sheets_without_names_are_workers_by_their_files(tmp_path):
+    """Two people, each with a copy of one sheet: six answers, and not three. Handed in again, a sheet replaces its own;
+    a link to it is the same sheet."""
+    sheet, paths = question_sheet(PLACES, ["name"], [(0, 1), (0, 2), (1, 2)]), []
+    for name, same in (("ann", ["yes", "no", "no"]), ("bob", ["yes", "yes", "no"])):
+        (tmp_path / name).mkdir()
+        paths.append(filled(tmp_path / name / "questions-1.csv", sheet, same=same))
+    rows = read_sheets(paths, PLACES, ["name"])
+    assert len({(row.i, row.j, row.worker) for row in rows}) == 6
+    (tmp_path / "link.csv").symlink_to(paths[0])
+    (tmp_path / "ann" / "again").mkdir()
+    again = read_sheets(tmp_path / "ann" / "again" / ".." / "questions-1.csv", PLACES, ["name"])
+    assert {row.worker for row in again} == {rows[0].worker}
+
+
+def test_two_answers_under_one_name_in_one_call_are_refused(tmp_path):
+    sheet = question_sheet(PLACES, ["name"], [(0, 1), (1, 0), (0, 2)]).assign(worker="ann")
+    one = filled(tmp_path / "one.csv", sheet, same=["yes", "no", "no"])
+    with pytest.raises(
+        ValueError, match=r"one.csv, row 3: 'ann' must not give another answer than in .*one.csv, row 2"
+    ):
+        read_sheets(one, PLACES, ["name"])
+    one = filled(tmp_path / "one.csv", sheet, same=["yes", "yes", "no"])  # the same answer twice is one
+    two = filled(tmp_path / "two.csv", sheet, same=["", "", "unsure"])
+    with pytest.raises(ValueError, match=r"two.csv, row 4: 'ann' must not .*one.csv, row 4; two people need two names"):
+        read_sheets([one, two], PLACES, ["name"])
+    assert len(read_sheets([one, filled(two, sheet.assign(worker="bob"), same="no")], PLACES, ["name"])) == 6
+
+
+CITIES = PLACES.assign(city="Orlando", name=["Disney", "Magic", "Park", "World", "Sea"])
+PAIRS = [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+@pytest.mark.parametrize("with_token", [True, False])
+@pytest.mark.parametrize(("moved", "message"), [
+    (["id_b"], "row 2, column 'name_b': it must be the text of record '3', but is 'Magic', not 'Park'"),
+    (["name_b", "zip_b"], "row 2, column 'name_b': it must be the text of record '2', but is 'Park', not 'Magic'"),
+    (["id_b", "name_b", "zip_b"], "row 2, column 'token': it does not fit '1' and '3' in this project"),
+    (["token"], "row 2, column 'token': it does not fit '1' and '2' in this project"),
+])  # fmt: skip
+def test_columns_that_were_moved_against_each_other_are_refused(tmp_path, moved, message, with_token):
+    """By one row, as a slip in a spreadsheet does: with tokens whatever was moved, without them by the texts."""
+    sheet = question_sheet(CITIES, ["name", "zip", "city"], PAIRS, key="project").assign(same="yes")
+    path = filled(tmp_path / "q.csv", sheet)
+    assert len(read_sheets(path, CITIES, ["name", "zip", "city"], key="project")) == 4
+    sheet[moved] = np.roll(sheet[moved].to_numpy(), -1, axis=0)
+    if not with_token:
+        sheet = sheet.drop(columns="token")
+    filled(path, sheet)
+    noticed = "token" not in message if not with_token else moved != ["name_b", "zip_b"]
+    if not noticed:  # whole questions, or what is shown beside questions that are bound by their tokens
+        assert len(read_sheets(path, CITIES, ["name", "zip", "city"], key="project")) == 4
+        return
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_sheets(path, CITIES, ["name", "zip", "city"], key="project")
+
+
+def test_the_sheet_of_another_project_is_refused_whatever_they_share(tmp_path):
+    other = CITIES.assign(name=[f"Product {k}" for k in range(5)])  # the same identifiers, and a constant column
+    for theirs, key in ((other, None), (other, "other"), (CITIES, "other")):
+        path = filled(tmp_path / "q.csv", question_sheet(theirs, ["name", "city"], PAIRS, key=key).assign(same="no"))
+        with pytest.raises(ValueError, match="or the sheet is of another project"):
+            read_sheets(path, CITIES, ["name", "city"], key="project")
+
+
+def test_what_spreadsheets_do_to_cells_is_no_other_text(tmp_path):
+    records = pd.DataFrame({"id": ["=1", "b"], "zip": ["007", "1.50"], "name": ["-Ann  Lee", "Bo"]})
+    sheet = question_sheet(records, ["zip", "name"], [(0, 1)], key="project")
+    sheet = sheet.assign(same="yes", zip_a="7", zip_b="1.5", name_a="-ann lee")
+    for changed in (sheet, sheet.drop(columns="token"), sheet.drop(columns=["zip_a", "token"])):
+        assert read_sheets(filled(tmp_path / "q.csv", changed), records, ["zip", "name"], key="project")[0].same
+    mangled = filled(tmp_path / "q.csv", sheet.assign(zip_a="1. May"))  # the token says what was asked
+    assert read_sheets(mangled, records, ["zip", "name"], key="project")[0].same
+    with pytest.raises(ValueError, match="'token': it must stay as it was, but is blank"):
+        read_sheets(filled(tmp_path / "q.csv", sheet.assign(token="")), records, ["zip", "name"], key="project")
+
+
+@given(st.permutations(["x", "'x", "=z", "'=z", "''=z", "-1", "@"]).map(lambda ids: ids[:5]))
+@settings(deadline=None, max_examples=40)
+def test_identifiers_with_apostrophes_are_not_confused(tmp_path_factory, ids):
+    path = tmp_path_factory.mktemp("ids") / "q.csv"
+    pairs = [(i, j) for i in range(5) for j in range(i)]
+    filled(path, question_sheet(records_of(ids), [], pairs), same="no")
+    assert [row[:2] for row in read_sheets(path, records_of(ids))] == pairs
+    for cell in ids:
+        assert escape_formula(cell) == cell or escape_formula(cell) == f"'{cell}"
