@@ -20,11 +20,11 @@ quick:
 
 # ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.installed
-	$(PY) -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 # Tests that take too long for every run: many more examples, builds killed at random moments, fuzzed input files.
 nightly: $(VENV)/.installed
-	CROWDER_NIGHTLY=1 $(PY) -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	CROWDER_NIGHTLY=1 $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 # Wrong edits, planted one at a time; each must make a test fail or change a claim.
 faults: $(VENV)/.installed

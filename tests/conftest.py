@@ -33,10 +33,11 @@ settings.load_profile("nightly" if NIGHTLY else "same")
 collect_ignore = ["faults"]
 
 
-#: The files that take longest go first, so that at the end no worker waits for another.
-LONGEST = ("pages", "tiny_pages", "charts", "build", "run", "your_data", "killed_builds", "failing_builds", "chapters",
-           "scale", "journal", "benchmarks", "pdf", "cora", "laws",
-           "evidence_ordering", "command", "label", "bad_input")  # fmt: skip
+#: The files that take longest go first, each to one worker, which keeps what it has built.
+LONGEST = ("tiny_pages", "build", "charts", "run", "your_data", "killed_builds", "failing_builds", "scale", "journal",
+           "benchmarks", "cora", "laws", "evidence_ordering", "command", "label", "bad_input")  # fmt: skip
+#: One opened page is like another: these tests come last, one by one, so that the workers end together.
+LAST = "test_pages"
 
 
 def pytest_collection_modifyitems(config, items):
@@ -44,8 +45,11 @@ def pytest_collection_modifyitems(config, items):
 
     These are deselected, because a skip would look like something that is missing.
     """
-    place = {f"test_{name}": number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+    place = {f"test_{name}": number for number, name in enumerate(LONGEST)} | {LAST: 1000}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+    for item in items:
+        if item.path.stem != LAST:
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
     if not NIGHTLY:
         left_out = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left_out)

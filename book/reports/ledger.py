@@ -11,12 +11,11 @@ import graphlib
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from book import strict_yaml
-from book.build.chapters import BuildError, Chapter
+from book.build.chapters import BuildError, Chapter, read_yaml
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 
 STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
@@ -27,14 +26,15 @@ KINDS = ("result", "condition", "wording", "misprint")
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
 TOUCHED = ("general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments")
 
+FILE = "book/data/claims.yml"
+
 #: Kinds of statements that the paper numbers.
 NUMBERED = ("Theorem", "Corollary", "Proposition", "Definition", "Lemma", "Equation", "Figure", "Table")
 
 _NO_RECORD: dict[str, Any] = {"found": NOT_CHECKED, "basis": "", "where": "", "says": "", "evidence": []}
 _TEXTS = ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "proof", "prose")
 _LISTS = ("touches", "about", "rests_on")
-_ID = re.compile(r"[BCE](?:\d\d|[1-9]\d\d)")
-_PROOF = re.compile(r"[\w/-]+#[\w-]+")
+_ID = re.compile(r"[BCE]\d\d+")
 _CHECK = re.compile(r"""\bcheck\(\s*["']([BCE]\d+)["']""")
 
 
@@ -47,13 +47,8 @@ def read_catalogue(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, A
         raise BuildError(f"claims.yml: no chapter checks {', '.join(lacking)}")
     catalogue = {name: entry | {"chapter": checked[name], "carries": []} for name, entry in declared.items()}
     for name, entry in catalogue.items():
-        if entry["proof"]:
-            entry["proof"] = find_proof(root, entry["proof"])
-            if entry["proof"] is None:
-                raise BuildError(f"{name}: no argument is written out at {declared[name]['proof']}")
-        for key in ("about", "rests_on"):
-            if odd := [other for other in entry[key] if other not in declared]:
-                raise BuildError(f"claims.yml: {name}: {key} names {odd[0]}, which is not a claim")
+        if odd := [other for other in entry["about"] + entry["rests_on"] if other not in declared]:
+            raise BuildError(f"claims.yml: {name} names {odd[0]}, which is not a claim")
         for other in entry["rests_on"]:
             catalogue[other]["carries"].append(name)
     try:
@@ -77,105 +72,45 @@ def checked_in(chapters: list[Chapter]) -> dict[str, str]:
 
 def read_declared(root: Path) -> dict[str, dict[str, Any]]:
     """Claim -> what the file declares of it, checked."""
-    try:
-        listed = _part(root / "book" / "data" / "claims.yml", "claims")
-        return {name: _declaration(name, given) for name, given in listed.items()}
-    except ValueError as error:
-        raise BuildError(f"claims.yml: {error}") from None
+    listed = read_yaml(root, FILE).get("claims", {}) if (root / FILE).exists() else {}
+    return {name: _declaration(name, given) for name, given in listed.items()}
 
 
-def _part(path: Path, part: str) -> dict[Any, Any]:
-    """A part of the file; empty if it is not there."""
-    try:
-        found = (strict_yaml.read(path) if path.is_file() else {}).get(part) or {}
-    except strict_yaml.Unreadable as error:
-        raise BuildError(f"claims.yml: {error}") from None
-    return _mapping(found, part)
-
-
-def _mapping(given: Any, name: Any) -> dict[Any, Any]:
-    if not isinstance(given, dict):
-        raise BuildError(f"claims.yml: {name} should be a mapping, not {given!r}")
-    return given
-
-
-def _declaration(name: Any, given: Any) -> dict[str, Any]:
-    """One claim, with all its fields; a ValueError if one is missing or contradicts the verdict."""
-    if not isinstance(name, str) or not _ID.fullmatch(name):
-        raise ValueError(f"{name!r} should be C, E or B and two or three digits")
-    if not isinstance(given, dict):
-        raise ValueError(f"{name} should be a mapping, not {given!r}")
-    if unknown := given.keys() - {*_TEXTS, *_LISTS}:
-        raise ValueError(f"{name}: {min(map(str, unknown))} is unknown; there are {', '.join((*_TEXTS, *_LISTS))}")
-    of_paper = name[0] in "CE"
-    entry = {"id": name} | dict.fromkeys(_TEXTS, "") | {"kind": "result"} | {key: [] for key in _LISTS} | given
-    entry["place"] = entry["place"] or ("" if of_paper else "beyond the paper")
-    for key in _TEXTS:
-        if not isinstance(entry[key], str):
-            raise ValueError(f"{name}: {key} must be text, not {entry[key]!r}")
-    for key in _LISTS:
-        if not isinstance(entry[key], list) or not all(isinstance(item, str) for item in entry[key]):
-            raise ValueError(f"{name}: {key} must be a list of names, not {entry[key]!r}")
-    amended, proved = entry["status"] in AMENDED, entry["basis"] == "proved"
-    for key, known in (("status", STATUSES), ("kind", KINDS),
-                       ("basis", ("",) if entry["status"] == "undecided" else BASES)):  # fmt: skip
-        if entry[key] not in known:
-            raise ValueError(f"{name}: {key} {entry[key]!r}; expected one of {', '.join(map(repr, known))}")
-    for key, needed in (
-        ("place", True), ("statement", True), ("corrected", amended), ("proof", proved), ("prose", proved),
-        ("affects", of_paper and amended),
-        ("stands", of_paper and entry["kind"] == "result" and entry["status"] != "holds"),
-    ):  # fmt: skip
-        if needed and not entry[key].strip():
-            raise ValueError(f"{name}: {key} is missing")
-        if not needed and key in ("corrected", "proof", "prose") and entry[key]:
-            raise ValueError(f"{name}: {key} is given, but it is {status_and_basis(entry)}")
-    if entry["proof"] and not _PROOF.fullmatch(entry["proof"]):
-        raise ValueError(f"{name}: proof {entry['proof']!r}; expected a page and a label, as page#label")
-    for key, needed in (("touches", of_paper), ("rests_on", name[0] == "C")):
-        if needed != (key in given):
-            raise ValueError(f"{name}: {key} " + ("is missing; it may be []" if needed else "is given"))
-    if odd := [item for item in entry["touches"] if item not in TOUCHED]:
-        raise ValueError(f"{name}: touches {odd[0]!r}; expected some of {', '.join(map(repr, TOUCHED))}")
+def _declaration(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """One claim, with all its fields; a BuildError if one is missing or contradicts the verdict."""
+    texts = {"place": "" if name[0] in "CE" else "beyond the paper", "kind": "result"}
+    entry = {"id": name} | dict.fromkeys(_TEXTS, "") | texts | {key: [] for key in _LISTS} | given
+    for wrong in _wrong(name, given, entry):
+        raise BuildError(f"claims.yml: {name}: {wrong}")
     return entry
 
 
-#: At least so many words must follow a label for something to be an argument.
-_WORDS = 40
-
-
-def find_proof(root: Path, text: str) -> dict[str, str] | None:
-    """The page and label of ``05-edge-ordering#thm-edge-likely``, and the role that links to it.
-
-    None if no page of that name has the label, if it is that of a definition, or if fewer than forty words of prose
-    stand between it (a theorem ends first) and the next label of a theorem, or the next heading that is not below it.
-    """
-    page, _, label = text.partition("#")
-    folders = ("notebooks", "notebooks/appendix", "book/pages")
-    paths = [root / folder / f"{page}{'.md' if 'pages' in folder else '.ipynb'}" for folder in folders]
-    prose = next((_prose(path) for path in paths if path.is_file()), "")
-    named = re.escape(label)
-    if found := re.search(rf"^\({named}\)=\n(#+) .*", prose, re.MULTILINE):
-        role, end = "ref", rf"^#{{1,{len(found[1])}}} "
-    elif found := re.search(
-        rf"^(:{{3,}})\{{prf:(?!definition).*\n(?::\w+:.*\n)*?:label: {named}\n", prose, re.MULTILINE
-    ):
-        role, end = "prf:ref", r"^:label:|^#{1,6} "
-        found = re.compile(rf"^{found[1]}$", re.MULTILINE).search(prose, found.end()) or found
-    else:
-        return None
-    argument = re.split(end, prose[found.end() :], maxsplit=1, flags=re.MULTILINE)[0]
-    words = re.findall(r"[A-Za-z]{2,}", re.sub(r"^(?::|```).*$", "", argument, flags=re.MULTILINE))
-    return {"page": page, "label": label, "role": role} if len(words) >= _WORDS else None
-
-
-def _prose(path: Path) -> str:
-    """The text of a page without code."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".ipynb":
-        cells = json.loads(text)["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    return text
+def _wrong(name: str, given: dict[str, Any], entry: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a declaration."""
+    if not _ID.fullmatch(name):
+        yield "its name is not C, E or B and two digits or more"
+    for key in given.keys() - {*_TEXTS, *_LISTS}:
+        yield f"{key} is unknown"
+    for key in (*_TEXTS, *_LISTS):
+        if not isinstance(entry[key], kind := str if key in _TEXTS else list):
+            yield f"{key} must be of type {kind.__name__}"
+    bases = ("",) if entry["status"] == "undecided" else BASES
+    for key, known in (("status", STATUSES), ("kind", KINDS), ("basis", bases)):
+        if entry[key] not in known:
+            yield f"{key} must be one of {', '.join(map(repr, known))}"
+    of_paper, amended, proved = name[0] in "CE", entry["status"] in AMENDED, entry["basis"] == "proved"
+    stands = of_paper and entry["kind"] == "result" and entry["status"] != "holds"
+    needed = {"place": True, "statement": True, "corrected": amended, "affects": of_paper and amended, "stands": stands,
+              "proof": proved, "prose": proved, "touches": of_paper, "rests_on": name[0] == "C"}  # fmt: skip
+    for key, need in needed.items():
+        if need and (key not in given if key in _LISTS else not entry[key]):
+            yield f"{key} is missing" + "; it may be []" * (key in _LISTS)
+        if not need and entry[key] and key not in ("affects", "stands"):
+            yield f"{key} is given"
+    if odd := [item for item in entry["touches"] if item not in TOUCHED]:
+        yield f"touches {odd[0]!r}, which is none of {', '.join(map(repr, TOUCHED))}"
+    if proved and "#" not in entry["proof"]:
+        yield "proof should be a page and a label, as page#label"
 
 
 class Row(NamedTuple):
@@ -205,23 +140,19 @@ class Row(NamedTuple):
         return bool(re.match(rf"({'|'.join(NUMBERED)}) \(?\d", self.name))
 
 
-def read_paper(path: Path) -> dict[str, list[Row]]:
+def read_paper(root: Path) -> dict[str, list[Row]]:
     """Section of the paper -> its statements, in order."""
-    return {title: [_row(name, _mapping(given, name)) for name, given in _mapping(rows, title).items()]
-            for title, rows in _part(path, "paper").items()}  # fmt: skip
+    return {title: [_row(name, given) for name, given in rows.items()]
+            for title, rows in read_yaml(root, FILE)["paper"].items()}  # fmt: skip
 
 
 def _row(name: str, given: dict[str, Any]) -> Row:
-    claims, texts = given.get("claims", []), {key: given.get(key, "") for key in ("says", "chapter", "figure")}
-    if unknown := given.keys() - {"claims", *texts}:
-        raise BuildError(f"claims.yml: {name}: unknown {', '.join(sorted(map(str, unknown)))}")
-    if not isinstance(claims, list) or not all(_ID.fullmatch(str(claim)) for claim in claims):
-        raise BuildError(f"claims.yml: {name}: claims must be a list of identifiers, not {claims!r}")
-    if wrong := [key for key, text in texts.items() if not isinstance(text, str)]:
-        raise BuildError(f"claims.yml: {name}: {wrong[0]} must be text, not {texts[wrong[0]]!r}")
-    if not claims and not (texts["says"] and texts["chapter"]):
+    row = {"says": "", "claims": [], "chapter": "", "figure": ""} | given
+    if unknown := row.keys() - set(Row._fields):
+        raise BuildError(f"claims.yml: {name}: unknown {min(unknown)}")
+    if not row["claims"] and not (row["says"] and row["chapter"]):
         raise BuildError(f"claims.yml: {name}: without claims, it needs both says and chapter")
-    return Row(name, claims=tuple(claims), **texts)
+    return Row(name, **row | {"claims": tuple(row["claims"])})
 
 
 def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
@@ -334,7 +265,6 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
     writer.writeheader()
     for entry in entries:
         line = {key: " ".join(str(value).split()) for key, value in entry.items()}
-        line["proof"] = "{page}#{label}".format(**entry["proof"]) if entry["proof"] else ""
         line["touches"] = "; ".join(entry["touches"] or ())
         line["rests_on"] = " ".join(entry["rests_on"])
         writer.writerow(line)

@@ -148,8 +148,9 @@ class ClaimDirective(MarkdownDirective):
         """How we know: the written argument, or where it was tried; and what of the paper it touches."""
         known = {}
         if entry["basis"] == "proved" and entry["proof"]:
-            where = "in {{{role}}}`{label}`.".format(**entry["proof"])
-            known["Proved"] = f"{where} In prose only: {entry['prose']}."
+            label = entry["proof"].partition("#")[2]
+            role = "prf:ref" if label.startswith(("thm-", "prop-", "cor-", "lem-")) else "ref"
+            known["Proved"] = f"in {{{role}}}`{label}`. In prose only: {entry['prose']}."
         elif entry["basis"] == "exact" and entry["where"]:
             known["Exact"] = f"at {entry['where']}."
         if entry["id"][0] != "B":
@@ -279,7 +280,7 @@ class Paper(Rows):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        rows = read_paper(Path(self.env.srcdir, "book", "data", "claims.yml")).get(self.arguments[0])
+        rows = read_paper(Path(self.env.srcdir)).get(self.arguments[0])
         if rows is None:
             self.warn(f"claims.yml has no section {self.arguments[0]}")
             return []
