@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from crowder import engine, validation
-from crowder.engine import ASKED, LOW, Knowledge, learn, learned, no_knowledge, settled
+from crowder.engine import ASKED, ELSEWHERE, LOW, Knowledge, learn, learned, no_knowledge, settled
 
 if TYPE_CHECKING:
     from crowder.pairs import Candidates
@@ -93,7 +93,7 @@ def first_knowledge(pairs: Candidates) -> tuple[Knowledge, int | None]:
                 return known, row
         elif not learned(tuple(known), i, j, same):
             known = learn(known, i, j, same)
-    known.count[ASKED] = 0  # these were no questions
+    known.count[ASKED], known.count[ELSEWHERE] = 0, len(about) > 0  # these were no questions
     return known, None
 
 

@@ -1,6 +1,6 @@
 """Data sets, similarities of records with the true clusters: drawn from a model, the paper's example, and cora.
 
-And invented people, labelled records on which to try a plan (`people`).
+And invented people, labelled records for trials (`people`).
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)

@@ -18,6 +18,7 @@ from numba import njit
 
 __all__ = [
     "ASKED",
+    "ELSEWHERE",
     "LOW",
     "Knowledge",
     "NodeWalk",
@@ -37,8 +38,8 @@ __all__ = [
 #: A pair is packed as ``i << 32 | j``; this mask gives j back.
 LOW = (1 << 32) - 1
 
-# The index of each counter of a Knowledge in its `count`.
-ASKED, ENTRIES, KEYS, TOUCHED = 0, 1, 2, 3
+# The index of each counter of a Knowledge in its `count`; ELSEWHERE is 1 if some answers were to no questions.
+ASKED, ENTRIES, KEYS, TOUCHED, ELSEWHERE = 0, 1, 2, 3, 4
 
 
 class Knowledge(NamedTuple):
@@ -77,7 +78,7 @@ def no_knowledge(n):
         np.full(1024, -1, np.int64),
         np.empty(1024, np.int64),
         np.empty(1024, np.bool_),
-        np.zeros(4, np.int64),
+        np.zeros(5, np.int64),
     )
 
 
@@ -451,7 +452,7 @@ def _node_questions(walk, knowledge, labels):
     n = len(arrivals)
     while at[PLACED] < n:
         v = arrivals[at[PLACED]]
-        if len(walk.partner) == 0 and knowledge.ring[v] != v:
+        if len(walk.partner) == 0 and count[ELSEWHERE] == 0 and knowledge.ring[v] != v:
             at[LEFT] = 0  # all clusters are known to differ, so one match settles the rest
         while at[LEFT] > 0:
             # The component may have merged since the heap was made (never with a complete similarity): ask by record.

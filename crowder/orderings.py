@@ -22,6 +22,7 @@ from crowder import validation
 from crowder.constraints import share_table
 from crowder.engine import (
     ASKED,
+    ELSEWHERE,
     LOW,
     edge_ask,
     edge_run,
@@ -153,11 +154,17 @@ class Ordering(ABC):
         return share_table(self._knowledge.ring, self._candidates.tables, i, j)
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
-        """Record an answer obtained elsewhere; an answer that is already implied has no effect."""
+        """Record an answer obtained elsewhere; an answer that is already implied has no effect.
+
+        If it settles the open question, that is not asked again.
+        """
         i, j = self._two(pair)
         same = validation.flag(same, "same")
         if not self._settled(i, j):
             self._learn(i, j, same)
+            self._knowledge.count[ELSEWHERE] = 1
+            if self._pending is not None and self._settled(*self._pending):
+                self._pending = None
 
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
@@ -404,9 +411,7 @@ class NodeOrdering(Ordering):
         generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
         arrivals = arrival_order(self._candidates, order, generator, random_ties)
         pairs, n = self._candidates, self.n
-        if pairs.complete and pairs.known is None and isinstance(ties, str):
-            # Pairs are read from the square, and one match settles a record. (With known answers, records that are
-            # placed later may have matches.)
+        if pairs.complete and isinstance(ties, str):  # pairs are read from the square
             first = np.arange(n + 1) * np.arange(-1, n) // 2
             first[0] = 0
             square, partner, value, position = pairs.square(), np.empty(0, np.int32), NONE, NONE

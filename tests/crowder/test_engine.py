@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import Closure
 
 import crowder
-from crowder.engine import ASKED, learn, learned, no_knowledge, settled
+from crowder.engine import ASKED, ENTRIES, learn, learned, no_knowledge, settled
 
 SOURCES = sorted(Path(crowder.__file__).parent.rglob("*.py"))
 
@@ -53,26 +53,20 @@ def test_knowledge_is_the_closure_of_the_answers(n, data):
                 assert (knowledge.component[a] == knowledge.component[b]) == (closure.same[a] == closure.same[b])
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3])
-def test_learning_in_place_is_learning(share):
-    """Random answers, among them enough to fill all arrays: with room the same result in place, otherwise no change."""
-    rng = np.random.default_rng(1)
-    plain, in_place, done = no_knowledge(200), no_knowledge(200), {True: 0, False: 0}
-    for i, j in rng.integers(200, size=(20_000, 2)).tolist():
-        if not settled(plain.component, plain.table, i, j):
-            same = bool(rng.random() < share)
-            plain = learn(plain, i, j, same)
-            room = learned(tuple(in_place), i, j, same)
-            in_place = in_place if room else learn(in_place, i, j, same)
-            done[room] += 1
-            assert in_place.count[ASKED] == plain.count[ASKED]
-            assert np.array_equal(in_place.component, plain.component)
-    asked = plain.count[ASKED]
-    assert np.array_equal(in_place.asked[:asked], plain.asked[:asked])
-    pairs = [(i, j) for i in range(200) for j in range(i)]
-    known = [[settled(k.component, k.table, i, j) for i, j in pairs] for k in (plain, in_place)]
-    assert known[0] == known[1]
-    assert done[True]
+@pytest.mark.parametrize("d", range(100, 400, 7))
+def test_an_answer_is_learned_in_place_only_if_there_is_room_for_all_that_follows(d):
+    """Two records differ from d others each; when they match, 2d new links and d new keys have to fit. If they do not,
+    nothing is learned, and with larger arrays all is."""
+    knowledge = no_knowledge(2 * d + 2)
+    for other in range(d):
+        knowledge = learn(learn(knowledge, 0, 2 + other, False), 1, 2 + d + other, False)
+    room = learned(tuple(knowledge), 0, 1, True)
+    if not room:
+        assert knowledge.count[ASKED] == 2 * d and knowledge.component[0] != knowledge.component[1]
+        knowledge = learn(knowledge, 0, 1, True)
+    assert knowledge.count[ASKED] == 2 * d + 1 and knowledge.count[ENTRIES] <= len(knowledge.link)
+    assert all(settled(knowledge.component, knowledge.table, v, other) for v in (0, 1) for other in range(2, 2 * d + 2))
+    assert room or d > 170  # 4d of 1,024 links are used before it, and up to 2(d + 1) more are counted upon
 
 
 @pytest.mark.parametrize("clusters", [70, 300])

@@ -5,6 +5,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from instances import SEEDS, asked, by_hand, instances, law
 
 import crowder as cr
@@ -41,6 +43,31 @@ def test_a_question_is_open_until_it_is_answered(ordering):
     with pytest.raises(ValueError, match="no question is open"):
         run.tell(pair, True)
     assert asked(by_hand(run, truth)) == asked(ordering(w, rng=1).run(truth))
+
+
+@pytest.mark.parametrize("make", [
+    cr.EdgeOrdering, cr.NodeOrdering, cr.beyond.EvidenceOrdering,
+    lambda w, rng: cr.beyond.Stopping(cr.EdgeOrdering(w, rng=rng), cr.dist1(0.4), delta=0),
+    lambda w, rng: cr.beyond.Audit(cr.EdgeOrdering(w, rng=rng), recall=0.9, rng=rng),
+])  # fmt: skip
+def test_a_question_that_is_settled_while_it_is_open_is_not_asked_again(make):
+    """Half of the answers come from elsewhere: about the open question, or about other pairs, which may imply it."""
+    data = cr.datasets.synthetic([8, 5, 3, 1], cr.dist1(0.4), rng=3, shuffle=True)
+    ordering, truth, rng, settled = make(data.condensed, rng=3), cr.Truth(data.labels), np.random.default_rng(3), 0
+    while (pair := ordering.ask()) is not None:
+        assert not ordering.settled(*pair)
+        if rng.random() < 0.5:
+            ordering.tell(pair, truth(*pair))
+            continue
+        other = pair if rng.random() < 0.3 else tuple(rng.choice(data.n, 2, replace=False).tolist())
+        ordering.learn(other, truth(*other))
+        if ordering.settled(*pair):
+            settled += 1
+            with pytest.raises(ValueError, match="no question is open"):
+                ordering.tell(pair, truth(*pair))
+        else:
+            assert ordering.ask() == pair
+    assert settled > 1 and ordering.resolution.recall(data.labels)[-1] >= 0.9
 
 
 def test_ties_are_broken_at_random_not_by_index():
@@ -113,3 +140,19 @@ def test_node_ordering_at_its_worst(sizes):
     assert worst <= k * ideal and worst * k <= 2 * n * ideal
     same = (truth.labels[:, None] == truth.labels).astype(float)
     assert cr.node_ordering(same, truth, rng=1).n_queries == ideal
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_the_recall_of_node_ordering_pays_for_each_cluster_it_opens(sizes, seed):
+    """While j clusters are open, at least C(j, 2) of the questions were non-matches. So no recall is above that of
+    the fastest run, which completes the largest cluster, then opens the next, by j questions in vain, and so on."""
+    sizes = sorted(sizes, reverse=True)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    n, truth, rng = len(labels), cr.Truth(labels), np.random.default_rng(seed)
+    gains = [gain for opened, size in enumerate(sizes) for gain in [0] * opened + list(range(1, size))]
+    fastest = np.r_[0.0, np.cumsum(gains) / sum(gains)] if sum(gains) else np.ones(len(gains) + 1)
+    alike = (labels[:, None] == labels).astype(float)
+    assert cr.node_ordering(alike, truth, order=np.arange(n), ties="index").recall(labels) == pytest.approx(fastest)
+    recall = cr.node_ordering(rng.random(n * (n - 1) // 2), truth, rng=rng, order="random").recall(labels)
+    assert len(recall) >= len(fastest) and (recall[: len(fastest)] <= fastest + 1e-12).all()
