@@ -277,7 +277,9 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     return total
 
 
-def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
+def evidence_bound(
+    model: SimilarityModel, sizes: ArrayLike, *, delta: float | None = None, limit: int | None = None
+) -> float:
     r"""A bound for records placed by summed log-likelihood ratio, `EvidenceOrdering` in its form "records".
 
     With :math:`\rho = 1 - H^2`,
@@ -321,12 +323,36 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     1286.9
     >>> evidence_bound(uniform(), [100] * 10)  # nothing to rank by: the worst case, nk - k(k + 1)/2
     9945.0
+    >>> [round(evidence_bound(dist1(0.5), [n // 5] * 5, delta=0.2), 1) for n in (500, 50_000)]
+    [398.2, 398.3]
     """
     sizes, model = cluster_sizes(sizes), validation.model(model)
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
     each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
-    return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
+    matches = float(sizes.sum() - len(sizes))
+    if delta is not None:
+        matches = _asked_matches(model.hellinger2, different, many, delta, limit)
+    elif limit is not None:
+        raise ValueError("limit must come with delta: without it the bound does not depend on what is known of k")
+    return float(matches + (_pairs_of_clusters(many) * each).sum())
+
+
+def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float, limit: int | None) -> float:
+    """The bound on questions about matches if evidence of at least T is accepted: the sum of min(1, e^(T/2) ρ^s)."""
+    clusters = int(many.sum())
+    if not 0 < validation.probability(delta, "delta") <= 1:
+        raise ValueError(f"delta must be greater than 0 and at most 1, not {delta!r}")
+    if limit is not None and validation.whole(limit, "limit", least=1) < clusters:
+        raise ValueError(f"limit must be at least the number of clusters, {clusters}, not {limit}")
+    if h2 == 0 or clusters == 0:  # no evidence is ever enough
+        return float((different - 1) @ many)
+    choices = clusters**2 * (clusters + 1) if limit is None else limit**2
+    with np.errstate(divide="ignore"):  # rounding may take H² to 1 or beyond
+        per_record = np.log(max(1 - h2, 0.0))
+    log_chance = np.log(choices) - np.log(delta * h2) + np.arange(1, different.max(initial=1)) * per_record
+    asked = np.concatenate([[0.0], np.cumsum(np.exp(np.minimum(log_chance, 0.0)))])
+    return float(asked[different - 1] @ many)
 
 
 def _geometric_sum(h2: float, terms: np.ndarray) -> np.ndarray:

@@ -80,6 +80,67 @@ def test_the_sums_of_the_theorem_are_plain():
     assert found["auto"] > 0.5 and found["records"] == 0.0
 
 
+def placed_by_threshold(evidence, labels, threshold):
+    """Questions up to the first wrong placement, and whether there is one, with records placed in their order.
+
+    The evidence of any two is in an n x n array; `threshold` is a function of the number of clusters so far.
+    """
+    clusters, asked = [], 0
+    for v, label in enumerate(labels):
+        sums = [sum(evidence[v][u] for u in members) for members in clusters]
+        falling = sorted(range(len(clusters)), key=lambda c: sums[c], reverse=True)
+        if clusters and sums[falling[0]] >= threshold(len(clusters)):
+            if labels[clusters[falling[0]][0]] != label:
+                return asked, True
+            clusters[falling[0]].append(v)
+            continue
+        for c in falling:
+            asked += 1
+            if labels[clusters[c][0]] == label:
+                clusters[c].append(v)
+                break
+        else:
+            clusters.append([v])
+    return asked, False
+
+
+@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("heights", [([0.5, 1.5], [1.5, 0.5]), ([0.2, 1.8], [1.0, 1.0]), ([0.04, 1.96], [1.96, 0.04])])
+def test_accepting_strong_evidence_is_within_theorem_a_prime(heights, limit):
+    """Errors and questions in 400 runs, blockwise, with singletons; at delta = 1 most goes wrong."""
+    model, rng = cr.SimilarityModel.from_steps([0, 0.5, 1], *heights), np.random.default_rng(3)
+    labels = [0] * 25 + [1, 2, 3]
+    same, ratio = np.equal.outer(labels, labels), np.log(np.divide(*heights))
+    for delta in (0.1, 1.0):
+
+        def threshold(found, delta=delta):
+            return 2 * log((limit**2 if limit else found**2 * (found + 1)) / (delta * model.hellinger2))
+
+        runs = []
+        for _ in range(400):
+            upper = rng.random(same.shape) < np.where(same, heights[0][1], heights[1][1]) / 2
+            evidence = ratio[np.where(np.tri(28, dtype=bool), upper, upper.T).astype(int)].tolist()
+            runs.append(placed_by_threshold(evidence, labels, threshold))
+        asked, wrong = np.array(runs).T
+        bound = cr.evidence_bound(model, [25, 1, 1, 1], delta=delta, limit=limit)
+        assert wrong.mean() <= delta
+        assert asked.mean() - 4 * asked.std() / 20 <= bound
+        k, cost = 4, np.log((limit**2 if limit else 4**2 * 5) / (delta * model.hellinger2))
+        assert bound <= (comb(k, 2) + k + k * cost) / model.hellinger2
+
+
+def test_the_bound_with_an_error_has_no_n():
+    """It is never above that of certainty, rises with the sizes to a limit, and falls with delta."""
+    for model in (cr.dist1(0.5), cr.dist2(0.1)):
+        certain = [cr.evidence_bound(model, [m] * 5) for m in (1, 10, 1000)]
+        allowed = [cr.evidence_bound(model, [m] * 5, delta=0.1) for m in (1, 10, 1000)]
+        assert all(a <= b * (1 + 1e-12) for a, b in zip(allowed, certain, strict=True))
+        assert allowed[2] < 0.2 * certain[2]
+        assert cr.evidence_bound(model, [10_000] * 5, delta=0.1) == pytest.approx(allowed[2], rel=1e-9)
+        assert cr.evidence_bound(model, [1000] * 5, delta=1e-6) > allowed[2]
+    assert cr.evidence_bound(cr.uniform(), [9, 4], delta=0.5) == cr.evidence_bound(cr.uniform(), [9, 4])
+
+
 def for_equal_clusters(model, n, k):
     """Theorem A for k clusters of n/k records, which need not be a whole number."""
     h2 = model.hellinger2
