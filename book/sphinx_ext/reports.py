@@ -57,8 +57,19 @@ class FoundRole(SphinxRole):
         return [nodes.inline(text, text, classes=["pasted-text"])], []
 
 
+def stepper(path: Path, name: str, box: str) -> str:
+    """The settings of a chapter's chart that steps through runs, for another place; empty if it has none."""
+    head = '<script type="application/json" class="stepper-settings" data-figure="{}"'
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            _, found, rest = "".join(output.get("data", {}).get("text/markdown", "")).partition(head.format(name))
+            if found:
+                return f"{head.format(box)} data-play{rest.partition('</script>')[0]}</script>"
+    return ""
+
+
 class Shown(MarkdownDirective):
-    """A figure of a chapter, with another caption."""
+    """A figure of a chapter, with another caption; a chart that steps through runs plays by itself."""
 
     required_arguments = 1
     has_content = True
@@ -75,7 +86,9 @@ class Shown(MarkdownDirective):
         picture = nodes.reference("", "", image, internal=True, refuri=to)
         caption = nodes.container(classes=["shown-caption"])
         self.state.nested_parse(self.content, self.content_offset, caption)
-        return [nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"])]
+        box = nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"], ids=[f"shown-{name}"])
+        script = stepper(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}")
+        return [box, nodes.raw("", script, format="html")] if script else [box]
 
 
 def read(env: Any, name: str) -> Any:

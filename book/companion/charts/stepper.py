@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from book.companion import figures, results
 from book.companion.charts import replay
@@ -48,7 +50,7 @@ def show(
 ) -> None:
     """Display a chart that steps through runs: on the page it takes the place of a still picture of one question.
 
-    The runs, at most four, are of the same records; the first is shown initially. `names` are those of the records, in
+    The runs, at most four, are of the same records, and are shown side by side. `names` are those of the records, in
     their order on the circle. A sentence for each step is what readers have who cannot see the chart; with a matrix
     of similarities it includes that of the pair asked about. The still picture remains where no scripts run, and in
     print. The other arguments are those of `book.companion.figures.show`.
@@ -104,30 +106,39 @@ def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
 
 
 def still(replays: Replays, names: Sequence[str], question: int) -> Figure:
-    """The chart of the first run at a question: the records on a circle with their settled pairs, and the progress."""
-    steps = next(iter(replays.values()))
-    fig, (circle, progress) = plt.subplots(2, 1, figsize=(4.4, 5.4), height_ratios=[3.3, 1])
+    """The chart at a question: for each run the records on a circle with their settled pairs, and their progress."""
+    fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 5))
+    circles, progress = fig.subfigures(2, 1, height_ratios=[3.1, 1.4])
+    axes = circles.subplots(1, len(replays), squeeze=False)[0]
+    for (name, steps), ax in zip(replays.items(), axes, strict=True):
+        _circle(ax, steps, names, min(question, len(steps) - 1))
+        ax.set_title(f"{name}\n{min(question, len(steps) - 1)} questions", fontsize=10)
+    looks = [plt.Line2D([], [], **look) for look in KINDS.values()]
+    circles.legend(handles=looks, loc="lower center", ncols=4, fontsize=8.5, handlelength=2.4, columnspacing=1.2)
+    ax = progress.subplots()
+    for (name, steps), (color, dashes) in zip(replays.items(), RUNS, strict=False):
+        settled, at = [step.asked + step.inferred for step in steps], min(question, len(steps) - 1)
+        ax.step(range(len(steps)), settled, where="post", color=color, ls=dashes, label=name)
+        ax.plot(at, settled[at], "o", ms=7, color=color, mec=INK)
+    ax.set(xlabel="questions asked", ylabel="pairs settled", ylim=(0, settled[-1] * 1.1))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.legend(loc="upper left", fontsize=8.5)
+    return fig
+
+
+def _circle(ax: Axes, steps: Sequence[replay.Step], names: Sequence[str], at: int) -> None:
+    """The records on a circle, with the pairs that are settled after a question."""
     angle = 2 * np.pi * np.arange(len(names)) / len(names)
     x, y = np.sin(angle), np.cos(angle)
-    pair = steps[question].pair
-    if pair is not None:
-        circle.plot(x[list(pair)], y[list(pair)], color=ORANGE, lw=9, alpha=0.55, solid_capstyle="round")
+    if (pair := steps[at].pair) is not None:
+        ax.plot(x[list(pair)], y[list(pair)], color=ORANGE, lw=9, alpha=0.55, solid_capstyle="round")
     table = replay.settled(steps)
-    table = table[table["at"] <= question]
+    table = table[table["at"] <= at]
     for (how, same), look in KINDS.items():
         chosen = table[(table.how == how) & (table.same == same)]
-        circle.plot(x[chosen[["a", "b"]]].T, y[chosen[["a", "b"]]].T, **look | {"label": None})
-        circle.plot([], [], **look)
-    circle.scatter(x, y, s=480, c=tints(steps)[question], edgecolors=INK, linewidths=1.2, zorder=3)
-    for at, text in enumerate(names):
-        circle.text(x[at], y[at], text, ha="center", va="center", zorder=4)
-    circle.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal")
-    circle.axis("off")
-    circle.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2)
-    for (name, run), (color, dashes) in zip(replays.items(), RUNS, strict=False):
-        settled = [step.asked + step.inferred for step in run]
-        progress.step(range(len(run)), settled, where="post", color=color, ls=dashes, label=name)
-    progress.plot(question, steps[question].asked + steps[question].inferred, "o", ms=8, color=ORANGE, mec=INK)
-    progress.set(xlabel="questions asked", ylabel="pairs settled")
-    progress.legend(loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=2)
-    return fig
+        ax.plot(x[chosen[["a", "b"]]].T, y[chosen[["a", "b"]]].T, **look | {"label": None})
+    ax.scatter(x, y, s=360, c=tints(steps)[at], edgecolors=INK, linewidths=1.2, zorder=3)
+    for record, text in enumerate(names):
+        ax.text(x[record], y[record], text, ha="center", va="center", fontsize=9, zorder=4)
+    ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal")
+    ax.axis("off")

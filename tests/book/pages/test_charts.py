@@ -6,6 +6,7 @@ import re
 import pytest
 from barriers import barriers
 
+FRONT = "book/pages/index"
 QUESTIONS = "notebooks/01-questions"
 EXPLORER = "notebooks/17-explorer"
 CHARTS = [(QUESTIONS, "fig-watch-disney"), (QUESTIONS, "fig-watch-dozen"), (EXPLORER, "fig-explorer-cora")]
@@ -22,7 +23,7 @@ def drawn(box, how):
 
 
 def test_scripts_are_only_on_pages_that_have_charts(html):
-    for script, names in (("stepper.js", {QUESTIONS, EXPLORER}), ("explorer.js", {EXPLORER})):
+    for script, names in (("stepper.js", {FRONT, QUESTIONS, EXPLORER}), ("explorer.js", {EXPLORER})):
         found = {path.relative_to(html).with_suffix("").as_posix() for path in html.rglob("*.html")
                  if f"/{script}" in path.read_text(encoding="utf-8")}  # fmt: skip
         assert found == names
@@ -42,14 +43,16 @@ def test_a_chart_takes_the_place_of_its_still_with_labelled_controls(visit, name
     assert box.locator("figcaption").is_visible()
     assert box.locator(".interactive").get_attribute("aria-label").startswith("Controls and chart of Figure ")
     assert box.locator(".interactive-words").get_attribute("aria-live") == "polite"
-    controls = box.locator(".interactive-controls :is(input, select)")
-    assert controls.evaluate_all("all => all.map(e => e.labels[0].firstChild.innerText)") == ["Order", "Question"]
+    assert box.locator("input").evaluate("e => e.labels[0].firstChild.innerText") == "Question"
+    controls = box.locator(".interactive-controls :is(input, button)")
     assert min(controls.evaluate_all("all => all.map(e => e.offsetHeight)")) >= 24  # large enough for a finger
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    svg = picture.locator("svg")
-    assert svg.bounding_box()["width"] <= 390 and "invert(1)" in svg.evaluate("e => getComputedStyle(e).filter")
+    svg = picture.locator(".stepper-runs svg")
+    for drawing in svg.all():
+        assert drawing.bounding_box()["width"] <= 390
+        assert "invert(1)" in drawing.evaluate("e => getComputedStyle(e).filter")
     # Letters of the chart as they come out on the screen.
     letters = svg.locator("text").evaluate_all("all => all.map(t => t.getBoundingClientRect().height)")
     assert min(letters) >= 9
@@ -57,52 +60,72 @@ def test_a_chart_takes_the_place_of_its_still_with_labelled_controls(visit, name
 
 
 @pytest.mark.parametrize("figure", ["fig-watch-disney", "fig-watch-dozen"])
-def test_a_run_is_walked_from_its_beginning_to_its_end_by_keyboard(visit, html, figure):
+def test_all_runs_are_walked_from_their_beginning_to_their_end_by_keyboard(visit, html, figure):
     page, trouble = visit(QUESTIONS)
     box = page.locator(f"figure#{figure}")
     # With the Tab key alone, from the control before it.
-    box.locator("select").focus()
+    box.get_by_role("button", name="Next").focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.name") == "question"
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    run = [row for row in rows(html, figure) if row["ordering"] == "edge ordering"]
-    last, said = max(int(row["at"]) for row in run), set()
-    for at in range(last + 1):
-        for how in ("asked", "inferred"):
-            assert drawn(box, how) == sum(row["how"] == how and int(row["at"]) <= at for row in run)
-        text = box.locator(".interactive-words").inner_text()
-        settled = sum(row["how"] == "inferred" and int(row["at"]) == at for row in run)
-        if at:
-            assert text.startswith(f"Question {at} of {last}:") and f"settles {settled or 'no'} more pair" in text
-        assert text.endswith(f"open {sum(int(row['at']) > at for row in run)}.")
-        said.add(text)
+    runs = {}
+    for row in rows(html, figure):
+        runs.setdefault(row["ordering"], []).append(row)
+    ends = {name: max(int(row["at"]) for row in run) for name, run in runs.items()}
+    for step in range(max(ends.values()) + 1):
+        sentences, counts = box.locator(".interactive-words p").all(), box.locator(".stepper-count").all()
+        for i, (name, run) in enumerate(runs.items()):
+            at = min(step, ends[name])  # a run that has ended stays as it is
+            settled = [row for row in run if int(row["at"]) <= at]
+            for how in ("asked", "inferred"):
+                lines = box.locator(".stepper-runs svg").nth(i).locator(f"g.{how} line")
+                assert lines.count() == sum(row["how"] == how for row in settled)
+            text, new = sentences[i].inner_text(), [row["how"] for row in settled if int(row["at"]) == at]
+            if at:
+                assert text.startswith(f"{name.capitalize()}. Question {at} of {ends[name]}:")
+                assert f"settles {new.count('inferred') or 'no'} more pair" in text
+            assert text.endswith(f"open {len(run) - len(settled)}.")
+            assert (
+                counts[i].inner_text().startswith(f"{at} question{'s' * (at != 1)}, {len(settled)} of {len(run)} pairs")
+            )
         page.keyboard.press("ArrowRight")
-    assert len(said) == last + 1
     page.keyboard.press("Home")
     assert drawn(box, "asked") == 0
     assert trouble == []
 
 
-def test_another_order_is_chosen_and_stepped_by_buttons(visit):
+def test_buttons_step_back_and_on_and_play_until_paused(visit):
     page, trouble = visit(QUESTIONS)
     box = page.locator("figure#fig-watch-disney")
-    words = box.locator(".interactive-words")
-    box.locator("select[name=ordering]").focus()
-    page.keyboard.press("End")
-    assert "of 9" in words.inner_text()
+    question = box.locator("input[name=question]")
     box.get_by_role("button", name="Next").focus()
     for _ in range(3):
         page.keyboard.press("Enter")
-    assert words.inner_text().startswith("Question 3 of 9:")
-    assert box.locator("input[name=question]").input_value() == "3"
-    # All non-matches first: nothing is inferred.
-    assert (drawn(box, "asked"), drawn(box, "inferred")) == (3, 0)
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    assert words.inner_text().startswith("Question 2 of 9:")
-    box.locator("input[name=question]").press("End")  # beyond the end of the other run
-    box.locator("select[name=ordering]").select_option("edge ordering")
-    assert words.inner_text().startswith("Question 4 of 4:")
+    assert question.input_value() == "2"
+    box.get_by_role("button", name="Play").press("Enter")
+    page.wait_for_function("document.querySelector('#fig-watch-disney input').value === '4'")
+    box.get_by_role("button", name="Pause").press("Enter")
+    rests = question.input_value()
+    page.wait_for_timeout(1500)  # more than two questions
+    assert question.input_value() == rests
+    assert trouble == []
+
+
+def test_the_first_page_plays_by_itself_once_and_not_where_less_motion_is_preferred(visit):
+    page, trouble = visit(FRONT)
+    question = page.locator(".front input[name=question]")
+    last = question.get_attribute("max")
+    page.locator(".front .stepper").scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.front input[name=question]').value > 1")
+    assert page.locator(".front").get_by_role("button", name="Pause").is_visible()
+    page.wait_for_function(f"document.querySelector('.front input[name=question]').value === '{last}'", timeout=60_000)
+    page.wait_for_selector(".front button:has-text('Play')")
+    page.emulate_media(reduced_motion="reduce")
+    page.reload()
+    assert question.input_value() == last
+    assert page.locator(".front").get_by_role("button", name="Play").is_visible()
     assert trouble == []
 
 
