@@ -34,7 +34,7 @@ collect_ignore = ["faults"]
 
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
-LONGEST = ("tiny_pages", "build", "charts", "run", "your_data", "killed_builds", "failing_builds", "scale", "journal",
+LONGEST = ("tiny_pages", "build", "charts", "run", "killed_builds", "failing_builds", "scale", "journal",
            "benchmarks", "cora", "laws", "evidence_ordering", "command", "label", "bad_input")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"

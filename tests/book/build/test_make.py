@@ -29,10 +29,10 @@ def test_an_environment_in_a_folder_that_is_not_ascii_works_under_any_locale(tmp
     made = subprocess.run(["make", ".venv/.installed", f"PYTHON={sys.executable}"], cwd=root, env=env,
                           capture_output=True, text=True)  # fmt: skip
     assert made.returncode == 0, made.stderr
-    for command in (["python", "-m", "crowder.practice", "plan"], ["crowder", "plan"]):
+    for command in (["python", "-m", "crowder.practice", "start"], ["crowder", "start"]):
         done = subprocess.run([root / ".venv" / "bin" / command[0], *command[1:]], cwd=tmp_path, env=env,
                               capture_output=True, text=True)  # fmt: skip
-        assert (done.returncode, done.stdout, done.stderr) == (0, "crowder plan\n", "")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "crowder start\n", "")
 
 
 FAKE = """#!/bin/sh
