@@ -115,7 +115,7 @@ def test_start_tells_what_it_keeps_and_what_it_may_lose(here, capsys):
     assert "count as the same; to ask: --identical ask" in out and "At most" in out
     assert main(shlex.split("start some.csv --neighbours 23 --identical ask")) == 0
     out = capsys.readouterr().out
-    assert "275 candidate pairs" in out and "At most 275 questions" in out and "may miss" not in out  # one shares nothing
+    assert "275 candidate pairs" in out and "At most 275 questions" in out and "may miss" not in out
 
 
 def test_two_files_and_scores(here, capsys):
