@@ -31,7 +31,7 @@ from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import LARGEST, AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "call", "identity", "process_name", "read"]
+__all__ = ["Answer", "Journal", "call", "identity", "ordered", "process_name", "read"]
 
 Pair = tuple[int, int]
 
@@ -180,14 +180,14 @@ class Journal:
         a tuple of one of these and the worker."""
         if (number := validation.whole(number, "the number of a vote")) > LARGEST:
             raise ValueError(f"the number of a vote must be at most {LARGEST}, not {number}")
-        found = self.obtain(_pair(i, j), number, lambda: call(self._oracle, i, j, number))
+        found = self.obtain(ordered(i, j), number, lambda: call(self._oracle, i, j, number))
         return found.same if found.worker is None else (found.same, found.worker)
 
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
         said, _ = oracles.answer_and_worker(self, i, j, 0)
         if said is None:
-            votes = self._votes[_pair(i, j)]
+            votes = self._votes[ordered(i, j)]
             said = next((votes[number].same for number in sorted(votes) if votes[number].same is not None), None)
         if said is None:  # asking again is for the user to decide
             raise oracles.unsure((i, j))
@@ -282,7 +282,7 @@ class Journal:
             return
         told = ordering.resolution
         for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
-            key = _pair(*pair)
+            key = ordered(*pair)
             stored = {row.same for row in self._votes.get(key, {}).values()} - {None}
             if stored == {not same} or (key in self._changed and same not in stored):
                 now = f"is {not same}" if stored else "was taken back"
@@ -303,6 +303,12 @@ class Journal:
         """What all answers have cost, also those that were changed or taken back since."""
         with self._lock:
             return self._file.do("SELECT total(cost) FROM log")[0][0]
+
+    @property
+    def dearest(self) -> float | None:
+        """What the dearest answer has cost; None if there is none."""
+        with self._lock:
+            return self._file.do("SELECT max(cost) FROM log")[0][0]
 
     def answers(self) -> pd.DataFrame:
         """The answers on disk, as from `crowder.practice.journal.read`."""
@@ -352,7 +358,7 @@ class Journal:
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
         said, gone = self._rows(pairs, answers, workers), list(validation.kind(gone, Iterable, "gone must be votes"))
-        taken = [(_pair(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
+        taken = [(ordered(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
         new = changed = 0
         with self._lock:
             with suppress(OSError):  # perhaps there is room enough
@@ -408,7 +414,7 @@ class Journal:
         rows: dict[tuple[Pair, str | None, int], bool | None] = {}
         unnamed = Counter[Pair]()
         for row, (ends, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
-            what, pair = f"the answer in row {row}", _pair(*ends)
+            what, pair = f"the answer in row {row}", ordered(*ends)
             same, _ = oracles.checked(said, None, what)
             worker = _worker(None if pd.isna(who) is True else who, what)
             order = unnamed[pair] if worker is None else 0
@@ -441,7 +447,7 @@ class Journal:
                 if _ended(gone):
                     self._file.do("DELETE FROM leases WHERE holder = ?", (gone,))
             self._file.do("DELETE FROM leases WHERE until < ?", (now,))
-            for pair in dict.fromkeys(_pair(*pair) for pair in pairs):
+            for pair in dict.fromkeys(ordered(*pair) for pair in pairs):
                 others = "SELECT total(share) FROM leases WHERE i = ? AND j = ? AND holder != ?"
                 if self._file.do(others, (*pair, holder))[0][0] + share <= most:
                     values = (*pair, holder, share, now + seconds)
@@ -462,7 +468,7 @@ class Journal:
         with self._lock, self._file.transaction():
             self._file.do("DELETE FROM leases WHERE holder = ?", (holder,))
             for pair in pairs:
-                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", _pair(*pair))
+                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", ordered(*pair))
 
     def _about(self) -> dict[str, Any]:
         with self._lock:
@@ -600,7 +606,8 @@ def _digest(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _pair(i: int, j: int) -> Pair:
+def ordered(i: int, j: int) -> Pair:
+    """The pair i < j, checked."""
     low, high = sorted(validation.whole(record, "a record", least=-LARGEST) for record in (i, j))
     if low < 0 or low == high or high > LARGEST:
         raise ValueError(f"a pair must be two different records, numbered from 0, not {(i, j)}")

@@ -272,9 +272,7 @@ def _text(content: bytes, encoding: str) -> str:
         ) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise ValueError(
-            f"line {line}: a cell must not contain NUL; if it is in UTF-16, pass encoding='utf-16-le'"
-        )
+        raise ValueError(f"line {line}: a cell must not contain NUL; if it is in UTF-16, pass encoding='utf-16-le'")
     return text
 
 

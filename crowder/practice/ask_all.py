@@ -1,0 +1,250 @@
+"""Many questions at once to a crowd that is a program, such as a language model; every answer is kept in a journal."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from crowder import validation
+from crowder.practice.journal import Answer, Journal, call, ordered
+
+__all__ = ["Asked", "ChatCrowd", "ask_all"]
+
+Pair = tuple[int, int]
+
+PROMPT = (
+    "You are given two records, a and b, as JSON. Decide whether they describe the same thing in the real world, even "
+    'if they are written differently. Answer with JSON only: {"same": true, false, or null if it cannot be decided, '
+    '"confidence": a number from 0 to 1}.'
+)
+
+
+class Asked(NamedTuple):
+    """The answers about pairs (None: unsure), from the journal or new; the pairs that are still open, and why; and how
+    many answers are new, and what these cost."""
+
+    answers: dict[Pair, bool | None]
+    open: dict[Pair, str]
+    new: int
+    cost: float
+
+
+def ask_all(
+    crowd: Callable[[int, int], Any], pairs: Iterable[Pair], journal: Journal, *, parallel: int = 16, retries: int = 3,
+    pause: float = 1.0, cap: float | None = None, worker: str | None = None,
+) -> Asked:  # fmt: skip
+    """Ask a crowd about many pairs at once, and keep every answer before it is used.
+
+    Parameters
+    ----------
+    crowd : callable
+        Called as ``crowd(i, j)``, from several threads at once. It returns True, False, None (unsure), one of these and
+        a confidence in [0, 1], or an `Answer`, which may have a cost. It must end by itself, so give it a time limit.
+    pairs : iterable of (int, int)
+        The questions. About those that have an answer in the journal, nobody is asked.
+    journal : Journal
+        Where the answers are kept, one by one. It need not have an oracle.
+    parallel : int, keyword only
+        Questions that are out at once.
+    retries, pause : int, float, keyword only
+        How often a question is asked again if the crowd raises an error or returns no answer, and after how many
+        seconds, which are doubled each time.
+    cap : float, keyword only
+        What all answers in the journal may cost. A question is asked only if it fits under the cap, even if all that
+        are out turn out as dear as the dearest so far.
+    worker : str, keyword only
+        The name under which the answers are kept; only its own answers count as given then. By default, the first
+        answer about a pair counts, whoever gave it.
+
+    Returns
+    -------
+    Asked
+        A pair whose answers all failed is still open, as are those after the cap, or after as many failures in a row as
+        questions are out. Ask again later: what was answered is not asked again.
+
+    Raises
+    ------
+    OSError
+        If an answer cannot be written; no more questions are asked then. A process that is killed or interrupted has
+        all answers on disk but those that were out.
+
+    See Also
+    --------
+    crowder.practice.ChatCrowd : a language model as a crowd.
+    crowder.practice.LearnedOrdering : its ``batch`` says what to ask, ``learn`` takes the answers.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     first = ask_all(lambda i, j: Answer((i + j) % 2 == 0, 0.9, cost=0.01), [(0, 1), (0, 2), (1, 2)], journal)
+    ...     again = ask_all(lambda i, j: 1 / 0, [(2, 0)], journal)
+    >>> first.answers, first.new, round(first.cost, 2), again.answers
+    ({(0, 1): False, (0, 2): True, (1, 2): False}, 3, 0.03, {(2, 0): True})
+    """
+    parallel = validation.whole(parallel, "parallel", least=1)
+    retries = validation.whole(retries, "retries")
+    questions = list(dict.fromkeys((int(i), int(j)) for i, j in pairs))
+    keys = [ordered(i, j) for i, j in questions]  # wrong ones are refused before anything is asked
+    left, told, stop = iter(questions), threading.Condition(), threading.Event()
+    answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[BaseException]()
+    spent, dearest, out, new, cost, in_a_row = journal.spent, journal.dearest, 0, 0, 0.0, 0
+
+    def try_hard(pair: Pair) -> Answer:
+        for attempt in range(retries + 1):
+            try:
+                return call(crowd, *pair, 0)
+            except Exception as error:
+                failure = error
+            if attempt == retries or stop.wait(pause * 2**attempt):
+                break
+        raise _FailedError(f"{type(failure).__name__}: {failure}") from failure
+
+    def fits() -> bool:
+        if cap is None:
+            return True
+        if dearest is None:  # nobody knows what an answer costs: one alone
+            return out == 0 and cap > 0
+        return spent + (out + 1) * dearest <= cap * (1 + 1e-9)
+
+    def may_go_on() -> bool:
+        return fits() or not out or stop.is_set()
+
+    def work() -> None:
+        nonlocal spent, dearest, out, new, cost, in_a_row
+        while not stop.is_set():
+            with told:
+                told.wait_for(may_go_on)
+                pair = next(left, None) if not stop.is_set() and in_a_row < parallel else None
+                if pair is None:
+                    return
+                asking = journal.find(ordered(*pair), worker or 0) is None
+                if asking and not fits():
+                    still_open[pair] = "the cap is reached"
+                    continue
+                out += asking
+            try:
+                row = journal.obtain(ordered(*pair), worker or 0, partial(try_hard, pair))
+                with told:
+                    answers[pair], in_a_row = row.same, in_a_row * (not asking)
+                    new, cost, spent = new + asking, cost + row.cost * asking, spent + row.cost * asking
+                    dearest = max(dearest or 0.0, row.cost) if asking else dearest
+            except _FailedError as error:
+                with told:
+                    still_open[pair], in_a_row = str(error), in_a_row + 1
+            except BaseException as error:  # the journal's
+                failures.append(error)
+                stop.set()
+            finally:
+                with told:
+                    out -= asking
+                    told.notify_all()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(parallel, len(keys)))]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:  # if interrupted, the answers that are out are still kept
+        stop.set()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+    reason = f"not asked after {in_a_row} failures in a row"
+    still_open |= {pair: reason for pair in questions if pair not in answers and pair not in still_open}
+    return Asked({pair: answers[pair] for pair in questions if pair in answers}, still_open, new, cost)
+
+
+class _FailedError(Exception):
+    """The crowd gave no answer, however often it was asked."""
+
+
+class ChatCrowd:
+    """A language model behind an address of OpenAI's form, as a crowd: ``crowd(i, j)`` asks it about two records.
+
+    Parameters
+    ----------
+    url : str
+        The address before ``/chat/completions``, such as ``"http://localhost:11434/v1"``.
+    model : str
+        The name of the model there.
+    records : DataFrame
+        The records, which are given to the model as JSON.
+    fields : sequence of str, keyword only
+        Their columns that it is shown; by default, all but id and label.
+    key : str, keyword only
+        The key for the address, if it wants one.
+    price : (float, float), keyword only
+        Of a million tokens in, and of a million tokens out.
+    timeout : float, keyword only
+        Seconds after which an address that says nothing has failed.
+    prompt : str, keyword only
+        What the model is told; it must ask for JSON with ``same`` and ``confidence``.
+
+    Raises
+    ------
+    OSError
+        When asking, if the address cannot be reached, is silent or says that it failed.
+    ValueError
+        When asking, if the reply is not of this form. `ask_all` asks again after either.
+
+    See Also
+    --------
+    crowder.practice.ask_all : asks it about many pairs at once.
+
+    Notes
+    -----
+    The errors of a model are persistent: asked again about a pair, it says much the same, so that a majority of its
+    votes is hardly better. Have people answer what matters, and use what allows for errors (`crowder.beyond.resolve`).
+
+    Examples
+    --------
+    >>> records = pd.DataFrame({"id": ["a", "b"], "name": ["Ann Lee", "Anne Lee"]})
+    >>> crowd = ChatCrowd("http://localhost:11434/v1", "llama3.1", records)  # asked by ask_all(crowd, pairs, journal)
+    >>> crowd.question(0, 1)
+    '{"a": {"name": "Ann Lee"}, "b": {"name": "Anne Lee"}}'
+    """
+
+    def __init__(
+        self, url: str, model: str, records: pd.DataFrame, *, fields: Sequence[str] | None = None,
+        key: str | None = None, price: tuple[float, float] = (0.0, 0.0), timeout: float = 60.0, prompt: str = PROMPT,
+    ) -> None:  # fmt: skip
+        self.url, self.model, self.price, self.timeout, self.prompt = url, model, price, timeout, prompt
+        chosen = [name for name in records if name not in ("id", "label")] if fields is None else list(fields)
+        self._records: list[dict] = records[chosen].to_dict("records")
+        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+
+    def question(self, i: int, j: int) -> str:
+        """What the model is asked about two records."""
+        return json.dumps({"a": self._records[i], "b": self._records[j]}, ensure_ascii=False, default=str)
+
+    def __call__(self, i: int, j: int) -> Answer:
+        told = [("system", self.prompt), ("user", self.question(i, j))]
+        messages = [{"role": role, "content": content} for role, content in told]
+        body = json.dumps({"model": self.model, "messages": messages, "temperature": 0}).encode()
+        request = urllib.request.Request(f"{self.url.rstrip('/')}/chat/completions", body, self._headers)
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout) as response:
+                reply = json.load(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise OSError(f"{self.url} says {error.code}: {error.read(200).decode(errors='replace')}") from None
+        try:
+            text = reply["choices"][0]["message"]["content"]
+            said = json.loads(re.search(r"\{.*\}", text, re.DOTALL)[0])  # type: ignore[index]
+            usage = reply.get("usage") or {}
+            tokens = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+            cost = sum(count * price for count, price in zip(tokens, self.price, strict=True)) / 1e6
+            return Answer(said["same"], said.get("confidence"), cost)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"the model must answer with JSON and same in it, not {str(reply)[:200]}") from error

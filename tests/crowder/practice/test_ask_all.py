@@ -1,0 +1,185 @@
+"""A crowd that is a program: it fails, stalls and babbles, and no answer is lost or paid for twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from chat_server import chat_server
+from nightly import NIGHTLY
+
+import crowder as cr
+from crowder.practice import Answer, ChatCrowd, Journal, ask_all
+from crowder.practice.journal import read
+
+LABELS = np.repeat(np.arange(6), 4)
+PAIRS = [(i, j) for i in range(24) for j in range(i)][:120]
+RECORDS = pd.DataFrame(
+    {"id": [f"r{k}" for k in range(24)], "text": [f"thing {label} no {k}" for k, label in enumerate(LABELS)]}
+)
+TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
+
+
+def truth(a, b):
+    return a.split()[1] == b.split()[1]
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(None, tmp_path / "answers.db") as journal:
+        yield journal
+
+
+def test_forms_of_an_answer_are_kept_with_confidence_and_cost(journal):
+    said = {(0, 1): True, (1, 2): None, (2, 3): (False, 0.7), (3, 4): Answer(True, 0.9, 0.5), (4, 5): (None, 0.1)}
+    asked = ask_all(lambda i, j: said[i, j], said, journal, worker="model")
+    assert asked.answers == {(0, 1): True, (1, 2): None, (2, 3): False, (3, 4): True, (4, 5): None}
+    assert (asked.open, asked.new, asked.cost, journal.spent) == ({}, 5, 0.5, 0.5)
+    table = read(journal.path).sort_values("i")
+    assert table["confidence"].fillna(-1).tolist() == [-1, -1, 0.7, 0.9, 0.1] and set(table["worker"]) == {"model"}
+    # Another worker is asked; the same is not, in either order.
+    assert ask_all(lambda i, j: False, [(1, 0)], journal, worker="other").new == 1
+    assert ask_all(None, [(1, 0), (0, 1)], journal, worker="model")[:3] == ({(1, 0): True, (0, 1): True}, {}, 0)
+
+
+def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
+    together = threading.Barrier(8)
+
+    def crowd(i, j):
+        together.wait(30)  # ends only if eight are out
+        return TRUE[i, j]
+
+    assert ask_all(crowd, PAIRS, journal, parallel=8).answers == TRUE
+    assert journal.asked == len(PAIRS) == journal.n_answers
+
+
+def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal):
+    calls, lock = {}, threading.Lock()
+
+    def crowd(i, j):
+        with lock:
+            times = calls.setdefault((i, j), [])
+            times.append(time.monotonic())
+        if (i + j) % 3 == 0:
+            raise TimeoutError("silent")
+        if len(times) <= 2:
+            return "nonsense"
+        return TRUE[i, j]
+
+    asked = ask_all(crowd, PAIRS[:30], journal, parallel=30, retries=2, pause=0.05)
+    assert asked.answers == {pair: TRUE[pair] for pair in PAIRS[:30] if sum(pair) % 3}
+    assert set(asked.open.values()) == {"TimeoutError: silent"} and {len(times) for times in calls.values()} == {3}
+    for first, second, third in calls.values():
+        assert second - first >= 0.05 and third - second >= 0.1
+    assert ask_all(lambda i, j: TRUE[i, j], PAIRS[:30], journal).new == len(asked.open)  # what was open
+
+
+def test_a_crowd_that_is_down_is_not_asked_for_ever(journal):
+    calls = []
+    asked = ask_all(lambda i, j: calls.append((i, j)) or 1 / 0, PAIRS, journal, parallel=4, retries=1, pause=0.001)
+    assert asked.new == 0 and len(asked.open) == len(PAIRS) and len(calls) <= 2 * (4 + 3)
+    assert set(asked.open.values()) == {
+        "ZeroDivisionError: division by zero",
+        "not asked after 4 failures in a row",
+    } or (any("failures in a row" in reason for reason in asked.open.values()))
+
+
+@pytest.mark.parametrize(("cap", "paid"), [(0.0, 0), (0.105, 10), (0.5, 50), (None, 120)])
+def test_the_cap_holds_for_all_that_is_in_the_journal(cap, paid, journal):
+    crowd = lambda i, j: time.sleep(0.001) or Answer(TRUE[i, j], cost=0.01)  # noqa: E731
+    asked = ask_all(crowd, PAIRS, journal, parallel=7, cap=cap)
+    assert asked.new == paid == len(asked.answers) and asked.cost == pytest.approx(0.01 * paid)
+    assert len(asked.open) == 120 - paid and set(asked.open.values()) <= {"the cap is reached"}
+    again = ask_all(crowd, PAIRS, journal, cap=cap)  # what is known is no question of money
+    assert again.new == 0 and again.answers == asked.answers
+    if cap:
+        assert ask_all(crowd, PAIRS, journal, cap=cap + 0.1).new == 10
+
+
+def test_a_journal_that_fails_ends_it_and_the_answer_is_told(journal):
+    def full(*cells):
+        raise OSError("database or disk is full")
+
+    calls, append, journal._file.append = [], journal._file.append, full
+    crowd = lambda i, j: calls.append((i, j)) or TRUE[i, j]  # noqa: E731
+    with pytest.raises(OSError, match=r"the crowd's answer to \(\d+, \d+\) is .*, but could not be written: .*full"):
+        ask_all(crowd, PAIRS, journal, parallel=3)
+    assert 1 <= len(calls) <= 3
+    journal._file.append = append
+    assert ask_all(crowd, PAIRS, journal, parallel=3).answers == TRUE and len(calls) == len(set(calls)) == 120
+
+
+RUN = """if True:
+    import os, sys, time
+    from crowder.practice import Journal, ask_all
+    asked = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    def crowd(i, j):
+        os.write(asked, b"%d %d\\n" % (i, j))
+        time.sleep(0.02)
+        return i // 4 == j // 4
+    with Journal(None, sys.argv[1]) as journal:
+        done = ask_all(crowd, [(i, j) for i in range(24) for j in range(i)][:120], journal, parallel=6)
+        print(len(done.answers))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
+def test_killed_or_interrupted_it_goes_on_where_it_was(how, tmp_path):
+    path, log = tmp_path / "answers.db", tmp_path / "asked"
+    for _ in range(3 if NIGHTLY else 1):
+        before = len(log.read_text().splitlines()) if log.exists() else 0
+        child = subprocess.Popen(
+            [sys.executable, "-c", RUN, path, log], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        limit = time.monotonic() + 60
+        while (not log.exists() or len(log.read_text().splitlines()) < before + 15) and time.monotonic() < limit:
+            time.sleep(0.002)
+        child.send_signal(getattr(signal, how))
+        assert child.wait(60) != 0
+        out = len(log.read_text().splitlines()) - len(read(path))
+        assert out <= (0 if how == "SIGINT" else 18)  # interrupted, it keeps what was out
+    done = subprocess.run([sys.executable, "-c", RUN, path, log], capture_output=True, text=True, check=True)
+    assert done.stdout == "120\n"
+    asked = [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
+    assert set(asked) == set(PAIRS) and len(asked) - len(PAIRS) <= (0 if how == "SIGINT" else 18)
+    assert all(asked.count(pair) <= 2 + (how == "SIGKILL") for pair in asked)
+
+
+def test_a_model_that_errs_stalls_babbles_and_fails_ends_as_one_that_only_errs(tmp_path):
+    """Answers and answers paid for, beside a perfect crowd: what fails costs time, and only errors cost matches."""
+    found = {}
+    for name, how in {
+        "perfect": {},
+        "bad": {"wrong": 0.08, "failing": 0.05, "babbling": 0.05, "stalling": 0.02, "stall": 1.0},
+    }.items():
+        with chat_server(truth, **how) as (url, answered), Journal(None, tmp_path / f"{name}.db") as journal:
+            crowd = ChatCrowd(url, "a-model", RECORDS, price=(1.0, 5.0), timeout=0.3)
+            asked = ask_all(crowd, PAIRS, journal, pause=0.01, retries=6)
+            assert asked.open == {} and asked.new == len(PAIRS)
+            assert asked.cost == pytest.approx(len(PAIRS) * (200 + 5 * 20) / 1e6)
+            stalled = sum(answered.values()) - len(PAIRS)  # answers that came too late
+            assert stalled == 0 if name == "perfect" else stalled <= 15
+        wrong = [pair for pair, same in asked.answers.items() if same != TRUE[pair]]
+        sure = read(tmp_path / f"{name}.db").set_index(["i", "j"])["confidence"]
+        assert all(sure[min(pair), max(pair)] == (0.6 if pair in wrong else 0.9) for pair in PAIRS)
+        votes = [(i, j, same, "model") for (i, j), same in asked.answers.items()]
+        found[name] = len(wrong), cr.beyond.resolve(votes, rng=1).clusters
+    assert found["perfect"][0] == 0 and 3 <= found["bad"][0] <= 18  # 8 % of 120
+    for _, clusters in found.values():
+        assert len(clusters) <= 24
+
+
+def test_a_reply_that_is_no_answer_is_an_error(tmp_path):
+    with chat_server(truth, babbling=1.0) as (url, _):
+        with pytest.raises(
+            ValueError, match=r"the model must answer with JSON and same in it, not .*As a language model"
+        ):
+            ChatCrowd(url, "a-model", RECORDS)(0, 1)
+    with pytest.raises(OSError, match="refused"):  # nobody is there any more
+        ChatCrowd(url, "a-model", RECORDS)(0, 1)
