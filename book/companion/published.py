@@ -115,7 +115,9 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan,
 def _in_words(rule: Any) -> str:
     if isinstance(rule, Mapping):
         ((kind, number),) = rule.items()
-        return f"within {number:g} {'%' if kind == 'percent' else kind}"
+        if kind == "deviations":  # the limit in deviations depends on the number of runs, and chapters state it
+            return f"no further off than all but one run in {1 / (2 * stats.norm.sf(number)):,.0f}"
+        return f"within {number:g} %"
     return rule if rule == "equal" else f"{rule} the printed number"
 
 
