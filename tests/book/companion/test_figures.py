@@ -63,14 +63,6 @@ def test_a_figure_is_saved_with_its_data(results, displayed):
     assert facts["alt"] == "A line rises." and not plt.get_fignums()
 
 
-def test_outside_a_build_nothing_is_written_and_a_cell_may_run_again(tmp_path, monkeypatch, displayed):
-    monkeypatch.delenv("CROWDER_RESULTS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    show()
-    show()
-    assert len(displayed) == 2 and not list(tmp_path.iterdir())
-
-
 def test_a_name_belongs_to_one_figure(results, displayed):
     show()
     with pytest.raises(ValueError, match="fig-line was shown twice"):
@@ -123,14 +115,6 @@ def test_the_lean_svg_has_every_element_at_its_place():
     assert len(figures._lean(full)) < 0.9 * len(full)
 
 
-def test_match_and_nonmatch_differ_by_more_than_colour():
-    match, nonmatch = figures.MATCH, figures.NONMATCH
-    assert match.color == figures.GREEN and nonmatch.color == figures.RED
-    assert match.line["linestyle"] != nonmatch.line["linestyle"]
-    assert match.points["marker"] != nonmatch.points["marker"]
-    assert match.fill["hatch"] != nonmatch.fill["hatch"]
-
-
 def test_a_table_is_saved_in_full_and_printed_short(results, displayed):
     frame = pd.DataFrame({"who": ["a|b", "c"], "n": [1879, 2], "p": [1 / 3, np.nan]})
     figures.table(frame, "tab-who", caption="Who.", formats={"p": lambda p: f"{p:.1%}"})
@@ -164,18 +148,6 @@ def test_a_figure_can_be_read_on_a_phone(results, displayed):
     assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) <= 72 * (figures.WIDEST + 0.15)
     sizes = {100 * float(size) for size in re.findall(r"scale\((0\.\d+) -", svg)}
     assert min(sizes) == figures.LEAST_TEXT and max(sizes) == pytest.approx(14)
-
-
-def test_figures_are_set_in_the_font_of_the_pages():
-    from matplotlib import font_manager
-
-    figures.use_style()
-    figures.use_style()  # again, as in each chapter
-    found = font_manager.findfont("Companion Sans", fallback_to_default=False)
-    assert found == str(figures._FONTS[0])
-    assert font_manager.findfont("Companion Sans:bold", fallback_to_default=False) == str(figures._FONTS[1])
-    ours = [font.fname for font in font_manager.fontManager.ttflist if font.name == "Companion Sans"]
-    assert sorted(ours) == sorted(map(str, figures._FONTS))
 
 
 @pytest.mark.parametrize(

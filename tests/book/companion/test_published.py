@@ -46,14 +46,6 @@ def test_the_listed_sizes_hold_the_announced_records_in_the_announced_clusters()
     assert (len(first), sum(first)) == (announced["clusters"], announced["records"])
 
 
-def test_a_column_of_the_printed_table_is_spelled_as_the_package_spells_it():
-    """Dist-1 is cr.dist1: the hyphen and the capital are the paper's."""
-    group = published.read()["table-1"]
-    coded = group.frame(as_code="model")
-    assert coded["model"].tolist() == ["dist1"] * 6 + ["dist2"] * 3
-    assert coded.drop(columns="model").equals(group.frame().drop(columns="model"))
-
-
 def test_every_group_belongs_to_a_chapter_and_has_a_place():
     for name, group in published.read().items():
         assert (ROOT / "notebooks" / f"{group.chapter}.ipynb").exists(), name
@@ -101,22 +93,6 @@ def test_deviations_are_as_rare_as_those_of_a_normal_number():
             for row in draws
         ])  # fmt: skip
         assert abs(refused - 0.0455) < 4 * np.sqrt(0.0455 * 0.9545 / len(draws))
-
-
-def test_without_spread_only_the_mean_agrees():
-    rule = {"deviations": 4}
-    assert published.agrees(rule, 1277, 1277.0, sd=0.0, runs=9)
-    assert published.agrees(rule, 1277, 1277.002, sd=0.0, runs=9)  # the expected number, of which no run was off
-    assert not published.agrees(rule, 1277, 1277.5, sd=0.0, runs=9)
-    assert not published.agrees(rule, 1277, 1278.0, sd=0.0, runs=9)
-    # Without a standard deviation, or runs to have one of, nothing agrees.
-    assert not published.agrees(rule, 1, 1, runs=9) and not published.agrees(rule, 1, 1, sd=np.inf, runs=9)
-    assert not published.agrees(rule, 1, 1, sd=1.0, runs=1)
-
-
-def test_each_printed_number_needs_one_of_ours():
-    with pytest.raises(KeyError):
-        published.compare("figure-1", {"good order": 4})
 
 
 # --- the build ----------------------------------------------------------------------------------------------------

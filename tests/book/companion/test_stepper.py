@@ -59,20 +59,6 @@ def test_the_page_gets_pairs_tints_progress_and_a_sentence_for_each_step(runs, r
                 assert inside == {stepper.SINGLE} if len(part) == 1 else len(inside) == 1 and not inside & outside
 
 
-def test_the_largest_part_keeps_its_colour():
-    # 0-1-2 grow first, 3-4 apart; then they merge.
-    run = cr.Resolution([[0, 1], [3, 4], [1, 2], [2, 3]], [True] * 4, [0] * 5)
-    first, second = stepper.TINTS[:2]
-    assert stepper.tints(replay.steps(run))[2:] == [
-        [first, first, stepper.SINGLE, second, second], [first] * 3 + [second] * 2, [first] * 5,
-    ]  # fmt: skip
-
-
-def test_the_kinds_of_lines_differ_by_more_than_colour():
-    assert len({(look["lw"], look["ls"]) for look in stepper.KINDS.values()}) == 4
-    assert len({dashes for _, dashes in stepper.RUNS}) == len(stepper.RUNS)
-
-
 # --- on the page ----------------------------------------------------------------------------------------------------
 
 

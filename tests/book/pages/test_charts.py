@@ -241,26 +241,6 @@ def test_clusters_are_typed_and_a_mistake_loses_nothing(explorer):
     assert trouble == []
 
 
-def test_presets_and_the_address(explorer):
-    page, box, trouble = explorer()
-    texts = [said(page)]
-    for name in ("Dist-2", "uniform", "cora", "Dist-1"):
-        box.get_by_role("button", name=name, exact=True).click()
-        texts.append(said(page))
-        assert texts[-1].startswith(name)
-        assert box.locator("button[aria-pressed=true]").inner_text() == name
-    assert texts[0] == texts[-1] and len(set(texts)) == 4
-    box.locator("input[type=range]").focus()
-    page.keyboard.press("ArrowRight")
-    assert "ε = 0.28" in said(page)
-    assert "model=dist1&epsilon=0.28&clusters=20*12" in page.url
-    page.evaluate("location.hash = 'model=dist2&epsilon=0.4&clusters=3*2,1'")
-    assert said(page).startswith("Dist-2 with ε = 0.4, 7 records in 3 clusters")
-    page.evaluate("location.hash = 'model=nonsense&clusters=3*2,1'")
-    assert said(page).startswith("Dist-2 with ε = 0.4, 7 records in 3 clusters")
-    assert trouble == []
-
-
 def test_a_thumb_drags_a_bar_and_the_page_still_scrolls(browser, html):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()

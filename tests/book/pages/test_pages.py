@@ -224,20 +224,6 @@ def test_the_numbers_of_one_setting_are_the_same_in_all_tables(html):
     assert wide == {} and compared >= 9
 
 
-def test_a_number_that_differs_between_tables_is_found():
-    one = ["model,ε,ordering,exact,simulated", "Dist-1,1/4,edge,6828.2,6830", "Dist-1,1/4,node,6253.6,6251"]
-    # Another order and another writing of the setting, and a simulation of its own.
-    same = ["ordering,mean,epsilon,model,exact", "node,6240,0.25,dist1,6253.6000001", "edge,6833,0.25,dist1,6828.2"]
-    assert differing({"a": one, "b": same}) == ({}, 2)
-    other = [line.replace("6828.2", "6828.3") for line in same]
-    key = ("exact", ("model", "dist1"), ("ordering", "edge"), ("ε", "0.25"))
-    assert differing({"a": one, "b": other})[0] == {key: {"a": 6828.2, "b": 6828.3}}
-    # Of another setting, or of one that is not said in full, nothing follows.
-    for old, new in (("0.25", "0.2"), ("dist1", "dist2"), ("exact", "exactly"), ("ordering", "way"), ("mean", "n")):
-        assert differing({"a": one, "b": [line.replace(old, new) for line in other]})[0] == {}
-    assert differing({"a": one, "b": [*one, "Dist-1,1/4,edge,7000.0,7000"]})[0] == {}
-
-
 # --- how long it takes to read ------------------------------------------------------------------------------------
 
 MINUTES, TOGETHER, SHOWN = 12, 160, 8
@@ -270,16 +256,6 @@ def test_no_chapter_is_long_and_all_are_read_in_an_afternoon(html):
     assert {name: shown for name, (_, shown) in found.items() if shown > SHOWN} == {}
 
 
-def test_what_is_folded_or_code_is_not_counted():
-    words = "One two three. " * 10
-    folded = f"<details class='proof'><summary>Proof</summary><p>{words}</p></details>"
-    code = f"<div class='cell tag_hide-input'><div class='cell_input'><pre>{words}</pre></div></div>"
-    output = "<div class='cell_output'>c <div class='math'>x</div></div>"
-    printed = f"<div class='cell'><div class='cell_input'>a</div>{output}</div>"
-    page = f"<article><p>{words}</p>{folded}{code}{printed}<div class='math'>x</div><figure></figure></article>"
-    assert reading(page) == (31 / 200 + 0.5, 1)
-
-
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
 #: A figure's text, drawn as outlines: letters are drawn at 100 points and scaled down.
@@ -307,11 +283,6 @@ def smallest_text(svg):
     """The size of the smallest text of a figure, in pixels, at its natural size; and its natural width."""
     sizes = [100 * float(size) for size in _SIZE.findall(svg)]
     return min(sizes, default=99) * 4 / 3, float(re.search(r'<svg [^>]*?\bwidth="([\d.]+)pt"', svg)[1]) * 4 / 3
-
-
-def test_the_smallest_text_of_a_figure_is_found():
-    svg = '<svg width="75pt"><g transform="translate(1 2) scale(0.12 -0.12)"/><g transform="scale(0.09 -0.09)"/></svg>'
-    assert smallest_text(svg) == (pytest.approx(12), 100)
 
 
 @pytest.mark.parametrize("name", [*PAGES, "book/pages/api/crowder.edge_ordering", "book/pages/api/crowder.Resolution"])
