@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -105,25 +105,6 @@ def test_exactly_the_open_pairs_are_asked(name, dense):
     assert asked > 100
 
 
-@pytest.mark.parametrize("tables", [(0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 2, 3)])
-@pytest.mark.parametrize("known", [{}, {(0, 3): True}, {(1, 2): False}])
-@pytest.mark.parametrize("name", ["edge", "node"])
-def test_exactly_the_open_pairs_are_asked_whatever_the_candidates(name, known, tables):
-    """Of four records, every set of candidate pairs, and every clustering that tables and known answers allow."""
-    every, rng = list(combinations(range(4), 2)), np.random.default_rng(1)
-    unlike = {pair: False for pair in every if tables[pair[0]] == tables[pair[1]]}
-    allowed = [p for p in partitions(4) if all((p[i] == p[j]) == s for (i, j), s in (known | unlike).items())]
-    for kept, truth in product(product([False, True], repeat=6), allowed):
-        pairs, possible = np.array(every)[list(kept)], allowed
-        listed = sparse.coo_array((rng.permutation(6)[list(kept)] / 10 + 0.1, pairs.T), shape=(4, 4))
-        ordering = ORDERINGS[name](constrained(candidates(listed), (list(known), list(known.values())), tables))
-        while (pair := ordering.ask()) is not None:
-            assert both(possible, pair)
-            ordering.tell(pair, same := bool(truth[pair[0]] == truth[pair[1]]))
-            possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
-        assert not any(both(possible, pair) for pair in pairs)
-
-
 def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component():
     # Records 0 and 2 are of one table, and no candidate pair; the matches 0-1 and 2-3 imply the answer about 1 and 3.
     similarity = sparse.coo_array(([0.9, 0.8, 0.7], ([0, 2, 1], [1, 3, 3])), shape=(4, 4))
@@ -168,18 +149,6 @@ def test_edge_ordering_is_the_naive_one():
                 possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
         run = cr.EdgeOrdering(similarity, ties="index").run(cr.Truth(truth))
         assert [tuple(pair) for pair in run.queries.tolist()] == expected
-
-
-def test_one_to_one_saves_questions():
-    # 30 records in each of two tables, paired: after 30 matches everything is settled, since each record has its one.
-    n = 30
-    i, j = np.indices((n, n)).reshape(2, -1)
-    w = np.where(i == j, 0.9, 0.1)
-    similarity = candidates(sparse.coo_array((w, (i, j + n)), shape=(2 * n, 2 * n)))
-    tables, labels = np.repeat([0, 1], n), np.tile(np.arange(n), 2)
-    run = cr.EdgeOrdering(constrained(similarity, tables=tables), rng=1).run(cr.Truth(labels))
-    assert run.n_queries == n and run.recall(labels)[-1] == 1
-    assert cr.EdgeOrdering(similarity, rng=1).run(cr.Truth(labels)).n_queries == n + n * (n - 1) // 2
 
 
 def test_known_matches_count_from_the_start():

@@ -86,18 +86,6 @@ def test_shipped_values_are_the_computed_ones(name, cora_frame):
     assert computed.records is cora_frame
 
 
-@pytest.mark.parametrize("name", ROUNDED)
-def test_rounding_hardly_moves_a_count(name, cora_frame):
-    """Values that differ in the fifth decimal tie once rounded. Measured: no mean of ten runs moves by 7e-5."""
-    truth = Truth(datasets.cora().labels)
-    both = datasets.cora(name), datasets.cora(name, records=cora_frame)
-    for heuristic in (edge_ordering, node_ordering):
-        rounded, exact = (
-            np.mean([heuristic(found.similarity, truth, rng=seed).n_queries for seed in range(5)]) for found in both
-        )
-        assert abs(rounded / exact - 1) < 2e-4
-
-
 def test_the_command_makes_the_same_files_again(cora_path, tmp_path):
     done = subprocess.run([sys.executable, "-m", "crowder.cora", str(cora_path), str(tmp_path)], check=False)
     assert done.returncode == 0

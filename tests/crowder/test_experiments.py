@@ -56,16 +56,6 @@ def test_one_repetition_has_a_mean_and_no_interval():
     assert mean == 5.0 and np.isnan(low) and np.isnan(high)
 
 
-def test_intervals_cover_as_often_as_they_say():
-    """4,000 intervals of 8 normal draws at 90 %: the share that covers is within 4 standard errors of 0.9."""
-    rng = np.random.default_rng(8)
-    covered = 0
-    for _ in range(4000):
-        _, low, high = mean_interval(rng.normal(3, 2, 8), confidence=0.9)
-        covered += low <= 3 <= high
-    assert abs(covered / 4000 - 0.9) < 4 * np.sqrt(0.09 / 4000)
-
-
 def test_counts_are_those_of_the_two_orderings():
     """The documented order of draws: similarities first, then node ordering's ties, then edge ordering's."""
     sizes, model = [6, 4, 2], cr.dist2(0.1)

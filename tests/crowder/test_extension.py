@@ -91,12 +91,3 @@ def test_a_question_that_is_settled_or_no_pair_is_refused():
     ordering.question = (0, 3)
     with pytest.raises(ValueError, match="must be two"):
         ordering.ask()
-
-
-def test_answers_from_elsewhere_are_learned_once():
-    ordering = cr.EdgeOrdering([0.9, 0.5, 0.1], rng=7)
-    ordering.learn((2, 0), True)
-    ordering.learn((0, 2), True)  # implied already
-    assert ordering.settled(0, 2) and ordering.n_queries == 1 and ordering.ask() == (0, 1)
-    with pytest.raises(ValueError, match="must be two"):
-        ordering.learn((0, 0), True)

@@ -1,20 +1,18 @@
 """The similarity models: closed forms against quadrature, samples against the cdf, symbols against numbers."""
 
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate
 from shared import step_models
 
 import crowder as cr
 from crowder.models import StepDensity, rounded, steps
-
-EPSILONS = [0.001, 0.05, 0.2, 0.37, 0.49]
 
 
 def integral(function, *densities):
@@ -58,47 +56,6 @@ def test_of_several_quantiles_the_largest_is_taken():
     quantiles = gap._quantiles(np.array([0.0, np.nextafter(0.5, 0), 0.5]))
     assert quantiles.tolist() == [0, pytest.approx(0.25), 0.75]
     assert StepDensity((0, 0.5, 1), (0, 2))._quantiles(np.array([0.0])) == 0.5  # nothing lies below 1/2
-
-
-@pytest.mark.parametrize("name", ["dist1", "dist2"])
-def test_samples_follow_the_cdf(name):
-    """Kolmogorov and Smirnov, 20,000 draws, seeded; the level allows one false alarm in ten thousand."""
-    model = getattr(cr, name)(0.2)
-    for density in (model.green, model.red):
-        assert stats.kstest(density.sample(20_000, rng=3), density.cdf).pvalue > 1e-4
-    assert model.green.sample((2, 3), rng=3).shape == (2, 3)
-    assert np.array_equal(model.green.sample(5, rng=3), model.green.sample(5, rng=np.random.default_rng(3)))
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_distances_of_the_two_models_in_closed_form(epsilon):
-    """|f_g - f_r| is 2ε everywhere for Dist-1; 1/(1-ε) on two intervals of length ε for Dist-2."""
-    one, two = cr.dist1(epsilon), cr.dist2(epsilon)
-
-    def from_flat(density):
-        return cr.SimilarityModel(density, cr.uniform().green)
-
-    both = np.sqrt(1 + epsilon) + np.sqrt(1 - epsilon)
-    found = [one.hellinger2, two.hellinger2, one.total_variation, two.total_variation,
-             from_flat(one.green).hellinger2, from_flat(two.red).hellinger2,
-             from_flat(one.green).total_variation, from_flat(two.green).total_variation]  # fmt: skip
-    h2, share = 1 - np.sqrt(1 - epsilon**2), epsilon / (1 - epsilon)
-    expected = [h2, share, epsilon, share, 1 - both / 2, 1 - np.sqrt(1 - epsilon), epsilon / 2, epsilon]
-    assert found == pytest.approx(expected, rel=1e-9)
-    # H² <= TV <= H sqrt(2 - H²): Dist-2 attains the first, Dist-1 the second.
-    assert one.total_variation == pytest.approx(np.sqrt(h2 * (2 - h2)), rel=1e-9)
-    # The means in the paper's source: 1/2 ± ε/4 and 1/2 ± ε/2.
-    assert (one.green.mean, two.red.mean) == pytest.approx((0.5 + epsilon / 4, 0.5 - epsilon / 2))
-
-
-@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist2(0.2)], ids=["dist1", "dist2"])
-def test_one_minus_h2_multiplies_over_independent_similarities(model):
-    """Against the definition, over every pattern of steps that m similarities can fall in."""
-    mass = [np.array(d.heights, float) * np.diff(d.edges) for d in (model.green, model.red)]
-    for m in (1, 2, 5):
-        green, red = (np.array([np.prod(pattern) for pattern in product(law, repeat=m)]) for law in mass)
-        h2 = ((np.sqrt(green) - np.sqrt(red)) ** 2).sum() / 2
-        assert 1 - (1 - model.hellinger2) ** m == pytest.approx(h2, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["uniform", "dist1", "dist2"])

@@ -42,15 +42,6 @@ def test_recall_and_precision_count_pairs_inside_components(run):
     assert got.recall(labels) == pytest.approx(recall) and got.precision(labels) == pytest.approx(precision)
 
 
-def test_precision_by_hand():
-    # {0, 1, 2} and {3, 4}: two right pairs at once, then a wrong match joins 2 x 2 = 4 pairs, none of them right.
-    run = cr.Resolution([[0, 1], [3, 4], [0, 2], [1, 4]], [True, True, False, True], [0, 0, 1, 0, 0])
-    assert run.precision([0, 0, 0, 1, 1]).tolist() == [1.0, 1.0, 1.0, 1.0, 2 / 6]
-    assert run.recall([0, 0, 0, 1, 1]).tolist() == [0.0, 0.25, 0.5, 0.5, 0.5]
-    assert run.precision(list("abcde")).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]  # no pair matches: all joined are wrong
-    assert cr.Resolution([], [], [0]).precision([7]).tolist() == [1.0]  # nothing joined, nothing wrong
-
-
 @given(st.lists(st.integers(1, 6), min_size=0, max_size=5), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_no_run_gains_recall_faster_than_the_ideal(sizes, seed):

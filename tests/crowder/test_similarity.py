@@ -213,13 +213,6 @@ def test_field_mean_is_over_the_fields_that_both_fill(cells):
     np.testing.assert_allclose(values, expected, rtol=0, atol=2e-12)
 
 
-def test_some_records_of_cora(cora_frame):
-    some = cora_frame.sample(40, random_state=1)
-    texts = [" ".join(row) for row in some.drop(columns=["id", "label"]).itertuples(index=False)]
-    for name in set(sim.SIMILARITIES) - {"field-mean"}:  # which has a reference of its own
-        np.testing.assert_allclose(sim.compute(some, name), reference(name, texts), rtol=0, atol=2e-12)
-
-
 @pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
 @pytest.mark.parametrize("levels", [1, 3, 10, 100, 1000])
 def test_multiples_stay_where_they_are(rule, levels):

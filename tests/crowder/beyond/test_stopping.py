@@ -246,15 +246,6 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
 
 
-def test_under_dist2_nothing_is_missed_and_certain_pairs_are_free():
-    """An unsure pair has the odds o, here even, and is asked; only proven non-matches are left out."""
-    data = cr.datasets.synthetic([30, 20, 10, 5], MODELS["dist2"], rng=7, shuffle=True)
-    for way, make in WAYS.items():
-        plain = make(data.similarity, MODELS["dist2"]).run(cr.Truth(data.labels))
-        run = stop(way, data.similarity, "dist2", 0.4, 1).run(cr.Truth(data.labels))
-        assert run.recall(data.labels)[-1] == 1 and run.n_queries < plain.n_queries and run.bound == 0.0
-
-
 def test_a_run_question_by_question_with_answers_from_elsewhere_and_from_a_journal(tmp_path):
     data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
     crowd, w = cr.Truth(data.labels), data.similarity

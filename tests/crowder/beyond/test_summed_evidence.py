@@ -209,23 +209,6 @@ def test_log_ratios_by_hand():
     assert 2**36 * 2**24 < -SETTLED < 2**63
 
 
-def test_the_expected_number_of_vain_questions_by_hand():
-    """Two clusters of two records and two loose records; the one whose place is surer comes first.
-
-    Record 4 is as likely in either cluster: chances √2 : √2 : ALPHA, so 1.414/7.828 expected in vain. Record 5 has
-    evidence ln 8 for the second: 8√2 : √2 : ALPHA, in vain 1.414/17.73. It is placed first, and tries that cluster.
-    """
-    evidence = np.zeros((6, 6), np.int64)
-    for i in (2, 3):
-        evidence[i, 5] = evidence[5, i] = round(math.log(8) / 2 * UNIT)
-    summed = sum_evidence(evidence.copy())
-    for i, j, same in [(0, 1, True), (2, 3, True), (0, 2, False)]:
-        absorb(summed, i, j, same)
-    assert divmod(int(question(summed, 2.1, False)), 2**32) == (5, 2)  # ln 8 = 2.08 nats are not enough for the pair
-    assert divmod(int(question(summed, 2.0, False)), 2**32) == (2, 5)  # here they are, and pairs go by their first name
-    assert divmod(int(question(sum_evidence(evidence.copy()), np.inf, True)), 2**32) == (1, 0)  # by arrival
-
-
 def test_without_compilation_the_same_questions():
     program = """
 import json, warnings
@@ -304,11 +287,6 @@ def test_steps_hold_every_pair(n, levels, data):
     cell = [int((np.union1d(even, np.quantile(values, even)) <= value).sum()) for value in values]
     assert upper.tolist() == np.unique(cell, return_inverse=True)[1].tolist()
     assert np.array_equal(steps, steps.T)
-
-
-def test_steps_without_pairs():
-    edges, steps, mass = into_steps(np.zeros((1, 1)), np.zeros(0))
-    assert edges.tolist() == [] and steps.tolist() == [[0]] and mass.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.25, 0.75])

@@ -1,36 +1,14 @@
-"""Counts for large clusters: the limits against series, forty digits, and exact counts."""
+"""Counts for large clusters: the limits against forty digits, and exact counts."""
 
 import math
 
-import numpy as np
 import pytest
 from mpmath import mp
-from scipy import integrate
 
 import crowder as cr
 from crowder.counting.expected import expected_across
 from crowder.counting.limits import edge_limit, giant_share, matches_above, node_limit
 from crowder.models import StepDensity
-
-
-def series(ratio, start):
-    """The same integral in c, with the component sizes of a Poisson branching process summed term by term (Borel)."""
-
-    def at(c):
-        theta = giant_share(c)
-        a = np.arange(1, 4000)
-        log_borel = a * math.log(c) - math.log(c) - c * a + (a - 1) * np.log(a) - np.cumsum(np.log(a))
-        return (1 - theta) ** 2 + 2 * theta * np.exp(log_borel - ratio * (c - start) * theta * a).sum()
-
-    low = max(start, 1.02)
-    head = integrate.quad(at, start, low, limit=200)[0] if start < 1 else 0.0
-    return ratio * (head + integrate.quad(at, low, 40, limit=200)[0])
-
-
-@pytest.mark.parametrize(("ratio", "start"), [(1, 0), (1 / 3, 0), (0.8, 0), (1, 0.5), (1, 2.5), (0.4, 1.5)])
-def test_the_limit_is_the_series(ratio, start):
-    # Close to c = 1 the series needs more terms than are summed: hence no more than four digits.
-    assert edge_limit(ratio, start) == pytest.approx(series(ratio, start), abs=2e-4)
 
 
 def precisely(ratio, start):

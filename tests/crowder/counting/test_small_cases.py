@@ -5,7 +5,6 @@ from itertools import combinations, permutations
 from math import factorial
 
 import naive
-import numpy as np
 import pytest
 
 import crowder as cr
@@ -34,16 +33,6 @@ def test_disney():
     assert sum(counts.values()) == factorial(10)
     assert (min(counts), max(counts)) == (cr.ideal_queries([3, 2]), 9) == (4, 9)
     assert len(questions_of_order([(0, 1), (1, 2), (3, 4), (0, 4)], "aaabb")) == 4
-
-
-def test_edge_ordering_on_noise_has_the_mean_over_all_orders():
-    """Uniform similarities put the pairs in uniformly random order (4 standard errors, 4,000 runs)."""
-    values, orders = map(np.array, zip(*orders_by_questions("aaabb").items(), strict=True))
-    mean = values @ orders / orders.sum()
-    variance = (values - mean) ** 2 @ orders / orders.sum()
-    truth, rng = cr.Truth(list("aaabb")), np.random.default_rng(2)
-    got = np.mean([cr.edge_ordering(rng.random(10), truth, rng=rng).n_queries for _ in range(4000)])
-    assert abs(got - mean) < 4 * (variance / 4000) ** 0.5
 
 
 def test_partitions_are_all_labellings_up_to_names():
