@@ -84,23 +84,6 @@ def test_and_more_of_them(tmp_path):
     named(of(tmp_path, {slug: code for slug, (code, _) in NIGHT.items()}), NIGHT)
 
 
-BROKEN = {
-    "ipykernel": ["01-one: its kernel did not start", "ImportError: broken ipykernel"],
-    "papermill": ["01-one: its process ended with code 1", "ImportError: broken papermill"],
-    "sphinx": ["the book did not render", "ImportError: broken sphinx"],
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("package", BROKEN)
-def test_a_package_that_is_broken_is_named(tmp_path, package):
-    site = tmp_path / "site" / package
-    site.mkdir(parents=True)
-    (site / "__init__.py").write_text(f"raise ImportError('broken {package}')")
-    message = of(tmp_path / "book", {"01-one": "size"}).refused(PYTHONPATH=str(site.parent))
-    assert all(words in message for words in BROKEN[package]), message
-
-
 FAILS_ONCE = """
 import os, sys
 if "ipykernel_launcher" in sys.orig_argv and not os.path.exists({mark!r}):

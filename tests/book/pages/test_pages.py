@@ -239,7 +239,7 @@ CODE = ".cell_input, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input
 
 def reading(html):
     """Minutes for a page, at 200 words a minute and half a minute an equation; and its figures and tables."""
-    article = BeautifulSoup(html, "lxml").find("article")
+    article = BeautifulSoup(html, "html.parser").find("article")
     for part in article.select(FOLDED) + article.select(CODE):
         part.extract()
     equations = [part.extract() for part in article.select("div.math")]

@@ -4,10 +4,8 @@ It is built once: it has claims of every status, titles of every kind, an append
 follows the paper.
 """
 
-import csv
 import re
 import shutil
-from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -288,15 +286,6 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
         assert "Instead" not in folded or folded.index("printed:") < folded.index("Instead")
 
 
-def test_code_that_only_checks_is_not_on_the_page_but_in_the_notebook(built):
-    page = built.page("notebooks/01-one")
-    code = plain("".join(re.findall(r'<div class="cell_input.*?</pre>', page, re.DOTALL))).replace(" ", "")
-    assert 'check("C01"' in unescape(code)  # that cell imports as well
-    assert "C02" not in code and "E01" not in code
-    (source,) = (built.out / "html" / "_sources" / "notebooks").glob("01-one*")
-    assert r"check(\"E01\"" in source.read_text()
-
-
 def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
     page = built.page("book/pages/paper")
     summaries = re.findall(r'<summary class="row-line.*?</summary>', page, re.DOTALL)
@@ -331,21 +320,6 @@ def test_the_tally_counts_and_its_counts_are_links(built):
         assert says(counts, "3 claims of the paper: 1 holds 1 refuted 1 undecided")
         assert re.findall(r'href="([^"]*)"', counts) == [start + kind for kind in ("holds", "refuted", "undecided")]
     assert says(built.page("book/pages/paper"), "Show all · amended, with 1 further errata (2) · the book’s own (1)")
-
-
-def test_the_file_has_a_line_a_claim(built):
-    with (built.out / "results" / "full" / "ledger.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["id"], line["expected"], line["status"], line["basis"]) for line in lines] == [
-        ("C01", "holds (proved)", "holds", "proved"), ("C02", "refuted (exact)", "refuted", "exact"),
-        ("C03", "undecided", "undecided", ""), ("E01", "misprint (exact)", "misprint", "exact"),
-        ("B01", "holds (exact)", "holds", "exact"),
-    ]  # fmt: skip
-    assert [line["proof"] for line in lines] == ["01-one#a-square", "", "", "", ""]
-    assert [line["rests_on"] for line in lines] == ["", "C01", "C01 C02", "", ""]
-    assert (lines[1]["corrected"], lines[1]["where"], lines[0]["touches"], lines[1]["says"]) == (
-        "It is three.", "two records", "Dist-1; F_g <= F_r", "There are $3$ records.",
-    )  # fmt: skip
 
 
 # --- statements, numbers, figures -----------------------------------------------------------------------------------
@@ -672,14 +646,3 @@ def test_where_one_touches_a_link_is_only_followed(browser, html):
     page.wait_for_url("**/01-one.html#thm-one")
     assert page.locator("#preview").count() == 0
     context.close()
-
-
-def test_a_reader_who_wants_no_motion_gets_none(browser, html):
-    for motion, expected in (("reduce", "none"), ("no-preference", "preview-in")):
-        context = browser.new_context(reduced_motion=motion)
-        page = context.new_page()
-        page.goto((html / "notebooks" / "02-two.html").as_uri())
-        page.locator("article p a[href*='#thm-one']").hover()
-        page.locator("#preview").wait_for()
-        assert page.locator("#preview").evaluate("e => getComputedStyle(e).animationName") == expected
-        context.close()
