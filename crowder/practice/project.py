@@ -294,7 +294,7 @@ class Project:
     def _start(self) -> Ordering:
         """The ordering before any answer."""
         if self.settings["scores"]:
-            return EdgeOrdering(self.near.candidates, rng=self.settings["seed"])
+            return EdgeOrdering(self.near.candidates, rng=self.settings["seed"])  # type: ignore[arg-type]
         return LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=self.near,
                                rng=self.settings["seed"])  # fmt: skip
 

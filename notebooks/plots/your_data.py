@@ -31,11 +31,12 @@ def similarities(tried: pd.DataFrame):
     fig, axes = plt.subplots(1, len(names), figsize=(6.4, 2.9), sharey=True)
     for ax, name in zip(axes, names, strict=True):
         part = tried[(tried["data"] == name) & (tried["seed"] == 0)]
+        right = 2 * part["to_95"].max()
         for similarity, look in LOOKS.items():
             line = part[(part["similarity"] == similarity) & (part["questions"] > 0)]
             ax.plot(line["questions"], line["found"], lw=1.5, label=similarity, **look | {"marker": ""})
             ax.plot(line["to_95"].iloc[:1], [0.95], look["marker"], color=look["color"], ms=6)
-        ax.set(xscale="log", title=TITLES[name], xlabel="questions", xlim=(10, None), ylim=(0, 1.03))
+        ax.set(xscale="log", title=TITLES[name], xlabel="questions", xlim=(100, right), ylim=(0, 1.03))
     axes[0].set(ylabel="matches found")
     axes[0].legend(loc="lower right")
     return fig
