@@ -250,14 +250,12 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 
       crowder answers my.crowder/questions-1.csv
       crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
-      crowder answers 'for-*.csv'
+      crowder answers for-*.csv
       crowder answers ann.csv --project my.crowder
       crowder answers ann.csv --sep ';' --encoding cp1252
     """
-    from crowder.practice.sheets import expand_paths
-
     opened = _open(project)
-    new, changed, taken_back, unsure = opened.receive(expand_paths(sheets), **how)
+    new, changed, taken_back, unsure = opened.receive(sheets, **how)
     print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {opened.progress()}.")
     _certified(opened)
     _disagreements(opened)

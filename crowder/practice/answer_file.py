@@ -1,18 +1,11 @@
 """The file of a journal: an append-only log of answers in SQLite.
 
-*Whole or not at all.* The tables and the mark of a journal are made in one transaction of SQLite: a process that is
-killed meanwhile leaves an empty file, which the next one makes a journal.
-
-*On disk before anything follows.* Each answer is one transaction with a rollback journal, flushed before it returns.
-
-*Room.* Before a question is asked, there are free pages in the file, and the rollback journal keeps its size between
-transactions. So an answer that has been paid for overwrites what is allocated, and a full disk does not matter.
-
-*Damage.* Each entry has a checksum and entries are numbered without gaps, and SQLite checks its own structure whenever
-the file is opened: a flipped bit in an answer is an error.
-
-*One asks at a time.* Who asks the crowd holds a lock, an SQLite transaction on a separate empty file, which ends with
-its process. It does not keep others from writing answers that they have.
+*Whole or not at all.* Its tables and its mark are made in one transaction: who is killed leaves an empty file, which
+the next one makes a journal. *On disk.* Each answer is a transaction with a rollback journal, flushed before anything
+follows from it. *Room.* Before a question there are free pages in the file, and the rollback journal keeps its size: an
+answer that has been paid for overwrites what is allocated, and a full disk does not matter. *Damage.* Each entry has a
+checksum, entries are numbered without gaps, and SQLite checks its own structure when the file is opened. *Asking.* Who
+asks holds an SQLite transaction on a separate empty file, which ends with the process; others may write meanwhile.
 """
 
 from __future__ import annotations
@@ -61,8 +54,7 @@ TABLES = (
 
 
 class Entry(NamedTuple):
-    """An entry of the log: from here on, the answer of this number about the pair i < j is `same` (None: unsure), with
-    its worker, confidence and cost; or it is `gone`."""
+    """From here on, the answer of this number about i < j is `same` (None: unsure), or it is `gone`; see `TABLES`."""
 
     entry: int
     i: int
@@ -76,23 +68,9 @@ class Entry(NamedTuple):
 
 
 class AnswerFile:
-    """A log of answers on disk, which one can only add to.
-
-    The path is that of the file itself, if it is a link; a file with several hard links is refused, since the files
-    beside it could not be found by another of its names. If `create`, the file is created where there is none, with at
-    most the permissions of the file `like`. All methods raise an OSError if the file or the disk fails, and a
-    ValueError if the content is damaged or not a journal's.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = AnswerFile(os.path.join(tempfile.mkdtemp(), "answers.db"))
-    >>> with file.transaction():
-    ...     file.append(0, 1, 0, True)
-    >>> file.entries()
-    [Entry(entry=1, i=0, j=1, vote=0, same=True, worker=None, confidence=None, cost=0.0, gone=False)]
-    >>> file.close()
-    """
+    """A log of answers on disk, found by the path of the file itself if it is a link; several hard links are refused,
+    since other files are named after it. If `create`, it may be new, with at most the permissions of the file `like`.
+    All methods raise an OSError if the file or the disk fails, and a ValueError if the content is not a journal's."""
 
     def __init__(self, path: Any, *, create: bool = True, like: str | os.PathLike[str] | None = None) -> None:
         self.path = os.path.realpath(validation.path(path))
@@ -100,16 +78,14 @@ class AnswerFile:
             raise IsADirectoryError(f"{self.path} must be a file, not a directory; name a file in it: answers.db")
         if not create and not os.path.exists(self.path):
             raise FileNotFoundError(f"there is no file {self.path}")
-        self._mode, self._process, self._lock = files.mode(like), os.getpid(), []
+        self._process, self._lock = os.getpid(), list[sqlite3.Connection]()
         try:
-            if create and not os.path.exists(self.path):
-                with suppress(FileExistsError):  # another process was faster
-                    os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, self._mode))
-                    files.sync_folder(os.path.dirname(self.path))
+            if create:
+                _touch(self.path, files.mode(like))
             self._mode, self._place = files.mode(self.path), self._where()
         except OSError as error:
             raise type(error)(f"{self.path} cannot be used: {error}") from error
-        self._db = _connect(f"{Path(self.path).as_uri()}?mode=rw", self.path, 20)
+        self._db = _connect(f"{Path(self.path).as_uri()}?mode=rw", 20)
         self._finalizer = weakref.finalize(self, _close, self._db, self._lock, self._process)
         try:
             self.do(f"PRAGMA synchronous = {FLUSH}")
@@ -124,27 +100,21 @@ class AnswerFile:
     def _check_or_create(self, create: bool) -> None:
         mark = tuple(self.do(f"PRAGMA {what}")[0][0] for what in ("application_id", "user_version"))
         new = mark == (0, 0) and not self.do("SELECT count(*) FROM sqlite_master")[0][0]
-        if not new:
-            if mark != (APPLICATION, VERSION):
-                version = "a later" if mark[1] > VERSION else "an earlier"
-                version = f"one of {version} version of crowder (tables {mark[1]}, not {VERSION}); use that version"
-                raise ValueError(
-                    f"{self.path} is not a journal, but {version if mark[0] == APPLICATION else 'another SQLite file'}"
-                )
-            if (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
-                raise self._damaged(found[0][0])
+        if (not new and mark != (APPLICATION, VERSION)) or (new and not create and os.path.getsize(self.path)):
+            later = "a later" if mark[1] > VERSION else "an earlier"
+            version = f"one of {later} version of crowder (tables {mark[1]}, not {VERSION}); use that version"
+            what = version if mark[0] == APPLICATION else "another SQLite file"
+            raise ValueError(f"{self.path} is not a journal, but {what}")
+        if not new and (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
+            raise self._damaged(found[0][0])
         if create:
             self.do("PRAGMA journal_mode = PERSIST")
             with self.transaction():  # fails where nothing can be written
                 if new and not self.do("SELECT count(*) FROM sqlite_master")[0][0]:
                     for statement in TABLES:
                         self.do(statement)
-        elif new:
-            if os.path.getsize(self.path):
-                raise ValueError(f"{self.path} is not a journal, but another SQLite file")
-            self.do("CREATE TEMP TABLE log AS SELECT 0 AS entry WHERE 0")  # created, but not yet written: no answers
-
-    # --- the log --------------------------------------------------------------------------------------------------
+        elif new:  # somebody was killed while creating it
+            self.do("CREATE TEMP TABLE log AS SELECT 0 AS entry WHERE 0")
 
     def entries(self, after: int = 0) -> list[Entry]:
         """The entries after this one, checked."""
@@ -199,10 +169,7 @@ class AnswerFile:
     def check_in_place(self) -> None:
         """An OSError if the file that is open is no longer the one with its name."""
         self.check_usable()
-        try:
-            there = self._where()
-        except FileNotFoundError:
-            there = None
+        there = self._where() if os.path.exists(self.path) else None
         if there != self._place:
             raise OSError(
                 f"{self.path} was {'replaced' if there else 'deleted'} while it was in use, so nothing is asked or "
@@ -215,24 +182,18 @@ class AnswerFile:
             raise ValueError(f"{self.path} must have one name, but is {found.st_nlink} hard links; copy it instead")
         return found.st_dev, found.st_ino
 
-    # --- asking ---------------------------------------------------------------------------------------------------
-
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
         self.check_usable()
-        name = f"{self.path}-lock"
         if not self._lock:
-            with suppress(FileExistsError):
-                os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, self._mode))
-            self._lock.append(_connect(name, name, 0.2))
+            _touch(name := f"{self.path}-lock", self._mode)
+            self._lock.append(_connect(Path(name).as_uri(), 0.2))
             self._when_free(self._lock[0], "PRAGMA journal_mode = OFF")  # nothing is written to it
         self._when_free(self._lock[0], "BEGIN EXCLUSIVE")
 
     def unlock(self) -> None:
         """Let other processes ask."""
         self._lock[0].execute("ROLLBACK")
-
-    # --- SQLite ---------------------------------------------------------------------------------------------------
 
     def do(self, statement: str, values: Iterable[Any] = ()) -> list[tuple]:
         """Execute a statement; its rows."""
@@ -243,7 +204,6 @@ class AnswerFile:
             raise self._as_builtin(self.path, error) from error
 
     def _when_free(self, connection: sqlite3.Connection, statement: str) -> None:
-        self.check_usable()
         while True:
             try:
                 connection.execute(statement)
@@ -279,12 +239,19 @@ def _checksum(cells: list) -> int:
     return zlib.crc32(repr(tuple(cells)).encode("utf-8", "surrogatepass"))
 
 
-def _connect(name: str, path: str, timeout: float) -> sqlite3.Connection:
+def _touch(path: str, mode: int) -> None:
+    """An empty file, unless there is one. That must not be opened: closing it would end the locks of SQLite on it."""
+    if not os.path.exists(path):
+        with suppress(FileExistsError):  # another process was faster
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
+            files.sync_folder(os.path.dirname(path))
+
+
+def _connect(uri: str, timeout: float) -> sqlite3.Connection:
     try:
-        uri = name.startswith("file:")
-        return sqlite3.connect(name, timeout=timeout, isolation_level=None, check_same_thread=False, uri=uri)
+        return sqlite3.connect(uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True)
     except sqlite3.Error as error:
-        raise OSError(f"{path} cannot be used: {error}") from error
+        raise OSError(f"{uri} cannot be used: {error}") from error
 
 
 def _close(db: sqlite3.Connection, lock: list[sqlite3.Connection], process: int) -> None:

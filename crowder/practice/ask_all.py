@@ -96,7 +96,7 @@ def ask_all(
     keys = [ordered(i, j) for i, j in questions]  # wrong ones are refused before anything is asked
     left, told, stop = iter(questions), threading.Condition(), threading.Event()
     answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[BaseException]()
-    spent, dearest, out, new, cost, in_a_row = journal.spent, journal.dearest, 0, 0, 0.0, 0
+    (spent, dearest), out, new, cost, in_a_row = journal.costs(), 0, 0, 0.0, 0
 
     def try_hard(pair: Pair) -> Answer:
         for attempt in range(retries + 1):

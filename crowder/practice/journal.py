@@ -2,8 +2,8 @@
 
 A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
 where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
-answers, and continues where it stopped. Votes from elsewhere, such as question sheets, are recorded, changed and taken
-back by worker and pair; nothing that was paid for is ever deleted.
+answers, and continues where it stopped. Votes from elsewhere are recorded, changed and taken back by worker and pair;
+nothing that was paid for is ever deleted.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class Journal:
     ------
     ValueError
         If the file is not a journal, is damaged, or has several hard links; if it is that of another run: of other
-        records (in number, similarity or text), another class of ordering, or another order of ties or arrivals; or if
-        an answer that the run was told has changed. Nothing is then asked.
+        records (in number, similarity or text), another class of ordering, or another order of ties or arrivals (which
+        only `run` or `records` can tell); or if an answer that the run was told has changed. Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
         before a question is asked.
@@ -104,20 +104,16 @@ class Journal:
 
     Notes
     -----
-    *Killed process or power failure:* every answer that the journal has returned is on disk. Only questions that were
-    open then are asked again. *Full disk:* room is made before each question. If an answer still cannot be written,
-    the error message contains it, and this object writes it when the question is asked again.
+    *Killed process or power failure:* every answer that the journal has returned is on disk; only questions that were
+    open are asked again. *Full disk:* room is made before each question. If an answer still cannot be written, the
+    error message contains it, and this object writes it when the question is asked again.
 
-    *Several threads* may ask different questions at once, and a question that is open is waited for. *Several
-    processes* on one machine may share a journal; one of them asks at a time, so that an answer is paid for once. Open
-    a journal after forking, not before.
-
-    *Another run:* the journal stores digests of similarities and order. It cannot tell another run's questions by hand
-    if neither `run` nor `records` is given.
+    *Several threads* may ask different questions at once; one that is open is waited for. *Several processes* on one
+    machine may share a journal; one of them asks at a time. Open it after forking, not before.
 
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the majority. *Confidence and cost* are stored and shown; no ordering uses them. *Cost:* for each new answer a few
-    ``fsync``, some milliseconds; for each stored one, some tens of microseconds; about 300 bytes of memory for each.
+    the majority. *Confidence and cost* are stored and shown; no ordering uses them. *Time:* some milliseconds for each
+    new answer, to flush it; some microseconds for a stored one, and 300 bytes of memory.
 
     Examples
     --------
@@ -145,7 +141,10 @@ class Journal:
         self._text = {} if text is None else {"text": _digest(text)}
         self._run: Callable[[], Any] = lambda: None  # the ordering, if it still exists
         self._read, self._votes = 0, dict[Pair, dict[int, Entry]]()  # entries read, and the answers by pair and number
-        self._changed, self._checked = set[Pair](), 0  # pairs with an answer that was changed; how many were compared
+        self._changed, self._unseen = (
+            set[Pair](),
+            False,
+        )  # pairs with a changed answer; whether the run is to be checked
         self._unsaved = dict[tuple, Answer]()  # answers that could not be written yet
         self._lock = threading.RLock()  # of all of this, and of the file
         self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
@@ -213,7 +212,7 @@ class Journal:
                 return found
             if key not in self._unsaved:
                 with self._lock:
-                    if len(self._changed) != self._checked:
+                    if self._unseen:
                         self._check_told()
                     self._file.make_room()
                 said = ask()
@@ -243,12 +242,14 @@ class Journal:
         """Write the answer that the crowd has just given, together with those of threads that wait to write theirs."""
         with self._lock:
             if key in self._unsaved:
-                waiting = dict(self._unsaved)
+                waiting = dict(sorted(self._unsaved.items(), key=lambda item: isinstance(item[0][1], str)))
                 try:
                     with self._file.transaction():
                         self._refresh()
+                        taken = {pair: set(self._votes.get(pair, ())) for pair, _ in waiting}
                         for (pair, which), (same, confidence, cost, worker) in waiting.items():
-                            number = which if isinstance(which, int) else max(self._votes.get(pair, {-1: None})) + 1
+                            number = which if isinstance(which, int) else max(taken[pair], default=-1) + 1
+                            taken[pair].add(number)
                             self._file.append(*pair, number, same, worker, confidence, cost)
                 except OSError as error:
                     pair, (same, *_, worker) = key[0], waiting[key]
@@ -267,9 +268,11 @@ class Journal:
         """Read the entries that this object or another process has written since; only with the lock."""
         self._file.check_in_place()
         for entry in self._file.entries(self._read):
-            self._read, pair, votes = entry.entry, entry[1:3], self._votes.setdefault(entry[1:3], {})
+            self._read, pair = entry.entry, (entry.i, entry.j)
+            votes = self._votes.setdefault(pair, {})
             if entry.vote in votes:
                 self._changed.add(pair)
+                self._unseen = True
             if entry.gone:
                 votes.pop(entry.vote, None)
             else:
@@ -277,7 +280,6 @@ class Journal:
 
     def _check_told(self) -> None:
         """Raise a ValueError if the ordering has been told what the journal no longer says."""
-        self._checked = len(self._changed)
         if not isinstance(ordering := self._run(), Ordering):
             return
         told = ordering.resolution
@@ -290,25 +292,15 @@ class Journal:
                     f"the answer to {tuple(pair)} has changed: it {now} in {self.path}, but this run was told {same}. "
                     "Begin a new run with a new ordering, which follows the journal, or change it by Journal.record"
                 )
+        self._unseen = False
 
     # --- votes ----------------------------------------------------------------------------------------------------
 
-    @property
-    def n_answers(self) -> int:
-        """Number of answers on disk, without those that were taken back."""
-        return len(self.answers())
-
-    @property
-    def spent(self) -> float:
-        """What all answers have cost, also those that were changed or taken back since."""
+    def costs(self) -> tuple[float, float | None]:
+        """What all answers have cost, also those that were changed or taken back; and the dearest, None if none."""
         with self._lock:
-            return self._file.do("SELECT total(cost) FROM log")[0][0]
-
-    @property
-    def dearest(self) -> float | None:
-        """What the dearest answer has cost; None if there is none."""
-        with self._lock:
-            return self._file.do("SELECT max(cost) FROM log")[0][0]
+            spent, dearest = self._file.do("SELECT total(cost), max(cost) FROM log")[0]
+            return spent, dearest
 
     def answers(self) -> pd.DataFrame:
         """The answers on disk, as from `crowder.practice.journal.read`."""
@@ -326,10 +318,8 @@ class Journal:
 
         Parameters
         ----------
-        pairs : array_like of int, shape (m, 2)
-            Records, in either order.
-        answers : array_like of bool, shape (m,)
-            Whether they refer to the same entity; None, or a missing value of pandas, means unsure.
+        pairs, answers : array_like of int, shape (m, 2), and of bool, shape (m,)
+            Records, and whether they are the same; None, or a missing value of pandas, means unsure.
         workers : str or sequence of str, optional
             The worker who gave the answers, or one for each of them, None for a worker without a name.
         gone : iterable of tuple (i, j, worker)
@@ -365,7 +355,8 @@ class Journal:
                 self._file.make_room()
             with self._file.transaction():
                 self._refresh()
-                votes = {pair: dict(self._votes.get(pair, {})) for pair, *_ in [*taken, *said]}
+                asked = dict.fromkeys([*(pair for pair, _ in taken), *(pair for pair, *_ in said)])
+                votes = {pair: dict(self._votes.get(pair, {})) for pair in asked}
                 for pair, worker in taken:
                     if found := _last(votes[pair], worker, anybody=worker is None):
                         for number in range(found.vote, max(votes[pair])):  # the later ones move up
@@ -404,9 +395,7 @@ class Journal:
         many = isinstance(workers, Iterable) and not isinstance(workers, str)
         workers = list(workers) if many else [workers] * len(answers)
         if len(workers) != len(answers):
-            raise ValueError(
-                f"workers must be one name, or one for each of the {len(answers)} answers, not {len(workers)}"
-            )
+            raise ValueError(f"workers must be one name, or one for each of {len(answers)} answers, not {len(workers)}")
         n: Any = self._about().get("records", np.inf)
         if len(beyond := pairs[(pairs >= n).any(axis=1)]):
             pair = tuple(beyond[0].tolist())
@@ -491,10 +480,9 @@ def read(path: str | os.PathLike[str], *, history: bool = False) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same,
-        worker (None if unnamed), confidence (missing if there is none), cost, sorted by entry. `same` is of type bool
-        or, if an answer is unsure, of the type boolean of pandas, in which that answer is missing. With `history`, also
-        answers that were changed or taken back, and a column gone: from here on the answer counts no more.
+        Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same (of
+        type bool, or boolean and missing where an answer is unsure), worker, confidence, cost; sorted by entry. With
+        `history` also what was changed or taken back, and a column gone: from here on the answer counts no more.
 
     Raises
     ------

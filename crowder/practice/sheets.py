@@ -6,9 +6,7 @@ of who gave it, and ``token``, which binds the row to the project, the pair and 
 similarity, which would suggest an answer. To read the answers, only ``id_a``, ``id_b`` and ``same`` are needed; what
 else is there must fit. Without a name, the worker is called like the file and the place where it is.
 
-Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`). Records whose
-fields are all equal but for white space and case are *identical*: nobody who sees a sheet could tell them apart. So
-they count as the same without a question, unless somebody says otherwise (`identical_pairs`).
+Each worker has one vote on a pair, and votes may contradict one another (`crowder.practice.votes`).
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from glob import glob
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +28,7 @@ from crowder.beyond.answers import SAID
 from crowder.practice.record_file import check_row, columns_of, open_table
 
 __all__ = [
-    "ANSWERS", "Row", "escape_formula", "expand_paths", "identical_pairs", "next_sheet_path",
-    "question_sheet", "read_sheets", "token", "write_sheet",
+    "ANSWERS", "Row", "escape_formula", "next_sheet_path", "question_sheet", "read_sheets", "token", "write_sheet",
 ]  # fmt: skip
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
@@ -58,14 +54,9 @@ class Row(NamedTuple):
 
 
 def read_sheets(
-    paths: str | os.PathLike | Sequence[str | os.PathLike],
-    records: pd.DataFrame,
-    fields: Sequence[str] = (),
-    *,
-    key: str | None = None,
-    encoding: str = "utf-8",
-    sep: str | None = None,
-) -> list[Row]:
+    paths: str | os.PathLike | Sequence[str | os.PathLike], records: pd.DataFrame,
+    fields: Sequence[str] = (), *, key: str | None = None, encoding: str = "utf-8", sep: str | None = None,
+) -> list[Row]:  # fmt: skip
     """The rows of question sheets, also those without an answer.
 
     Parameters
@@ -134,12 +125,13 @@ def _read(
     with open_table(path, encoding, sep) as (top, header, lines):
         optional = {"worker", "token", *(f"{field}_{side}" for field in fields for side in "ab")} & {*header}
         columns_of(header, top, None, ["id_a", "id_b", "same", *sorted(optional)], None, sep)
-        found = []
+        found = list[tuple[int, str, str, dict[str, str]]]()
         for number, cells in lines:
             if any(map(str.strip, cells)):
                 check_row(number, cells, header)
                 row = dict(zip(header, cells, strict=True))
-                found.append((number, *(_identifier(row[column].strip(), place) for column in ("id_a", "id_b")), row))
+                a, b = (_identifier(row[column].strip(), place) for column in ("id_a", "id_b"))
+                found.append((number, a, b, row))
         names = {name for _, a, b, _ in found for name in (a, b)}
         unknown = len(names - place.keys())
         rows = []
@@ -156,10 +148,10 @@ def _read(
             if said and said not in ANSWERS:
                 raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
             i, j = place[a], place[b]
-            told = key is not None and row.get("token", "").strip()
-            if key is not None and "token" in row and not (told or not said):
+            told = "" if key is None else row.get("token", "").strip()
+            if key is not None and "token" in row and said and not told:
                 raise ValueError(f"{where} 'token': it must stay as it was, but is blank")
-            if not told or told != token(key, records, fields, (i, j)):
+            if key is None or told != token(key, records, fields, (i, j)):
                 for name, record, side in ((a, i, "a"), (b, j, "b")):
                     for field, text in zip(fields, texts[record], strict=True):
                         shown = row.get(f"{field}_{side}", "")
@@ -230,7 +222,7 @@ def question_sheet(records: pd.DataFrame, fields: Sequence[str], pairs: Any, key
     sheet["differs"] = ["; ".join(filter(None, row)) for row in zip(*told, strict=True)] or [""] * len(pairs)
     escaped = {name: [escape_formula(str(cell)) for cell in cells] for name, cells in sheet.items()}
     blank: dict[str, list[str]] = dict.fromkeys(("same", "worker"), [""] * len(pairs))
-    tokens = {} if key is None else {"token": [token(key, records, fields, pair) for pair in pairs.tolist()]}
+    tokens = {} if key is None else {"token": [token(key, records, fields, (i, j)) for i, j in pairs.tolist()]}
     return pd.DataFrame(escaped | blank | tokens, dtype="str")
 
 
@@ -257,21 +249,6 @@ def write_sheet(
     files.write(Path(path), text.encode(encoding), like=like)
 
 
-def identical_pairs(records: pd.DataFrame, fields: Sequence[str]) -> list[tuple[int, int]]:
-    """The records whose fields are all equal, but for white space and case, to those of an earlier one; each with the
-    first such. Nobody who sees a sheet could tell them apart. Blank records are left out.
-
-    Examples
-    --------
-    >>> identical_pairs(pd.DataFrame({"name": ["Ann Lee", "Bo", "ann  lee ", "", "", "ANN LEE"]}), ["name"])
-    [(0, 2), (0, 5)]
-    """
-    first: dict[tuple, int] = {}
-    texts = zip(*(map(_normal, records[field]) for field in fields), strict=True)
-    found = [(first.setdefault(text, number), number) for number, text in enumerate(texts) if any(text)]
-    return [(i, j) for i, j in found if i != j]
-
-
 def _normal(cell: object) -> str:
     return " ".join(str(cell).split()).casefold()
 
@@ -292,28 +269,6 @@ def _difference(field: str, a: object, b: object) -> str:
         return f"{field}: other order"
     shown = [side or ("-" if str(cell).split() else "(empty)") for side, cell in zip(sides, (a, b), strict=True)]
     return f"{field}: {shown[0]} <> {shown[1]}"
-
-
-def expand_paths(names: str | Sequence[str]) -> list[str]:
-    """The paths in a list or in comma-separated text; patterns with ``*`` and ``?`` are expanded, in natural order.
-
-    A pattern that matches no file is a FileNotFoundError.
-
-    Examples
-    --------
-    >>> expand_paths("a.csv, b.csv"), expand_paths("")
-    (['a.csv', 'b.csv'], [])
-    """
-    if not isinstance(names, Iterable):
-        raise TypeError(f"names must be text or a list of file names, not {names!r}")
-    names = names.split(",") if isinstance(names, str) else names
-    found = []
-    for name in filter(None, (str(name).strip() for name in names)):
-        matching = glob(name) if any(mark in name for mark in "*?[") and not os.path.exists(name) else [name]
-        if not matching:
-            raise FileNotFoundError(f"no file matches {name!r}; correct the pattern, or leave it out")
-        found += sorted(matching, key=lambda path: [part.zfill(12) for part in re.split(r"(\d+)", path)])
-    return list(dict.fromkeys(found))
 
 
 def next_sheet_path(stem: str) -> str:

@@ -39,7 +39,7 @@ def test_forms_of_an_answer_are_kept_with_confidence_and_cost(journal):
     said = {(0, 1): True, (1, 2): None, (2, 3): (False, 0.7), (3, 4): Answer(True, 0.9, 0.5), (4, 5): (None, 0.1)}
     asked = ask_all(lambda i, j: said[i, j], said, journal, worker="model")
     assert asked.answers == {(0, 1): True, (1, 2): None, (2, 3): False, (3, 4): True, (4, 5): None}
-    assert (asked.open, asked.new, asked.cost, journal.spent) == ({}, 5, 0.5, 0.5)
+    assert (asked.open, asked.new, asked.cost, journal.costs()[0]) == ({}, 5, 0.5, 0.5)
     table = read(journal.path).sort_values("i")
     assert table["confidence"].fillna(-1).tolist() == [-1, -1, 0.7, 0.9, 0.1] and set(table["worker"]) == {"model"}
     # Another worker is asked; the same is not, in either order.
@@ -55,7 +55,18 @@ def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
         return TRUE[i, j]
 
     assert ask_all(crowd, PAIRS, journal, parallel=8).answers == TRUE
-    assert journal.asked == len(PAIRS) == journal.n_answers
+    assert journal.asked == len(PAIRS) == len(journal.answers())
+
+
+def test_answers_of_two_models_about_one_pair_that_come_at_once_are_both_kept(journal):
+    """Both wait to be written when a third thread writes; each gets a number of its own."""
+    journal.record([(0, 1)], [True], "ann")
+    journal.record([], [], gone=[(0, 1, "ann")])
+    journal._unsaved |= {((0, 1), name): Answer(said, worker=name) for name, said in (("a", True), ("b", False))}
+    journal._unsaved[(0, 1), 0] = Answer(None)
+    assert ask_all(lambda i, j: 1 / 0, [(0, 1)], journal, worker="a").answers == {(0, 1): True}
+    table = journal.answers().sort_values("vote")
+    assert table["vote"].tolist() == [0, 1, 2] and table["worker"].tolist() == [None, "a", "b"]
 
 
 def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal):

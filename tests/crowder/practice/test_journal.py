@@ -78,7 +78,7 @@ def test_a_journal_changes_nothing_and_a_second_run_asks_nothing(run, tmp_path):
         assert same(run(SIMILARITY, journal, rng=5), plain)
         assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()]  # as the ordering put them
         assert same(run(SIMILARITY, journal, rng=5), plain)  # with the same object
-        assert journal.asked == journal.n_answers == plain.n_queries
+        assert journal.asked == len(journal.answers()) == plain.n_queries
     i, j = np.triu_indices(40, 1)
     with Journal(None, str(tmp_path / "answers.db")) as journal:  # nobody is there to ask
         for form in (SIMILARITY, squareform(SIMILARITY), sparse.coo_matrix((SIMILARITY, (i, j)), shape=(40, 40))):
@@ -389,7 +389,7 @@ def test_an_answer_that_cannot_be_written_at_all_is_told_and_kept(tmp_path):
         for _ in range(2):
             with pytest.raises(OSError, match=r"answer to \(\d+, \d+\) is False, but could not be written: .*full"):
                 ordering.run(journal)
-        assert len(crowd.asked) == 1 and journal.n_answers == 0  # not asked again
+        assert len(crowd.asked) == 1 and len(journal.answers()) == 0  # not asked again
         journal._file.append = append
         assert ordering.run(journal).n_queries == len(crowd.asked) == len(set(crowd.asked)) == 30 * 29 // 2
 
@@ -415,7 +415,7 @@ def test_another_runs_journal_is_refused_before_anything_is_asked(run, message, 
     with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         with pytest.raises(ValueError, match=f"journal of another run: .*{message}"):
             run(journal)
-        assert crowd.asked == [] and journal.n_answers == 5
+        assert crowd.asked == [] and len(journal.answers()) == 5
         cr.edge_ordering(SIMILARITY, journal, rng=5)  # its own run goes on
 
 
@@ -465,7 +465,7 @@ def test_what_is_no_answer_is_not_written(said, tmp_path):
     with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
         with pytest.raises((TypeError, ValueError), match=r"the answer to \(0, 1\)"):
             journal(0, 1)
-        assert journal.n_answers == 0 == journal.asked
+        assert len(journal.answers()) == 0 == journal.asked
         journal._oracle = Crowd(patience=0)
         with pytest.raises(InterruptedError):  # comes through
             journal(0, 1)
@@ -479,7 +479,7 @@ def test_an_unsure_answer_is_not_lost_and_somebody_elses_follows_it(tmp_path):
         for _ in range(2):  # it stays so, and nobody is asked again
             with pytest.raises(TypeError, match=r"answer to \(0, 2\) must be True or False, not None \(unsure\)"):
                 journal(0, 2)
-        assert journal.asked == 1 == journal.n_answers
+        assert journal.asked == 1 == len(journal.answers())
         journal.record([(0, 2), (0, 2)], [None, False], ["ann", "bob"])
         assert journal(0, 2) is False and journal.asked == 1
 
@@ -660,7 +660,7 @@ def test_threads_ask_different_questions_at_once_and_no_order_is_another_run(tmp
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert failed == [] and journal.asked == 5 and journal.n_answers == 25
+        assert failed == [] and journal.asked == 5 and len(journal.answers()) == 25
 
 
 def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monkeypatch):
@@ -693,7 +693,7 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
         now[0] += 10
         assert other.lease([(0, 1)], "bob", 60) == [(0, 1)]  # ann's has run out
         other.release(holder="bob")
-        assert other.leased() == {} and journal.n_answers == 0
+        assert other.leased() == {} and len(journal.answers()) == 0
         # Two answers are wanted: two people may have the question, or a sheet for both.
         assert journal.lease([(0, 1)], "ann", 60, most=2) == journal.lease([(0, 1)], "bob", 60, most=2) == [(0, 1)]
         assert journal.lease([(0, 1)], "cem", 60, most=2) == [] == journal.lease([(0, 1)], "ann", 60, share=2, most=2)

@@ -14,8 +14,6 @@ import crowder as cr
 from book.companion.printing import escape_markup
 from crowder.practice.sheets import (
     escape_formula,
-    expand_paths,
-    identical_pairs,
     next_sheet_path,
     question_sheet,
     read_sheets,
@@ -85,13 +83,6 @@ def test_a_difference_names_the_words_that_one_record_lacks(a, b):
             assert found == wanted or (shown.endswith("...") and len(shown) <= 40)
 
 
-def test_identical_records_are_found_and_blank_ones_are_not_taken_for_the_same():
-    assert identical_pairs(PLACES, ["name", "zip"]) == [(0, 1)]
-    assert identical_pairs(PLACES, ["zip"]) == [(0, 1), (2, 3)]
-    assert identical_pairs(pd.concat([PLACES.iloc[[4]]] * 3), ["name", "zip"]) == []
-    assert identical_pairs(pd.concat([PLACES.iloc[:3]] * 2), ["zip"]) == [(0, 1), (0, 3), (0, 4), (2, 5)]
-
-
 def test_a_sheet_keeps_every_character_and_a_page_shows_it_as_it_is():
     odd = '<script>|$x$`{ref}` "a", b\\*_'
     sheet = question_sheet(pd.DataFrame({"id": ["1", "2"], "text": [odd, "plain"]}), ["text"], [(0, 1)])
@@ -116,7 +107,7 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
         "worker,same,id_b,id_a\nann,yes,w,x\nbob,NO,x,w\n bob ,no,x,w\n,unsure,z,y\n,,z,w\nann,,z,w\n"
     )
     (tmp_path / "q-2.csv").write_text("id_a,id_b,same\nx,y,1\ny,z,1\nx,z,0\n\n,,\nx,w,u\n")  # not transitive
-    paths = expand_paths(f"{tmp_path}/q-*.csv")
+    paths = [tmp_path / "q-1.csv", tmp_path / "q-2.csv"]
     rows = read_sheets(paths, records_of("wxyz"))
     votes = [(*row[:3], row.worker) for row in rows if row.answered]
     first, second = votes[3][3], votes[4][3]
@@ -166,17 +157,6 @@ def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_pattern_that_matches_no_file_is_an_error(tmp_path):
-    """It was no file at all; then there were no answers, and clusters were written over by singletons."""
-    for number in (10, 2):
-        (tmp_path / f"q-{number}.csv").touch()
-    (tmp_path / "a[1].csv").touch()
-    assert [path[-8:] for path in expand_paths(f"{tmp_path}/q-*.csv")] == ["/q-2.csv", "q-10.csv"]  # 2 before 10
-    assert expand_paths(f"{tmp_path}/a[1].csv") == [f"{tmp_path}/a[1].csv"]  # a file of this very name
-    with pytest.raises(FileNotFoundError, match=r"no file matches '.*q_\*\.csv'.*correct the pattern"):
-        expand_paths([f"{tmp_path}/q-*.csv", f"{tmp_path}/q_*.csv"])
 
 
 def test_a_sheet_has_a_name_of_its_own_and_is_as_private_as_its_records(tmp_path):
