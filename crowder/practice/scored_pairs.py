@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,27 +62,6 @@ class ScoredPairs:
         """Number of records."""
         return len(self.ids)
 
-    @cached_property
-    def _places(self) -> dict[Any, list[int]]:
-        """The records with each identifier."""
-        places: dict[Any, list[int]] = {}
-        for x, name in enumerate(self.ids):
-            places.setdefault(name, []).append(x)
-        return places
-
-    def number(self, id: Hashable, table: Hashable = None) -> int:
-        """The number of the record with this identifier, in this table if several have it; KeyError if there is none.
-
-        Examples
-        --------
-        >>> from_pairs(pd.DataFrame({"left": ["a"], "right": ["b"], "score": [0.5]})).number("b")
-        1
-        """
-        found = [x for x in self._places.get(id, []) if table is None or not self.tables or self.tables[x] == table]
-        if len(found) != 1:
-            raise KeyError(f"record {id!r} is in {'several tables: pass table=' if found else 'no pair'}")
-        return found[0]
-
     def table(self, result: Any) -> pd.DataFrame:
         """The cluster of each identifier, from a `Resolution`, a `Resolved`, or labels (n,): columns ``id``, ``table``
         if there are tables, and ``cluster``.
@@ -99,7 +77,7 @@ class ScoredPairs:
 
 
 def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, known: Any = None,
-               tables: Any = None, one_to_one: bool = False, distance: bool = False) -> ScoredPairs:  # fmt: skip
+               tables: Any = None, one_to_one: bool = False) -> ScoredPairs:  # fmt: skip
     """Scored candidate pairs from the table of another program: for orderings, journals and audits.
 
     Parameters
@@ -119,8 +97,6 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     one_to_one : bool, keyword only
         Whether left and right are two tables of this kind, so that a record has at most one match. (splink's
         ``source_dataset_l`` and ``_r`` are then these tables; by default they only tell identifiers apart.)
-    distance : bool, keyword only
-        Whether scores are distances d ≥ 0. They become 1/(1 + d), which keeps their order, all that edge ordering uses.
 
     Raises
     ------
@@ -165,7 +141,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     """
     frame = _frame(frame, "frame", "score")
     sides = _columns(frame, "left, right", left, right)
-    values = _scores(frame, _columns(frame, "score", score)[0], validation.flag(distance, "distance"))
+    values = _scores(frame, _columns(frame, "score", score)[0])
     apart, sources = validation.flag(one_to_one, "one_to_one") or tables is not None, None
     if tables is not None:
         sources = _columns(frame, "tables", *validation.kind(tables, (tuple, list), "tables must be two columns"))
@@ -216,8 +192,6 @@ def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
     if isinstance(value, pd.MultiIndex):
         value = pd.Series(True, index=value)  # recordlinkage's true links
     if isinstance(value, pd.Series):
-        if len(value) and all(isinstance(pair, tuple) for pair in value.index):  # crowd-kit's aggregated answers
-            value = value.set_axis(pd.MultiIndex.from_tuples(value.index))
         value = value.to_frame(column)
     elif hasattr(value, "as_pandas_dataframe"):  # splink's
         value = value.as_pandas_dataframe()
@@ -246,7 +220,7 @@ def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
     return names
 
 
-def _scores(frame: pd.DataFrame, name: Any, distance: bool) -> np.ndarray:
+def _scores(frame: pd.DataFrame, name: Any) -> np.ndarray:
     """A column as similarities in [0, 1]."""
     try:
         if any(isinstance(x, str) for x in frame[name]):
@@ -254,14 +228,11 @@ def _scores(frame: pd.DataFrame, name: Any, distance: bool) -> np.ndarray:
         values = frame[name].to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise TypeError(f"score must be numbers, not column {name!r} of {frame[name].dtype}; convert it") from None
-    wrong = np.flatnonzero(~((values >= -SLACK) & (values <= (np.inf if distance else 1 + SLACK))))  # NaN, too
+    wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # NaN, too
     if len(wrong):
-        remedy = "remove the row" if np.isnan(values[wrong[0]]) else (
-            "pass probabilities (of splink, match_probability), distance=True for distances, or rescale by "
-            "(s - s.min()) / (s.max() - s.min())")  # fmt: skip
-        raise ValueError(f"score in row {wrong[0]} must be {'0 or more' if distance else 'in [0, 1]'}, not "
-                         f"{values[wrong[0]]}; {remedy}")  # fmt: skip
-    return np.clip(1 / (1 + values) if distance else values, 0.0, 1.0)
+        raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {values[wrong[0]]}; pass probabilities (of "
+                         "splink, match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
+    return np.clip(values, 0.0, 1.0)
 
 
 def _known(known: Any, frame: pd.DataFrame, sides: tuple, sources: Any) -> tuple[pd.DataFrame, np.ndarray, Any]:

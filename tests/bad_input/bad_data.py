@@ -150,7 +150,6 @@ TABLE = {
             TypeError, "tables must be two columns, not 't'"),
         Row(lambda: cr.practice.from_pairs(SCORED.assign(t=1, u=1), tables=("t", "u")),
             ValueError, "row 0 must be of two tables, as"),
-        Row(lambda: cr.practice.from_pairs(SCORED).number("z"), KeyError, "record 'z' is in no pair"),
         Row(lambda: cr.practice.from_pairs(SCORED).table([0]),
             ValueError, "labels must have an entry for each of the 3 records"),
     ],
