@@ -26,7 +26,7 @@ def project(tmp_path):
     def make(records, **settings):
         records.to_csv(tmp_path / "my.csv", index=False)
         project = Project(tmp_path / "my.crowder", tmp_path / "my.csv", **settings)
-        project.plan()
+        project.start()
         return project
 
     return make
@@ -37,9 +37,10 @@ def opened(browser, project, capsys):
     """Write the page of a project and open it as a worker would; with everything that it complains of or asks for."""
     contexts = []
 
-    def open_page(made, *, width=1100, scheme="light", size=50, script=""):
-        path = made.folder.parent / f"page-{len(contexts)}.html"
-        assert main(["label", str(made.folder), "--html", str(path), "--size", str(size)]) == 0
+    def open_page(made, *, width=1100, scheme="light", size=50, script="", path=None):
+        if path is None:
+            path = made.folder.parent / f"page-{len(contexts)}.html"
+            assert main(["label", str(made.folder), "--html", str(path), "--size", str(size)]) == 0
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         contexts.append(context)
         page, trouble = context.new_page(), []
@@ -203,10 +204,40 @@ def test_a_page_is_one_file_without_addresses_and_never_overwritten(project, tmp
     (path,) = made.folder.glob("label-*.html")
     text = path.read_text("utf-8")
     assert "://" not in text and not re.search(r"<(script|link|img|iframe)[^>]+src=", text)
-    assert main(["label", str(made.folder), "--html", str(path)]) == 0  # the same questions are the same page
+    again = ["label", str(made.folder), "--again", "--html", str(path)]
+    assert main(again) == 0  # the same questions are the same page
     made.answer(made.questions(1)[0], False, "ann")
-    assert main(["label", str(made.folder), "--html", str(path)]) == 2
+    assert main(again) == 2
     assert "must be new" in capsys.readouterr().err and path.read_text("utf-8") == text
+
+
+def test_two_browsers_with_one_page_are_two_workers(opened, project, tmp_path, capsys):
+    """They say the opposite, without a name: all answers are kept, and handed in again they are the same ones."""
+    made = project(people([1] * 6, rng=7), votes=2)
+    pages = [opened(made, size=3, path=path)[0] for path in (None, tmp_path / "page-0.html")]
+    for page, key in zip(pages, "ny", strict=True):
+        for _ in range(3):
+            page.keyboard.press(key)
+    sheets = [str(downloaded(page, tmp_path)) for page in pages]
+    assert sheets[0] != sheets[1] and main(["answers", *sheets, "--project", str(made.folder)]) == 0
+    pages[0].reload()  # the same browser, and so the same worker
+    sheets[0] = str(downloaded(pages[0], tmp_path))
+    assert main(["answers", *sheets, "--project", str(made.folder)]) == 0
+    asked, said = {}, capsys.readouterr().out
+    for i, j, same, worker in Project(made.folder).votes:
+        asked.setdefault((i, j), []).append((same, worker))
+    assert "0 new, 0 changed, 0 taken back" in said and len({who for both in asked.values() for _, who in both}) == 2
+    answered = sum(map(len, asked.values()))
+    assert answered >= 5 and any(len(both) == 2 and both[0][0] is not both[1][0] for both in asked.values())
+
+
+def test_a_page_of_a_private_file_is_private(project, tmp_path):
+    made = project(people([2, 2, 1], rng=3))
+    (tmp_path / "my.csv").chmod(0o600)
+    for command in (["label", "--html"], ["next", "--again"], ["clusters"]):
+        assert main([command[0], str(made.folder), *command[1:]]) == 0
+    shown = [path.name for path in made.folder.iterdir() if path.suffix in (".html", ".csv")]
+    assert len(shown) == 3 and not any((made.folder / name).stat().st_mode & 0o077 for name in shown)
 
 
 # --- the terminal -------------------------------------------------------------------------------------------------
@@ -259,6 +290,30 @@ def test_records_stand_side_by_side_and_cannot_steer_the_terminal(project):
     strong = side_by_side(made, (0, 1), 80, strong=True)
     assert re.findall(r"\x1b\[1m(.*?)\x1b\[0m", strong)[0] == "<U+001B>[31mLee"
     assert re.sub(r"\x1b\[[01]m", "", strong) == plain
+
+
+def test_two_who_label_at_once_are_asked_different_questions(project, capsys):
+    """One is in the midst of a session; sheets drawn one after the other, too. Whoever ends gives the rest back."""
+    made = project(people([1] * 8, rng=7))
+    others = Project(made.folder)
+
+    class InTheMidst(io.StringIO):
+        def __iter__(self):
+            yield "n\n"
+            typed(others, "n\n" * 12 + "q\n", worker="bob")
+            yield from ["n\n"] * 3
+
+    ask(made, "ann", InTheMidst(), io.StringIO())
+    votes = Project(made.folder).votes
+    assert len(votes) == 4 + 12 == len({vote[:2] for vote in votes})
+    for sheet in ("one.csv", "two.csv"):
+        assert main(["next", str(made.folder), "--size", "4", "--out", str(made.folder.parent / sheet)]) == 0
+    drawn = [pd.read_csv(made.folder.parent / sheet)[["id_a", "id_b"]] for sheet in ("one.csv", "two.csv")]
+    assert len(pd.concat(drawn).drop_duplicates()) == 8
+    assert main(["next", str(made.folder), "--size", "40", "--out", str(made.folder.parent / "rest.csv")]) == 0
+    capsys.readouterr()
+    assert main(["next", str(made.folder)]) == 0 and "is with others until" in capsys.readouterr().out
+    assert main(["next", str(made.folder), "--again"]) == 0 and "questions-1.csv" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="has no pseudo-terminals")
