@@ -21,8 +21,9 @@ _CONVERTER = LatexToMathML(fancy_error=False)
 _ROW_SPACE = re.compile(r"(\\\\)\s*\[[\d.]+\s*(?:ex|em|pt)\]")
 
 # What browsers would set otherwise than TeX: a delimiter of a given size that has an exponent, as in \\bigr)^2, would
-# be small, and a plus or minus at the start of an aligned row a sign, without space.
+# be small, and a plus or minus at the start of an aligned row a sign, without space; and 1,000 would be two numbers.
 _CURES = [
+    (re.compile(r"<mn>(\d{1,3})</mn><mo[^>]*>,</mo><mn>(\d{3})</mn>"), r"<mn>\1,\2</mn>"),
     (re.compile(r"(?<=<msup>|<msub>)(<mo)( minsize[^>]*>[^<]*</mo>)"), r'<mrow>\1 form="postfix"\2</mrow>'),
     (re.compile(r'(padding-left: 0;"><mo)(?=>[+−]<)'), r'\1 form="infix"'),
 ]
@@ -40,6 +41,8 @@ def to_mathml(tex: str, *, display: bool) -> str:
     --------
     >>> to_mathml(r"\sqrt2", display=False)
     '<math><msqrt><mn>2</mn></msqrt></math>'
+    >>> to_mathml("m = 1,000", display=False)
+    '<math><mi>m</mi><mo>=</mo><mn>1,000</mn></math>'
     """
     made = _CONVERTER.convert_with_local_state(_ROW_SPACE.sub(r"\1", tex.strip()), displaystyle=display)
     for pattern, cure in _CURES:
