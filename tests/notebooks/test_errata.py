@@ -1,6 +1,6 @@
 """The errata: one statement has one verdict; and their small instances, recomputed from the printed words in fractions.
 
-The others are shown by their chapters, whose evidence a build judges, and guarded where their subject is: test_bounds, test_voting.
+The others are shown by their chapters, whose evidence a build judges.
 """
 
 from collections import Counter

@@ -11,8 +11,6 @@ from fractions import Fraction
 from itertools import pairwise, permutations, product
 from math import comb, factorial, prod
 
-import numpy as np
-
 __all__ = [
     "connected", "expected_components", "integral", "node_questions", "orders",
     "questions_by_evidence", "steps", "theorem_2", "theorem_3",
@@ -80,27 +78,6 @@ def node_questions(labels: Sequence, order: Sequence[tuple[int, int]], arrival: 
         else:
             clusters.append([v])
     return asked, apart
-
-
-def questions_by_evidence(similarity: np.ndarray, labels: Sequence, arrival: Sequence[int]) -> int:
-    """The questions of a node ordering that first asks about the cluster with the most evidence under Dist-1.
-
-    The evidence is the number of similarities of at least one half, less that of the others.
-
-    >>> questions_by_evidence(np.array([[0, 0.9, 0.2], [0.9, 0, 0.1], [0.2, 0.1, 0]]), [0, 0, 1], [0, 1, 2])
-    2
-    """
-    votes = np.where(similarity >= 0.5, 1, -1)
-    clusters, asked = [], 0
-    for v in arrival:
-        for c in sorted(clusters, key=lambda c: -votes[v, c].sum()):
-            asked += 1
-            if labels[c[0]] == labels[v]:
-                c.append(v)
-                break
-        else:
-            clusters.append([v])
-    return asked
 
 
 def connected(m: int, p) -> list:
