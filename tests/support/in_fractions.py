@@ -13,7 +13,7 @@ from math import comb, factorial, prod
 
 __all__ = [
     "connected", "expected_components", "integral", "node_questions", "orders",
-    "questions_by_evidence", "steps", "theorem_2", "theorem_3",
+    "steps", "theorem_2", "theorem_3",
 ]  # fmt: skip
 
 

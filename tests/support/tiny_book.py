@@ -94,7 +94,7 @@ class TinyBook:
 
     def copied(self, root: Path) -> "TinyBook":
         """The same book in another folder, with what has been built: what does not change is up to date there."""
-        shutil.copytree(self.root, root, symlinks=True)
+        shutil.copytree(self.root, root, symlinks=True, ignore=shutil.ignore_patterns(".work-*"))
         return self.existing(root)
 
     def write(self, slug: str, *cells: str) -> None:
