@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from book.build.chapters import read_chapters
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "book" / "pages" / "run.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", TEXT.partition("## Other parameters")[2], re.DOTALL)
@@ -34,8 +36,12 @@ def run(command, clone):
     return done.stdout
 
 
-def test_there_are_as_many_blocks_as_the_tests_below_run():
+def test_the_commands_name_notebooks_and_parameters_that_exist():
+    known = {c.path.as_posix(): c.defaults() for c in read_chapters(ROOT)}
     assert len(BLOCKS) == 3
+    for block in BLOCKS[:2]:
+        (notebook,) = re.findall(r"notebooks/\S+\.ipynb", block)
+        assert {*re.findall(r"-p (\w+) ", block)} <= known[notebook].keys()
 
 
 @pytest.mark.nightly
@@ -50,6 +56,7 @@ def test_table_1_with_other_parameters(clone):
     assert '"seed": 8' in record and '"repetitions": 5' in record
 
 
+@pytest.mark.nightly
 def test_many_settings(clone):
     said = run(BLOCKS[1], clone)
     assert "mine/1:" in said and "mine/2:" in said

@@ -1,20 +1,24 @@
 """Accessibility problems of a page, found by axe."""
 
-# Repeats tell axe nothing new, and it looks at each for long: of every kind of code token the page keeps one, of its
-# formulas the first eight (all are set in the letters of one font, in the colour of the text around them), of a table
-# five rows; and what is folded is not seen.
+# Repeats tell axe nothing new, and it looks at each for long. What looks alike, because the names and classes from the
+# article down to it are the same, is kept three times, a formula eight times, and five rows of a table; and what is
+# folded is not seen.
 _THIN = """() => {
-    const seen = new Set();
-    for (const token of document.querySelectorAll('article .highlight span[class]')) {
-        if (token.children.length) continue;
-        const kind = token.closest('.highlight').parentElement.className + ' ' + token.className;
-        if (seen.has(kind)) token.replaceWith(token.textContent);
-        else seen.add(kind);
+    const article = document.querySelector('article');
+    article.querySelectorAll('details:not([open]) > :not(summary)').forEach(e => e.remove());
+    article.querySelectorAll('tbody').forEach(table => [...table.rows].slice(5).forEach(row => row.remove()));
+    article.querySelectorAll('math').forEach((formula, i) => { if (i >= 8) formula.replaceWith('x'); });
+    const look = e => e === article ? '' : `${look(e.parentElement)} ${e.localName}.${e.className} ${e.style.cssText}`;
+    for (let pass = 0; pass < 3; pass++) {  // what is left of a paragraph without its links is like any other
+        const seen = {};
+        for (const e of article.querySelectorAll('p, span, a, code, em, strong')) {
+            if (e.children.length || e.closest('svg')) continue;
+            const kind = look(e);
+            seen[kind] = (seen[kind] ?? 0) + 1;
+            if (seen[kind] > 3) e.localName === 'p' ? e.remove() : e.replaceWith(e.textContent);
+        }
     }
-    document.querySelectorAll('article .highlight pre').forEach(code => code.normalize());
-    document.querySelectorAll('article details:not([open]) > :not(summary)').forEach(e => e.remove());
-    document.querySelectorAll('article tbody').forEach(table => [...table.rows].slice(5).forEach(row => row.remove()));
-    document.querySelectorAll('article math').forEach((formula, i) => { if (i >= 8) formula.remove(); });
+    article.normalize();
 }"""
 
 
