@@ -138,8 +138,8 @@ def start(csv: list[str], **changes: Any) -> None:
     price = changes.get("price", 0)
     if not 0 <= price < float("inf"):
         raise ValueError(f"price must be a number, 0 or more, not {price}")
-    folder = Path(csv[0]).with_suffix(".crowder") if len(csv) == 1 else _both(*map(Path, csv))
-    project = Project(folder, *csv, **changes)
+    paths = [Path(path) for path in csv]
+    project = Project(paths[0].with_name("-".join(path.stem for path in paths) + ".crowder"), *paths, **changes)
     project.start()
     near, price = project.near, 100 * project.settings["price"] * project.settings["votes"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
@@ -156,10 +156,6 @@ def start(csv: list[str], **changes: Any) -> None:
     print(f"\nThe project is {project.folder}. To answer {where}")
 
 
-def _both(one: Path, other: Path) -> Path:
-    return one.with_name(f"{one.stem}-{other.stem}.crowder")
-
-
 def _name(project: Project) -> str:
     return "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
 
@@ -169,13 +165,10 @@ def _losses(project: Project) -> None:
     from crowder.practice.label import visible
 
     furthest, kept = project.near.furthest, project.settings["neighbours"]
-    crowded = furthest.argsort(kind="stable")[::-1][:3]
     if number := int((furthest >= CLOSE).sum()):
+        text = visible(" | ".join(project.records[project.fields].iloc[furthest.argmax()]))[:80]
         print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
-              f"or more; --neighbours {2 * kept} keeps more. The closest:")  # fmt: skip
-        for record in crowded[furthest[crowded] >= CLOSE]:
-            text = visible(" | ".join(project.records[project.fields].iloc[record]))
-            print(f"  {visible(project.ids[record])}: {text[:80]} (left out: below {furthest[record]:.2f})")
+              f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
 
 
 def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50,
@@ -184,12 +177,10 @@ def label(project: str | None, worker: str = "terminal", html: str | None = None
 
     Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
 
-      crowder label
       crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
-      crowder label --html                          writes a page with the next 50 questions
-      crowder label --html ann.html --size 100
-      crowder label --doubts --worker bob           asks bob about answers that contradict others
+      crowder label --html ann.html --size 100      a page with the next 100 questions; then
       crowder answers ~/Downloads/answers-3f2a9c01.csv
+      crowder label --doubts --worker bob           asks bob about answers that contradict others
     """
     from crowder.practice.label import ask, page
 
@@ -221,11 +212,9 @@ def next_(project: str | None, size: int = 20, out: str | None = None, again: bo
 
     No sheet is ever overwritten. Nobody else is asked its questions for a day, or until it comes back.
 
-      crowder next
       crowder next my.crowder --size 100
       crowder next --out for-ann.csv
       crowder answers for-ann.csv
-      crowder next
     """
     opened = _open(project)
     holder = secrets.token_hex(8)
@@ -248,10 +237,8 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
     A sheet without a column "worker" is one worker, named after its file. Handed in again, it replaces this worker's
     answers; blanked ones are taken back.
 
-      crowder answers my.crowder/questions-1.csv
       crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
-      crowder answers for-*.csv
-      crowder answers ann.csv --project my.crowder
+      crowder answers for-*.csv --project my.crowder
       crowder answers ann.csv --sep ';' --encoding cp1252
     """
     opened = _open(project)
@@ -267,9 +254,7 @@ def audit(project: str | None, recall: float | None = None, confidence: float | 
 
     Begin when matches have become rare among the last questions. What is certified holds if all answers are true.
 
-      crowder audit
-      crowder label                                 (or crowder next): the questions are now those of the audit
-      crowder audit                                 what is certified so far, and how many more answers it takes
+      crowder audit                                 begins; later: what is certified, and how much more it takes
       crowder audit --recall 0.9 --confidence 0.99
       crowder audit --pause                         back to likely matches; the audit can go on later
     """
@@ -288,9 +273,6 @@ def clusters(project: str | None, out: str | None = None) -> None:
 
       crowder clusters
       crowder clusters my.crowder --out clusters.csv
-      crowder answers ann-corrected.csv
-      crowder clusters
-      crowder label
     """
     from crowder.practice.sheets import escape_formula
 
@@ -318,19 +300,18 @@ def _certified(project: Project, always: bool = False) -> None:
         return
     run = project.audit()
     found, sure = run.resolution, f"at confidence {told['confidence']:g}, if all answers are true"
+    recall = f"recall at least {_down(found.certified)} among the candidate pairs, {sure}"
     matches = f"{_count(found.found, 'matching pair')} found"
-    if not told["drawn"] and not run.certified:
-        print(f"No recall is certified yet ({matches}). An audit for {told['recall']:g} takes at least about "
-              f"{run.least():,} answers.")  # fmt: skip
-    elif not run.certified:
-        print(f"Certified: {matches}, at most {found.missed:,} missed among the candidate pairs (recall at least "
-              f"{_down(found.certified)}, {sure}).")  # fmt: skip
-        print(f"For {told['recall']:g} it takes at least about {run.least():,} more answers.")
-        if found.discovered:
-            print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
-                  + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip
+    more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
+    if run.certified:
+        print(f"Certified: {recall} ({matches}).")
+    elif not told["drawn"]:
+        print(f"No recall is certified yet ({matches}). {more}")
     else:
-        print(f"Certified: recall at least {_down(found.certified)} among the candidate pairs, {sure} ({matches}).")
+        print(f"Certified so far: {recall} ({matches}, at most {found.missed:,} missed). {more}")
+    if found.discovered:
+        print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
+              + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip
 
 
 def _down(share: float) -> str:

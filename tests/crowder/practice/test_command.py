@@ -97,7 +97,8 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
     fill(re.match(r"\S+\.csv", run("next --size 10")[1])[0])
     out = run("answers my.crowder/questions-1.csv")[1]
     assert "ertified" not in out  # not a word before an audit is asked for
-    assert "An audit for 0.8 takes at least about" in run("audit --recall 0.8")[1]
+    out = run("audit --recall 0.8")[1]
+    assert "No recall is certified yet" in out and "For 0.8 it takes at least about" in out
     while "No question is left" not in (out := run("next --size 4")[1]):
         fill(path := out.split(": ")[0])
         said = run(f"answers {path}")[1]
@@ -172,7 +173,7 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
         main([name, "--help"] if name else ["--help"])
     out = capsys.readouterr().out
     session = re.findall(r"^  (crowder .*?)(?:  +|$)", out, flags=re.MULTILINE)
-    assert stop.value.code == 0 and "Exit codes: 0 done" in out and len(session) >= 5
+    assert stop.value.code == 0 and "Exit codes: 0 done" in out and len(session) >= 2
     for line in session:
         options = vars(command._parser().parse_args(shlex.split(line)[1:]))
         assert callable(options["run"])
