@@ -158,6 +158,8 @@ def ask_all(
         stop.set()
         for thread in threads:
             thread.join()
+    if len(failures) > 1 and all(isinstance(error, OSError) for error in failures):
+        raise OSError("; ".join(dict.fromkeys(map(str, failures)))) from failures[0]  # each may hold an answer
     if failures:
         raise failures[0]
     reason = f"not asked after {in_a_row} failures in a row"

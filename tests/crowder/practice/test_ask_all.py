@@ -118,8 +118,11 @@ def test_a_journal_that_fails_ends_it_and_the_answer_is_told(journal):
 
     calls, append, journal._file.append = [], journal._file.append, full
     crowd = lambda i, j: calls.append((i, j)) or TRUE[i, j]  # noqa: E731
-    with pytest.raises(OSError, match=r"the crowd's answer to \(\d+, \d+\) is .*, but could not be written: .*full"):
+    with pytest.raises(
+        OSError, match=r"the crowd's answer to \(\d+, \d+\) is .*, but could not be written: .*full"
+    ) as error:
         ask_all(crowd, PAIRS, journal, parallel=3)
+    assert all(f"answer to {tuple(sorted(pair))} is" in str(error.value) for pair in calls)  # none is lost silently
     assert 1 <= len(calls) <= 3
     journal._file.append = append
     assert ask_all(crowd, PAIRS, journal, parallel=3).answers == TRUE and len(calls) == len(set(calls)) == 120
