@@ -46,7 +46,7 @@ def candidates_of(sizes: tuple, pairs: int) -> tuple[sparse.coo_array, np.ndarra
     matching = int((sizes * (sizes - 1) // 2).sum())
     labels = np.repeat(np.arange(len(sizes)), sizes)
     rng.shuffle(labels)
-    codes = np.concatenate([_inside(labels, sizes), _across(labels, pairs - matching, rng)])
+    codes = np.concatenate([_inside(labels, sizes.max()), _across(labels, pairs - matching, rng)])
     codes.sort()
     i, j = (codes >> 32).astype(np.int32), (codes & (2**32 - 1)).astype(np.int32)
     del codes
@@ -57,34 +57,23 @@ def candidates_of(sizes: tuple, pairs: int) -> tuple[sparse.coo_array, np.ndarra
     return sparse.coo_array((values, (i, j)), shape=(n, n)), labels
 
 
-def _inside(labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _inside(labels: np.ndarray, largest: int) -> np.ndarray:
     """Every pair within a cluster, packed as ``i << 32 | j``."""
-    members = np.argsort(labels, kind="stable")  # cluster after cluster, each in increasing order
-    starts = np.cumsum(sizes) - sizes
-    found = [np.empty(0, np.int64)]
-    for size in np.unique(sizes):
-        rows = members[starts[sizes == size][:, None] + np.arange(size)]
-        a, b = np.triu_indices(size, 1)
-        found.append(((rows[:, a] << 32) | rows[:, b]).ravel())
+    members, found = np.argsort(labels, kind="stable"), []  # cluster after cluster, each in increasing order
+    for step in range(1, largest):
+        i, j = members[:-step], members[step:]
+        found.append((i << 32 | j)[labels[i] == labels[j]])
     return np.concatenate(found)
 
 
 def _across(labels: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
-    """A uniformly random set of the wanted number of pairs between clusters, packed."""
-    n = len(labels)
-    if n * (n - 1) // 2 <= 4 * wanted + 1000:  # a large share of all pairs: list them
-        i, j = np.triu_indices(n, 1)
-        apart = labels[i] != labels[j]
-        return rng.choice((i[apart] << 32) | j[apart], wanted, replace=False)
+    """A random set of the wanted number of pairs between clusters, packed."""
     codes = np.empty(0, np.int64)
     while (missing := wanted - len(codes)) > 0:
-        i, j = rng.integers(0, n, (2, missing + missing // 4 + 16))
+        i, j = rng.integers(0, len(labels), (2, missing + missing // 4 + 16))
         apart = labels[i] != labels[j]
-        drawn = (np.minimum(i, j)[apart] << 32) | np.maximum(i, j)[apart]
-        codes = np.concatenate([codes, drawn])
-        codes.sort()
-        codes = codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
-    return codes if len(codes) == wanted else rng.permutation(codes)[:wanted]
+        codes = np.unique(np.concatenate([codes, (np.minimum(i, j) << 32 | np.maximum(i, j))[apart]]))
+    return rng.permutation(codes)[:wanted]
 
 
 def make(folder: Path, records: int) -> None:
