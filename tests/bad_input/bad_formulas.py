@@ -1,14 +1,14 @@
 """Bad input to models, the integral, counts and bounds."""
 
 from fractions import Fraction
-from math import inf, nan
+from math import inf
 
 from bad_material import M, Row
 
 import crowder as cr
 from crowder.counting import bounds, evidence, expected, limits, small_cases
 from crowder.counting.arrival import expected_queries_in_order, prob_nonmatch_first
-from crowder.models import StepDensity, rounded, steps
+from crowder.models import rounded, steps
 
 from_steps = cr.SimilarityModel.from_steps
 U = cr.uniform()
@@ -20,83 +20,56 @@ TABLE = {
         Row(lambda: cr.dist2(1e-300), ValueError, "f_g: edges must"),
         Row(lambda: from_steps([0, 0.5], [1], [1]), ValueError, "f_g: edges must increase strictly from 0 to 1"),
         Row(lambda: from_steps([0, 0.7, 0.5, 1], [1] * 3, [1] * 3), ValueError, "f_g: edges must increase"),
-        Row(lambda: from_steps([0, nan, 1], [1, 1], [1, 1]), ValueError, "f_g: edges must"),
         Row(lambda: from_steps([0, 1], [1, 1], [1]), ValueError, "f_g: edges must be one more than heights"),
-        Row(lambda: from_steps([], [], []), ValueError, "f_g: edges must be"),
         Row(lambda: from_steps([0, 1], [2], [1]), ValueError, "f_g: heights times widths must sum to 1, not 2"),
         Row(lambda: from_steps([0, 0.5, 1], [1, 1], [1, 0.5]), ValueError, "f_r: heights times widths must"),
         Row(lambda: from_steps([0, 0.5, 1], [-1, 3], [1, 1]), ValueError, "f_g: heights must be finite and not"),
-        Row(lambda: from_steps([0, 0.5, 1], [nan, 1], [1, 1]), ValueError, "f_g: heights must be finite and not"),
         Row(lambda: from_steps([0, 1], ["x"], [1]), ValueError, "f_g: edges and heights must be sequences"),
         Row(lambda: from_steps(0, 1, 1), ValueError, "f_g: edges and heights must be sequences"),
         Row(lambda: cr.SimilarityModel(1, 2), TypeError, "green must be a StepDensity"),
         Row(lambda: steps("dist3", 0.1), ValueError, "model must be one of uniform, dist1, dist2, not 'dist3'"),
         Row(lambda: steps("dist1"), TypeError, "epsilon must be given for dist1"),
         Row(lambda: rounded(M, "nearest"), ValueError, 'rule must be "round", "floor" or "ceil", not \'nearest\''),
-        Row(lambda: rounded(M, "round", levels=0), ValueError, "levels must be at least 1, not 0"),
-        Row(lambda: StepDensity((0, 1), (0.5,)), ValueError, "heights times widths must"),
         Row(lambda: U.green.pdf("x"), TypeError, "x must be real numbers, not 'x'"),
         Row(lambda: U.green.sample(-1, rng=7), ValueError, "size must be"),
-        Row(lambda: U.green.sample(1.5, rng=7), TypeError, "size must be"),
-        Row(lambda: U.green.sample(1, rng="x"), TypeError, "rng must be a seed"),
         Row(lambda: cr.L(M, -1), ValueError, "t must be at least 0, not -1"),
-        Row(lambda: cr.L(M, [1, nan]), ValueError, "t must be"),
         Row(lambda: cr.L("dist1", 3), TypeError, "model must be a SimilarityModel, such as crowder.dist1(0.2), not"),
     ],
     "Expected counts": [
         Row(lambda: cr.expected_queries(M, [2, 0]), ValueError, "cluster sizes must be positive integers, not [2, 0]"),
-        Row(lambda: cr.expected_queries(M, [2.5]), ValueError, "cluster sizes must be positive integers, not [2.5]"),
-        Row(lambda: cr.expected_queries(M, [[2, 1]]), ValueError, "cluster sizes must be positive integers"),
         Row(lambda: cr.expected_queries(M, [2**62] * 3, "node"), ValueError, "cluster sizes must"),
         Row(lambda: cr.expected_queries("dist1", [2, 1]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.expected_queries(M, [2, 1], "vertex"), ValueError, "ordering must be 'edge' or 'node', not"),
         Row(lambda: cr.expected_queries(M, [2, 1], nodes=0), ValueError, "nodes must be"),
-        Row(lambda: cr.expected_queries(M, [2, 1], nodes=1.5), TypeError, "nodes must be"),
         Row(lambda: cr.expected_queries(M, [2, 1], "node", arrival="size"),
             ValueError, "arrival must be 'random' or 'expected size', not 'size'"),
         Row(lambda: cr.expected_queries(M, [2, 1], arrival="random"), ValueError, "arrival must be left out: edge"),
-        Row(lambda: expected.expected_across(M, 0, 3), ValueError, "cluster sizes must be positive integers, not [0,"),
         Row(lambda: expected.component_numbers(0, 0.5), ValueError, "m must be at least 1, not 0"),
-        Row(lambda: expected.component_numbers(2.5, 0.5), TypeError, "m must be a whole number, not 2.5"),
         Row(lambda: expected.component_numbers(3, 1.1), ValueError, "p must be in [0, 1], not 1.1"),
         Row(lambda: cr.expected_queries_exact(M, [2, 1]), ValueError, "model must have edges and heights that are"),
         Row(lambda: cr.expected_queries_exact(cr.dist1(Fraction(1, 5)), [2], "x"), ValueError, "ordering must be"),
-        Row(lambda: cr.expected_queries_exact(cr.dist1(Fraction(1, 5)), [0]), ValueError, "cluster sizes must be"),
         Row(lambda: prob_nonmatch_first(M, -1, 2), ValueError, "matches must be"),
-        Row(lambda: prob_nonmatch_first(M, 1, 1.5), TypeError, "nonmatches must be"),
         Row(lambda: expected_queries_in_order(M, 5), TypeError, "arrivals must be"),
-        Row(lambda: expected_queries_in_order(M, [0, nan]), ValueError, "label of record 1 is NaN"),
-        Row(lambda: evidence.expected_evidence_queries(M, [0]), ValueError, "cluster sizes must be positive"),
-        Row(lambda: evidence.expected_evidence_queries(0.2, [1]), TypeError, "model must be a SimilarityModel"),
         Row(lambda: evidence.prob_wrong_first(M, 1, 2.5), TypeError, "wrong must be"),
         Row(lambda: evidence.product_tv(M, -1), ValueError, "size must be"),
         Row(lambda: small_cases.questions_of_order([(0, 5)], [0, 0]), ValueError, "(0, 5) must be two different"),
-        Row(lambda: small_cases.questions_of_order([(0, -1)], [0, 0]), ValueError, "(0, -1) must be"),
         Row(lambda: small_cases.questions_of_order([(0, 0.5)], [0, 0]), ValueError, "order must be a list of pairs"),
-        Row(lambda: small_cases.orders_by_questions(None), ValueError, "labels must be"),
         Row(lambda: small_cases.orders_by_questions([0] * 30), ValueError, "labels must have at most 7 records"),
         Row(lambda: small_cases.partitions(10**30), ValueError, "n must be at most 15"),
         Row(lambda: limits.edge_limit(-1), ValueError, "ratio and start must be"),
-        Row(lambda: limits.edge_limit(1, nan), ValueError, "ratio and start must be"),
         Row(lambda: limits.node_limit(inf), ValueError, "ratio and start must be"),
     ],
     "Bounds": [
         Row(lambda: cr.edge_bound(M, [0]), ValueError, "cluster sizes must be positive integers, not [0]"),
-        Row(lambda: cr.node_bound(M, [2, -1]), ValueError, "cluster sizes must be positive integers, not [2, -1]"),
-        Row(lambda: cr.evidence_bound(M, [1.5]), ValueError, "cluster sizes must be positive integers, not [1.5]"),
         Row(lambda: cr.evidence_bound(M, [2], delta=0), ValueError, "delta must be greater than 0 and at most 1"),
         Row(lambda: cr.evidence_bound(M, [2], delta="x"), TypeError, "delta must be"),
         Row(lambda: cr.evidence_bound(M, [2], limit=3), ValueError, "limit must come with delta"),
         Row(lambda: cr.evidence_bound(M, [2, 1], delta=0.1, limit=1), ValueError, "limit must be at least the number"),
         Row(lambda: cr.edge_bound(0.2, [2]), TypeError, "model must be a SimilarityModel, such as"),
-        Row(lambda: cr.node_bound(None, [2]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: bounds.edge_tree_bound(from_steps([0, 0.5, 1], [1.5, 0.5], [0.5, 1.5]), [2]),
             ValueError, "model must have F_g <= F_r; at 0.5, F_g is larger by 0.5"),
         Row(lambda: bounds.question_bound(M, 3, 4), ValueError, "k must be from 1 to n, but 3 records cannot"),
         Row(lambda: bounds.question_bound(M, 30, 3, error=2), ValueError, "error must be"),
-        Row(lambda: bounds.question_bound(M, 3.5, 1), TypeError, "n must be a whole number, not 3.5"),
-        Row(lambda: bounds.prob_fully_determined(0.5, [2]), TypeError, "model must be a SimilarityModel"),
-        Row(lambda: bounds.expected_undetermined(M, [0]), ValueError, "cluster sizes must be positive"),
     ],
 }  # fmt: skip

@@ -1,10 +1,9 @@
 """Bad input to the orderings, the crowd, resolutions and experiments."""
 
-from math import inf, nan
+from math import nan
 
 import numpy as np
-import pandas as pd
-from bad_material import M, Row, V, asking, crowd, done, pairs_of
+from bad_material import Row, V, asking, crowd, done, pairs_of
 from scipy import sparse
 
 import crowder as cr
@@ -15,18 +14,13 @@ from crowder.pairs import candidates
 TABLE = {
     "Similarities": [
         Row(lambda: cr.EdgeOrdering([0.5, nan, 0.1], rng=7), ValueError, "similarity of pair (0, 2) is nan, not in"),
-        Row(lambda: cr.EdgeOrdering([[1, inf], [inf, 1]], rng=7), ValueError, "similarity of pair (0, 1) is inf, not"),
-        Row(lambda: cr.NodeOrdering([[1, 1.5], [1.5, 1]], rng=7), ValueError, "similarity of pair (0, 1) is 1.5, not"),
         Row(lambda: cr.EdgeOrdering([[1, 0], [-0.1, 1]], rng=7), ValueError, "similarity of pair (1, 0) is -0.1, not"),
         Row(lambda: cr.EdgeOrdering([[1, 0.4], [0.5, 1]], rng=7), ValueError, "similarity is not symmetric: 0.4 at"),
         Row(lambda: cr.EdgeOrdering([[1, 0.5, 0.2], [0.5, 1, 0.3]], rng=7), ValueError, "similarity must be square"),
         Row(lambda: cr.EdgeOrdering(None, rng=7), ValueError, "similarity must hold real numbers, not dtype object"),
         Row(lambda: cr.EdgeOrdering([0.1, 0.2], rng=7), ValueError, "similarity, if condensed, must have"),
         Row(lambda: cr.EdgeOrdering([[1, 0.5], [0.5]], rng=7), ValueError, "similarity must be"),
-        Row(lambda: cr.EdgeOrdering(["high", "low", "low"], rng=7), ValueError, "similarity must hold real numbers,"),
         Row(lambda: cr.EdgeOrdering(np.ma.masked_invalid([0.5, nan, 0.1]), rng=7), ValueError, "similarity must"),
-        Row(lambda: cr.EdgeOrdering(pd.array([0.5, None, 0.1], dtype="Float64"), rng=7),
-            ValueError, "similarity must"),
         Row(lambda: cr.EdgeOrdering(sparse.coo_array((2, 3)), rng=7), ValueError, "similarity must be square"),
         Row(lambda: cr.NodeOrdering(pairs_of((0, 1, 2.0)), rng=7), ValueError, "similarity of pair (0, 1) is 2.0,"),
         Row(lambda: cr.EdgeOrdering(pairs_of((0, 1, 0.5), (1, 0, 0.6)), rng=7),
@@ -43,20 +37,16 @@ TABLE = {
     ],
     "Orderings": [
         Row(lambda: cr.EdgeOrdering(V), ValueError, "pass rng="),
-        Row(lambda: cr.NodeOrdering(V), ValueError, "pass rng="),
         Row(lambda: cr.EdgeOrdering(V, rng="seven"), TypeError, "rng must be a seed (a whole number, 0 or more) or a"),
-        Row(lambda: cr.EdgeOrdering(V, rng=-1), ValueError, "rng must be a seed of 0 or more, not -1"),
         Row(lambda: cr.EdgeOrdering(V, rng=7, ties="alphabetical"), ValueError, "ties must be"),
         Row(lambda: cr.NodeOrdering(V, ties=[1, 2]), ValueError, "ties must give one number for each of the 3"),
         Row(lambda: cr.EdgeOrdering(V, ties=[1, nan, 2]), ValueError, "ties: the priority of candidate pair 1 is NaN"),
         Row(lambda: cr.NodeOrdering(V, rng=7, order="size"), ValueError, 'order must be "expected-size", "random" or'),
         Row(lambda: cr.NodeOrdering(V, rng=7, order=[0, 1, 1]), ValueError, "order must list each of the 3 records"),
-        Row(lambda: cr.NodeOrdering(V, rng=7, order=[0, 1]), ValueError, "order must list each of the 3 records"),
         Row(lambda: cr.EdgeOrdering(V, rng=7).tell((0, 1), True), ValueError, "pair (0, 1) was not asked: no"),
         Row(lambda: asking().tell((1, 2), True), ValueError, "pair (1, 2) was not asked: the open question is (0, 1)"),
         Row(lambda: asking().tell((0, 1), "yes"), TypeError, "the answer to (0, 1) must be"),
         Row(lambda: asking().tell((0, 1), None), TypeError, "the answer to (0, 1) must be True or False, not None"),
-        Row(lambda: asking().tell(1, True), ValueError, "pair 1 was not asked: the open question is (0, 1)"),
         Row(lambda: asking().learn((0, 0), True), ValueError, "(0, 0) must be two different records out of 3"),
         Row(lambda: asking().learn((0, 1), "yes"), TypeError, "same must be True or False, not 'yes'"),
         Row(lambda: asking().settled(0, 0.5), TypeError, "pair must be two record numbers, not (0, 0.5)"),
@@ -67,18 +57,14 @@ TABLE = {
         Row(lambda: cr.edge_ordering(V, [0, 0, 1], rng=7), TypeError, "oracle must be callable"),
         Row(lambda: cr.EdgeOrdering(V, rng=7).run(cr.Truth), TypeError, "not the class Truth; call it first"),
         Row(lambda: cr.edge_ordering(V, lambda i, j: "yes", rng=7), TypeError, "the answer to (0, 1) must be"),
-        Row(lambda: cr.node_ordering(V, lambda i, j: 1, rng=7), TypeError, "the answer to (1, 0) must be"),
         Row(lambda: cr.Truth([0, nan, 1]), ValueError, "label of record 1 is NaN"),
         Row(lambda: cr.Truth(["a", None, "b"]), ValueError, "label of record 1 is missing"),
         Row(lambda: cr.Truth(["a", 1]), TypeError, "labels must have"),
         Row(lambda: cr.Truth([[0, 1], [1, 0]]), ValueError, "labels must be"),
-        Row(lambda: cr.Truth([[0], [0, 1]]), ValueError, "labels must be"),
         Row(lambda: cr.Truth({"a": 1}), ValueError, "labels must be"),
         Row(lambda: cr.Truth([0, 1])(0, 2), IndexError, "record 2 does not exist"),
-        Row(lambda: cr.Truth([0, 1])(0, -1), IndexError, "record -1 does not exist"),
         Row(lambda: cr.Truth([0, 1])(0, 0.5), TypeError, "a record must be a whole number, not 0.5"),
         Row(lambda: cr.Faulty(crowd, 1.5, rng=7), ValueError, "error must be in [0, 1], not 1.5"),
-        Row(lambda: cr.Faulty(crowd, nan, rng=7), ValueError, "error must be in [0, 1], not nan"),
         Row(lambda: cr.Faulty(crowd, 0.1), ValueError, "pass rng="),
         Row(lambda: cr.Faulty(None, 0.1, rng=7), TypeError, "oracle must be"),
         Row(lambda: cr.Faulty(lambda i, j: "no", 0.1, rng=7)(0, 1), TypeError, "the answer to (0, 1) must be"),
@@ -86,10 +72,8 @@ TABLE = {
         Row(lambda: cr.MajorityVote(crowd, 2), ValueError, "votes must be an odd number"),
         Row(lambda: cr.MajorityVote(crowd, 2.5), TypeError, "votes must be a whole number"),
         Row(lambda: cr.MajorityVote(lambda i, j: "no", 3)(0, 1), TypeError, "the answer to (0, 1) must be"),
-        Row(lambda: cr.MajorityVote(lambda i, j: None, 3)(0, 1), TypeError, "the answer to (0, 1) must be True or"),
         Row(lambda: oracles.majority_error(2, 0.1), ValueError, "votes must be an odd number"),
         Row(lambda: oracles.majority_error(3, "a"), ValueError, "error must be in [0, 1], not 'a'"),
-        Row(lambda: oracles.expected_answers(4, 0.1), ValueError, "votes must be an odd number"),
         Row(lambda: oracles.votes_needed(0.5, 10, 0.1), ValueError, "error must be below 1/2"),
         Row(lambda: oracles.votes_needed(0.1, 0, 0.1), ValueError, "questions must be"),
         Row(lambda: oracles.votes_needed(0.1, 10, 0), ValueError, "failure must be"),
@@ -99,18 +83,13 @@ TABLE = {
     "Resolutions": [
         Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "queries must have"),
         Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "question 1, (0, 5), is not"),
-        Row(lambda: cr.Resolution([[0, 0.5]], [True], [0, 0, 1]), TypeError, "queries must be"),
         Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "queries must be"),
-        Row(lambda: cr.Resolution([[0, 1]], [True], [0, nan, nan]), ValueError, "label of record 1 is NaN"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels must have an entry for each of the 3 records"),
         Row(lambda: done().precision([0, None, 1]), ValueError, "label of record 1 is missing"),
         Row(lambda: cr.ideal_queries([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
-        Row(lambda: cr.ideal_queries([2.5]), ValueError, "cluster sizes must be positive integers, not [2.5]"),
-        Row(lambda: cr.ideal_recall([0, nan, nan]), ValueError, "label of record 1 is NaN"),
     ],
     "Experiments": [
         Row(lambda: experiments.repeat(lambda rng: 1, 0, rng=7), ValueError, "repetitions must be at least 1, not 0"),
-        Row(lambda: experiments.repeat(lambda rng: 1, 1.5, rng=7), TypeError, "repetitions must be a whole number"),
         Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=None), ValueError, "pass rng=, a seed or a"),
         Row(lambda: experiments.repeat(None, 1, rng=7), TypeError, "function must be callable"),
         Row(lambda: experiments.sweep(lambda rng: 5, [{}], 1, rng=7), TypeError, "function must return a mapping"),
@@ -121,8 +100,6 @@ TABLE = {
         Row(lambda: experiments.sweep(lambda rng: {}, [{"repetition": 1}], 1, rng=7), ValueError, "grid must not"),
         Row(lambda: experiments.mean_interval([]), ValueError, "values must not be empty"),
         Row(lambda: experiments.mean_interval([[1, 2], [3, 4]]), ValueError, "values must be one-dimensional"),
-        Row(lambda: experiments.mean_interval([1, 2], confidence=95), ValueError, "confidence must be in [0, 1], not"),
         Row(lambda: experiments.mean_interval([1, 2], confidence=1), ValueError, "confidence must be in (0, 1), not 1"),
-        Row(lambda: experiments.count_questions([0], M, rng=7), ValueError, "cluster sizes must"),
     ],
 }  # fmt: skip

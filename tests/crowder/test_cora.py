@@ -48,10 +48,9 @@ def test_the_family_s_names_tell_function_and_fields():
     assert {member.similarity for member in FAMILY.values()} == set(similarity.SIMILARITIES)
 
 
-@pytest.mark.parametrize("name", ["jaccard-tokens", "tfidf-cosine-title"])
-def test_cora_counts_by_another_road(name):
+def test_cora_counts_by_another_road():
     """Both orderings once more, pair by pair, ties by index: no engine, no heap, no compiled code."""
-    found = datasets.cora(name)
+    found = datasets.cora()
     w, labels, n = found.similarity, found.labels.tolist(), found.n
     first, second = np.triu_indices(n, 1)
     falling = np.argsort(-found.condensed, kind="stable")

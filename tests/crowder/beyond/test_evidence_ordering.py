@@ -81,7 +81,7 @@ def test_ties_are_broken_without_bias(form):
     assert counts[0].std() > 0
 
 
-@pytest.mark.parametrize("mistakes", [0.3, 1, 3, 5])
+@pytest.mark.parametrize("mistakes", [1, 5])
 def test_without_a_model_it_asks_hardly_more_than_the_better_heuristic(mistakes):
     """Similarities of records depend on each other, and sums alone may ask some per cent more than the heuristics; with
     edge ordering in turns, hardly more. Sums over ten tables of invented people."""
