@@ -44,9 +44,9 @@ NAMES = {
 
 
 def cora(mean, ideal):
-    """Questions beyond the fewest possible, with cora's similarities as they are and dealt anew."""
+    """Questions beyond the fewest possible, with cora's similarities as they are and shuffled."""
     fig, ax = plt.subplots(figsize=(4.8, 3.2))
-    labels = {"as it is": "cora,\nas it is", "dealt anew": "cora,\nmade\nindependent"}
+    labels = {"as it is": "cora,\nas it is", "shuffled": "cora,\nmade\nindependent"}
     for y, name in zip((1, 0), labels, strict=True):
         ax.axhline(y, color=GREY, lw=0.6, zorder=0)
         for way, (label, look) in NAMES.items():
@@ -104,11 +104,11 @@ def rows(table, error):
 
 
 def dependence(sums):
-    """The standardised evidence between two different clusters, as it is and dealt anew."""
+    """The standardised evidence between two different clusters, as it is and shuffled."""
     fig, ax = plt.subplots(figsize=(6.4, 2.9))
     width = sums["from"].iloc[1] - sums["from"].iloc[0]
     edges = np.append(sums["from"], sums["from"].iloc[-1] + width)
-    for name, color, dash in (("as it is", EVIDENCE.color, "-"), ("dealt anew", INK, "--")):
+    for name, color, dash in (("as it is", EVIDENCE.color, "-"), ("shuffled", INK, "--")):
         ax.stairs(sums[name], edges, color=color, ls=dash, lw=1.6, label=name)
     ax.set(yscale="log", ylim=(3e-5, 1), ylabel="share of cluster pairs")
     ax.set(xlabel="evidence between two different clusters, standardised")
