@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 from bad_material import PLACE, Row
 
-from book.build.chapters import BuildError, overrides, parse_assignments, read_chapters, read_profiles, select
+from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
 from book.reports import ledger, printed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,7 +15,7 @@ CHAPTERS = read_chapters(ROOT)
 
 def chosen(chapter, *assignments):
     """What ``--only chapter -p name=value`` comes to."""
-    return overrides(select(CHAPTERS, [chapter]), {}, parse_assignments(list(assignments)))
+    return overrides(select(CHAPTERS, [chapter]), {}, list(assignments))
 
 
 def clone(**files):
@@ -32,7 +32,7 @@ def clone(**files):
 
 
 def profiles(text):
-    return read_profiles(clone(data__profiles=text), CHAPTERS)
+    return read_profile(clone(data__profiles=text), "quick", CHAPTERS)
 
 
 def claims(text):
@@ -50,28 +50,25 @@ TABLE = {
     "Chapters": [
         Row(lambda: select(CHAPTERS, ["99"]), BuildError, "--only 99: no such chapter; there are 01-questions"),
         Row(lambda: select(CHAPTERS, ["08-synthetic.ipynb"]), BuildError, "--only 08-synthetic.ipynb: no such chapter"),
-        Row(lambda: read_chapters(clone()), BuildError, "there is no _toc.yml"),
+        Row(lambda: read_chapters(clone()), BuildError, "_toc.yml: [Errno 2] No such file"),
         Row(lambda: read_chapters(clone(toc="parts: [")), BuildError, "_toc.yml: while parsing a flow"),
-        Row(lambda: read_chapters(clone(toc="file: ../../etc/passwd")), BuildError, "file: '../../etc/passwd'"),
         Row(lambda: read_chapters(clone(toc="a: 1\na: 2")), BuildError, "_toc.yml: 'a' appears twice"),
     ],
     "Parameters": [
         Row(lambda: chosen("08", "seed"), BuildError, "-p seed: expected name=value"),
         Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
-        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: -p sets seed to 'seven', but its default"),
+        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: seed is set to 'seven', but its default"),
     ],
     "Profiles": [
         Row(lambda: profiles("quick: ["), BuildError, "book/data/profiles.yml: while parsing a flow"),
-        Row(lambda: profiles("quick: {08-synthetic: 5}"), BuildError, "08-synthetic in profile quick must"),
-        Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "profile quick names 99-none, which is no"),
-        Row(lambda: profiles("full: {08-synthetic: {}}"), BuildError, "'full' cannot be the name of a profile"),
-        Row(lambda: profiles("a: {}\na: {}"), BuildError, "book/data/profiles.yml: 'a' appears twice"),
+        Row(lambda: profiles("quick: {99-none: {seed: 1}}"), BuildError, "quick names 99-none, which is not"),
+        Row(lambda: profiles("a: {}"), BuildError, "--profile quick: expected one of full, a"),
     ],
     "Declared claims": [
         Row(lambda: claims("claims: ["), BuildError, "claims.yml: while parsing a flow"),
         Row(lambda: claims("claims: {C98: {}, C98: {}}"), BuildError, "claims.yml: 'C98' appears twice"),
-        Row(lambda: claims(claim("C1")), BuildError, "claims.yml: 'C1' should be C, E or B"),
-        Row(lambda: claims(claim(status="sure")), BuildError, "claims.yml: C98: status 'sure'; expected one of"),
+        Row(lambda: claims(claim("C1")), BuildError, "claims.yml: C1: its name is not C, E or B"),
+        Row(lambda: claims(claim(status="sure")), BuildError, "claims.yml: C98: status must be one of 'holds'"),
         Row(lambda: claims(claim(colour="red")), BuildError, "claims.yml: C98: colour is unknown"),
         Row(lambda: printed.read_groups(clone(data__published="t: {chapter: 99-none}"), CHAPTERS),
             BuildError, "book/data/published.yml: t: there is no chapter 99-none"),

@@ -62,7 +62,7 @@ TABLE = {
     "Bounds": [
         Row(lambda: cr.edge_bound(M, [0]), ValueError, "cluster sizes must be positive integers, not [0]"),
         Row(lambda: cr.evidence_bound(M, [2], delta=0), ValueError, "delta must be greater than 0 and at most 1"),
-        Row(lambda: cr.evidence_bound(M, [2], delta="x"), TypeError, "delta must be"),
+        Row(lambda: cr.evidence_bound(M, [2], delta="x"), ValueError, "delta must be"),
         Row(lambda: cr.evidence_bound(M, [2], limit=3), ValueError, "limit must come with delta"),
         Row(lambda: cr.evidence_bound(M, [2, 1], delta=0.1, limit=1), ValueError, "limit must be at least the number"),
         Row(lambda: cr.edge_bound(0.2, [2]), TypeError, "model must be a SimilarityModel, such as"),

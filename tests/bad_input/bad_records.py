@@ -17,7 +17,7 @@ TABLE = {
         Row(lambda: read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory: 'answers.db'"),
         Row(lambda: read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
         Row(lambda: read_records(None), TypeError, "path must"),
-        Row(lambda: read_records(file("a.csv", bytes(range(256)))), ValueError, "row 3, column 2"),
+        Row(lambda: read_records(file("a.csv", bytes(range(256)))), ValueError, "line 2: byte 0x80"),
         Row(lambda: read_records(file("a.csv", b"PK\x03\x04\x14\x00\x00\x00")), ValueError, "save it as CSV"),
         Row(lambda: read_records(file("a.csv","a\nx\n"), sep=";;"), ValueError, "sep must"),
         Row(lambda: read_records(file("a.csv","7,Ann\n8,Bo\n")), ValueError, "row 1 must be a header, not a record"),
