@@ -17,7 +17,8 @@ holds                  no counterexample         as printed
 holds with a caveat    a counterexample, and a   true once a condition that the text leaves out is added
                        statement that holds
 misprint               the same                  a number, a name or a list on which nothing else depends
-refuted                the same                  the statement that holds is materially different
+slip                   the same                  the statement slipped; its proof shows what holds instead
+refuted                the same                  the argument fails, and what holds is materially different
 undecided              `readings`                the text leaves open what was done, or the data cannot be obtained
 ====================== ========================= ==================================================================
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from book.build.chapters import BuildError, Chapter, read_yaml
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 
-STATUSES = ("holds", "holds with a caveat", "misprint", "refuted", "undecided")
+STATUSES = ("holds", "holds with a caveat", "misprint", "slip", "refuted", "undecided")
 #: Statuses that require a corrected statement.
-AMENDED = ("holds with a caveat", "misprint", "refuted")
+AMENDED = ("holds with a caveat", "misprint", "slip", "refuted")
 #: What kind of statement it is.
 KINDS = ("result", "condition", "wording", "misprint")
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
@@ -252,7 +252,7 @@ def counted(status: str, count: int) -> str:
     >>> counted("holds", 1), counted("holds with a caveat", 2), counted("misprint", 3), counted("refuted", 4)
     ('1 holds', '2 hold with a caveat', '3 misprints', '4 refuted')
     """
-    plural = status.replace("holds", "hold").replace("misprint", "misprints")
+    plural = status.replace("holds", "hold").replace("misprint", "misprints").replace("slip", "slips")
     return f"{count} {status if count == 1 else plural}"
 
 

@@ -5,7 +5,7 @@
   const links = [...document.querySelectorAll("article .tally a, .paper-choices a")];
   const said = document.querySelector(".paper-shown");
   if (!said) return;
-  const AMENDED = [".was-holds-with-a-caveat", ".was-misprint", ".was-refuted"].join();
+  const AMENDED = [".was-holds-with-a-caveat", ".was-misprint", ".was-slip", ".was-refuted"].join();
   said.setAttribute("role", "status");
   const asked = (url) => new URL(url, location.href).searchParams.get("show") || "";
 
