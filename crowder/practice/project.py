@@ -301,19 +301,16 @@ class Project:
     @property
     def ordering(self) -> Ordering:
         """The ordering with all answers so far."""
-        kept, told = self.__dict__.get("_current", (None, {}))
-        if kept is None or list(told.items()) != list(self.answers.items())[: len(told)]:
-            kept, told = deepcopy(self._start), {}
-            for pair in self.identical:
-                if pair not in self.answers:
-                    Ordering.learn(kept, pair, True)  # which is no example to learn from
-        for pair in self.settled.unsure:
-            if isinstance(kept, LearnedOrdering):
-                kept.learn(pair, None)
-        for pair, same in list(self.answers.items())[len(told) :]:
-            kept.learn(pair, same)
-        self._current = kept, dict(self.answers)
-        return kept
+        made = deepcopy(self._start)
+        for pair in self.identical:
+            if pair not in self.answers:
+                Ordering.learn(made, pair, True)  # which is no example to learn from
+        for pair, same in self.answers.items():
+            made.learn(pair, same)
+        if isinstance(made, LearnedOrdering):
+            for pair in self.settled.unsure:
+                made.learn(pair, None)
+        return made
 
     def still_open(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that no answer implies."""
@@ -353,7 +350,7 @@ class Project:
             self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])])
             return drawn
         ordering = self.ordering
-        return ordering.batch(size) if isinstance(ordering, LearnedOrdering) else _batch(deepcopy(ordering), size)
+        return ordering.batch(size) if isinstance(ordering, LearnedOrdering) else _batch(ordering, size)
 
     # --- audit ----------------------------------------------------------------------------------------------------
 
@@ -399,20 +396,18 @@ class Project:
 
     def progress(self) -> str:
         """How many answers there are, and how many of the last ones were matches."""
-        same = list(self.answers.values())
-        lately = same[-LATELY:]
-        told = f"{self.csv.name}: {len(self.votes)} answer{'s' * (len(self.votes) != 1)}, {sum(same)} of them matches"
-        return told + f"; {sum(lately)} of the last {len(lately)}" * (len(same) > LATELY)
+        same, number = list(self.answers.values()), len(self.votes)
+        told = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
+        return told + f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
 
     def doubts(self) -> list[tuple[Pair, int]]:
         """A few answers that take part in all disagreements, and in how many each does: at each step the one in most
         that are left, and of several the one that is least likely by the similarity."""
-        votes, left = self.evidence, list[set[Pair]]()
-        same, similarity = dict(zip(self.settled.pairs, self.settled.same, strict=True)), self.near.similarity.tolist()
-        alike = dict(zip(map(tuple, self.near.pairs.tolist()), similarity, strict=True))
-        left += [{pair, *(votes[row][:2] for row in rows)} for pair, _, _, rows in self.settled.contradictions]
+        votes, found = self.evidence, list[tuple[Pair, int]]()
+        alike = dict(zip(map(tuple, self.near.pairs.tolist()), self.near.similarity.tolist(), strict=True))
+        same = dict(zip(self.settled.pairs, self.settled.same, strict=True))
+        left = [{pair, *(votes[row][:2] for row in rows)} for pair, _, _, rows in self.settled.contradictions]
         left += [{pair} for pair in self.settled.split]
-        found = list[tuple[Pair, int]]()
         while left:
             times = Counter(pair for group in left for pair in group)
             pair = max(times, key=lambda one: (times[one], alike.get(one, 0.0) * (-1) ** same.get(one, True), one))
