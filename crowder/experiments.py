@@ -148,13 +148,10 @@ def count_questions(
 
     Parameters
     ----------
-    sizes : sequence of int
-        Cluster sizes.
-    model : SimilarityModel
+    sizes, model, discretize
+        As in `crowder.datasets.synthetic`.
     rng : int or numpy.random.Generator, keyword only
         Draws the similarities, then breaks the ties of both orderings.
-    discretize : {None, "round", "floor", "ceil"}, keyword only
-        As in `crowder.datasets.synthetic`.
 
     Returns
     -------

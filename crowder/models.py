@@ -237,21 +237,8 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     - ``dist1``: :math:`f_g = 1 \mp \epsilon` and :math:`f_r = 1 \pm \epsilon` below and above ½;
     - ``dist2``: :math:`f_r = 1/(1-\epsilon)` on :math:`[0, 1-\epsilon]`, :math:`f_g` the same on :math:`[\epsilon, 1]`.
 
-    Parameters
-    ----------
-    name : {"uniform", "dist1", "dist2"}
-    epsilon : number or sympy expression
-        A float, `fractions.Fraction` or symbol; the result has the same arithmetic. Unused by ``uniform``.
-
-    Returns
-    -------
-    edges, green, red : tuple
-        m + 1 edges from 0 to 1 and m heights of each density.
-
-    Raises
-    ------
-    ValueError
-        If no model has this name.
+    Three tuples: m + 1 edges from 0 to 1, and m heights of each density, in the arithmetic of ε, which is a float,
+    `fractions.Fraction` or symbol (unused by ``uniform``). A ValueError if no model has this name.
 
     See Also
     --------

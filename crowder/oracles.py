@@ -184,11 +184,10 @@ class Faulty:
 
 
 class MajorityVote:
-    r"""Ask r times and return the majority answer (Section "System model").
+    """Ask r times and return the majority answer (Section "System model").
 
-    If the crowd errs independently with probability p, the majority errs with probability
-    :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}` (`majority_error`), at r times the cost. If errors
-    are persistent, a majority vote has no effect.
+    If the crowd errs independently, the majority errs with the smaller probability `majority_error`, at r times the
+    cost. If errors are persistent, a majority vote has no effect.
 
     Parameters
     ----------
