@@ -85,9 +85,9 @@ class EvidenceOrdering(Ordering):
     Notes
     -----
     *Theorem.* If the similarities are independent and `model` has their densities, the form "records" asks in
-    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; up to a
-    constant factor no algorithm needs fewer. It is Theorem A of the chapter "Four results beyond the paper". The sums
-    are then not corrected for dependence.
+    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; on
+    the worst one no algorithm that is never wrong needs fewer, up to a constant factor. It is Theorem A of the chapter
+    "Four results beyond the paper". The sums are then not corrected for dependence.
 
     *Learned densities:* f_g and f_r are constant on steps, and their ratio increases with the similarity. The prior
     ratio is nearly constant; the known matches and non-matches, asked or implied, replace it. Densities and correlation
