@@ -107,7 +107,7 @@ def placed_by_threshold(evidence, labels, threshold):
 @pytest.mark.parametrize("limit", [None, 4])
 @pytest.mark.parametrize("heights", [([0.5, 1.5], [1.5, 0.5]), ([0.2, 1.8], [1.0, 1.0]), ([0.04, 1.96], [1.96, 0.04])])
 def test_accepting_strong_evidence_is_within_theorem_a_prime(heights, limit):
-    """Errors and questions in 400 runs, blockwise, with singletons; at delta = 1 most goes wrong."""
+    """Errors and questions in 144 runs, blockwise, with singletons; at delta = 1 most goes wrong."""
     model, rng = cr.SimilarityModel.from_steps([0, 0.5, 1], *heights), np.random.default_rng(3)
     labels = [0] * 25 + [1, 2, 3]
     same, ratio = np.equal.outer(labels, labels), np.log(np.divide(*heights))
@@ -117,14 +117,14 @@ def test_accepting_strong_evidence_is_within_theorem_a_prime(heights, limit):
             return 2 * log((limit**2 if limit else found**2 * (found + 1)) / (delta * model.hellinger2))
 
         runs = []
-        for _ in range(400):
+        for _ in range(144):
             upper = rng.random(same.shape) < np.where(same, heights[0][1], heights[1][1]) / 2
             evidence = ratio[np.where(np.tri(28, dtype=bool), upper, upper.T).astype(int)].tolist()
             runs.append(placed_by_threshold(evidence, labels, threshold))
         asked, wrong = np.array(runs).T
         bound = cr.evidence_bound(model, [25, 1, 1, 1], delta=delta, limit=limit)
         assert wrong.mean() <= delta
-        assert asked.mean() - 4 * asked.std() / 20 <= bound
+        assert asked.mean() - 4 * asked.std() / 12 <= bound
         k, cost = 4, np.log((limit**2 if limit else 4**2 * 5) / (delta * model.hellinger2))
         assert bound <= (comb(k, 2) + k + k * cost) / model.hellinger2
 
