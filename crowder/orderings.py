@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.constraints import share_table
+from crowder.constraints import open_pairs, share_table
 from crowder.engine import (
     ASKED,
     ELSEWHERE,
@@ -96,6 +96,9 @@ class Ordering(ABC):
     #: Whether the crowd that answers is known to err; an oracle may set this in its method ``begin``.
     crowd_errs = False
 
+    #: Whether a crowd may be unsure of a question, which then stays open.
+    takes_unsure = True
+
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
 
@@ -104,6 +107,7 @@ class Ordering(ABC):
         self._candidates = pairs
         self._knowledge = pairs.knowledge()
         self._pending: tuple[int, int] | None = None
+        self._unsure: set[tuple[int, int]] = set()
 
     # --- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -201,6 +205,10 @@ class Ordering(ABC):
             i, j = pair if compiled else self._two(pair)
             if not compiled and settled(self._knowledge.component, self._knowledge.table, i, j):
                 raise ValueError(f"{type(self).__name__}.next_question returned {(i, j)}, which is already implied")
+            if self._unsure and (min(i, j), max(i, j)) in self._unsure:
+                if (other := self._other_than_unsure()) is None:
+                    return None
+                i, j = other
             if self._share_table(i, j):  # `next_question` need not know of tables
                 self._learn(i, j, False)
                 self._knowledge.count[ASKED] -= 1  # this was no question
@@ -208,17 +216,27 @@ class Ordering(ABC):
                 self._pending = (i, j)
         return self._pending
 
-    def tell(self, pair: tuple[int, int], same: bool) -> None:
+    def _other_than_unsure(self) -> tuple[int, int] | None:
+        """The most similar open pair of which the crowd was not unsure: `next_question` cannot pass one over. O(m)."""
+        codes = open_pairs(self._candidates.sorted[1], self._knowledge, self._candidates.tables)
+        pairs = zip((codes >> 32).tolist(), (codes & LOW).tolist(), strict=True)
+        return next((pair for pair in pairs if pair not in self._unsure), None)
+
+    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the crowd's answer to the open question.
 
         `pair` is what `ask` returned, in either order; `same` says whether the two records refer to the same entity.
-        A ValueError if this pair is not the open question, a TypeError if `same` is not a boolean; nothing is then
-        recorded.
+        None means unsure: the pair stays open, and is not asked again. A ValueError if this pair is not the open
+        question, a TypeError if `same` is neither a boolean nor None; nothing is then recorded.
         """
         if self._pending is None or (pair is not self._pending and not self._is_open(pair)):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
         if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
+            if same is None and self.takes_unsure:
+                self._unsure.add((min(self._pending), max(self._pending)))
+                self._pending = None
+                return
             if same is None:
                 raise unsure(self._pending)
             validation.flag(same, f"the answer to {self._pending}")

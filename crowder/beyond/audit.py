@@ -234,6 +234,8 @@ class Audit(Ordering):
     (395, 65, 'recall', 0.951, np.float64(0.979))
     """
 
+    takes_unsure = False  # a drawn pair that stays open would bias the sample
+
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):

@@ -122,7 +122,8 @@ def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: n
 
     .. math:: e^{\lambda(r, C)} \Big/ \Bigl(1 + \sum_D e^{\lambda(r, D)}\Bigr) ,
 
-    where the clusters C and D are without the record r; if it is alone, the numerator is 1. `s` and `e` have zeros on
+    where the clusters C and D are without the record r, and D those with an answer or a similarity; if it is alone, the
+    numerator is 1. `s` and `e` have zeros on
     the diagonal; `clusters` are in 0, ..., k - 1.
 
     Examples
@@ -138,6 +139,7 @@ def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: n
     others = np.tile(size, (n, 1))
     others[np.arange(n), clusters] -= 1  # without the record itself
     odds = base + answered + similar / (1 + rho * (np.maximum(others, 1) - 1))
+    odds[(answered == 0) & (similar == 0)] = -np.inf  # nothing speaks for it
     odds[others == 0] = 0.0  # alone
     rest = np.where(size[clusters] > 1, 0.0, -np.inf)[:, None]  # a cluster of its own, if it is not in one
     every = np.hstack([odds, rest])

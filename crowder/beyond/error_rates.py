@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betaln, expit
 
 from crowder import validation
 from crowder.beyond.answers import Answers
@@ -307,6 +308,54 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
         named = {worker: (float(a), float(b)) for worker, (a, b) in zip(answers.workers, found.vote, strict=True)}
     (_, e), (f, _), (v, u) = found.looks.tolist()
     return ErrorRates(e, f, named, (float(vote[0]), float(vote[1])), (u, v), float(found.unclear_yes))
+
+
+#: The probability, before any answer, that a crowd's answers have nothing to do with the records.
+NOISE = 0.2
+
+
+def log_binomial(n: int, k: int) -> float:
+    return -log(n + 1) - float(betaln(n - k + 1, k + 1))
+
+
+def informative(answers: Answers, clusters: np.ndarray) -> float:
+    r"""The probability that answers come from a crowd that sees these clusters, and not from one that says "yes" with
+    one probability q to everything; q is the share of "yes".
+
+    The clusters were fitted to the answers, so those that define them say nothing: a "yes" for each of J records joined
+    to others, and a "no" for each of S pairs of clusters with one. With :math:`y_1, n_1` further votes "yes" and "no"
+    inside clusters and :math:`y_0, n_0` between them, the rates of errors integrated over `PRIOR`, and y and n votes in
+    all, the likelihood ratio is
+
+    .. math:: \frac{B(n_1 + \alpha, y_1 + \beta)}{B(\alpha, \beta)}
+              \cdot \frac{B(y_0 + \alpha', n_0 + \beta')}{B(\alpha', \beta')}
+              \cdot \frac{\min\{q^J (1 - q)^S, 1/W\}}{q^y (1 - q)^n} ,
+
+    where W, the number of ways in which J of N records can be joined to others by answers about p pairs, is taken as
+    :math:`\min\{\binom pJ, \binom NJ (N - J)^J\}`: so contradictions that many clusters could explain are noise.
+
+    Examples
+    --------
+    >>> round(informative(Answers.read([(0, 1, "yes"), (0, 1, "no")]), np.array([0, 0])), 2)
+    0.62
+    >>> round(informative(Answers.read([(0, 1, "yes")] * 4 + [(0, 2, "no")] * 4), np.array([0, 0, 1])), 2)
+    0.99
+    """
+    one, other = np.sort(clusters[answers.pairs][answers.pair], axis=1).T
+    inside, between = (np.bincount(answers.yes[of], minlength=2) for of in (one == other, one != other))  # no, yes
+    records = np.unique(answers.pairs)
+    joins = min(len(records) - len(np.unique(clusters[records])), int(inside[1]))
+    apart = (one != other) & ~answers.yes
+    parts = len(np.unique(np.stack([one[apart], other[apart]]), axis=1).T)
+    (wrong_yes, right_no), (wrong_no, right_yes) = PRIOR.false_yes, PRIOR.false_no
+    evidence = betaln(inside[0] + wrong_no, inside[1] - joins + right_yes) - betaln(wrong_no, right_yes)
+    evidence += betaln(between[1] + wrong_yes, between[0] - parts + right_no) - betaln(wrong_yes, right_no)
+    no, yes = inside + between
+    share, n, p = (yes + 1) / (yes + no + 2), len(records), len(answers.pairs)
+    ways = min(log_binomial(p, joins), log_binomial(n, joins) + joins * log(max(n - joins, 1)))
+    evidence -= yes * log(share) + no * log(1 - share)
+    evidence -= max(-joins * log(share) - parts * log(1 - share), ways)
+    return float(expit(evidence + log((1 - NOISE) / NOISE)))
 
 
 class _Rates(NamedTuple):

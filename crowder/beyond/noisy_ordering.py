@@ -1,7 +1,8 @@
-r"""An ordering for a crowd that errs: ask where the clustering so far is least certain, and revise it.
+r"""An ordering for a crowd that errs: join by similarity first, ask where the clustering is least certain, revise it.
 
 Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given all of it
-(`crowder.beyond.clustering`), and the next question is about the decision that is most likely wrong
+(`crowder.beyond.clustering`). As long as two clusters without an answer between them may well be one, that is asked, as
+edge ordering would. Then the next question is about the decision that is most likely wrong
 (`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So redundancy is bought
 where it is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking
 about other records of the two clusters. It goes beyond the paper.
@@ -13,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +24,9 @@ from crowder import validation
 from crowder.beyond.answers import Answers
 from crowder.beyond.cluster_odds import certainty, closest, log_odds, most_urgent, move, probable, tally
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
-from crowder.beyond.error_rates import ErrorRates, learn_errors
+from crowder.beyond.error_rates import ErrorRates, informative, learn_errors
 from crowder.beyond.revising_ordering import RevisingOrdering
+from crowder.engine import LOW
 from crowder.resolution import by_first_record
 from crowder.validation import Seed
 
@@ -36,11 +38,18 @@ CORRELATIONS = np.array([0.2, 0.5, 1.0])
 #: Nats by which the largest correlation leads at first: similarities have to earn that their sums are believed.
 HEAD_START = 2.0
 
-#: The weight of a similarity inside a cluster is this, times one minus the correlation.
-INSIDE = 0.2
+#: Inside clusters a similarity counts with 2 (1 - ρ) / (this + m), where m is the size of the larger cluster of its two
+#: records: so those of a record with its whole cluster never outweigh a few answers.
+INSIDE = 10
 
 #: An additional cluster gains this share of the prior log-odds against a match.
 PARSIMONY = 0.4
+
+#: What is known before any question counts as so many nats, which no answers outweigh.
+CERTAIN = 1e4
+
+#: Marks a pair that is never asked.
+CLOSED = 2**30
 
 #: Rates and similarities are learned after so many answers, and again whenever their number has grown by this factor.
 FIRST_UPDATE, GROWTH = 8, 1.1
@@ -63,15 +72,16 @@ BLOCK, LEAST = 1.3, 1e-4
 
 @dataclass(frozen=True)
 class Resolved:
-    """The likeliest clusters given answers, and how sure they are, if the rates of error are right.
+    """The likeliest clusters given answers, and how well each record fits where it is if all others are right.
 
     Parameters
     ----------
     clusters : ndarray of int64, shape (n,)
         The cluster of each record, numbered in order of their first record.
-    sure : ndarray of float64, shape (n,)
-        The probability that a record belongs where it is, given the places of all others. It says too much where
-        they are wrong, too: see Notes.
+    given_others : ndarray of float64, shape (n,)
+        The probability that a record belongs where it is, *if all others are where they belong*. It is conditional and
+        optimistic: see Notes. If the rates were learned, it is multiplied by the probability that the answers are no
+        noise.
     errors : ErrorRates
         The rates of error, given or learned.
     n_answers : int
@@ -84,10 +94,10 @@ class Resolved:
 
     Notes
     -----
-    In 360 simulated cases (26 records of eight entities; crowds of six kinds with known rates, one to three answers
-    about 30 to 100 % of the pairs), the records of which `sure` said 0.9 to 0.95 were with most records of their
-    entity, and few others, in 79 % of the cases; those with 0.95 to 0.99 in 85 %, with 0.99 to 0.999 in 88 %, with more
-    in 98 %. With learned rates the numbers were similar.
+    Where others are wrong, too, it says too much: on crowds with two rates of error, of the records of which it said
+    0.9 to 0.99, about two in three were with most records of their entity and few others. The chapter *Real crowds* has
+    the curve. That the answers are no noise is judged by how often they contradict the clusters
+    (`crowder.beyond.error_rates.informative`).
 
     Examples
     --------
@@ -97,7 +107,7 @@ class Resolved:
     """
 
     clusters: np.ndarray
-    sure: np.ndarray
+    given_others: np.ndarray
     errors: ErrorRates
     n_answers: int
 
@@ -111,12 +121,14 @@ class NoisyOrdering(RevisingOrdering):
     .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
 
     nearly the logarithm of the expected number of wrong pairs. The question is the pair across with the fewest answers,
-    of these the most similar one.
+    of these the most similar one. While the most urgent two clusters have no answer between them and at least one wrong
+    pair to be expected, nothing is asked inside a cluster: joining what is alike finds more than doubting it.
 
     Parameters
     ----------
-    similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Only
+        candidates are asked about, and none whose answer is known or follows from tables without duplicates.
     errors : ErrorRates, optional
         How the crowd errs. By default learned from the answers.
     votes : int, keyword only
@@ -148,11 +160,12 @@ class NoisyOrdering(RevisingOrdering):
     -----
     *Similarities* count twice. Across clusters, the probability that a pair of a given rank matches is learned from the
     pairs decided so far; its log-odds are summed and damped by a correlation ρ, the one of `CORRELATIONS` that has
-    foretold the answers best. Inside clusters they count little (`INSIDE`).
+    foretold the answers best. Inside clusters they count little (`INSIDE`), and never more than a few answers.
 
     *Learning:* error rates, similarities and ρ are learned anew whenever the number of answers has grown by a tenth,
-    and all records are then clustered from several starts. In between, an answer that contradicts the clusters
-    makes its two clusters be clustered again.
+    error rates as if the clusters were right: so they rise only where answers contradict one another. Then all records
+    are clustered from several starts. In between, an answer that contradicts the clusters makes its two clusters be
+    clustered again.
 
     *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). Not in the paper.
 
@@ -163,7 +176,7 @@ class NoisyOrdering(RevisingOrdering):
     >>> crowd = Faulty(Truth(data.labels), 0.1, rng=1, persistent=True)
     >>> ordering = NoisyOrdering(data.similarity, rng=1)
     >>> np.bincount(ordering.run(crowd)), ordering.n_answers
-    (array([20, 15, 10,  5]), 119)
+    (array([20, 15, 10,  5]), 122)
     >>> np.bincount(edge_ordering(data.similarity, crowd, rng=1).clusters)
     array([19,  1, 19,  1,  8,  2])
     """
@@ -187,20 +200,37 @@ class NoisyOrdering(RevisingOrdering):
         if errors is not None:
             validation.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
-        n = self.n
-        values, _ = self._candidates.listed()
+        n, (values, codes) = self.n, self._candidates.listed()
         self._falling = np.lexsort((self._rng.random(len(values)), -values))
-        self._i, self._j = (side[self._falling] for side in np.triu_indices(n, 1))
+        self._i, self._j = codes[self._falling] >> 32, codes[self._falling] & LOW
         self._tied = np.unique(-values[self._falling], return_inverse=True)[1]
-        self._rank = np.zeros((n, n), np.int64)
+        self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
+        self._s, self._certain = np.zeros((n, n)), self._known()
+        closed = self._certain != 0
+        closed[self._rank == len(values)] = True
+        self._asked[closed] = CLOSED
+        self._s[self._certain != 0] = self._certain[self._certain != 0]
         self._table, self._votes = Answers(n), defaultdict[tuple[int, int], tuple[list, list]](lambda: ([], []))
-        self._s, self._labels = np.zeros((n, n)), np.arange(n)
+        self._labels = np.arange(n)
         self._scores = np.where(CORRELATIONS == CORRELATIONS.max(), HEAD_START, 0.0)
         self._update_at = FIRST_UPDATE
-        self._learn_errors(np.empty(0))
-        self._learn_similarities(np.zeros((n, n)))
+        self._learn_errors()
+        self._learn_similarities(self._s)
         self._tally()
+        if self._candidates.known is not None:
+            self._cluster(STARTS)
+
+    def _known(self) -> np.ndarray:
+        """The evidence of what is known before any question, (n, n): answers, and tables without duplicates."""
+        pairs, certain = self._candidates, np.zeros((self.n, self.n))
+        if pairs.tables is not None:
+            certain[pairs.tables[:, None] == pairs.tables] = -CERTAIN
+        if pairs.known is not None:
+            (i, j), same = pairs.known[0].T, pairs.known[1]
+            certain[i, j] = certain[j, i] = np.where(same, CERTAIN, -CERTAIN)
+        np.fill_diagonal(certain, 0.0)
+        return certain
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
         """The seed, and all settings but `doubt`, which changes no question before the last."""
@@ -217,48 +247,40 @@ class NoisyOrdering(RevisingOrdering):
         """ρ: how strongly the similarities between two clusters depend on one another, from 0 to 1."""
         return float(CORRELATIONS[self._scores.argmax()])
 
-    def _learn_errors(self, chance: np.ndarray) -> None:
-        """The error rates given, or learned from the answers and the chance that each pair with answers is a match."""
-        self.errors = self._given or learn_errors(self._table, self._of_asked(chance))
-        self._singly = self.errors.majority(1)
+    def _learn_errors(self) -> None:
+        """The error rates given, or learned from the answers as if the clusters were right.
 
-    def _of_asked(self, chance: np.ndarray) -> np.ndarray:
-        """The chance that each pair with answers is a match, given that somebody chose to ask about it.
-
-        More of the pairs asked about may be matches than of all pairs. Similarities tell by how much; if there are
-        none, the share of matches among these pairs is learned on its own.
+        An answer that no other one checks agrees with the clusters that follow from it, so it counts as right: rates
+        rise only where answers contradict one another.
         """
-        if len(chance) == 0 or self._tied.any():
-            return chance
-        chance = chance.clip(1e-9, 1 - 1e-9)
-        evidence, share = np.log(chance / (1 - chance)) - self._base, chance.mean()
-        for _ in range(20):
-            chance = 1 / (1 + np.exp(-evidence) * (1 - share) / share)
-            share = chance.mean()
-        return chance
+        i, j = self._table.pairs.T
+        self.errors = self._given or learn_errors(self._table, (self._labels[i] == self._labels[j]).astype(float))
+        self._singly = self.errors.majority(1)
 
     def _learn_similarities(self, chance: np.ndarray) -> None:
         """P(match) as a falling function of the rank of a pair, from the pairs that are decided so far."""
-        m = len(self._i)
+        m, every = len(self._i), self.n * (self.n - 1) / 2
         self._e, self._base = np.zeros((self.n, self.n)), 0.0
         if m == 0:
             return
         one, other = self._labels[self._i], self._labels[self._j]
         told = np.zeros((self.n, self.n), bool)  # clusters with an answer between them
-        i, j = np.nonzero(self._asked)
-        told[self._labels[i], self._labels[j]] = True
+        i, j = self._table.pairs.T
+        told[self._labels[i], self._labels[j]] = told[self._labels[j], self._labels[i]] = True
         decided = (one == other) | told[one, other]
         ends = np.unique(np.minimum(np.ceil(10 * BLOCK ** np.arange(80)), m).astype(np.int64))
         starts = np.append(0, ends[:-1])
         middle = (starts + ends) / 2
         number = np.add.reduceat(decided, starts, dtype=np.float64) + PRIOR_PAIRS
-        matched = np.add.reduceat(chance[self._i, self._j] * decided, starts)
-        share = (matched + PRIOR_PAIRS / (1 + 2 * middle / self.n)) / number
+        share = np.add.reduceat(chance[self._i, self._j] * decided, starts)
+        share = (share + PRIOR_PAIRS / (1 + 2 * middle / self.n)) / number
         share = isotonic_regression(share, weights=number, increasing=False).x.clip(LEAST, 1 - LEAST)
         odds = np.interp(np.log(np.arange(1, m + 1)), np.log(middle), np.log(share / (1 - share)))
         odds = (np.bincount(self._tied, odds) / np.bincount(self._tied))[self._tied]  # equal similarities, equal odds
-        mean = (1 / (1 + np.exp(-odds))).mean()
+        mean = ((1 / (1 + np.exp(-odds))).sum() + (every - m) * LEAST) / every  # no other pair is a candidate
         self._base = log(mean / (1 - mean))
+        self._e[:] = log(LEAST) - self._base
+        np.fill_diagonal(self._e, 0.0)
         self._e[self._i, self._j] = self._e[self._j, self._i] = odds - self._base
 
     def _tally(self) -> None:
@@ -273,7 +295,9 @@ class NoisyOrdering(RevisingOrdering):
     def _evidence(self, records: np.ndarray | None = None) -> np.ndarray:
         """The evidence of pairs inside one cluster: that of the answers, and a little of the similarities."""
         within = ... if records is None else np.ix_(records, records)
-        return self._s[within] + INSIDE * (1 - self.correlation) * self._e[within]
+        size = self._size[self._labels]
+        weight = 2 * (1 - self.correlation) / np.maximum(np.maximum(size[:, None], size)[within], INSIDE)
+        return self._s[within] + weight * self._e[within]
 
     def _update(self, starts: int = STARTS) -> None:
         """Learn rates and similarities from all answers, and cluster all records again."""
@@ -281,10 +305,14 @@ class NoisyOrdering(RevisingOrdering):
         weak, _, parent, order = self._weak_cuts()
         chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
                           parent, order)  # fmt: skip
+        self._learn_errors()
         i, j = self._table.pairs.T
-        self._learn_errors(chance[i, j])
-        self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
+        evidence, certain = self.errors.evidence(self._table), self._certain[i, j]
+        self._s[i, j] = self._s[j, i] = np.where(certain == 0, evidence, certain)
         self._learn_similarities(chance)
+        self._cluster(starts)
+
+    def _cluster(self, starts: int) -> None:
         self._labels = likeliest(self._evidence(), self._cost, start=self._labels, rng=self._rng, starts=starts)
         self._tally()
 
@@ -305,7 +333,7 @@ class NoisyOrdering(RevisingOrdering):
         a, b = self._labels[i], self._labels[j]
         self._table.add(i, j, same, worker)
         self._penalty[a, b] = self._penalty[b, a] = 0.0
-        if same is None:
+        if same is None or self._certain[i, j] != 0:
             return
         if a != b:
             self._score(a, b, same)
@@ -338,14 +366,11 @@ class NoisyOrdering(RevisingOrdering):
         validation.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
-        if not self._tied.any():  # without similarities, what the first answers teach is too often wrong
-            self._update_at = self.n_answers + len(answers) + 1
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
         for (i, j), yes, worker in zip(pairs, answers.yes.tolist(), answers.worker.tolist(), strict=True):
             self._keep(i, j, yes, workers[worker])
-            if self.n_answers >= 2 * self._update_at:
-                self._update()
         self._pending = None
+        self._cluster(FINAL_STARTS)  # by the rates so far: those learned from single records would be wrong
         for _ in range(ROUNDS):
             before = self.clusters
             self._update(FINAL_STARTS)
@@ -385,8 +410,29 @@ class NoisyOrdering(RevisingOrdering):
 
     def next_question(self) -> tuple[int, int] | None:
         across, least = self._across()
-        inside = self._inside(least)
-        return inside or across
+        if across is not None and least > 0 and not self._told(*across):
+            return across
+        return self._inside(least) or across
+
+    def _told(self, i: int, j: int) -> bool:
+        """Whether there is an answer between the clusters of two records."""
+        here, there = (np.flatnonzero(self._labels == self._labels[record]) for record in (i, j))
+        asked = self._asked[np.ix_(here, there)]
+        return bool(((asked > 0) & (asked < CLOSED)).any())
+
+    def batch(self, size: int) -> list[tuple[int, int]]:
+        """At most so many questions to ask at once: the next ones, if each is answered as is likelier.
+
+        Give the answers to `learn`, in any order. Memory O(n²) more.
+        """
+        ahead, found = deepcopy(self), []
+        ahead._update_at = inf
+        while len(found) < validation.whole(size, "size") and (pair := ahead.ask()) is not None:
+            a, b = ahead._labels[list(pair)]
+            odds = log_odds(ahead._answered, ahead._similar, ahead._size, ahead._base, ahead.correlation, a, b)
+            ahead.tell(pair, bool(a == b or odds > 0))
+            found.append(pair)
+        return found
 
     def _across(self) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
@@ -433,6 +479,7 @@ class NoisyOrdering(RevisingOrdering):
 
     @property
     def resolved(self) -> Resolved:
-        """The clusters so far, and how sure they are."""
-        sure = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
-        return Resolved(self.clusters, sure, self.errors, self.n_answers)
+        """The clusters so far, and how well each record fits where it is if all others are right."""
+        given_others = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
+        seen = 1.0 if self._given else informative(self._table, self._labels)
+        return Resolved(self.clusters, seen * given_others, self.errors, self.n_answers)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.error_rates import ErrorRates
+from crowder.beyond.error_rates import ErrorRates, informative
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
@@ -63,10 +63,12 @@ def resolve(
     Notes
     -----
     Rates and clusters are learned in turn, at most `crowder.beyond.noisy_ordering.ROUNDS` times: O(a + n²) for each
-    round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: so, where no
-    similarities say how likely a match each of them is, the share of matches among them is learned on its own, and
-    nothing is learned before all answers are there. (Learned from the first answers, the rates may end where hardly any
-    records are together and many a "yes" is taken for an error.)
+    round, with a answers; memory O(n²). Somebody chose the pairs,
+    perhaps because they are alike: without similarities, the share of matches among them is the prior of a match, and
+    clusters that nobody compared with a record are not taken for its own.
+
+    If the rates are learned and the answers contradict the clusters as often as if they had nothing to do with the
+    records (`crowder.beyond.error_rates.informative`), every record is left alone.
 
     Examples
     --------
@@ -76,8 +78,8 @@ def resolve(
     >>> rows += [(i, j, "no", who) for i, j in [(0, 3), (1, 4), (2, 3)] for who in ("ann", "bob")]
     >>> rows += [(0, 1, "no", "eve"), (1, 4, "yes", "eve"), (3, 4, "unsure", "eve")]
     >>> result = resolve(rows, rng=7)
-    >>> result.clusters, result.sure.round(2)
-    (array([0, 0, 0, 1, 1]), array([1.  , 1.  , 1.  , 0.97, 0.96]))
+    >>> result.clusters, result.given_others.round(2)
+    (array([0, 0, 0, 1, 1]), array([0.84, 0.84, 0.84, 0.81, 0.81]))
     """
     given = None if n is None else validation.whole(n, "n, the number of records,")
     pairs = None if similarity is None else candidates(similarity)
@@ -97,4 +99,7 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, errors=errors, rng=rng)
     ordering.take(answers)
-    return replace(ordering.resolved, n_answers=len(answers))
+    found = replace(ordering.resolved, n_answers=len(answers))
+    if errors is None and informative(answers, found.clusters) < 0.5:
+        return replace(found, clusters=np.arange(records))
+    return found

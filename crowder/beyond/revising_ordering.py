@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.constraints import unconstrained
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
+from crowder.orderings import Ordering
 from crowder.pairs import candidates
 
 __all__ = ["RevisingOrdering"]
@@ -29,8 +29,9 @@ class RevisingOrdering(ABC):
 
     Parameters
     ----------
-    similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
+        are no candidates, and those whose answer is known or follows from tables, are not asked.
 
     Raises
     ------
@@ -39,11 +40,8 @@ class RevisingOrdering(ABC):
     """
 
     def __init__(self, similarity: ArrayLike) -> None:
-        pairs = unconstrained(candidates(similarity), "a strategy that keeps contradicting answers")
-        if not pairs.complete:
-            raise ValueError("similarity must have every pair, dense or condensed")
-        self.n = pairs.n
-        self._candidates = pairs
+        self._candidates = candidates(similarity)
+        self.n = self._candidates.n
         self._asked = np.zeros((self.n, self.n), np.int32)  # the number of answers about each pair, unsure ones too
         self._answers: list[tuple[int, int, bool | None, Hashable]] = []
         self._pending: tuple[int, int] | None = None
@@ -61,9 +59,8 @@ class RevisingOrdering(ABC):
         """What determines the questions besides the similarities, as in `crowder.Ordering.decided_by`."""
         return ()
 
-    def _similarities(self) -> tuple[np.ndarray, ...]:
-        """The similarities of all pairs: for a journal."""
-        return (self._candidates.listed()[0],)
+    #: For a journal.
+    _similarities = Ordering._similarities
 
     @property
     def n_answers(self) -> int:

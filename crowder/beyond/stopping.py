@@ -140,6 +140,8 @@ class Stopping(Ordering):
     (84, np.float64(1.0), 1, True)
     """
 
+    takes_unsure = False
+
     def __init__(self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit

@@ -4,7 +4,6 @@ from math import nan
 
 import pandas as pd
 from bad_material import Row, V
-from scipy import sparse
 
 import crowder as cr
 from crowder.beyond.error_rates import learn_errors
@@ -57,8 +56,6 @@ TABLE = {
         Row(lambda: cr.beyond.NoisyOrdering(V, votes=0, rng=7), ValueError, "votes must be at least 1, not 0"),
         Row(lambda: cr.beyond.NoisyOrdering(V, doubt=1, rng=7), ValueError, "doubt must be in [0, 1), not 1"),
         Row(lambda: cr.beyond.NoisyOrdering(V, errors=0.1, rng=7), TypeError, "errors must be ErrorRates, not 0.1"),
-        Row(lambda: cr.beyond.NoisyOrdering(sparse.coo_array((3, 3)), rng=7),
-            ValueError, "similarity must have every pair"),
         Row(lambda: cr.beyond.NoisyOrdering(V, rng=7).tell((0, 1), True), ValueError, "pair (0, 1) was not asked"),
         Row(lambda: cr.beyond.NoisyOrdering(V, rng=7).learn((0, 3), True),
             ValueError, "(0, 3) must be two different records"),

@@ -31,7 +31,7 @@ def test_a_question_is_open_until_it_is_answered(ordering):
     w, truth = np.array([0.9, 0.5, 0.1]), cr.Truth([0, 0, 1])
     run = ordering(w, rng=1)
     i, j = pair = run.ask()
-    for answer in (1, 0, None, "yes", 1.0):
+    for answer in (1, 0, "yes", 1.0):
         with pytest.raises(TypeError, match="must be True or False"):
             run.tell(pair, answer)
         with pytest.raises(TypeError, match="must be True or False"):
@@ -68,6 +68,23 @@ def test_a_question_that_is_settled_while_it_is_open_is_not_asked_again(make):
         else:
             assert ordering.ask() == pair
     assert settled > 1 and ordering.resolution.recall(data.labels)[-1] >= 0.9
+
+
+@pytest.mark.parametrize("ordering", [*ORDERINGS, cr.beyond.EvidenceOrdering, cr.beyond.NoisyOrdering])
+def test_a_pair_of_which_the_crowd_is_unsure_stays_open(ordering):
+    """The two other pairs of one entity are asked once each, and imply the answer; so does nothing for the singleton's
+    pairs if the crowd is unsure of them all: they stay open, and the run ends."""
+    w, asked = np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1]), []
+
+    def crowd(i, j):
+        asked.append((min(i, j), max(i, j)))
+        return None if asked[-1] == (0, 1) or asked[-1][1] == 3 else True
+
+    run = ordering(w, rng=1)
+    found = run.run(crowd)
+    clusters = found if isinstance(run, cr.beyond.NoisyOrdering) else found.clusters
+    assert clusters.tolist() == [0, 0, 0, 1]
+    assert sorted(asked) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 
 
 def test_ties_are_broken_at_random_not_by_index():

@@ -1,5 +1,7 @@
 """Clusters from answers that exist already."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +45,7 @@ def test_records_that_are_sure_are_right():
         result = cr.beyond.resolve(rows, n=len(LABELS), errors=rates, rng=seed)
         true, found = LABELS[:, None] == LABELS, result.clusters[:, None] == result.clusters
         right += ((true & found).sum(axis=1) / (true | found).sum(axis=1) > 0.5).tolist()
-        stated += result.sure.tolist()
+        stated += result.given_others.tolist()
     right, stated = np.array(right), np.array(stated)
     assert right[stated > 0.9].mean() > 0.88
     assert right[stated > 0.99].mean() > 0.97
@@ -99,7 +101,7 @@ def test_data_frames_and_tuples_give_the_same():
     frame = pd.DataFrame(rows, columns=["left", "right", "answer", "worker"])
     one, other = cr.beyond.resolve(rows, rng=1), cr.beyond.resolve(frame, rng=1)
     np.testing.assert_array_equal(one.clusters, other.clusters)
-    np.testing.assert_array_equal(one.sure, other.sure)
+    np.testing.assert_array_equal(one.given_others, other.given_others)
 
 
 def test_similarities_decide_where_answers_are_missing():
@@ -110,7 +112,7 @@ def test_similarities_decide_where_answers_are_missing():
     alone = cr.beyond.resolve(rows, n=24, rng=1)
     assert alone.clusters.tolist().count(3) == 1
     assert (
-        cr.beyond.resolve(rows, similarity, rng=1).sure[23] < alone.sure[23] - 0.2
+        cr.beyond.resolve(rows, similarity, rng=1).given_others[23] < alone.given_others[23] - 0.2
     )  # that it is alone is doubtful now
 
 
@@ -121,6 +123,44 @@ def test_no_answers_and_few_records():
     for rows in ([(0, 1, "yes")], cr.beyond.Answers.read([(0, 1, "yes")])):  # a table that names records 0 and 1 alone
         for n in (2, 4):
             assert cr.beyond.resolve(rows, n=n, rng=1).clusters.tolist() == [0, 0, 1, 2][:n]
+
+
+def coins(records, votes, seed):
+    rng = np.random.default_rng(seed)
+    pairs = combinations(range(records), 2)
+    return [(i, j, bool(rng.random() < 0.5)) for i, j in pairs for _ in range(votes)]
+
+
+NOISE = {
+    "one yes and one no": [(0, 1, "yes"), (0, 1, "no")],
+    **{f"{n} records, {v} votes, seed {s}": coins(n, v, s) for n, v in ((10, 1), (20, 1), (12, 3)) for s in range(3)},
+}
+
+
+@pytest.mark.parametrize("rows", NOISE.values(), ids=NOISE)
+def test_of_noise_nothing_is_sure(rows):
+    # Coin flips are explained as well by a crowd that sees nothing, so records stay alone or are in doubt.
+    result = cr.beyond.resolve(rows, rng=1)
+    assert result.given_others.max() < 0.7
+    if len(rows) > 2:
+        assert len(np.unique(result.clusters)) == result.clusters.size
+
+
+def test_two_yes_do_not_outweigh_a_hundred_no():
+    # 15 records, 102 pairs; two of them said to match.
+    rows = [(i, j, at in (5, 70)) for at, (i, j) in enumerate(list(combinations(range(15), 2))[:102])]
+    assert np.bincount(cr.beyond.resolve(rows, rng=1).clusters).max() <= 2 + 1
+
+
+def test_where_answers_suffice_they_are_believed():
+    # Forty of 200 records' pairs with five yes each, and 400 no about other pairs: no contradiction, and no similarity.
+    rng = np.random.default_rng(0)
+    pairs = [(2 * k, 2 * k + 1) for k in range(40)]
+    others = {tuple(sorted(rng.choice(200, 2, replace=False).tolist())) for _ in range(500)} - set(pairs)
+    rows = [(i, j, "yes") for i, j in pairs for _ in range(5)] + [(i, j, "no") for i, j in sorted(others)[:400]]
+    result = cr.beyond.resolve(rows, n=200, rng=1)
+    assert (np.bincount(result.clusters) == 2).sum() == 40
+    assert result.given_others[:80].min() > 0.9
 
 
 @pytest.mark.parametrize(("name", "votes", "least"), [("gym", 1, 0.95), ("gym", 5, 0.95), ("allsports", 1, 0.99)])
