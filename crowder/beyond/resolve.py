@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.error_rates import ErrorRates, informative
+from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
@@ -68,7 +68,8 @@ def resolve(
     clusters that nobody compared with a record are not taken for its own.
 
     If the rates are learned and the answers contradict the clusters as often as if they had nothing to do with the
-    records (`crowder.beyond.error_rates.informative`), every record is left alone.
+    records (`crowder.beyond.error_rates.informative`), the clusters are still the likeliest if they have, but
+    ``given_others`` is small.
 
     Examples
     --------
@@ -99,7 +100,4 @@ def resolve(
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, errors=errors, rng=rng)
     ordering.take(answers)
-    found = replace(ordering.resolved, n_answers=len(answers))
-    if errors is None and informative(answers, found.clusters) < 0.5:
-        return replace(found, clusters=np.arange(records))
-    return found
+    return replace(ordering.resolved, n_answers=len(answers))
