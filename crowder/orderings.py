@@ -107,7 +107,7 @@ class Ordering(ABC):
         self._candidates = pairs
         self._knowledge = pairs.knowledge()
         self._pending: tuple[int, int] | None = None
-        self._unsure: set[tuple[int, int]] = set()
+        self._set_aside: set[tuple[int, int]] = set()
 
     # --- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Ordering(ABC):
             i, j = pair if compiled else self._two(pair)
             if not compiled and settled(self._knowledge.component, self._knowledge.table, i, j):
                 raise ValueError(f"{type(self).__name__}.next_question returned {(i, j)}, which is already implied")
-            if self._unsure and (min(i, j), max(i, j)) in self._unsure:
+            if self._set_aside and (min(i, j), max(i, j)) in self._set_aside:
                 if (other := self._other_than_unsure()) is None:
                     return None
                 i, j = other
@@ -220,7 +220,7 @@ class Ordering(ABC):
         """The most similar open pair of which the crowd was not unsure: `next_question` cannot pass one over. O(m)."""
         codes = open_pairs(self._candidates.sorted[1], self._knowledge, self._candidates.tables)
         pairs = zip((codes >> 32).tolist(), (codes & LOW).tolist(), strict=True)
-        return next((pair for pair in pairs if pair not in self._unsure), None)
+        return next((pair for pair in pairs if pair not in self._set_aside), None)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the crowd's answer to the open question.
@@ -234,7 +234,7 @@ class Ordering(ABC):
             raise ValueError(f"pair {pair!r} was not asked: {state}")
         if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
             if same is None and self.takes_unsure:
-                self._unsure.add((min(self._pending), max(self._pending)))
+                self._set_aside.add((min(self._pending), max(self._pending)))
                 self._pending = None
                 return
             if same is None:

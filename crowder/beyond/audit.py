@@ -268,8 +268,8 @@ class Audit(Ordering):
             self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))  # an answer from elsewhere
         return None
 
-    def tell(self, pair: tuple[int, int], same: bool) -> None:
-        """Record the crowd's answer to the open question (as `Ordering.tell`)."""
+    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+        """Record the crowd's answer to the open question (as `Ordering.tell`); unsure is a TypeError."""
         super().tell(pair, same)
         self._use(bool(same))
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +50,9 @@ CERTAIN = 1e4
 
 #: Marks a pair that is never asked.
 CLOSED = 2**30
+
+#: More answers than there ever are.
+NEVER = 2**62
 
 #: Rates and similarities are learned after so many answers, and again whenever their number has grown by this factor.
 FIRST_UPDATE, GROWTH = 8, 1.1
@@ -424,8 +427,9 @@ class NoisyOrdering(RevisingOrdering):
 
         Give the answers to `learn`, in any order. Memory O(n²) more.
         """
-        ahead, found = deepcopy(self), []
-        ahead._update_at = inf
+        ahead = deepcopy(self)
+        ahead._update_at = NEVER
+        found: list[tuple[int, int]] = []
         while len(found) < validation.whole(size, "size") and (pair := ahead.ask()) is not None:
             a, b = ahead._labels[list(pair)]
             odds = log_odds(ahead._answered, ahead._similar, ahead._size, ahead._base, ahead.correlation, a, b)
