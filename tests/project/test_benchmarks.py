@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from book.companion import measured
+from crowder.datasets import people
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,6 +46,19 @@ def test_candidates_of_many_records_are_all_matches_and_as_many_others_as_it_tak
     # Under Dist-1 with ε = ¼, 5/8 of the matches are above one half, and 3/8 of the others.
     for kind, share in ((match, 5 / 8), (~match, 3 / 8)):
         assert abs((similarity.data[kind] > 0.5).mean() - share) < 4 * np.sqrt(share * (1 - share) / kind.sum())
+
+
+def test_similarities_are_compared_on_labelled_records(tmp_path):
+    """A new measurement has the columns of the committed one, of which chapter 16 says that the learned similarity is
+    nowhere far behind the best."""
+    people([3] * 6 + [2] * 6 + [1] * 20, rng=1).to_csv(tmp_path / "ours.csv", index=False)
+    run("benchmarks/similarities.py", str(tmp_path), "--quick", "--results", str(tmp_path / "out"))
+    committed, table = measured.read("similarities"), pd.read_csv(tmp_path / "out" / "similarities.csv")
+    assert list(table) == list(committed) and set(table["similarity"]) == {"learned", "tf-idf", "q-grams"}
+    for (_, _, seed), part in table.groupby(["data", "similarity", "seed"]):
+        assert seed == 0 and part["found"].is_monotonic_increasing and part["found"].between(0, 1).all()
+    needed = committed.groupby(["data", "similarity"])["to_95"].first().unstack()
+    assert (needed["learned"] <= 1.1 * needed.min(axis=1)).all()
 
 
 def test_the_committed_scale_is_complete():
