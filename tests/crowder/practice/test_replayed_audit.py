@@ -47,7 +47,7 @@ def test_other_answers_wait_until_no_draw_is_missing_before_one_that_is_answered
 
 def test_the_limit_holds_while_the_ordering_goes_on_in_between(runs=120, confidence=0.8):
     """Sheets of three draws, handed in matches first, and two questions of edge ordering after each: at every moment of
-    at least 80 % of the runs no more is missed than the limit says. The level allows one false alarm in ten thousand."""
+    at least 80 % of the runs no more is missed than the limit says. One false alarm in ten thousand is allowed."""
     matches = sum(same((i, j)) for i in range(len(LABELS)) for j in range(i))
     wrong = 0
     for seed in range(runs):
