@@ -84,7 +84,7 @@ class AnswerFile:
                 _touch(self.path, files.mode(like))
             self._mode, self._place = files.mode(self.path), self._where()
         except OSError as error:
-            raise type(error)(f"{self.path} cannot be used: {error}") from error
+            raise OSError(f"{self.path} cannot be used: {error}") from error
         self._db = _connect(f"{Path(self.path).as_uri()}?mode=rw", 20)
         self._finalizer = weakref.finalize(self, _close, self._db, self._lock, self._process)
         try:

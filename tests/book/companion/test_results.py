@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -21,7 +22,7 @@ spec.loader.exec_module(files := importlib.util.module_from_spec(spec))
 left = [int(sys.argv[2])]
 
 def hook(event, arguments):
-    if event in ("open", "os.rename") and sys.argv[1] in os.fspath(arguments[0]):
+    if event in ("open", "os.rename") and sys.argv[1] in str(arguments[0]):
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), 9)
@@ -32,26 +33,26 @@ files.write(pathlib.Path(sys.argv[1]) / "my-questions-1.csv", b"new" * 100_000)
 
 
 def test_a_sheet_is_the_old_or_the_new_wherever_its_writer_is_killed(tmp_path):
-    path, codes = tmp_path / "my-questions-1.csv", []
+    path, codes, found = tmp_path / "my-questions-1.csv", [], []
     while not codes or codes[-1]:
         path.write_bytes(b"old")
         command = [sys.executable, "-c", KILLED, str(tmp_path), str(len(codes) + 1), files.__file__]
         codes.append(subprocess.run(command, check=False).returncode)
-        assert path.read_bytes() == (b"new" * 100_000 if codes[-1] == 0 else b"old")
-    assert codes == [-9, -9, 0]  # before it opens its file, and before it moves it
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+        found.append(path.read_bytes())
+    assert codes == [-9, -9, -9, 0]  # before it opens its file, before it moves it, and before it flushes the folder
+    assert found == [b"old", b"old", b"new" * 100_000, b"new" * 100_000]
+    left = [p.name for p in tmp_path.iterdir() if p != path]  # of the second, under a name that no other writer has
+    assert len(left) == 1 and re.fullmatch(r"\.my-questions-1\.csv\.[0-9a-f]{16}\.part", left[0])
 
 
 def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypatch):
     path = tmp_path / "tab.csv"
     files.write(path, b"old")
 
-    def half(self, content):
-        with self.open("wb") as file:
-            file.write(content[:1])
-        raise OSError(28, "No space left on device", str(self))
+    def full(handle):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(type(path), "write_bytes", half)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device"):
         files.write(path, b"new")
     assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["tab.csv"]
