@@ -44,6 +44,8 @@ class NearestPairs:
     furthest : ndarray of float64, shape (n,)
         The similarity of the last neighbour that was kept for each record; 0 if all that share a term were. A match
         that is less similar than this, for both of its records, is not among the candidates.
+    identical : ndarray of int64, shape (k, 2)
+        Pairs of records with the same text, which count as known to match; they are not among the candidates.
     tables : ndarray of int64, shape (n,), optional
         The table of each record, if two records of one table never match.
     """
@@ -53,6 +55,7 @@ class NearestPairs:
     words: np.ndarray
     characters: np.ndarray
     furthest: np.ndarray
+    identical: np.ndarray
     tables: np.ndarray | None = None
 
     @property
@@ -64,7 +67,8 @@ class NearestPairs:
     def candidates(self) -> Candidates:
         """The pairs as orderings take them."""
         found = Candidates(self.n, False, _values=self.similarity, _codes=self.pairs[:, 0] << 32 | self.pairs[:, 1])
-        return found if self.tables is None else constrained(found, tables=self.tables)
+        known = (self.identical, np.ones(len(self.identical), bool)) if len(self.identical) else None
+        return constrained(found, known, self.tables)
 
 
 def nearest_pairs(
@@ -73,6 +77,7 @@ def nearest_pairs(
     fields: Sequence[str] | None = None,
     table: str | None = None,
     neighbours: int = 20,
+    identical: bool = True,
     progress: bool = False,
 ) -> NearestPairs:
     r"""The pairs of each record and its most similar others.
@@ -90,6 +95,9 @@ def nearest_pairs(
         A column that names the table of each record. Two records of one table never match, and are no candidates.
     neighbours : int, keyword only
         How many similar records to keep of each, at least 1.
+    identical : bool, keyword only
+        Whether records with the same text in all fields are known to match. The first of them then stands for all, so
+        that its neighbours are different. (Of two tables, a text that is twice in one of them proves nothing.)
     progress : bool, keyword only
         Whether to show a progress bar, if the standard error is a terminal.
 
@@ -116,17 +124,32 @@ def nearest_pairs(
     ([[0, 1]], [0.65])
     """
     validation.whole(neighbours, "neighbours", least=1)
-    texts = [" ".join(row).strip() for row in zip(*fields_of(records, fields, table).values(), strict=True)]
+    rows = list(zip(*fields_of(records, fields, table).values(), strict=True))
     tables = None if table is None else validation.labels(records[table].astype(str).to_numpy(object), len(records))
+    same = _identical(rows, tables) if validation.flag(identical, "identical") else np.empty((0, 2), np.int64)
+    searched = np.setdiff1d(np.arange(len(rows)), same[:, 1] if tables is None else [])
+    texts = [" ".join(rows[record]) for record in searched]
     words, characters = tfidf(texts, "word"), tfidf(texts, "char_wb")
-    n = len(texts)
-    both = np.zeros(n, np.int64) if tables is None else tables
-    found = _search(words, characters, both, tables is not None, neighbours, progress)
-    i, j = np.repeat(np.arange(n), neighbours), found[0].ravel().astype(np.int64)
+    near, value = _search(words, characters, None if tables is None else tables[searched], neighbours, progress)
+    i, j = np.repeat(np.arange(len(texts)), neighbours), near.ravel().astype(np.int64)
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
     pairs = np.column_stack([codes >> 32, codes & 0xFFFFFFFF])
+    furthest = np.zeros(len(rows))
+    furthest[searched] = value[:, -1]
+    furthest[same[:, 1]] = furthest[same[:, 0]]
     cosines = [cosine(matrix, pairs) for matrix in (words, characters)]
-    return NearestPairs(n, pairs, *cosines, found[1][:, -1], tables)
+    return NearestPairs(len(rows), searched[pairs], *cosines, furthest, same, tables)
+
+
+def _identical(rows: list[tuple[str, ...]], tables: np.ndarray | None) -> np.ndarray:
+    """The first record of each text with each other one, (k, 2); not if a text is twice in a table."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for record, row in enumerate(rows):
+        if any(row):
+            groups.setdefault(row, []).append(record)
+    found = [group for group in groups.values()
+             if len(group) > 1 and (tables is None or len(set(tables[group].tolist())) == len(group))]  # fmt: skip
+    return np.array([(group[0], other) for group in found for other in group[1:]], np.int64).reshape(-1, 2)
 
 
 def fields_of(records: Any, fields: Sequence[str] | None = None, table: Hashable = None) -> dict[str, list[str]]:
@@ -142,12 +165,12 @@ def fields_of(records: Any, fields: Sequence[str] | None = None, table: Hashable
                    for value, gone in zip(records[name], absent[name], strict=True)] for name in names}  # fmt: skip
 
 
-def tfidf(texts: Sequence[str], analyzer: str) -> Any:
+def tfidf(texts: Sequence[str], analyzer: str, token: str = r"\w+") -> Any:
     """The (records, terms) matrix of tf-idf weights, rows of length 1, of words ("word") or trigrams ("char_wb")."""
     from scipy import sparse
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    options = {"token_pattern": r"\w+"} if analyzer == "word" else {"ngram_range": (3, 3)}
+    options = {"token_pattern": token} if analyzer == "word" else {"ngram_range": (3, 3)}
     try:
         made = TfidfVectorizer(analyzer=analyzer, **options).fit_transform(texts)
     except ValueError:  # no record has a term
@@ -163,7 +186,9 @@ def cosine(matrix: Any, pairs: np.ndarray) -> np.ndarray:
     return np.clip(np.round(np.concatenate([np.empty(0), *found]), DECIMALS), 0.0, 1.0)
 
 
-def _search(words: Any, characters: Any, tables: np.ndarray, across: bool, neighbours: int, progress: bool) -> Any:
+def _search(
+    words: Any, characters: Any, tables: np.ndarray | None, neighbours: int, progress: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """For each record, its nearest others and their similarities, (n, neighbours) each; -1 and 0 where there are none.
 
     Memory: the two matrices twice, and these two results.
@@ -181,18 +206,19 @@ def _search(words: Any, characters: Any, tables: np.ndarray, across: bool, neigh
     by_term = both.tocsc()
     n = both.shape[0]
     near, value = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours))
+    own = np.arange(n) if tables is None else tables  # of one value, no candidates
     room = np.zeros(n), np.zeros(n, np.int32)
     with tqdm(total=n, desc="candidates", disable=None if progress else True, leave=False) as bar:
         for start in range(0, n, BATCH):
             end = min(n, start + BATCH)
             _nearest(both.indptr, both.indices, both.data, by_term.indptr, by_term.indices, by_term.data,
-                     tables, across, start, end, *room, near, value)  # fmt: skip
+                     own, start, end, *room, near, value)  # fmt: skip
             bar.update(end - start)
     return near, value
 
 
 @njit(cache=True)
-def _nearest(starts, terms, weights, of_term, records, their, tables, across, start, end, total, met, near, value):
+def _nearest(starts, terms, weights, of_term, records, their, own, start, end, total, met, near, value):  # type: ignore[no-untyped-def]
     """Fill the rows from `start` to `end`: sum the products of weights term by term, and keep the largest sums."""
     most = near.shape[1]
     for i in range(start, end):
@@ -209,7 +235,7 @@ def _nearest(starts, terms, weights, of_term, records, their, tables, across, st
             found = np.round(4 * total[j], 12) / 2
             total[j] = 0.0
             at = most
-            if j == i or (across and tables[i] == tables[j]):
+            if own[i] == own[j]:
                 continue
             while at > 0 and (near[i, at - 1] < 0 or value[i, at - 1] < found or
                               (value[i, at - 1] == found and near[i, at - 1] > j)):  # fmt: skip

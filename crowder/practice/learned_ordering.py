@@ -1,66 +1,79 @@
-"""An ordering whose similarity is learned from the answers, field by field."""
+"""An ordering whose similarity is learned from the answers, and which need not ask about pairs that it is sure of."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.constraints import constrained, open_pairs, share_table
-from crowder.engine import LOW, edge_ask
+from crowder.constraints import open_pairs, share_table
+from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
-from crowder.pairs import Candidates
-from crowder.practice.candidates import NearestPairs, cosine, fields_of, nearest_pairs, tfidf
+from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
+from crowder.practice.pair_features import pair_features
+from crowder.practice.two_sided import Urn
+from crowder.resolution import Resolution
 from crowder.validation import Seed
 
-__all__ = ["LearnedOrdering", "features"]
+__all__ = ["Accepted", "LearnedOrdering"]
 
 #: The similarity is learned anew after so many answers, or this share of the answers if that is more.
 STEP, SHARE = 10, 0.05
 
-#: Among the first answers, this share of the questions is drawn at random, in favour of similar pairs.
-FIRST, AT_RANDOM = 300, 0.2
+#: Of so many first answers, this share is about pairs drawn at random, in favour of similar ones.
+FIRST, AT_RANDOM = 200, 0.1
+
+#: Regularisation of the logistic regression; trees, which join it after so many answers, for the likeliest pairs.
+C, TREES, TREES_AFTER, LIKELIEST = 0.3, 60, 50, 10_000
+
+#: With ``accept``, learning ends when of so many answers in a row no more than so many were unexpected.
+LAST, UNEXPECTED = 50, 2
+
+#: An audit that has drawn so many errors of one kind, and expects more than it may find, gives way to more learning.
+MANY_HITS = 3
 
 
-def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) -> np.ndarray:
-    """The first record of each text with each other one, (k, 2); not if a text is twice in a table."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for record, text in enumerate(zip(*columns.values(), strict=True)):
-        if any(text):
-            groups.setdefault(text, []).append(record)
-    found = [group for group in groups.values()
-             if len(group) > 1 and (tables is None or len(set(tables[group].tolist())) == len(group))]  # fmt: skip
-    return np.array([(group[0], other) for group in found for other in group[1:]], np.int64).reshape(-1, 2)
+class _Round(NamedTuple):
+    """An audit of what was decided at one time: the pairs accepted, the pairs rejected, and the errors it allows."""
+
+    accepted: Urn
+    rejected: Urn
+    alpha: float
 
 
-def features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarray:
-    """What the similarity is learned from: an array (m, p) of numbers for each candidate pair."""
-    from rapidfuzz import fuzz, process
-    from rapidfuzz.distance import JaroWinkler
+@dataclass(frozen=True)
+class Accepted(Resolution):
+    """A `Resolution` in which pairs were accepted without a question, and what an audit says of it.
 
-    i, j = near.pairs[:, 0], near.pairs[:, 1]
-    made = [near.words, near.characters, near.words**2, near.characters**2]
-    for texts in columns.values():
-        text = np.array(texts, object)
-        a, b = text[i], text[j]
-        empty = np.array([not one for one in texts])
-        none = empty[i] | empty[j]
-        for scorer, most in ((fuzz.token_set_ratio, 100.0), (JaroWinkler.similarity, 1.0)):
-            found = np.where(none, 0.0, process.cpdist(a, b, scorer=scorer, dtype=np.float64, workers=-1) / most)
-            made += [found, found**2]
-        word = np.where(none, 0.0, cosine(tfidf(texts, "word"), near.pairs))
-        made += [word, none.astype(float), (a == b) & ~none]
-        number = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(float)
-        if np.isfinite(number).sum() > 0.5 * (~empty).sum() > 0:
-            x, y = number[i], number[j]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                apart = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
-            made += [np.where(np.isfinite(apart), 1 - np.minimum(apart, 2.0) / 2, np.where(x == y, 1.0, 0.0))]
-    return np.column_stack(made).astype(np.float64)
+    Attributes
+    ----------
+    queries, answers, clusters
+        As in a `Resolution`; the clusters are those of answers and accepted pairs.
+    accepted : ndarray of int64, shape (a, 2)
+        Candidate pairs that are together in a cluster without an answer that says so.
+    certified_precision, certified_recall : float or None
+        Lower limits: of the candidate pairs put together, the share that match; and of the candidate pairs that match,
+        the share put together. Both hold with this confidence, over the draws. None before the audit, and if
+        the crowd is known to err.
+    confidence : float
+    audited : int
+        Pairs that the audit has drawn, those whose answer was known included.
+    reason : str
+        "certified" or "settled" (every candidate pair is) at the end; "" before.
+    """
+
+    accepted: np.ndarray = ()  # type: ignore[assignment]
+    certified_precision: float | None = None
+    certified_recall: float | None = None
+    confidence: float = 0.95
+    audited: int = 0
+    reason: str = ""
 
 
 class LearnedOrdering(Ordering):
@@ -73,15 +86,28 @@ class LearnedOrdering(Ordering):
     table : str, optional, keyword only
         A column that names the table of each record. Two records of one table never match.
     accept : bool, keyword only
-        Whether pairs that the learned similarity is sure of are accepted or rejected without a question.
+        Whether pairs that the learned similarity is sure of are accepted or rejected without a question. Questions then
+        go where it is not sure, and at last to pairs that an audit draws from both sides, until precision and recall
+        are certified.
     identical : bool, keyword only
         Whether records with the same text in all fields are known to match.
     fields : sequence of str, optional, keyword only
         Columns to compare; by default all except ``id``, ``label`` and `table`.
+    target, confidence : float, keyword only
+        With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs : NearestPairs, optional, keyword only
-        Candidates that `crowder.practice.candidates.nearest_pairs` found before for these records.
+        Candidates that `crowder.practice.nearest_pairs` found before for these records. They decide `identical`, too.
+    features : ndarray, optional, keyword only
+        The attribute `features` of an earlier ordering of these records and pairs.
     rng : int or numpy.random.Generator, keyword only
-        Draws some of the first questions, and breaks ties.
+        Draws some of the first questions, and the pairs of the audit; breaks ties.
+
+    Attributes
+    ----------
+    probability : ndarray of float64, shape (m,)
+        The learned probability of a match of each candidate pair; before there is any, the similarity.
+    features : ndarray of float32, shape (m, p)
+        What it is learned from (`crowder.practice.pair_features`).
     """
 
     def __init__(
@@ -92,134 +118,262 @@ class LearnedOrdering(Ordering):
         accept: bool = False,
         identical: bool = True,
         fields: Sequence[str] | None = None,
+        target: float = 0.95,
+        confidence: float = 0.95,
         pairs: NearestPairs | None = None,
+        features: np.ndarray | None = None,
         rng: Seed,
     ) -> None:
-        if validation.flag(accept, "accept"):
-            raise NotImplementedError("accept=True is not there yet")
-        self.accept = accept
-        generator = validation.generator(rng, "the first questions")
+        self.accept = validation.flag(accept, "accept")
+        for value, name in ((target, "target"), (confidence, "confidence")):
+            if validation.probability(value, name) in (0, 1):
+                raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
+        self.target, self.confidence = float(target), float(confidence)
+        self._key = int(validation.generator(rng, "the first questions").integers(2**63))
         columns = fields_of(records, fields, table)
-        near = nearest_pairs(records, fields=fields, table=table) if pairs is None else pairs
-        known = identical_pairs(columns, near.tables) if validation.flag(identical, "identical") else []
-        made: Candidates = near.candidates
-        if len(known):
-            made = constrained(made, known=(known, np.ones(len(known), bool)), tables=near.tables)
-        self._begin(replace(made))
-        self.features = features(columns, near)
-        self._key = int(generator.integers(2**63))
-        self._draws = np.random.default_rng(self._key)
-        self._codes = near.candidates.listed()[1]
-        self._at = {int(code): at for at, code in enumerate(self._codes)}
-        self._ties = self._draws.permutation(len(self._codes))
-        self._answered: dict[int, list[int]] = {}  # a pair's place, and how many said no and yes
+        near = nearest_pairs(records, fields=fields, table=table, identical=identical) if pairs is None else pairs
+        if near.n != len(records):
+            raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
+        self.features = pair_features(columns, near) if features is None else features
+        if len(self.features) != len(near.pairs):
+            raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs")
+        self._start(near)
+
+    def _start(self, near: NearestPairs) -> None:
+        self._begin(near.candidates)
+        self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
+        spread = self.features.std(axis=0)
+        self._scaled = (self.features - self.features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
+        self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
+        self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again
         self._unsure: set[int] = set()
-        self._given = 0  # answers in all
-        self._learn_at = 0
-        #: The probability of a match, by what has been learned; before, the similarity. Shape (m,).
-        self.probability = near.similarity.copy()
         self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
+        self._surprises: deque[bool] = deque(maxlen=LAST)
+        self._round: _Round | None = None
+        self._rounds, self._audited, self._reason = 0, 0, ""
+        self._decided: np.ndarray | None = None  # the clusters, unless something has changed
+        self._fitted = False
 
     def decided_by(self) -> tuple[np.ndarray, ...]:
-        return (np.array([self._key]), np.array([self.accept]), self.features)
+        return (np.array([self._key]), np.array([self.accept, self.target, self.confidence]))
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def learn(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record an answer obtained elsewhere. Unsure (None) leaves the pair open, and it is not asked about again.
+        """Record an answer obtained elsewhere. Unsure (None) leaves the pair open; it is not asked about again.
 
-        An answer against what earlier answers imply changes no cluster, but the similarity learns from it.
+        An answer against what earlier ones imply changes no cluster, but the similarity learns from it.
         """
         i, j = self._two(pair)
-        self._note(i, j, same)
         if same is not None:
             super().learn(pair, same)
+        self._note(i, j, same)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record the answer to the open question. Unsure (None) leaves the pair open, and it is not asked about
-        again."""
+        """Record the answer to the open question. Unsure (None) leaves the pair open; it is not asked about again."""
         if same is None and self._pending is not None and self._is_open(pair):
             self._note(*self._pending, None)
             self._pending = None
         else:
-            super().tell(pair, same)
+            super().tell(pair, same)  # type: ignore[arg-type]  # None is refused there
             self._note(*self._two(pair), same)
 
     def _note(self, i: int, j: int, same: bool | None) -> None:
         code = min(i, j) << 32 | max(i, j)
+        at = int(np.searchsorted(self._codes, code))
         if same is None:
             self._unsure.add(code)
-        elif code in self._at:
-            self._answered.setdefault(self._at[code], [0, 0])[bool(same)] += 1
+        elif at < len(self._codes) and self._codes[at] == code:
+            self._answered.setdefault(at, [0, 0])[bool(same)] += 1
             self._given += 1
+            self._surprises.append((self.probability[at] > 0.5) != bool(same))
+        if self._decided is not None and same is not None and (self._decided[i] == self._decided[j]) != same:
+            self._decided = None
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
     def next_question(self) -> tuple[int, int] | None:
-        self._refresh()
-        known = self._knowledge
-        while (code := int(edge_ask(self._queue, self._next, known.component, known.table))) != -1:
-            if code not in self._unsure:
-                return code >> 32, code & LOW
-            self._next[0] += 1
-        return None
+        return next(iter(self._questions(1)), None)
 
     def batch(self, n: int) -> list[tuple[int, int]]:
         """The next n questions to ask in parallel, as pairs of record numbers; fewer only if the answers expected to
-        them would settle every other candidate pair."""
-        validation.whole(n, "n, the number of questions,", least=1)
+        them leave nothing to ask."""
+        return self._questions(validation.whole(n, "n, the number of questions,", least=1))
+
+    def _questions(self, n: int) -> list[tuple[int, int]]:
+        if self._reason:
+            return []
+        if self._round is None and self.accept and self._is_sure():
+            self._open_round()
+        if self._round is not None and ((chosen := self._drawn(n)) or self._reason):
+            return chosen
         self._refresh()
-        ahead, at, chosen = deepcopy(self._knowledge), self._next.copy(), list[tuple[int, int]]()
-        shadow = deepcopy(self)
-        while len(chosen) < n:
-            ahead = shadow._knowledge
-            code = int(edge_ask(self._queue, at, ahead.component, ahead.table))
-            if code == -1:
-                break
-            at[0] += 1
+        chosen = self._from_queue(n)
+        if self.accept and not chosen:  # every pair has been asked about
+            self._open_round()
+            self._drawn(n)
+            self._reason = self._reason or "settled"
+        return chosen
+
+    def _from_queue(self, n: int) -> list[tuple[int, int]]:
+        """The next pairs of the queue that are open if the answers to those before them are as expected."""
+        ahead, at, chosen = self._knowledge, self._next, list[tuple[int, int]]()
+        if n > 1:
+            ahead, at = _copy(ahead), at.copy()
+        while len(chosen) < n and (code := int(edge_ask(self._queue, at, ahead.component, ahead.table))) != -1:
             i, j = code >> 32, code & LOW
-            if code in self._unsure or share_table(ahead.ring, self._candidates.tables, i, j):
-                continue
-            chosen.append((i, j))
-            shadow._learn(i, j, bool(self.probability[self._at[code]] > 0.5))
+            if code not in self._unsure and not share_table(ahead.ring, self._candidates.tables, i, j):
+                chosen.append((i, j))
+                if n == 1:
+                    break
+                expected = bool(self.probability[np.searchsorted(self._codes, code)] > 0.5)
+                ahead = learn(ahead, i, j, expected)
+            at[0] += 1
         return chosen
 
     def _refresh(self) -> None:
-        """Learn from the answers, if there are enough new ones, and order the open pairs."""
+        """Learn from the answers if there are enough new ones, and put the open pairs in order."""
         if self._given < self._learn_at:
             return
-        self._learn_at = self._given + max(STEP, int(SHARE * self._given))
+        step = max(STEP, int(SHARE * self._given))
+        self._learn_at = self._given + step
         self._fit()
-        open_ = np.isin(self._codes, open_pairs(self._codes, self._knowledge, self._candidates.tables))
-        left = np.flatnonzero(open_)
-        left = left[np.lexsort([self._ties[left], -self.probability[left]])]
+        left = np.searchsorted(self._codes, open_pairs(self._codes, self._knowledge, self._candidates.tables))
+        key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self.probability[left]
+        left = left[np.lexsort([self._ties[left], key])]
         if self._given < FIRST and len(left):
             rng = np.random.default_rng([self._key, self._given])
-            step = self._learn_at - self._given
-            weight = self.candidates_similarity[left] ** 2
-            few = min(int(round(AT_RANDOM * step)), int((weight > 0).sum()))
-            drawn = rng.choice(left, few, replace=False, p=weight / weight.sum()) if few else left[:0]
+            weight = self._candidates.listed()[0][left] ** 2
+            few = round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step)
+            drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
+                left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
             left = np.concatenate([drawn, left[~np.isin(left, drawn)]])
         self._queue, self._next = self._codes[left], np.zeros(1, np.int64)
 
-    @property
-    def candidates_similarity(self) -> np.ndarray:
-        """The similarity of each candidate pair before any answer."""
-        return self._candidates.listed()[0]
-
     def _fit(self) -> None:
-        places = np.array(list(self._answered), np.int64)
-        counts = np.array(list(self._answered.values())).reshape(-1, 2)
-        if not len(places) or not counts.sum(axis=0).all():
+        """Learn the probabilities: logistic regression, and for the likeliest pairs the mean of its log-odds and those
+        of extremely randomised trees."""
+        places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
+        if not said.sum(axis=0).all():
             return
+        from sklearn.ensemble import ExtraTreesClassifier
         from sklearn.linear_model import LogisticRegression
 
-        mean, spread = self.features.mean(axis=0), self.features.std(axis=0)
-        scaled = (self.features - mean) / np.where(spread > 0, spread, 1.0)
-        rows = np.r_[places, places]
-        target = np.r_[np.zeros(len(places)), np.ones(len(places))]
-        weight = np.r_[counts[:, 0], counts[:, 1]].astype(float)
-        kept = weight > 0
-        model = LogisticRegression(C=1.0, max_iter=1000)
-        model.fit(scaled[rows[kept]], target[kept], sample_weight=weight[kept])
-        self.probability = model.predict_proba(scaled)[:, 1]
+        which, same = np.nonzero(said)
+        rows, weight = self._scaled[places[which]], said[which, same]
+        line = LogisticRegression(C=C, max_iter=300).fit(rows, same, sample_weight=weight)
+        odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
+        if len(places) >= TREES_AFTER:
+            top = np.argsort(-odds, kind="stable")[:LIKELIEST]
+            trees = ExtraTreesClassifier(TREES, min_samples_leaf=2, max_features=0.3, random_state=self._key % 2**32)
+            share = trees.fit(rows, same, sample_weight=weight).predict_proba(self._scaled[top])[:, 1]
+            share = np.clip(share, 1e-4, 1 - 1e-4)
+            odds[top] = (odds[top] + np.log(share / (1 - share))) / 2
+        self.probability = 1 / (1 + np.exp(-odds))
+        self._fitted, self._decided = True, None
+
+    # --- accepting ----------------------------------------------------------------------------------------------------
+
+    def _is_sure(self) -> bool:
+        return len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED
+
+    def _clusters(self) -> np.ndarray:
+        """The clusters of answers and accepted pairs, the likeliest first, none against an answer or the tables."""
+        if self._decided is None:
+            known, order = _copy(self._knowledge), np.lexsort([self._ties, -self.probability])
+            for code in self._codes[order[: int((self.probability > 0.5).sum()) if self._fitted else 0]].tolist():
+                i, j = code >> 32, code & LOW
+                if not self._known_apart(known, i, j) and known.component[i] != known.component[j]:
+                    known = learn(known, i, j, True)
+            self._decided = known.component
+        return self._decided
+
+    def _known_apart(self, known: Knowledge, i: int, j: int) -> bool:
+        if known.component[i] == known.component[j]:
+            return False
+        return bool(settled(known.component, known.table, i, j)) or share_table(
+            known.ring, self._candidates.tables, i, j)  # fmt: skip
+
+    def _open(self) -> tuple[np.ndarray, np.ndarray]:
+        """The open candidate pairs that are accepted, and those that are rejected."""
+        codes, group = open_pairs(self._codes, self._knowledge, self._candidates.tables), self._clusters()
+        together = group[codes >> 32] == group[codes & LOW]
+        return codes[together], codes[~together]
+
+    def _open_round(self) -> None:
+        """Decide about all open pairs by what has been learned so far, and begin to audit this decision."""
+        self._learn_at = self._given
+        self._refresh()
+        self._rounds += 1
+        alpha = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
+        rng = np.random.default_rng([self._key, self._rounds, 1])
+        accepted, rejected = (Urn(codes, rng) for codes in self._open())
+        self._round = _Round(accepted, rejected, alpha / 2)
+
+    def _drawn(self, n: int) -> list[tuple[int, int]]:
+        """The next draws that have to be asked about; none at the end, or if it is better to learn again."""
+        assert self._round is not None
+        for urn, right in zip(self._round[:2], (True, False), strict=True):
+            while urn.drawn < len(urn.order) and (hit := self._hit(int(urn.order[urn.drawn]), right)) is not None:
+                urn.show(hit)
+                self._audited += 1
+        precision, recall = self._limits()
+        if min(precision, recall) >= self.target:
+            self._reason = "certified"
+            return []
+        if self._is_poor():
+            self._round = None
+            self._surprises.clear()
+            return []
+        first, second = self._round[:2] if precision < self.target else self._round[1::-1]
+        left = [*first.order[first.drawn :].tolist(), *second.order[second.drawn :].tolist()]
+        asked = (code for code in left if self._hit(code, True) is None)
+        return [(code >> 32, code & LOW) for code in islice(asked, n)]
+
+    def _hit(self, code: int, right: bool) -> bool | None:
+        """Whether a decision was wrong, if that is known; one about which somebody is unsure counts as wrong."""
+        i, j, known = code >> 32, code & LOW, self._knowledge
+        if known.component[i] == known.component[j]:
+            return not right
+        return right if self._known_apart(known, i, j) else True if code in self._unsure else None
+
+    def _limits(self) -> tuple[float, float]:
+        """Lower limits of precision and recall of the clusters as they are now.
+
+        Wrong pairs among those still open: in each urn at most the hits not drawn yet; and every pair that is
+        decided otherwise than when the urns were filled.
+        """
+        assert self._round is not None
+        group, (accepted, rejected) = self._clusters(), self._open()
+        wrong = [urn.most(self._round.alpha) - urn.hits for urn in self._round[:2]]
+        wrong[0] += int((~np.isin(accepted, self._round.accepted.codes)).sum())
+        wrong[1] += int((~np.isin(rejected, self._round.rejected.codes)).sum())
+        unsure = np.array(list(self._unsure), np.int64)
+        wrong[0], wrong[1] = (few + int(np.isin(codes, unsure).sum())
+                              for few, codes in zip(wrong, (accepted, rejected), strict=True))  # fmt: skip
+        together = int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
+        right = max(0, together - wrong[0])
+        return right / together if together else 1.0, right / (right + wrong[1]) if right + wrong[1] else 1.0
+
+    def _is_poor(self) -> bool:
+        """Whether the errors drawn so far suggest more of them than the target allows."""
+        assert self._round is not None
+        allowed = (1 - self.target) * sum(self._clusters()[self._codes >> 32] == self._clusters()[self._codes & LOW])
+        return any(urn.hits >= MANY_HITS and urn.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
+                   for urn in self._round[:2])  # fmt: skip
+
+    @property
+    def resolution(self) -> Resolution:
+        """The clusters so far: of the answers, and with `accept` of the pairs accepted as well (`Accepted`)."""
+        plain = super().resolution
+        if not self.accept:
+            return plain
+        codes = self._open()[0]
+        certified = (None, None) if self._round is None or self.crowd_errs else self._limits()
+        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack([codes >> 32, codes & LOW]),
+                        *certified, self.confidence, self._audited, self._reason, known=plain.known)  # fmt: skip
+
+
+def _copy(known: Knowledge) -> Knowledge:
+    return Knowledge(*(part.copy() for part in known))
