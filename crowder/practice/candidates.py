@@ -138,7 +138,7 @@ def nearest_pairs(
     furthest[searched] = value[:, -1]
     furthest[same[:, 1]] = furthest[same[:, 0]]
     cosines = [cosine(matrix, pairs) for matrix in (words, characters)]
-    return NearestPairs(len(rows), searched[pairs], *cosines, furthest, same, tables)
+    return NearestPairs(len(rows), searched[pairs], cosines[0], cosines[1], furthest, same, tables)
 
 
 def _identical(rows: list[tuple[str, ...]], tables: np.ndarray | None) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ class Accepted(Resolution):
         "certified" or "settled" (every candidate pair is) at the end; "" before.
     """
 
-    accepted: np.ndarray = ()  # type: ignore[assignment]
+    accepted: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
     certified_precision: float | None = None
     certified_recall: float | None = None
     confidence: float = 0.95
@@ -301,6 +301,18 @@ class LearnedOrdering(Ordering):
         together = group[codes >> 32] == group[codes & LOW]
         return codes[together], codes[~together]
 
+    def _is_excluded(self, codes: np.ndarray) -> np.ndarray:
+        """Of two tables: whether one of the records is accepted as the match of another one of the same table.
+
+        If such a pair matches, a pair accepted is wrong; and each of those that are wrong excludes two matches at most.
+        """
+        tables, group = self._candidates.tables, self._clusters()
+        if tables is None or tables.max(initial=0) > 1:
+            return np.zeros(len(codes), bool)
+        there = np.zeros((self.n, 2), bool)
+        there[group, tables] = True
+        return (there[group[codes >> 32]] & there[group[codes & LOW]]).any(axis=1)
+
     def _open_round(self) -> None:
         """Decide about all open pairs by what has been learned so far, and begin to audit this decision."""
         self._learn_at = self._given
@@ -308,8 +320,8 @@ class LearnedOrdering(Ordering):
         self._rounds += 1
         alpha = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
         rng = np.random.default_rng([self._key, self._rounds, 1])
-        accepted, rejected = (Urn(codes, rng) for codes in self._open())
-        self._round = _Round(accepted, rejected, alpha / 2)
+        accepted, rejected = self._open()
+        self._round = _Round(Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng), alpha / 2)
 
     def _drawn(self, n: int) -> list[tuple[int, int]]:
         """The next draws that have to be asked about; none at the end, or if it is better to learn again."""
@@ -326,7 +338,8 @@ class LearnedOrdering(Ordering):
             self._round = None
             self._surprises.clear()
             return []
-        first, second = self._round[:2] if precision < self.target else self._round[1::-1]
+        accepted, rejected = self._wrong()
+        first, second = self._round[:2] if precision < self.target or accepted > rejected else self._round[1::-1]
         left = [*first.order[first.drawn :].tolist(), *second.order[second.drawn :].tolist()]
         asked = (code for code in left if self._hit(code, True) is None)
         return [(code >> 32, code & LOW) for code in islice(asked, n)]
@@ -338,28 +351,33 @@ class LearnedOrdering(Ordering):
             return not right
         return right if self._known_apart(known, i, j) else True if code in self._unsure else None
 
-    def _limits(self) -> tuple[float, float]:
-        """Lower limits of precision and recall of the clusters as they are now.
+    def _wrong(self) -> tuple[int, int]:
+        """Upper limits of the open pairs that are wrongly accepted, and of the matches that are rejected.
 
-        Wrong pairs among those still open: in each urn at most the hits not drawn yet; and every pair that is
-        decided otherwise than when the urns were filled.
+        In each urn at most the hits not drawn yet; and every pair that is decided otherwise than when the urns were
+        filled, or about which somebody is unsure.
         """
         assert self._round is not None
-        group, (accepted, rejected) = self._clusters(), self._open()
-        wrong = [urn.most(self._round.alpha) - urn.hits for urn in self._round[:2]]
-        wrong[0] += int((~np.isin(accepted, self._round.accepted.codes)).sum())
-        wrong[1] += int((~np.isin(rejected, self._round.rejected.codes)).sum())
-        unsure = np.array(list(self._unsure), np.int64)
-        wrong[0], wrong[1] = (few + int(np.isin(codes, unsure).sum())
-                              for few, codes in zip(wrong, (accepted, rejected), strict=True))  # fmt: skip
+        accepted, rejected = self._open()
+        excluded = self._is_excluded(rejected)
+        unsure, wrong = np.array(list(self._unsure), np.int64), list[int]()
+        for urn, codes in zip(self._round[:2], (accepted, rejected[~excluded]), strict=True):
+            new = ~np.isin(codes, urn.codes) | np.isin(codes, unsure)
+            wrong.append(urn.most(self._round.alpha) - urn.hits + int(new.sum()))
+        return wrong[0], min(len(rejected), wrong[1] + 2 * wrong[0] * bool(excluded.any()))
+
+    def _limits(self) -> tuple[float, float]:
+        """Lower limits of precision and recall of the clusters as they are now."""
+        group, (accepted, rejected) = self._clusters(), self._wrong()
         together = int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
-        right = max(0, together - wrong[0])
-        return right / together if together else 1.0, right / (right + wrong[1]) if right + wrong[1] else 1.0
+        right = max(0, together - accepted)
+        return right / together if together else 1.0, right / (right + rejected) if right + rejected else 1.0
 
     def _is_poor(self) -> bool:
         """Whether the errors drawn so far suggest more of them than the target allows."""
         assert self._round is not None
-        allowed = (1 - self.target) * sum(self._clusters()[self._codes >> 32] == self._clusters()[self._codes & LOW])
+        group = self._clusters()
+        allowed = (1 - self.target) * int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
         return any(urn.hits >= MANY_HITS and urn.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
                    for urn in self._round[:2])  # fmt: skip
 
@@ -370,9 +388,10 @@ class LearnedOrdering(Ordering):
         if not self.accept:
             return plain
         codes = self._open()[0]
-        certified = (None, None) if self._round is None or self.crowd_errs else self._limits()
-        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack([codes >> 32, codes & LOW]),
-                        *certified, self.confidence, self._audited, self._reason, known=plain.known)  # fmt: skip
+        precision, recall = (None, None) if self._round is None or self.crowd_errs else self._limits()
+        return Accepted(plain.queries, plain.answers, self._clusters(), known=plain.known, certified_recall=recall,
+                        accepted=np.column_stack([codes >> 32, codes & LOW]), certified_precision=precision,
+                        confidence=self.confidence, audited=self._audited, reason=self._reason)  # fmt: skip
 
 
 def _copy(known: Knowledge) -> Knowledge:
