@@ -18,7 +18,7 @@ from crowder import validation
 from crowder.constraints import constrained
 from crowder.pairs import Candidates
 
-__all__ = ["NearestPairs", "fields_of", "nearest_pairs", "tfidf"]
+__all__ = ["NearestPairs", "cosine", "fields_of", "identical_pairs", "nearest_pairs", "tfidf"]
 
 #: Columns that are not compared unless they are named; similarities are rounded to this many decimals, so that equal
 #: ones tie on every machine; rows whose neighbours are found between two updates of the progress bar.
@@ -124,11 +124,12 @@ def nearest_pairs(
     ([[0, 1]], [0.65])
     """
     validation.whole(neighbours, "neighbours", least=1)
-    rows = list(zip(*fields_of(records, fields, table).values(), strict=True))
+    columns = fields_of(records, fields, table)
     tables = None if table is None else validation.labels(records[table].astype(str).to_numpy(object), len(records))
-    same = _identical(rows, tables) if validation.flag(identical, "identical") else np.empty((0, 2), np.int64)
+    same = identical_pairs(columns, tables)[: None if validation.flag(identical, "identical") else 0]
+    rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
     searched = np.setdiff1d(np.arange(len(rows)), same[:, 1] if tables is None else [])
-    texts = [" ".join(rows[record]) for record in searched]
+    texts = [rows[record] for record in searched]
     words, characters = tfidf(texts, "word"), tfidf(texts, "char_wb")
     near, value = _search(words, characters, None if tables is None else tables[searched], neighbours, progress)
     i, j = np.repeat(np.arange(len(texts)), neighbours), near.ravel().astype(np.int64)
@@ -141,10 +142,10 @@ def nearest_pairs(
     return NearestPairs(len(rows), searched[pairs], cosines[0], cosines[1], furthest, same, tables)
 
 
-def _identical(rows: list[tuple[str, ...]], tables: np.ndarray | None) -> np.ndarray:
+def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) -> np.ndarray:
     """The first record of each text with each other one, (k, 2); not if a text is twice in a table."""
     groups: dict[tuple[str, ...], list[int]] = {}
-    for record, row in enumerate(rows):
+    for record, row in enumerate(zip(*columns.values(), strict=True)):
         if any(row):
             groups.setdefault(row, []).append(record)
     found = [group for group in groups.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from crowder import validation
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
+from crowder.pairs import Candidates
 from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
 from crowder.practice.pair_features import pair_features
 from crowder.practice.two_sided import Urn
@@ -96,7 +97,7 @@ class LearnedOrdering(Ordering):
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs : NearestPairs, optional, keyword only
-        Candidates that `crowder.practice.nearest_pairs` found before for these records. They decide `identical`, too.
+        Candidates that `crowder.practice.nearest_pairs` found before for these records.
     features : ndarray, optional, keyword only
         The attribute `features` of an earlier ordering of these records and pairs.
     rng : int or numpy.random.Generator, keyword only
@@ -130,20 +131,21 @@ class LearnedOrdering(Ordering):
                 raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
         self.target, self.confidence = float(target), float(confidence)
         self._key = int(validation.generator(rng, "the first questions").integers(2**63))
-        columns = fields_of(records, fields, table)
+        columns, identical = fields_of(records, fields, table), validation.flag(identical, "identical")
         near = nearest_pairs(records, fields=fields, table=table, identical=identical) if pairs is None else pairs
         if near.n != len(records):
             raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
         self.features = pair_features(columns, near) if features is None else features
         if len(self.features) != len(near.pairs):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs")
-        self._start(near)
+        self._start(near.candidates if identical else replace(near.candidates, known=None))
 
-    def _start(self, near: NearestPairs) -> None:
-        self._begin(near.candidates)
+    def _start(self, candidates: Candidates) -> None:
+        self._begin(candidates)
         self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
-        spread = self.features.std(axis=0)
-        self._scaled = (self.features - self.features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
+        spread = some.std(axis=0)
+        self._scaled = (self.features - some.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
         self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again

@@ -30,9 +30,9 @@ import pandas as pd
 from crowder import files
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.practice import sheets
-from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
+from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs
 from crowder.practice.journal import Journal, read
-from crowder.practice.learned_ordering import LearnedOrdering, identical_pairs
+from crowder.practice.learned_ordering import LearnedOrdering
 from crowder.practice.record_file import read_records
 from crowder.practice.replayed_audit import ReplayedAudit
 from crowder.practice.scored_pairs import from_pairs
@@ -153,7 +153,7 @@ class Project:
     def _key(self) -> str:
         """What the candidates follow from."""
         scores = self.settings["scores"] and Path(self.settings["scores"]).read_bytes().hex()
-        parts = [scores, self.settings["neighbours"], self._table, *self._digests]
+        parts = [scores, self.settings["neighbours"], self.settings["identical"], self._table, *self._digests]
         return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
     def start(self) -> None:
@@ -163,7 +163,7 @@ class Project:
         except ValueError:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
                 self.records, fields=self.fields, table=self._table, neighbours=self.settings["neighbours"],
-                progress=True)  # fmt: skip
+                identical=self.settings["identical"] == "same", progress=True)  # fmt: skip
         told = {"format": FORMAT, "files": [os.path.relpath(path, self.folder) for path in self.files]}
         told |= {"settings": self.settings, "records": self._digests}
         content, names = io.BytesIO(), [field.name for field in dataclasses.fields(self.near)]
@@ -189,7 +189,7 @@ class Project:
             tables = self.records[TABLE].factorize()[0]
             order = order[tables[pairs[order, 0]] != tables[pairs[order, 1]]]
         values = scored.similarity.data[order]
-        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), tables)
+        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), np.empty((0, 2), np.int64), tables)
 
     @cached_property
     def near(self) -> NearestPairs:
@@ -381,7 +381,7 @@ class Project:
                   *((pair, same) for pair, same in self.answers.items() if pair in began)]  # fmt: skip
         since = [(pair, same) for pair, same in self.answers.items() if pair not in began]
         return ReplayedAudit(
-            self.near.candidates, before, since, map(tuple, told["drawn"]), recall=told["recall"],
+            dataclasses.replace(self.near.candidates, known=None), before, since, map(tuple, told["drawn"]), recall=told["recall"],
             confidence=told["confidence"], rng=self.settings["seed"],
         )  # fmt: skip
 
