@@ -89,6 +89,6 @@ def environment(pins: list[str]) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as work:
-        pins = resolve(Path(work), pinned(LOCK), "book", "scale", "test")
+        pins = resolve(Path(work), pinned(LOCK), "book", "test")
         write(LOCK, pins, hashes(Path(work), pins))
     (ROOT / "environment.yml").write_text(environment(pins), encoding="utf-8")

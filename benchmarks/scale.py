@@ -2,12 +2,12 @@
 
     python benchmarks/scale.py [--quick] [--results FOLDER]     or, with the others, `make bench`
 
-Every row comes from a separate process, so that its peak memory is its own. It reads the candidate pairs (a sparse
-matrix, or a Parquet file that DuckDB sorts), builds the ordering, runs it to the end, and then sorts the similarities
-with `numpy.argsort`. The clock counts the processor time of all threads. The row is the round with the median ratio of
-three (beyond 100,000 records there is only one).
+Every row comes from a separate process, so that its peak memory is its own. It reads the candidate pairs as a sparse
+matrix, builds the ordering, runs it to the end, and then sorts the similarities with `numpy.argsort`. The clock counts
+the processor time of all threads. The row is the round with the median ratio of three (beyond 100,000 records there is
+only one).
 
-Columns of scale.csv: kind (sparse, stream), ordering (edge, node), records, pairs, questions, seconds,
+Columns of scale.csv: ordering (edge, node), records, pairs, questions, seconds,
 argsort_seconds, ratio, peak_mb (peak resident memory of the process, including Python and compiled code), versions.
 """
 
@@ -29,13 +29,11 @@ from common import arguments, results_folder, versions
 from scipy import sparse
 
 import crowder as cr
-from crowder.practice.parquet import chunks_from_parquet, write_candidates
-from crowder.practice.stream_ordering import StreamOrdering
 
 SEED, PAIRS = 7, 20
 #: Each 25 records form clusters of these sizes.
 SIZES = (1, 2, 3, 4, 5, 10)
-CONTESTANTS = (("sparse", "edge"), ("sparse", "node"), ("stream", "edge"))
+ORDERINGS = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}
 FULL, QUICK = (1000, 10_000, 100_000, 1_000_000, 3000, 30_000, 300_000), (1000, 3000)
 
 
@@ -77,36 +75,31 @@ def _across(labels: np.ndarray, wanted: int, rng: np.random.Generator) -> np.nda
 
 
 def make(folder: Path, records: int) -> None:
-    """Write the candidate pairs, in both forms, and the true labels."""
+    """Write the candidate pairs and the true labels."""
     sizes = SIZES * (records // sum(SIZES))
     similarity, labels = candidates_of(sizes, PAIRS * records)
     for name, column in (("i", similarity.row), ("j", similarity.col), ("w", similarity.data), ("labels", labels)):
         np.save(folder / f"{name}.npy", column)
-    write_candidates(folder / "pairs.parquet", similarity)
 
 
-def ordering_of(kind: str, ordering: str, folder: Path, n: int):
-    path = folder / "pairs.parquet"
-    if kind == "stream":
-        return StreamOrdering(chunks_from_parquet(path, seed=SEED, folder=folder), n, ties="stream")
+def ordering_of(ordering: str, folder: Path, n: int):
     i, j, w = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in "ijw")
-    similarity = sparse.coo_array((w, (i, j)), shape=(n, n))
-    return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[ordering](similarity, rng=SEED)
+    return ORDERINGS[ordering](sparse.coo_array((w, (i, j)), shape=(n, n)), rng=SEED)
 
 
-def run(kind: str, ordering: str, folder: Path, rounds: int) -> dict:
+def run(ordering: str, folder: Path, rounds: int) -> dict:
     """One row, measured in this process: the round with the median ratio."""
     with tempfile.TemporaryDirectory(dir=folder) as tiny:  # loads compiled code
         make(Path(tiny), 100)
-        measured(kind, ordering, Path(tiny))
-    found = sorted((measured(kind, ordering, folder) for _ in range(rounds)), key=lambda row: row["ratio"])
-    return found[rounds // 2] | {"versions": versions("numpy", "scipy", "numba", "duckdb", "pyarrow")}
+        measured(ordering, Path(tiny))
+    found = sorted((measured(ordering, folder) for _ in range(rounds)), key=lambda row: row["ratio"])
+    return found[rounds // 2] | {"versions": versions("numpy", "scipy", "numba")}
 
 
-def measured(kind: str, ordering: str, folder: Path) -> dict:
+def measured(ordering: str, folder: Path) -> dict:
     truth = cr.Truth(np.load(folder / "labels.npy", allow_pickle=False))
     start = time.process_time()
-    questions = ordering_of(kind, ordering, folder, len(truth)).run(truth).n_queries
+    questions = ordering_of(ordering, folder, len(truth)).run(truth).n_queries
     seconds, peak = time.process_time() - start, peak_mb()
     keys = np.load(folder / "w.npy", allow_pickle=False)
     sorts = []
@@ -116,7 +109,7 @@ def measured(kind: str, ordering: str, folder: Path) -> dict:
         sorts.append(time.process_time() - start)
     sort = float(np.median(sorts))
     return {
-        "kind": kind, "ordering": ordering, "records": len(truth), "pairs": len(keys), "questions": questions,
+        "ordering": ordering, "records": len(truth), "pairs": len(keys), "questions": questions,
         "seconds": round(seconds, 4), "argsort_seconds": round(sort, 5), "ratio": round(seconds / sort, 2),
         "peak_mb": round(peak),
     }  # fmt: skip
@@ -131,22 +124,22 @@ def peak_mb() -> float:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)  # a row, in a process of its own
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)  # a row, in a process of its own
     options = parser.parse_args()
     if options.one:
-        kind, ordering, folder, rounds = options.one
-        print(json.dumps(run(kind, ordering, Path(folder), int(rounds))))
+        ordering, folder, rounds = options.one
+        print(json.dumps(run(ordering, Path(folder), int(rounds))))
         return
     rows = []
     for records in QUICK if options.quick else FULL:
         with tempfile.TemporaryDirectory() as folder:
             make(Path(folder), records)
-            for contestant in CONTESTANTS:
+            for ordering in ORDERINGS:
                 rounds = 1 if options.quick or records > 100_000 else 3
-                command = [sys.executable, __file__, "--one", *contestant, folder, str(rounds)]
+                command = [sys.executable, __file__, "--one", ordering, folder, str(rounds)]
                 rows.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
                 print({name: value for name, value in rows[-1].items() if name != "versions"}, flush=True)
-        table = pd.DataFrame(rows).sort_values(["records", "kind", "ordering"])
+        table = pd.DataFrame(rows).sort_values(["records", "ordering"])
         table.to_csv(results_folder(options) / "scale.csv", index=False)
 
 

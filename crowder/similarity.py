@@ -168,7 +168,7 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     --------
     crowder.datasets.cora : similarities that are shipped.
     crowder.similarity.discretize : values on a grid.
-    crowder.practice.blocking.candidate_pairs : for records in numbers that make all pairs too many.
+    crowder.practice.nearest_pairs : for records in numbers that make all pairs too many.
 
     Notes
     -----

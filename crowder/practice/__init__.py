@@ -2,20 +2,17 @@
 
 `read_records` reads a CSV file, `LearnedOrdering` asks about its records; `from_pairs` takes pairs that another program
 has scored; `Journal` keeps every answer in a file; `ask_all` asks many questions of a program at once, such as a
-language model (`ChatCrowd`); `crowder.beyond.Audit` certifies a recall. `StreamOrdering` asks about pairs that
-`chunks_from_parquet` sorts on disk, after `write_candidates`. The command ``crowder`` does the same without a program.
+language model (`ChatCrowd`); `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a
+program.
 """
 
 from crowder.practice.ask_all import ChatCrowd, ask_all
 from crowder.practice.candidates import nearest_pairs
 from crowder.practice.journal import Answer, Journal
 from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.parquet import chunks_from_parquet, write_candidates
 from crowder.practice.record_file import read_records
 from crowder.practice.scored_pairs import from_pairs
-from crowder.practice.stream_ordering import StreamOrdering
 
 __all__ = [
-    "Answer", "ChatCrowd", "Journal", "LearnedOrdering", "StreamOrdering", "ask_all", "chunks_from_parquet",
-    "from_pairs", "nearest_pairs", "read_records", "write_candidates",
+    "Answer", "ChatCrowd", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "read_records",
 ]  # fmt: skip

@@ -380,8 +380,9 @@ class Project:
         before = [*((pair, True) for pair in self.identical if pair not in self.answers),
                   *((pair, same) for pair, same in self.answers.items() if pair in began)]  # fmt: skip
         since = [(pair, same) for pair, same in self.answers.items() if pair not in began]
+        pairs = dataclasses.replace(self.near.candidates, known=None)
         return ReplayedAudit(
-            dataclasses.replace(self.near.candidates, known=None), before, since, map(tuple, told["drawn"]), recall=told["recall"],
+            pairs, before, since, map(tuple, told["drawn"]), recall=told["recall"],
             confidence=told["confidence"], rng=self.settings["seed"],
         )  # fmt: skip
 

@@ -98,9 +98,7 @@ def _name_lines(axes):
 def readings(rank, epsilons):
     """|z| of each printed number under each reading."""
     grid = np.abs(np.stack(rank["z"].to_list()))
-    labels = [
-        f"{row['rounding']}; {row['ties']}; {row['arrival']}".replace("none; ", "") for _, row in rank.iterrows()
-    ]
+    labels = [f"{row['rounding']}; {row['ties']}; {row['arrival']}".replace("none; ", "") for _, row in rank.iterrows()]
     fig, ax = plt.subplots(figsize=(6.4, 5.6))
     bounds = [0, *list(CLASSES.values())[:-1], 1e9]
     ax.imshow(grid, cmap=ListedColormap(SHADES), norm=BoundaryNorm(bounds, len(SHADES)), aspect="auto")

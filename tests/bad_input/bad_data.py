@@ -3,7 +3,7 @@
 from math import nan
 
 import pandas as pd
-from bad_material import PEOPLE, M, Row, cut_parquet, file, folder, new, out, parquet
+from bad_material import PEOPLE, M, Row, file, folder, new
 
 import crowder as cr
 from crowder.datasets import people
@@ -63,50 +63,6 @@ TABLE = {
     "Invented people": [
         Row(lambda: people([2, 0], rng=7), ValueError, "cluster sizes must"),
         Row(lambda: people([2], mistakes=-1, rng=7), ValueError, "mistakes must be a number, 0 or more, not -1"),
-    ],
-    "Pairs from Parquet files": [
-        Row(lambda: next(cr.practice.chunks_from_parquet(new())),
-            OSError, "IO Error: No files found that match the pattern"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(folder())),
-            OSError, "IO Error: No files found that match the"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(file("a.parquet", "hello"))),
-            ValueError, "Invalid Input Error: File 'a.parquet' too small to be a Parquet"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(cut_parquet())),
-            ValueError, "Invalid Input Error: No magic bytes"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), columns=("i", "j", "w"))),
-            ValueError, "columns must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), chunk=0)),
-            ValueError, "chunk, its number of pairs, must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), seed="x")), TypeError, "seed must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), memory_limit="lots")),
-            ValueError, "Parser Error: Memory must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), threads=0)), ValueError, "threads must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(), folder=new())), FileNotFoundError, "folder must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(w=[0.5, nan]))),
-            ValueError, "rows of out.parquet must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(w=[0.5, 1.5]))),
-            ValueError, "rows of out.parquet must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(w=[0.5, None]))),
-            ValueError, "rows of out.parquet must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(j=[1, -2]))), ValueError, "rows of out.parquet must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(i=["a", "b"]))), ValueError, "column 'i' must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(parquet(w=["a", "b"]))),
-            ValueError, "column 'similarity' must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet(None)), TypeError, "path must"),
-        Row(lambda: next(cr.practice.chunks_from_parquet("https://localhost:1/x.parquet")),
-            ValueError, "File https://localhost:1/x.parquet requires the extension httpfs"),
-    ],
-    "Pairs into Parquet files": [
-        Row(lambda: cr.practice.write_candidates(out(), [nan]),
-            ValueError, "similarity of pair (0, 1) is nan, not in [0, 1]"),
-        Row(lambda: cr.practice.write_candidates(out(), iter([([0], [1], [nan])])), ValueError, "chunk 0, row 0"),
-        Row(lambda: cr.practice.write_candidates(out(), iter([([0], [1], [5.0])])), ValueError, "chunk 0, row 0"),
-        Row(lambda: cr.practice.write_candidates(out(), iter([([0, 1], [1], [0.5])])), ValueError, "chunk 0 must"),
-        Row(lambda: cr.practice.write_candidates(out(), iter([([0], [1])])), TypeError, "chunk 0 must"),
-        Row(lambda: cr.practice.write_candidates(out(), iter([(["a"], ["b"], [0.5])])), TypeError, "chunk 0 must"),
-        Row(lambda: cr.practice.write_candidates(out(), [([0], [1], [0.5])]), ValueError, "similarity must"),
-        Row(lambda: cr.practice.write_candidates(folder(), [0.5]), IsADirectoryError, "path must"),
-        Row(lambda: cr.practice.write_candidates(None, [0.5]), TypeError, "path must"),
     ],
     "Scored pairs": [
         Row(lambda: cr.practice.from_pairs("pairs.csv"), TypeError, "frame must be a table, such as a DataFrame"),

@@ -60,24 +60,6 @@ def database(*statements):
     return path
 
 
-def out():
-    return new("out.parquet")
-
-
-def parquet(i=(0, 1), j=(1, 2), w=(0.5, 0.4)):
-    import pyarrow
-    import pyarrow.parquet
-
-    columns = {"i": list(i), "j": list(j), "similarity": list(w)}
-    pyarrow.parquet.write_table(pyarrow.table(columns), path := out())
-    return path
-
-
-def cut_parquet():
-    content = Path(parquet()).read_bytes()
-    return file("out.parquet", content[: len(content) // 2])
-
-
 # --- orderings, runs, journals ----------------------------------------------------------------------------------------
 
 

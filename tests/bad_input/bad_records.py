@@ -3,9 +3,10 @@
 from math import nan
 
 import pandas as pd
-from bad_material import PEOPLE, TWO, Row, file, folder, new
+from bad_material import PEOPLE, Row, file, folder, new
 
-from crowder.practice import blocking, read_records, sheets, votes
+import crowder as cr
+from crowder.practice import read_records, sheets, votes
 
 
 def read_sheet(path, ids):
@@ -43,13 +44,10 @@ TABLE = {
         Row(lambda: sheets.question_sheet(PEOPLE, ["name"], [(0, 99)]), ValueError, "pairs must"),
     ],
     "Candidate pairs of many records": [
-        Row(lambda: blocking.candidate_pairs("Ann"), TypeError, "records must"),
-        Row(lambda: blocking.candidate_pairs([1, 2]), TypeError, "'record' must be text"),
-        Row(lambda: blocking.candidate_pairs(TWO, "jacard"), ValueError, "similarity must"),
-        Row(lambda: blocking.candidate_pairs(TWO, fields=["name"]), ValueError, "fields must"),
-        Row(lambda: blocking.candidate_pairs(TWO, least=2), ValueError, "least must"),
-        Row(lambda: blocking.candidate_pairs(TWO, memory="much"), ValueError, "memory must be a number of KB, MB, GB"),
-        Row(lambda: blocking.candidate_pairs(TWO, memory="10 MB"), ValueError, "memory must be at least 500MB"),
-        Row(lambda: blocking.candidate_pairs(TWO, most=1), ValueError, "most must"),
+        Row(lambda: cr.practice.nearest_pairs("Ann"), TypeError, "records must"),
+        Row(lambda: cr.practice.nearest_pairs(PEOPLE, fields=["street"]), ValueError, "fields must"),
+        Row(lambda: cr.practice.nearest_pairs(PEOPLE, neighbours=0), ValueError, "neighbours must"),
+        Row(lambda: cr.practice.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), ValueError, "target must"),
+        Row(lambda: cr.practice.LearnedOrdering(PEOPLE), TypeError, "rng"),
     ],
 }  # fmt: skip

@@ -1,6 +1,5 @@
 """Bad input to audits, stopping, evidence ordering, streams and the journal."""
 
-from math import nan
 
 from bad_material import (
     Row,
@@ -60,17 +59,6 @@ TABLE = {
             ValueError, "similarity must have every pair"),
         Row(lambda: cr.beyond.EvidenceOrdering(V, 0.2, rng=7), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.beyond.EvidenceOrdering(V, rng=7).evidence(2), ValueError, "w must be"),
-    ],
-    "Streams": [
-        Row(lambda: cr.practice.StreamOrdering([], 3), ValueError, "pass rng="),
-        Row(lambda: cr.practice.StreamOrdering([], 3, ties="index"), ValueError, "ties must"),
-        Row(lambda: cr.practice.StreamOrdering([], -1, rng=7), ValueError, "n, the number of records, must"),
-        Row(lambda: cr.practice.StreamOrdering(None, 3, rng=7), TypeError, "chunks must"),
-        Row(lambda: cr.practice.StreamOrdering([([0], [1, 2], [0.5])], 3, rng=7).ask(), ValueError, "chunk 0 must"),
-        Row(lambda: cr.practice.StreamOrdering([([0], [1], [nan])], 3, rng=7).ask(), ValueError, "chunk 0, row 0"),
-        Row(lambda: cr.practice.StreamOrdering([([0, 0], [1, 2], [0.1, 0.5])], 3, rng=7).ask(),
-            ValueError, "chunk 0, row 1"),
-        Row(lambda: cr.practice.StreamOrdering([([0], [3], [0.5])], 3, rng=7).ask(), ValueError, "chunk 0, row 0"),
     ],
     "The journal": [
         Row(lambda: cr.practice.Journal(crowd, folder()), IsADirectoryError, "must be a file, not a directory"),

@@ -18,13 +18,11 @@ import laws
 import numpy as np
 import pytest
 import reference
-from hypothesis import strategies as st
 from instances import (
     SEEDS,
     asked,
     by_hand,
     complete,
-    cut,
     digests,
     edge,
     falling,
@@ -37,7 +35,6 @@ from laws import obeys
 from nightly import NIGHTLY
 
 import crowder as cr
-from crowder.practice import stream_ordering
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -141,40 +138,6 @@ def test_evidence_ordering_and_stopping_that_never_stops_ask_enough_and_nothing_
             obeys(inside, instance, arrivals)
 
 
-@law(
-    instances(), SEEDS, st.lists(st.integers(0, 60), max_size=5), st.sampled_from([1, 3, 1000]), usual=100, night=5_000
-)
-def test_a_stream_cut_anywhere_asks_what_edge_ordering_asks(instance, seed, cuts, head):
-    """With ties shuffled, and as they come; with pairs that come again the other way round; from buffers used again;
-    and where the pairs are walked by few (`HEAD`), so that ties go on in the next chunk."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_ordering, "HEAD", head)
-        stream_asks_the_same(instance, seed, cuts)
-
-
-def stream_asks_the_same(instance, seed, cuts):
-    truth, lies = cr.Truth(instance.labels), instance.crowd
-    expected = asked(edge(instance).run(truth))
-    assert asked(stream(instance, cuts).run(truth)) == asked(by_hand(stream(instance, cuts), truth)) == expected
-    assert asked(stream(instance, cuts).run(lies)) == asked(edge(instance).run(lies))
-    tossed = edge(instance, rng=seed).run(truth)
-    i, j, w = falling(instance)
-    turned = [np.repeat(column, 2) for column in (i, j, w)]
-    turned[0][::2], turned[1][::2] = j, i
-    shuffled = np.lexsort((np.random.default_rng(seed).random(2 * len(w)), -turned[2]))
-
-    def used_again(chunks):
-        for chunk in chunks:
-            buffers = [column.copy() for column in chunk]
-            yield buffers
-            for buffer in buffers:
-                buffer[:] = -1
-
-    for columns in ((i, j, w), [column[shuffled] for column in turned]):
-        run = cr.practice.StreamOrdering(used_again(cut(columns, cuts)), instance.n, rng=seed).run(truth)
-        assert asked(run) == asked(tossed) and run.clusters.tolist() == tossed.clusters.tolist()
-
-
 # --- however it is asked -------------------------------------------------------------------------------------------
 
 
@@ -255,6 +218,3 @@ def test_the_laws_hold_where_tables_grow_and_rows_are_long(instance, seed):
     test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds.hypothesis.inner_test(scattered, seed)
     test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds.hypothesis.inner_test(instance, seed)
     test_a_crowd_that_errs_is_neither_asked_in_vain_nor_contradicted.hypothesis.inner_test(instance, seed)
-    test_a_stream_cut_anywhere_asks_what_edge_ordering_asks.hypothesis.inner_test(
-        instance, seed, [seed % 700, 40], 1 + seed % 50
-    )

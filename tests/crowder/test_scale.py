@@ -19,10 +19,6 @@ def used(what):  # getrusage would tell the peak of the parent, if that is large
     with open("/proc/self/status") as status:
         return int(re.search(what + r":\\s*(\\d+)", status.read()).group(1)) * 1024
 
-def chunks(i, j, w):
-    for at in range(0, len(w), 1 << 16):
-        yield i[at : at + (1 << 16)], j[at : at + (1 << 16)], w[at : at + (1 << 16)]
-
 def run(n, m):
     # Pairs of one half with the other, each once; every record is a cluster, so every pair is asked about.
     i, turn = np.arange(m) % (n // 2), np.arange(m) // (n // 2)
@@ -30,11 +26,8 @@ def run(n, m):
     w = np.sort(np.random.default_rng(1).random(m))[::-1].copy()
     truth = cr.Truth(np.arange(n))
     before = used("VmRSS")
-    if kind == "stream":
-        resolution = cr.practice.StreamOrdering(chunks(i, j, w), n, rng=1).run(truth)
-    else:
-        matrix = sparse.coo_array((w, (i, j)), shape=(n, n))
-        resolution = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[kind](matrix, rng=1).run(truth)
+    matrix = sparse.coo_array((w, (i, j)), shape=(n, n))
+    resolution = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[kind](matrix, rng=1).run(truth)
     return used("VmHWM") - before, resolution.n_queries
 
 run(100, 200)  # compiles, or loads what was compiled
@@ -51,7 +44,7 @@ def growth(kind, n, m):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kind", ["edge", "node", "stream"])
+@pytest.mark.parametrize("kind", ["edge", "node"])
 def test_memory_goes_with_pairs_and_answers(kind):
     """A million records with 100,000 pairs: n² numbers would take 8 TB, an array of n takes 4 or 8 MB, and there are
     some twelve of them. Of 2,000,000 pairs more, all asked about, each costs about 100 bytes (the list, the sorted

@@ -19,7 +19,6 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice import StreamOrdering
 
 SEEDS = st.integers(0, 2**32)
 
@@ -193,14 +192,6 @@ def node(instance, **rules):
     return cr.NodeOrdering(instance.similarity, **(rules or {"ties": instance.ties, "order": instance.arrivals}))
 
 
-def stream(instance, cuts=(), **rules):
-    return StreamOrdering(cut(falling(instance), cuts), instance.n, **(rules or {"ties": "stream"}))
-
-
-def cut(columns, cuts):
-    return list(zip(*(np.split(column, sorted(cuts)) for column in columns), strict=True))
-
-
 def by_hand(ordering, crowd, most=math.inf):
     while ordering.n_queries < most and (pair := ordering.ask()) is not None:
         assert ordering.n_queries < ordering.n * (ordering.n - 1) // 2, "there is no end of questions"
@@ -214,7 +205,7 @@ def digests(count, seed):
     for _ in range(count):
         instance = made(lambda low, high: int(rng.integers(low, high + 1)), lambda m: rng.integers(0, 256, m, np.uint8))
         digest = blake2b(digest_size=8)
-        for make in (edge, node, stream):
+        for make in (edge, node):
             for rules in {}, {"rng": 7}:
                 for crowd in cr.Truth(instance.labels), instance.crowd:
                     run = make(instance, **rules).run(crowd)
