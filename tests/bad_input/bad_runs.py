@@ -63,7 +63,7 @@ TABLE = {
     "The journal": [
         Row(lambda: cr.practice.Journal(crowd, folder()), IsADirectoryError, "must be a file, not a directory"),
         Row(lambda: cr.practice.Journal(crowd, folder() + "/none/answers.db"),
-            FileNotFoundError, "none/answers.db cannot be used:"),
+            OSError, "none/answers.db cannot be used:"),
         Row(lambda: cr.practice.Journal(crowd, file("answers.db", "hello, this is not a database at all. " * 40)),
             ValueError, "is not a journal"),
         Row(lambda: cr.practice.Journal(crowd, database("CREATE TABLE answers (x)")), ValueError, "is not a journal"),
