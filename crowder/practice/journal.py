@@ -48,8 +48,18 @@ ADVICE = "Use another file; answers that hold for this run too can be added with
 
 
 class Answer(NamedTuple):
-    """What a crowd may return beside True, False and None (unsure): the same with a confidence in [0, 1], what the
-    answer cost, and the worker. ``(same, confidence)`` and ``(same, worker)`` are short for it."""
+    """What a crowd may return instead of True, False and None (unsure): one of these as `same`, a confidence in [0, 1],
+    what the answer cost, and the worker. ``(same, confidence)`` and ``(same, worker)`` are short for it.
+
+    See Also
+    --------
+    crowder.practice.ask_all : asks a crowd that may return it.
+
+    Examples
+    --------
+    >>> Answer(True, 0.8, cost=0.002)
+    Answer(same=True, confidence=0.8, cost=0.002, worker=None)
+    """
 
     same: bool | None
     confidence: float | None = None
