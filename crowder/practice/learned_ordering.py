@@ -206,16 +206,14 @@ class LearnedOrdering(Ordering):
         i, j = self._two(pair)
         if same is not None:
             super().learn(pair, same)
+        elif self._pending is not None and self._is_open(pair):
+            self._pending = None
         self._note(i, j, same)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record the answer to the open question. Unsure (None) leaves the pair open; it is not asked about again."""
-        if same is None and self._pending is not None and self._is_open(pair):
-            self._note(*self._pending, None)
-            self._pending = None
-        else:
-            super().tell(pair, same)
-            self._note(*self._two(pair), same)
+        """Record the answer to the open question, as `Ordering.tell`."""
+        super().tell(pair, same)
+        self._note(*self._two(pair), same)
 
     def _note(self, i: int, j: int, same: bool | None) -> None:
         code = min(i, j) << 32 | max(i, j)
