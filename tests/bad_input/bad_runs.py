@@ -1,6 +1,5 @@
 """Bad input to audits, stopping, evidence ordering, streams and the journal."""
 
-
 from bad_material import (
     Row,
     V,

@@ -1,0 +1,57 @@
+"""Candidate pairs: the most similar other records of each, by plain arithmetic on all pairs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from crowder.datasets import people
+from crowder.practice import nearest_pairs
+
+RECORDS = people([3] * 8 + [2] * 8 + [1] * 30, rng=3)
+
+
+def dense(records, names):
+    """The mean cosine of all pairs, with scikit-learn's dense matrices."""
+    texts = [" ".join(" ".join(str(value).lower().split()) for value in row) for row in records[names].to_numpy()]
+    made = [
+        TfidfVectorizer(analyzer="word", token_pattern=r"\w+"),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3)),
+    ]
+    return sum((matrix @ matrix.T).toarray() for matrix in (one.fit_transform(texts) for one in made)) / 2
+
+
+@pytest.mark.parametrize("neighbours", [1, 5, 200])
+def test_each_record_keeps_its_most_similar_others(neighbours):
+    names = [name for name in RECORDS if name not in ("id", "label")]
+    everything = dense(RECORDS, names)
+    np.fill_diagonal(everything, -1.0)
+    found = nearest_pairs(RECORDS, neighbours=neighbours, identical=False)
+    value = everything[found.pairs[:, 0], found.pairs[:, 1]]
+    assert np.allclose(found.similarity, value, atol=1e-9) and (found.pairs[:, 0] < found.pairs[:, 1]).all()
+    kept = np.zeros(everything.shape, bool)
+    kept[tuple(found.pairs.T)] = kept[tuple(found.pairs[:, ::-1].T)] = True
+    for record, row in enumerate(everything):
+        best = np.sort(row[row > 0])[::-1][:neighbours]
+        assert (row[kept[record]] >= best[-1] - 1e-9).sum() >= len(best)
+        # What is lost is less similar than the last neighbour that both records kept.
+        lost = (row > 0) & ~kept[record]
+        assert (row[lost] <= np.minimum(found.furthest[record], found.furthest[lost]) + 1e-9).all()
+
+
+def test_records_of_one_table_are_no_candidates_and_identical_texts_are_known():
+    two = pd.concat([RECORDS.assign(list="a"), RECORDS.assign(list="b")], ignore_index=True)
+    found = nearest_pairs(two, table="list", neighbours=3)
+    assert len(found.pairs) and (found.pairs[:, 0] < len(RECORDS)).all() and (found.pairs[:, 1] >= len(RECORDS)).all()
+    distinct = ~RECORDS.drop(columns=["id", "label"]).duplicated(keep=False)
+    expected = [[i, i + len(RECORDS)] for i in np.flatnonzero(distinct)]
+    # A text that is twice in one table proves nothing, so only texts that are once in each are known.
+    assert found.identical.tolist() == expected
+    assert len(nearest_pairs(two, table="list", identical=False).identical) == 0
+
+
+@pytest.mark.parametrize("texts", [[], ["one"], ["", ""], ["!", "?"], ["é", "é", "É"], [None, np.nan, 3.5]])
+def test_few_empty_and_odd_texts(texts):
+    found = nearest_pairs(pd.DataFrame({"name": pd.Series(texts, dtype=object)}))
+    assert found.n == len(texts) and len(found.furthest) == len(texts)
+    assert len(found.identical) == (2 if "é" in texts else 0)  # in lower case; an empty text is not known to match
