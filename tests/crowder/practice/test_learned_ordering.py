@@ -109,12 +109,12 @@ def test_nothing_to_ask_is_no_error(records):
     assert LearnedOrdering(pd.DataFrame({"name": ["same", "same"]}), identical=False, rng=7).resolution.n_queries == 0
 
 
-# --- accepting ---------------------------------------------------------------------------------------------------------
+# --- accepting ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_what_is_certified_is_true(seed):
-    """Both certificates hold in 19 of 20 runs at least; these seeds are fixed, and none of their runs is the twentieth."""
+    """Both certificates hold in 19 of 20 runs at least; none of the runs of these seeds is the twentieth."""
     records, crowd = data(seed, mistakes=2.0)
     near = nearest_pairs(records)
     found = LearnedOrdering(records, accept=True, target=0.9, pairs=near, rng=seed).run(crowd)
