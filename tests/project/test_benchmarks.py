@@ -64,9 +64,9 @@ def test_similarities_are_compared_on_labelled_records(tmp_path):
 def test_the_committed_scale_is_complete():
     table = measured.read("scale")
     numbers = ["records", "pairs", "questions", "seconds", "argsort_seconds", "ratio", "peak_mb"]
-    assert list(table) == ["kind", "ordering", *numbers, "versions"]
+    assert list(table) == ["ordering", *numbers, "versions"]
     assert np.isfinite(table[numbers]).all(axis=None) and (table[numbers] > 0).all(axis=None)
-    for _, part in table.groupby(["kind", "ordering"]):
+    for _, part in table.groupby("ordering"):
         assert part["records"].is_unique and {1_000, 1_000_000} <= set(part["records"])
 
 
