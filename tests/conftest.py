@@ -30,7 +30,7 @@ BESIDE = ROOT.parent / "shared" / "data"
 settings.load_profile("nightly" if NIGHTLY else "same")
 
 #: The planted faults are no tests; test_faults tests them.
-collect_ignore = ["faults"]
+collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.

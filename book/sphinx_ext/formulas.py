@@ -21,8 +21,10 @@ _CONVERTER = LatexToMathML(fancy_error=False)
 _ROW_SPACE = re.compile(r"(\\\\)\s*\[[\d.]+\s*(?:ex|em|pt)\]")
 
 # What browsers would set otherwise than TeX: a delimiter of a given size that has an exponent, as in \\bigr)^2, would
-# be small, and a plus or minus at the start of an aligned row a sign, without space; and 1,000 would be two numbers.
+# be small, and a plus or minus at the start of an aligned row a sign, without space; 1,000 would be two numbers, and
+# the thin space of "lim inf" is in no font of the pages.
 _CURES = [
+    (re.compile("\u2009"), "\u00a0"),
     (re.compile(r"<mn>(\d{1,3})</mn><mo[^>]*>,</mo><mn>(\d{3})</mn>"), r"<mn>\1,\2</mn>"),
     (re.compile(r"(?<=<msup>|<msub>)(<mo)( minsize[^>]*>[^<]*</mo>)"), r'<mrow>\1 form="postfix"\2</mrow>'),
     (re.compile(r'(padding-left: 0;"><mo)(?=>[+−]<)'), r'\1 form="infix"'),

@@ -121,7 +121,7 @@ def nearest_pairs(
     >>> names = pd.DataFrame({"name": ["Ann Lee, Oslo", "Anne Lee, Oslo", "Bob Ray, Rome", ""]})
     >>> found = nearest_pairs(names, neighbours=1)
     >>> found.pairs.tolist(), found.similarity.round(2).tolist()
-    ([[0, 1]], [0.65])
+    ([[0, 1]], [0.68])
     """
     validation.whole(neighbours, "neighbours", least=1)
     columns = fields_of(records, fields, table)

@@ -29,7 +29,7 @@ class Urn:
     >>> for _ in range(100):
     ...     urn.show(False)
     >>> urn.most(0.05)  # of 1,000 pairs, if 100 draws are no hits
-    31
+    30
     """
 
     def __init__(self, codes: np.ndarray, rng: np.random.Generator) -> None:

@@ -29,7 +29,6 @@ from instances import (
     instances,
     law,
     node,
-    stream,
 )
 from laws import obeys
 from nightly import NIGHTLY
@@ -146,7 +145,7 @@ def test_asked_one_by_one_run_at_once_or_begun_so_and_ended_so_it_is_the_same_ru
     """The first q questions are the first q of the whole run; recall rises along it to 1, as a plain recount has it."""
     truth, labels = cr.Truth(instance.labels), instance.labels
     matching = [sum(1 << u for u in range(instance.n) if labels[u] == labels[v]) for v in range(instance.n)]
-    for make in (edge, node, stream, functools.partial(edge, rng=seed), functools.partial(node, rng=seed)):
+    for make in (edge, node, functools.partial(edge, rng=seed), functools.partial(node, rng=seed)):
         whole = make(instance).run(truth)
         assert asked(by_hand(make(instance), truth)) == asked(make(instance).run(truth.__call__)) == asked(whole)
         half, stop = make(instance), seed % (whole.n_queries + 1)

@@ -184,7 +184,7 @@ def test_it_is_installed_as_crowder():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"crowder": "crowder.practice.__main__:main"}
-    assert project["optional-dependencies"]["practice"] == ["crowder[text,scale]", "scikit-learn>=1.7"]
+    assert project["optional-dependencies"]["practice"] == ["crowder[text]", "scikit-learn>=1.7"]
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------------
