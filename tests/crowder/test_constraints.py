@@ -211,10 +211,12 @@ def test_messages():
             constrained(plain, known, tables)
 
 
-def test_what_cannot_take_constraints_refuses_them():
+def test_no_answer_puts_two_records_of_one_table_together():
     pairs = constrained(candidates([0.5] * 6), tables=[0, 0, 1, 1])
-    with pytest.raises(ValueError, match="must have no known answers or tables for"):
-        cr.beyond.resolve([(0, 1, "yes")], pairs, rng=1)
+    rows = [(0, 1, "yes"), (0, 2, "yes"), (1, 3, "yes"), (2, 3, "yes")]
+    joined, apart = (cr.beyond.resolve(rows, taken, rng=1).clusters for taken in ([0.5] * 6, pairs))
+    assert len(set(joined.tolist())) == 1  # all four, by these answers alone
+    assert apart[0] != apart[1] and apart[2] != apart[3]
 
 
 def test_a_journal_knows_the_constraints(tmp_path):
