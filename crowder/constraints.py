@@ -19,7 +19,7 @@ from crowder.engine import ASKED, ELSEWHERE, LOW, Knowledge, learn, learned, no_
 if TYPE_CHECKING:
     from crowder.pairs import Candidates
 
-__all__ = ["constrained", "first_knowledge", "open_pairs", "share_table", "unconstrained"]
+__all__ = ["constrained", "first_knowledge", "open_pairs", "share_table"]
 
 
 def constrained(
@@ -67,16 +67,6 @@ def constrained(
             f"{'the same' if said else 'different'}, against {' and '.join(why)}; correct or remove one of them"
         )
     return made
-
-
-def unconstrained(pairs: Candidates, what: str) -> Candidates:
-    """The candidate pairs, or a ValueError if they have known answers or tables, which ``what`` does not take."""
-    if pairs.known is not None or pairs.tables is not None:
-        raise ValueError(
-            f"similarity must have no known answers or tables for {what}, which cannot use them: pass the plain "
-            "similarities, or use EdgeOrdering or NodeOrdering"
-        )
-    return pairs
 
 
 def first_knowledge(pairs: Candidates) -> tuple[Knowledge, int | None]:
