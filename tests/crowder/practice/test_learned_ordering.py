@@ -9,6 +9,7 @@ import pytest
 import crowder as cr
 from crowder.datasets import people
 from crowder.practice import LearnedOrdering, nearest_pairs
+from crowder.practice.candidates import NearestPairs
 from crowder.practice.two_sided import Urn
 
 SIZES, FEW = [3] * 12 + [2] * 12 + [1] * 40, [3] * 5 + [2] * 5 + [1] * 10
@@ -125,6 +126,80 @@ def test_what_is_certified_is_true(seed):
     assert found.certified_recall <= (together & match).sum() / match.sum() + 1e-12
     assert found.reason == "settled" or min(found.certified_precision, found.certified_recall) >= 0.9
     assert len(found.accepted) and found.n_queries < len(pairs)
+
+
+class Decided(LearnedOrdering):
+    """An ordering that has learned these probabilities, for good, and begins with the audit."""
+
+    def __init__(self, near, probability, rng):
+        records = pd.DataFrame({"name": [str(record) for record in range(near.n)]})
+        super().__init__(records, accept=True, pairs=near, features=np.zeros((len(near.pairs), 1)), rng=rng)
+        self.probability, self._fitted = np.where(probability, 0.9, 0.1), True
+
+    def _fit(self):
+        pass
+
+    def _is_sure(self):
+        return True
+
+
+def pairs_of(pairs, n, tables=None):
+    same = np.full(len(pairs), 0.5)
+    return NearestPairs(n, pairs, same, same, np.zeros(n), np.empty((0, 2), np.int64), tables)
+
+
+def overstated(ordering, match):
+    """By how much the certificates are ever above the truth while the audit asks: of precision, and of recall."""
+    pairs, most = [(code >> 32, code & 0xFFFFFFFF) for code in ordering._codes.tolist()], np.zeros(2)
+    truth = dict(zip(pairs, match.tolist(), strict=True))
+    i, j = np.array(pairs).T
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, truth[min(pair), max(pair)])
+        if ordering.n_queries % 20 == 0 or ordering.resolution.reason:
+            found = ordering.resolution
+            if found.certified_precision is not None:
+                together = found.clusters[i] == found.clusters[j]
+                right = (together & match).sum()
+                stated = found.certified_precision, found.certified_recall
+                most = np.maximum(most, np.array(stated) - (right / max(1, together.sum()), right / match.sum()))
+    return most
+
+
+@pytest.mark.parametrize(("accepted", "rejected"), [(0, 0), (12, 12), (40, 40)])
+def test_neither_certificate_is_overstated_whatever_was_decided_wrongly(accepted, rejected):
+    """400 pairs of two records, half of them matches; so many are accepted and rejected wrongly. Ever above the truth,
+    with probability .05 at most: in 10 runs more than three times with probability .001."""
+    pairs, match = np.arange(800).reshape(-1, 2), np.arange(400) < 200
+    wrong = np.zeros(2, int)
+    for seed in range(10):
+        decided = match.copy()
+        decided[:rejected] = False
+        decided[200 : 200 + accepted] = True
+        wrong += overstated(Decided(pairs_of(pairs, 800), decided, seed), match) > 1e-12
+    assert (wrong <= 3).all()
+
+
+def test_a_match_excluded_by_a_wrong_pair_is_not_forgotten():
+    """Two tables: record i of the one matches record i of the other, but for 30 of 200 the next one was accepted."""
+    n = 200
+    right, next_one = (np.column_stack([np.arange(n), n + (np.arange(n) + step) % n]) for step in (0, 1))
+    pairs = np.concatenate([right, next_one])
+    order = np.lexsort(pairs.T[::-1])
+    match, decided = np.arange(2 * n) < n, np.arange(2 * n) < n
+    decided[:60:2], decided[n : n + 60 : 2] = False, True
+    decided[1:61:2] = False  # their partners are taken
+    near = pairs_of(pairs[order], 2 * n, np.repeat([0, 1], n))
+    wrong = sum(overstated(Decided(near, decided[order], seed), match[order]).max() > 1e-12 for seed in range(10))
+    assert wrong <= 3
+
+
+def test_all_audits_together_err_with_the_stated_probability():
+    ordering = Decided(pairs_of(np.arange(80).reshape(-1, 2), 80), np.arange(40) < 20, 7)
+    spent = 0.0
+    for _ in range(200):
+        ordering._open_round()
+        spent += 2 * ordering._round.alpha  # of the two sides
+    assert 0.99 * 0.05 < spent <= 0.05
 
 
 def test_a_crowd_that_errs_certifies_nothing():
