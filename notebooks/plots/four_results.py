@@ -8,7 +8,6 @@ from book.companion.figures import (
     GREY,
     INK,
     NODE,
-    PRINTED,
     SKY,
 )
 
@@ -25,10 +24,6 @@ ALT = {
     "fig-results-constant": (
         "Three curves over cluster sizes from ten to a thousand; the one without information approaches a dashed "
         "line at 1.43, the others stay below it."
-    ),
-    "fig-results-arrivals": (
-        "Nine rows. The printed numbers scatter closely around one; random arrival is above one, by up to several "
-        "per cent."
     ),
 }
 
@@ -67,18 +62,4 @@ def constant(frame, kappa):
     ax.axhline(kappa, color=GREY, lw=1, ls="--", label=r"$\kappa$")
     ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.7))
     ax.legend(loc="lower right", ncols=2)
-    return fig
-
-
-def arrivals(frame):
-    """Counts of node ordering relative to the formula for arrival by expected size, row by row."""
-    fig, ax = plt.subplots(figsize=(6.4, 2.8))
-    place = range(len(frame))
-    ax.plot(place, frame["random"] / frame["expected size"], **NODE.points, ms=5, label="random arrival, exact")
-    ax.plot(place, frame["printed"] / frame["expected size"], **PRINTED.points, ms=7, mew=1.6, label="printed")
-    ax.axhline(1, color=GREY, lw=1, ls="--", label="formula")
-    names = [f"{model}\n{epsilon}" for model, epsilon in zip(frame["model"], frame["ε"], strict=True)]
-    ax.set_xticks(list(place), names, fontsize=7)
-    ax.set(title="questions of node ordering, relative to the formula")
-    ax.legend()
     return fig

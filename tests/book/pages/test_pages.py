@@ -229,7 +229,7 @@ def test_the_numbers_of_one_setting_are_the_same_in_all_tables(html):
 
 MINUTES, TOGETHER, SHOWN = 12, 160, 8
 #: The four results are a note of their own, with theorems and corollaries: as long as it is, and no longer.
-NOTE = {"notebooks/14-four-results": 19}
+NOTE = {"notebooks/14-four-results": 13}
 #: Not seen without a click, or not by the eye at all.
 FOLDED = (
     "details > :not(summary), details.hide > summary, .toggle:not(.toggle-shown) > :not(.admonition-title, summary), "
