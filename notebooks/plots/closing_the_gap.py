@@ -7,9 +7,9 @@ from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NOD
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-gap-cora": (
-        "Two rows of marks on a logarithmic axis. Above, cora as it is: edge ordering, node ordering and evidence "
-        "ordering with learned densities are nearest to the fewest possible; with known densities it asks more. "
-        "Below, made independent: evidence ordering is far to the left of both heuristics."
+        "Two panels of four bars on a logarithmic axis. Left, cora as it is: those of edge ordering, node ordering and "
+        "evidence ordering with learned densities are the shortest; with known densities it is longer. Right, made "
+        "independent: the bars of evidence ordering are far shorter than those of both heuristics."
     ),
     "fig-gap-record": (
         "Two rows of dots between 0 and 1. The rightmost dot of all, ringed, lies in the row of the other "
@@ -45,29 +45,21 @@ NAMES = {
 
 def cora(mean, ideal):
     """Questions beyond the fewest possible, with cora's similarities as they are and shuffled."""
-    fig, ax = plt.subplots(figsize=(4.8, 3.2))
-    labels = {"as it is": "cora,\nas it is", "shuffled": "cora,\nmade\nindependent"}
-    for y, name in zip((1, 0), labels, strict=True):
-        ax.axhline(y, color=GREY, lw=0.6, zorder=0)
-        for way, (label, look) in NAMES.items():
-            beyond = mean.loc[name, way] - ideal
-            ax.plot(beyond, y, ms=9, mew=1.5, label=label if y else None, **look.points)
-            below = way in ("node", "learned")  # so that neighbours do not collide
-            ax.text(
-                beyond,
-                y + (-0.32 if below else 0.16),
-                f"{beyond:,.{int(beyond < 10)}f}",
-                ha="center",
-                fontsize=11,
-                color=look.color,
-            )
-    ax.set_yticks([1, 0], labels.values(), fontsize=11)
-    ax.set(xscale="log", ylim=(-0.5, 1.5))
-    ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"], fontsize=11)
-    ax.minorticks_off()
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("questions beyond the fewest possible", fontsize=11)
-    fig.legend(loc="outside upper center", ncols=2, fontsize=11, handletextpad=0.1, columnspacing=1)
+    fig, axes = plt.subplots(1, 2, figsize=(4.8, 2.5), sharex=True, sharey=True)
+    names = [label for label, _ in NAMES.values()]
+    for ax, (name, title) in zip(
+        axes, {"as it is": "cora, as it is", "shuffled": "made independent"}.items(), strict=True
+    ):
+        beyond = mean.loc[name, list(NAMES)] - ideal
+        ax.barh(names, beyond, color=[look.color for _, look in NAMES.values()], height=0.55, left=0.1)
+        for y, number in enumerate(beyond):
+            ax.text(1.25 * (number + 0.1), y, f"{number:,.{int(number < 10)}f}", va="center")
+        ax.set(title=title, xscale="log", xlim=(0.1, 9000))
+        ax.set_xticks([0.1, 10, 1000], ["0.1", "10", "1,000"])
+        ax.minorticks_off()
+        ax.tick_params(axis="y", length=0)
+    axes[0].invert_yaxis()
+    fig.supxlabel("questions beyond the fewest possible", fontsize=11)
     return fig
 
 

@@ -29,7 +29,7 @@ MARKERS = ("o", "^", "D", "s", "|")
 
 def recall(frame, zoom):
     """Recall against questions: the first `zoom` questions, and to the end."""
-    fig, axes = plt.subplots(2, 1, figsize=(4.8, 4.3))
+    fig, axes = plt.subplots(2, 1, figsize=(4.8, 3.7))
     for name, look in LOOKS.items():
         part = frame[frame["ordering"] == name]
         early = part[part["questions"] <= zoom]

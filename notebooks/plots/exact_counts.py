@@ -2,14 +2,14 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, NODE, PRINTED
+from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, INK, NODE, PRINTED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-counts-table1": (
-        "On a logarithmic axis the exact values lie inside the simulation's bars, and the published stars close "
-        "by. The printed bounds lie two to three times higher for node ordering and up to eight times for edge "
-        "ordering."
+        "Left, relative to the exact counts, the bars of simulation contain one, and the published numbers are within "
+        "a tenth of it. Right, the printed bounds are two to three times the count of node ordering and up to eight "
+        "times that of edge ordering."
     ),
     "fig-counts-gap": (
         "Left: three curves between 0.85 and 1.43, nearly flat over three decades, while log n/k leaves the "
@@ -38,28 +38,22 @@ LINES = {
 }
 
 
-def table_1(table, fewest):
-    """The nine rows of Table 1: bounds, exact counts, simulation and the published numbers."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.5))
+def table_1(table):
+    """The nine rows of Table 1, relative to the exact counts: the published numbers and simulation; and the bounds."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True, width_ratios=(1.5, 1))
     for ordering, shift, look in (("node", 0.17, NODE), ("edge", -0.17, EDGE)):
         part = table[table["ordering"] == ordering]
-        place = np.arange(len(part))[::-1]
-        y = place + shift
-        ax.hlines(y, part["exact"], part["bound"], color=PRINTED.color, lw=0.7, ls=":")
-        label = "bound, as printed" if ordering == "edge" else None
-        ax.plot(part["bound"], y, **PRINTED.points, ms=7, mew=1.5, label=label)
-        bar = {"fmt": "none", "ecolor": look.color, "elinewidth": 5, "alpha": 0.45}
-        ax.errorbar(part["simulated"], y, xerr=4 * part["error"], **bar)
-        ax.plot(part["exact"], y, **look.points, ms=4.5, label=f"{ordering} ordering, exact")
-        label = "published" if ordering == "edge" else None
-        ax.plot(part["published"], y, "*", color=INK, mfc="none", ms=8, label=label)
-    ax.axvline(fewest, **FEWEST.line, lw=1.2, label="fewest possible")
-    ax.set(xscale="log", xlabel="questions")
-    ax.minorticks_off()
-    ticks = [1000, 2000, 5000, 10000, 20000, 50000]
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    ax.set_yticks(place, (part["model"] + ", ε = " + part["ε"]).tolist())
-    fig.legend(loc="outside upper center", ncols=3)
+        place, exact = np.arange(len(part))[::-1], part["exact"]
+        bar = {"fmt": "none", "ecolor": look.color, "elinewidth": 5, "alpha": 0.35}
+        axes[0].errorbar(part["simulated"] / exact, place + shift, xerr=4 * part["error"] / exact, **bar)
+        for ax, what in zip(axes, ("published", "bound"), strict=True):
+            ax.plot(part[what] / exact, place + shift, **look.points, ms=5, label=f"{ordering} ordering")
+    axes[0].set(title="published / exact")
+    axes[1].set(title="printed bound / exact", xlim=(0, None))
+    for ax in axes:
+        ax.axvline(1, color=GREY, lw=1)
+    axes[0].set_yticks(place, (part["model"] + ", ε = " + part["ε"]).tolist())
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 

@@ -42,7 +42,7 @@ OPEN = {"mfc": "none", "mew": 1.4}
 
 def ways(curves, ends, up_to):
     """F1 against answers for each way to ask: means of the runs, and the range of the last way."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(6.4, 3.2))
     answers = np.arange(0, up_to + 1, 10)
     for (way, part), marker in zip(curves.groupby("way", sort=False), "Ds^o", strict=True):
         look, rows = {"lw": 1.6} | real_crowds.LOOKS[way.removesuffix(" ordering")], []

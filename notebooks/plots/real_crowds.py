@@ -24,6 +24,9 @@ ALT = {
     ),
 }
 
+#: What a chapter compares first: noisy ordering, a heuristic that believes every answer, and the best of the others.
+NAMED = ("noisy", "most similar once", "edge")
+
 #: How each strategy is drawn.
 LOOKS = {
     "noisy": NOISY.line | {"lw": 2.6, "zorder": 3},
@@ -45,7 +48,8 @@ def answers_paid_for(curves, shares, level=None):
         for ax, what in zip(column, shares, strict=True):
             for name, look in LOOKS.items():
                 own = part[(part["ordering"] == name) & (part["answers"] > 0)]
-                ax.plot(own["answers"], own[what], **{"lw": 1.5} | look, label=name)
+                plain = {"color": GREY, "linestyle": "-", "lw": 0.8, "alpha": 0.6, "zorder": 1}
+                ax.plot(own["answers"], own[what], **({"lw": 1.6} | look if name in NAMED else plain), label=name)
             ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
             if level is not None:
                 ax.axhline(level, color=GREY, lw=0.8)
@@ -53,8 +57,9 @@ def answers_paid_for(curves, shares, level=None):
         column[-1].set_xlabel("answers paid for")
     for ax, what in zip(axes[:, 0], shares, strict=True):
         ax.set_ylabel(what)
-    legend = {"ncols": 3, "columnspacing": 1.0, "handlelength": 1.7}
-    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", **legend)
+    lines = {line.get_label(): line for line in axes[0, 0].get_lines()}
+    shown = {name: lines[name] for name in NAMED} | {"others": lines["hybrid"]}
+    fig.legend(shown.values(), shown, loc="outside upper center", ncols=4, columnspacing=1.0, handlelength=1.7)
     return fig
 
 
