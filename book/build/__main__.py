@@ -1,7 +1,6 @@
 """Execute the chapters, then render the book from exactly what was executed.
 
     python -m book.build                          the whole book, into _build/html
-    python -m book.build --again                  the same, and execute chapters of which nothing has changed, too
     python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
 
@@ -62,7 +61,6 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
     add("--only", action="extend", default=[], nargs="+", metavar="NN", help="execute only these chapters")
-    add("--again", action="store_true", help="execute chapters that are up to date, too")
     add("-p", action="append", default=[], metavar="name=value", dest="parameters",
         help="set a parameter in the selected chapters that have it")  # fmt: skip
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
@@ -80,38 +78,34 @@ class Build:
 
     def __init__(self, args: argparse.Namespace, work: Path) -> None:
         self.args, self.out, self.work = args, args.output, work
-        self.chapters = chapters.read_chapters(ROOT)
-        self.profile = chapters.read_profile(ROOT, args.profile, self.chapters)
+        # Everything is read from a copy, so edits during the build do not count as executed.
+        self.src = folders.copy_sources(ROOT, self.out / "src")
+        self.digest = folders.digest(self.src)
+        self.chapters = chapters.read_chapters(self.src)
+        self.profile = chapters.read_profile(self.src, args.profile, self.chapters)
         self.selected = chapters.select(self.chapters, args.only)
         self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
-        self.catalogue = ledger.read_catalogue(ROOT, self.chapters)
-        self.groups = printed.read_groups(ROOT, self.chapters)
+        self.catalogue = ledger.read_catalogue(self.src, self.chapters)
+        self.groups = printed.read_groups(self.src, self.chapters)
 
         self.executed, self.results = (self.out / name / args.profile for name in ("executed", "results"))
         self.logs = self.out / "logs" / args.profile
         for folder in (self.executed, self.results, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
-        self.src = folders.copy_sources(ROOT, self.out / "src")
-        self.digest = folders.digest(self.src)
-        # What has run is told by the copy, so edits during the build do not count as executed.
-        self.copies = {c.slug: Chapter(c.slug, c.path, self.src) for c in self.chapters}
         self.manifest = manifest.Manifest(self.executed / "manifest.json", self.results, manifest.inputs(self.src))
 
     def run(self) -> None:
-        args, copies = self.args, self.copies
-        due = [
-            c.slug for c in self.selected
-            if args.only or args.again or not self.manifest.is_current(copies[c.slug], self.chosen[c.slug])
-        ]  # fmt: skip
+        args = self.args
+        due = [c for c in self.selected if args.only or not self.manifest.is_current(c, self.chosen[c.slug])]
         self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
         self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
         environment.find_fonts(self.env)
         measured = self.src / "book" / "data" / "measured" / "chapters.csv"
         expected = self.manifest.expected(measured if args.profile == "full" else None)
-        due.sort(key=lambda slug: -expected.get(slug, float("inf")))  # the longest first
+        due.sort(key=lambda chapter: -expected.get(chapter.slug, float("inf")))  # the longest first
         others = "; the others are up to date" if len(due) < len(self.selected) else ""
         print(f"executing {len(due)} of {len(self.chapters)} chapters, profile {args.profile}{others}", file=sys.stderr)
-        progress = execute.Progress(due, expected, args.jobs)
+        progress = execute.Progress([c.slug for c in due], expected, args.jobs)
         failures = execute.run_all([*map(self._job, due)], args.jobs, self.env, self.logs, self._publish, progress)
         if failures:
             raise BuildError("\n".join(failures))
@@ -128,26 +122,28 @@ class Build:
                 shutil.rmtree(other, ignore_errors=True)
         return chosen
 
-    def _job(self, slug: str) -> dict[str, Any]:
+    def _job(self, chapter: Chapter) -> dict[str, Any]:
         """What a worker is told."""
-        folder, notebook = self.work / "results" / slug, self.src / self.copies[slug].path
+        folder, notebook = self.work / "results" / chapter.slug, self.src / chapter.path
         folder.mkdir(parents=True)
         return {
-            "slug": slug, "input": str(notebook), "cwd": str(notebook.parent), "results": str(folder),
-            "output": str(self.work / f"{slug}.ipynb"), "parameters": self.chosen[slug], "timeout": self.args.timeout,
+            "slug": chapter.slug, "input": str(notebook), "cwd": str(notebook.parent), "results": str(folder),
+            "output": str(self.work / notebook.name), "parameters": self.chosen[chapter.slug],
+            "timeout": self.args.timeout,
         }  # fmt: skip
 
     def _publish(self, job: dict[str, Any], took: dict[str, Any]) -> None:
         """Move one chapter's execution into place. The manifest, written last, has its checksums."""
-        chapter, parameters, notebook = self.copies[job["slug"]], job["parameters"], Path(job["output"])
+        (chapter,) = (c for c in self.chapters if c.slug == job["slug"])
+        parameters, notebook, results = job["parameters"], Path(job["output"]), Path(job["results"])
         # Fail early if the chapter cannot be rendered.
         to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), chapter.slug, "")
-        for path in Path(job["results"]).glob("*.json"):
+        for path in results.glob("*.json"):
             record = json.loads(path.read_text(encoding="utf-8"))
             record["parameters"] = chapter.defaults() | parameters | record.get("parameters", {})
             record |= {"chapter": chapter.slug, "profile": self.args.profile}
             path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        folders.replace(Path(job["results"]), self.results / chapter.slug)
+        folders.replace(results, self.results / chapter.slug)
         notebook.replace(self.executed / notebook.name)
         self.manifest.record(chapter, parameters, took)
 
@@ -155,7 +151,7 @@ class Build:
         """The chapters that were not selected and have no current execution with the profile's own parameters."""
         others = [c for c in self.chapters if c not in self.selected]
         own = chapters.overrides(others, self.profile, [])
-        return [c.slug for c in others if not self.manifest.is_current(self.copies[c.slug], own[c.slug])]
+        return [c.slug for c in others if not self.manifest.is_current(c, own[c.slug])]
 
     def _judge_and_render(self) -> None:
         """Compare what was found with what is declared, and render the pages if all chapters are current."""
@@ -191,7 +187,7 @@ class Build:
         to_myst.check_unique_names({c.slug: self.results / c.slug for c in self.chapters})
         render.place(self.chapters, self.executed, self.results, src)
         render.configure(src, self.args.profile)
-        known = about.facts(self.manifest, self.chapters, profile=self.args.profile, data=src / "book" / "data")
+        known = about.facts(self.results, self.chapters, profile=self.args.profile, data=src / "book" / "data")
         for name, value in (("ledger", entries), ("printed", numbers), ("about", known)):
             (src / f"{name}.json").write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
         for name, text in {"ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers)}.items():

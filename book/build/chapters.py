@@ -64,7 +64,7 @@ def read_yaml(root: Path, name: str) -> dict[Any, Any]:
 
 def read_chapters(root: Path) -> list[Chapter]:
     """The notebooks that _toc.yml names, in its order."""
-    paths = [Path(file).with_suffix(".ipynb") for file in _files(read_yaml(root, "_toc.yml"))]
+    paths = [Path(page).with_suffix(".ipynb") for page in pages(read_yaml(root, "_toc.yml"))]
     for stray in sorted((root / "notebooks").rglob("*.ipynb")):
         path = stray.relative_to(root)
         if path not in paths and ".ipynb_checkpoints" not in path.parts:
@@ -72,15 +72,15 @@ def read_chapters(root: Path) -> list[Chapter]:
     return [Chapter(path.stem, path, root) for path in paths if path.parts[0] == "notebooks"]
 
 
-def _files(entry: Any) -> Iterator[str]:
-    """The pages that the table of contents names, in its order."""
+def pages(entry: Any) -> Iterator[str]:
+    """The pages that the table of contents names, without suffix, in its order."""
     if isinstance(entry, dict):
         if "file" in entry:
             yield entry["file"]
         entry = list(entry.values())
     if isinstance(entry, list):
         for part in entry:
-            yield from _files(part)
+            yield from pages(part)
 
 
 def number_of(slug: str) -> str:

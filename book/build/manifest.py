@@ -1,8 +1,7 @@
-"""The record of which chapters were executed, with what, and whether that is still current."""
+"""Which chapters were executed, how long that took, and whether it is still current."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import importlib.metadata
 import json
@@ -11,9 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from book.build import folders
 from book.build.chapters import Chapter
-from book.build.environment import commit
 from crowder import files
 
 #: What chapters import or read; when any of it changes, all chapters run again.
@@ -44,7 +44,6 @@ class Manifest:
 
     def __init__(self, path: Path, results: Path, inputs: str) -> None:
         self.path, self.results, self.inputs = path, results, inputs
-        self.commit = commit()  # now, when the sources are copied: a chapter may run for minutes
         try:
             self.chapters = json.loads(path.read_text(encoding="utf-8"))["chapters"]
         except (FileNotFoundError, ValueError, TypeError, KeyError):
@@ -75,17 +74,11 @@ class Manifest:
         self.chapters[chapter.slug] = {
             "made_from": self._made_from(chapter, parameters),
             "made": self._made(chapter),
-            "parameters": chapter.defaults() | parameters,
             **took,  # seconds, and those of the processor
-            "commit": self.commit,
-            "versions": versions(),
         }
         files.write(self.path, (json.dumps({"chapters": self.chapters}, indent=2, sort_keys=True) + "\n").encode())
 
 
 def rows(path: Path) -> list[dict[str, str]]:
     """The rows of a file of measurements; none if there is no such file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records") if path.is_file() else []

@@ -6,44 +6,34 @@ links, and figures vector graphics. Code that is folded on the pages is left out
 
 from __future__ import annotations
 
-import argparse
 import posixpath
 import shutil
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import yaml
 from bs4 import BeautifulSoup, Tag
 
 from book.build import folders
-from book.build.chapters import BuildError
+from book.build.chapters import BuildError, pages, read_yaml
 from book.build.environment import ROOT
 from crowder import files
 
 NAME = "asking-the-crowd.pdf"
 
-# Elements that are useful only on a screen.
-_SCREEN_ONLY = ".headerlink, details.hide, button, script, .prev-next-area, .sd-d-none, a.download, .paper-choices"
-#: Besides print.css, which is among the style sheets of the pages.
+# What print.css, which is among the style sheets of the pages, does not leave out.
+_SCREEN_ONLY = "details.hide, script, .sd-d-none, a.download"
 _STYLE = """
 /* A shadow is printed as an image. The unused identifier outranks the selectors of the themes. */
 :is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
-body { display: block; background: #fff; font-size: 9.5pt; line-height: 1.32; }
-article { display: block; font-size: 9.5pt; }
+body { display: block; }
+.bd-content .bd-article { font-size: 9.5pt; line-height: 1.32; }
+.bd-content .bd-article h1 { font-size: 17pt; margin: 1.6em 0 0.6em; }
 .chapter h1 { break-before: page; }
-article h1 { font-size: 17pt; margin: 1.6em 0 0.6em; }
-pre { font-size: 7.4pt; line-height: 1.25; }
 .verdict { white-space: nowrap; }
 """
 _FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
 <span class="pageNumber"></span></div>"""
-
-
-def pages() -> list[str]:
-    """The pages of the book, without suffix, in the order of the contents."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
 
 
 def anchor(page: str, fragment: str = "") -> str:
@@ -85,13 +75,8 @@ def _beside(page: str, path: str) -> str:
 def _for_paper(article: Tag, name: str, names: list[str]) -> None:
     for part in article.select(_SCREEN_ONLY):
         part.decompose()
-    for fold in article.select("details"):
-        if {"proof", "paper-row"} & {*fold.get("class", [])}:  # a reader of paper cannot open it
-            fold["open"] = ""
-        else:
-            for hidden in fold.find_all(recursive=False):
-                if hidden.name != "summary":
-                    hidden.decompose()
+    for fold in article.select("details.proof, details.paper-row"):  # a reader of paper cannot open it
+        fold["open"] = ""
     for part in article.select("[id]"):
         part["id"] = anchor(name, part["id"])
     for part in article.select("img[src]"):
@@ -129,7 +114,7 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
 
 def make(html: Path) -> None:
     """Combine, print and link."""
-    names = pages()
+    names = list(pages(read_yaml(ROOT, "_toc.yml")))
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         raise BuildError(f"{html} lacks {', '.join(lacking)}; run `make book` first")
@@ -152,9 +137,7 @@ def make(html: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "_build", help="the output folder of the build")
-    out = parser.parse_args().output.resolve()
+    out = ROOT / "_build"
     try:
         with folders.build_lock(out):  # no build may change the pages meanwhile
             make(out / "html")

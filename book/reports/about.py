@@ -21,7 +21,7 @@ import yaml
 
 from book.build.chapters import Chapter
 from book.build.environment import ROOT, commit
-from book.build.manifest import Manifest, rows
+from book.build.manifest import rows, versions
 
 FOLDER = "licences"
 _DATA = Path(__file__).resolve().parents[1] / "data"
@@ -35,21 +35,15 @@ def edition() -> dict[str, str]:
     return {"version": stated, "commit": commit() or "", "date": date}
 
 
-def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, data: Path) -> dict[str, Any]:
-    """What the page says of these chapters, which have been executed; `data` is the folder of the book's data."""
-    commits, used, versions = {}, set(), {}
-    for chapter in chapters:
-        entry = manifest.chapters[chapter.slug]
-        versions |= entry["versions"]
-        commits.setdefault(entry["commit"] or "not a git checkout", []).append(chapter.slug)
-        for path in (manifest.results / chapter.slug / "data").glob("*.json"):
-            used.add("{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8"))))
+def facts(results: Path, chapters: list[Chapter], *, profile: str, data: Path) -> dict[str, Any]:
+    """What the page says of these chapters, whose `results` are complete; `data` is the folder of the book's data."""
     slugs = {chapter.slug for chapter in chapters}
+    used = {"{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8")))
+            for slug in slugs for path in (results / slug / "data").glob("*.json")}  # fmt: skip
     times = [row for row in rows(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
     return {
-        "profile": profile, "commits": commits, "data": sorted(used),
-        # The order must not depend on which chapters ran now: Python first, then the packages.
-        "versions": {name: versions[name] for name in sorted(versions, key=lambda name: (name != "python", name))},
+        # An execution is current only if it had these versions.
+        "profile": profile, "data": sorted(used), "versions": versions(),
         "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
         "machine": times[0]["versions"] if times else "", "parts": components(),
         "faults": rows(data / "measured" / "faults.csv"),
@@ -57,10 +51,8 @@ def facts(manifest: Manifest, chapters: list[Chapter], *, profile: str, data: Pa
 
 
 def ran(known: dict[str, Any], up: str) -> list[str]:
-    """Profile, commit, data, versions and run times, as a table."""
-    commits = [f"`{commit}`" if len(known["commits"]) == 1 else f"`{commit}` ({', '.join(slugs)})"
-               for commit, slugs in known["commits"].items()]  # fmt: skip
-    shown = {"profile": known["profile"], "commit": "; ".join(commits), "data sets": "; ".join(known["data"]) or "none",
+    """Profile, data, versions and run times, as a table."""
+    shown = {"profile": known["profile"], "data sets": "; ".join(known["data"]) or "none",
             "versions": ", ".join(f"{name} {version}" for name, version in known["versions"].items())}  # fmt: skip
     if times := known["seconds"]:
         longest = sorted(times, key=times.get, reverse=True)[:3]

@@ -6,11 +6,11 @@ file, with the reason.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from book.build.chapters import BuildError, Chapter, read_yaml
 
@@ -81,15 +81,12 @@ def tally(entries: list[dict[str, Any]]) -> str:
 
 def as_csv(entries: list[dict[str, Any]]) -> str:
     """The comparison as CSV, one line per number."""
-    text = io.StringIO()
     columns = ["group", "name", "place", "unit", "printed", "regenerated", "sd", "runs", "setting", "rule", "verdict",
                "reason", "chapter"]  # fmt: skip
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for entry in entries:
-        for number in entry["numbers"]:
-            writer.writerow(entry | number | {"verdict": agreement(number), "reason": number["differ"]})
-    return text.getvalue()
+    lines = [entry | number | {"verdict": agreement(number), "reason": number["differ"]}
+             for entry in entries for number in entry["numbers"]]  # fmt: skip
+    # As objects, so that whole numbers stay whole where others are missing.
+    return pd.DataFrame(lines, columns=columns, dtype=object).to_csv(index=False, lineterminator="\n")
 
 
 def regenerated(number: dict[str, Any]) -> str:

@@ -25,25 +25,10 @@ figures.table(pd.DataFrame({"x": [size] * 9}), "tab-x", caption="Nine.")
 DEAF = "open({mark!r}, 'w').close()\nsum(range(10**10))"
 
 
-def light(root, size):
-    """Two chapters that draw nothing: a build of seconds."""
-    book = TinyBook(root)
-    rewrite(book, size)
-    return book
-
-
 def rewrite(book, size):
+    """Two chapters that draw nothing: a build of seconds."""
     book.write("01-one", "# One", f"#p\nsize = {size}\nname = 'x'", SAID)
     book.write("02-two", "# Two", f"#p\nsize = {size}\nshare = 0.5", TABLE)
-
-
-@pytest.fixture(scope="module")
-def old(tmp_path_factory):
-    """A complete book, and how long it took."""
-    book, start = light(tmp_path_factory.mktemp("old"), 3), time.monotonic()
-    done = book.build()
-    assert done.returncode == 0, done.stderr
-    return book, time.monotonic() - start
 
 
 def belonging(out):
@@ -81,8 +66,8 @@ def wait_for(build, what):
         time.sleep(0.02)
 
 
-def test_a_killed_build_leaves_the_last_pages_and_the_next_completes(old, tmp_path):
-    book, mark = old[0].copied(tmp_path / "book"), tmp_path / "mark"
+def test_a_killed_build_leaves_the_last_pages_and_the_next_completes(tiny_built, tmp_path):
+    book, mark = tiny_built.copied(tmp_path / "book"), tmp_path / "mark"
     pages, results = tree(book.out / "html"), tree(book.out / "results" / "full" / "01-one")
     book.write("01-one", "# One", "#p\nsize = 3", DEAF.format(mark=str(mark)))
 
@@ -108,9 +93,9 @@ def test_a_killed_build_leaves_the_last_pages_and_the_next_completes(old, tmp_pa
     assert "It is 4" in book.page("notebooks/01-one") and not book.leftovers()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_build_that_is_told_to_stop_tidies_up(old, tmp_path, number):
-    book, mark = old[0].copied(tmp_path / "book"), tmp_path / "mark"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_build_that_is_told_to_stop_tidies_up(tiny_built, tmp_path, number):
+    book, mark = tiny_built.copied(tmp_path / "book"), tmp_path / "mark"
     book.write("01-one", "# One", "#p\nsize = 3", DEAF.format(mark=str(mark)))
     build = start(book, "--only", "01")
     wait_for(build, mark.exists)
@@ -121,17 +106,19 @@ def test_a_build_that_is_told_to_stop_tidies_up(old, tmp_path, number):
 
 
 @pytest.mark.nightly
-def test_builds_that_are_killed_at_ten_moments_publish_no_half(old, tmp_path):
+def test_builds_that_are_killed_at_ten_moments_publish_no_half(tmp_path):
     """Whatever is found is the last build's or the new one's, to the byte; and the next build makes the new one's."""
-    seconds, was = old[1], {name: tree(old[0].out / name) for name in ("html", "results")}
-    new = light(tmp_path / "new", 4)
-    assert new.build().returncode == 0
-    will = {name: tree(new.out / name) for name in was}
+    old, new, begun = TinyBook(tmp_path / "old"), TinyBook(tmp_path / "new"), time.monotonic()
+    for book, size in ((old, 3), (new, 4)):
+        rewrite(book, size)
+        assert book.build().returncode == 0
+    seconds = (time.monotonic() - begun) / 2
+    was, will = ({name: tree(book.out / name) for name in ("html", "results")} for book in (old, new))
     ways = [(signal.SIGKILL, os.killpg), (signal.SIGINT, os.killpg), (signal.SIGKILL, os.kill),
             (signal.SIGTERM, os.kill)]  # fmt: skip
     moments, deaths = random.Random(7), 0
     for turn in range(10):
-        book = old[0].copied(tmp_path / f"{turn}")
+        book = old.copied(tmp_path / f"{turn}")
         rewrite(book, 4)
         build, (number, send) = start(book), ways[turn % len(ways)]
         try:
@@ -144,7 +131,7 @@ def test_builds_that_are_killed_at_ten_moments_publish_no_half(old, tmp_path):
         assert tree(book.out / "html") in (was["html"], will["html"]), turn
         for slug in ("01-one", "02-two"):
             found = tree(book.out / "results" / "full" / slug)
-            assert found in [tree(other.out / "results" / "full" / slug) for other in (old[0], new)], (turn, slug)
+            assert found in [tree(other.out / "results" / "full" / slug) for other in (old, new)], (turn, slug)
         done = book.build()
         assert done.returncode == 0, done.stderr
         assert {name: tree(book.out / name) for name in will} == will and not book.leftovers()
