@@ -8,7 +8,7 @@ A chapter draws a figure and passes it on once::
     figure(fig, "fig-dist1", caption="...", alt="...", data=frame)
 
 In a plain Jupyter session this only shows the figure. During a build, the environment variable ``CROWDER_RESULTS``
-names a folder, and the same call also writes ``fig-dist1.svg``, ``.png``, ``.csv`` and ``.json`` there.
+names a folder, and the same call also writes ``fig-dist1.svg``, ``.csv`` and ``.json`` there.
 """
 
 from __future__ import annotations
@@ -146,15 +146,8 @@ def show(
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
     _for_a_phone(fig)
-    svg = _lean(_render(fig, "svg", transparent=True, metadata={"Date": None, "Creator": None}))
-    _save(
-        facts,
-        parameters,
-        svg=svg,
-        # The PNG may be used elsewhere, for example on slides, on any background.
-        png=_render(fig, "png", dpi=200, facecolor="white", metadata={"Software": None}),
-        csv=_csv(data),
-    )
+    svg = _lean(_as_svg(fig))
+    _save(facts, parameters, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
     results.display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
@@ -211,11 +204,11 @@ def _for_a_phone(fig: Figure) -> None:
         text.set_fontsize(max(text.get_fontsize(), LEAST_TEXT))
 
 
-def _render(fig: Figure, kind: str, **options: Any) -> bytes:
-    buffer = io.BytesIO()
+def _as_svg(fig: Figure) -> bytes:
+    buffer, undated = io.BytesIO(), {"Date": None, "Creator": None}
     # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
     with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
-        fig.savefig(buffer, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
+        fig.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, transparent=True, metadata=undated)
     return buffer.getvalue()
 
 

@@ -14,7 +14,7 @@ from crowder.validation import is_symbolic
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["escape_markup", "exactly", "markdown_table", "number"]
+__all__ = ["exactly", "markdown_table", "number"]
 
 
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
@@ -77,18 +77,3 @@ def exactly(value) -> str:
     if whole and not isinstance(value, bool):
         return f"{int(value):,}"
     return str(value)
-
-
-def escape_markup(cell: str) -> str:
-    """A cell escaped so that Markdown and HTML show it literally, on one line.
-
-    Control characters and those that change the direction of writing are shown by number.
-
-    >>> escape_markup("<b>|$x$"), escape_markup("1. a\u202eb")
-    ('&#60;b&#62;&#124;&#36;x&#36;', '1&#46; aU+202Eb')
-    """
-    text = " ".join(str(cell).split())
-    text = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", lambda m: f"U+{ord(m[0]):04X}", text)
-    # At the start of a line, a hyphen, a plus sign or a number would begin a list.
-    special = r"[^\w\s.,:;/'()+-]|_|(?<=\w)://|^[-+]|--+|\.\.+|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d\d\d))[.)]"
-    return re.sub(special, lambda m: "".join(f"&#{ord(c)};" for c in m[0]), text)

@@ -1,18 +1,15 @@
-"""Nothing that is read is run: no file, no parameter and no record brings code with it, into Python or onto a page."""
+"""Nothing that is read is run: no file, no parameter and no record brings code with it into Python or a spreadsheet."""
 
 import re
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tiny_book import TinyBook
 
 import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
-from book.companion.printing import escape_markup, markdown_table
 from crowder.practice.sheets import question_sheet, read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,91 +53,6 @@ def test_text_is_no_formula(call, tmp_path):
     with pytest.raises(TypeError, match="text"):
         call(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
     assert not (tmp_path / "ran").exists()
-
-
-# --- no way onto a page -----------------------------------------------------------------------------------------------
-
-HOSTILE = [
-    "<script>alert(1)</script>", "\"><img src=x onerror=alert(2)>", "'onmouseover='alert(3)", "</script><b>", "]]>",
-    "<!--", "$x$", "$$", "{claim}`C15`", "{raw} html", "```", ":::::::::{raw} html", "`a`", "|", "\\|", "a\nb",
-    "\u202e", "a\r\n\r\n# b", "&lt;b&gt;", "&#60;b&#62;", "[a](javascript:alert(4))", "![a](x)",
-    "https://a.example/<x>", "%s", "{{ name }}", "\\(x\\)", "<https://a.example>", "=cmd|' /C calc'!A0", "+1", "-1",
-    "@SUM(A1)", "*a*", "~a~", "_a_", "# a", "- a", "1. a", "\u2028", "\x00", "<svg/onload=alert(5)>",
-    "{numref}`fig-a`", "[^1]", "  a  ", "--", "---", "\\", "\x0b", "\x7f",
-]  # fmt: skip
-
-
-class Elements(HTMLParser):
-    """The elements of a page with their attributes, and its text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.seen, self.text = [], []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, tuple(sorted(name for name, _ in attributes))))
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def seen(cell):
-    """A cell as a reader sees it: on one line, and what cannot be seen, or would turn the line round, by its number."""
-    named = {c: f"U+{ord(c):04X}" for c in "\0\u202e\x7f"}
-    return " ".join("".join(named.get(c, c) for c in cell).split())
-
-
-def kinds(html):
-    """What may not differ between two pages with other text: the elements that there are, and their attributes."""
-    return set(Elements(html).seen)
-
-
-SHOWN = """
-import pandas as pd
-from IPython.display import Markdown, display
-from book.companion import figures
-{escape_markup}
-cells = {cells!r}
-figures.table(pd.DataFrame({{"record": [escape_markup(cell) for cell in cells], "n": 1}}), "tab-a", caption="Cells.")
-display(Markdown("Compared are " + ", ".join(escape_markup(cell) for cell in cells) + "."))
-display(Markdown("\\n".join(f"- {{escape_markup(cell)}}" for cell in cells)))
-"""
-
-
-@pytest.mark.nightly
-def test_records_come_onto_a_page_as_text_and_nothing_else(tmp_path):
-    """Built with hostile records and with plain ones: the same kinds of elements and attributes, and the very text."""
-    import inspect
-
-    code = "import re\n\n" + inspect.getsource(escape_markup)
-    pages = {}
-    for name, cells in (("plain", [f"cell {i}" for i in range(len(HOSTILE))]), ("hostile", HOSTILE)):
-        book = TinyBook(tmp_path / name)
-        book.write("01-one", "# One", "#p\nsize = 3", SHOWN.format(escape_markup=code, cells=cells))
-        book.write("02-two", "# Two", "#p\nsize = 3", "size")
-        book.profiles("")
-        done = book.build("--jobs", "1")
-        assert done.returncode == 0, done.stderr
-        pages[name] = book.page("notebooks/01-one")
-    # A blank cell makes a list of cells a loose one, which Sphinx marks by leaving a class out.
-    assert kinds(pages["hostile"]) - kinds(pages["plain"]) <= {("ul", ())}
-    text = re.sub(r"\s+", " ", "".join(Elements(pages["hostile"]).text))
-    for cell in HOSTILE:
-        assert seen(cell) in text, cell
-
-
-@pytest.mark.parametrize("cell", HOSTILE)
-def test_a_cell_as_text_holds_no_sign_that_markdown_or_html_would_read(cell):
-    """Letters, digits and a few marks; all else by its number. Read back by HTML's rules, it is the cell."""
-    import html
-
-    shown = escape_markup(cell)
-    assert html.unescape(shown) == seen(cell)
-    assert not set(re.sub(r"&#\d+;", "", shown)) & set('<>"&`$|\\{}[]*_~#@!^=%\n\r\x0b\x7f\u2028\u202e')
-    assert not re.match(r"\s*([-+] |\d+[.)] |[-=]{2,})", shown)
-    assert shown in markdown_table(pd.DataFrame({"a": [shown]}), {})
 
 
 # --- spreadsheets -----------------------------------------------------------------------------------------------------

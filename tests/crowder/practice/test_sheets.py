@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder as cr
-from book.companion.printing import escape_markup
 from crowder.practice.sheets import (
     escape_formula,
     next_sheet_path,
@@ -83,12 +82,10 @@ def test_a_difference_names_the_words_that_one_record_lacks(a, b):
             assert found == wanted or (shown.endswith("...") and len(shown) <= 40)
 
 
-def test_a_sheet_keeps_every_character_and_a_page_shows_it_as_it_is():
+def test_a_sheet_keeps_every_character():
     odd = '<script>|$x$`{ref}` "a", b\\*_'
     sheet = question_sheet(pd.DataFrame({"id": ["1", "2"], "text": [odd, "plain"]}), ["text"], [(0, 1)])
     assert sheet["text_a"][0] == odd
-    shown = escape_markup(odd)
-    assert not set(shown) & set('<>|$`{}*_\\"') and "script" in shown
 
 
 def test_a_sheet_of_long_records_is_read_back(tmp_path):
