@@ -73,7 +73,7 @@ def read_chapters(root: Path) -> list[Chapter]:
 
 
 def pages(entry: Any) -> Iterator[str]:
-    """The pages that the table of contents names, without suffix, in its order."""
+    """The pages below the root that the table of contents names, without suffix, in its order."""
     if isinstance(entry, dict):
         if "file" in entry:
             yield entry["file"]

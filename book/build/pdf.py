@@ -114,7 +114,8 @@ def print_pdf(source: Path, target: Path, executable: str) -> None:
 
 def make(html: Path) -> None:
     """Combine, print and link."""
-    names = list(pages(read_yaml(ROOT, "_toc.yml")))
+    toc = read_yaml(ROOT, "_toc.yml")
+    names = [toc["root"], *pages(toc)]
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
         raise BuildError(f"{html} lacks {', '.join(lacking)}; run `make book` first")
