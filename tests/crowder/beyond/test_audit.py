@@ -93,11 +93,13 @@ class Listed:
 
 def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
     """Six pairs in 720 orders, with an audit from the start: `missed` is ever too small in at most 40 % of the orders.
-    All orders being tried, it does not matter which records match, only how many."""
+    All orders being tried, it does not matter which records match, only how many; without a match nothing can be
+    missed. Where all records match, no pair differs from the first."""
     worst = Fraction(0)
-    for labels in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1), (0, 0, 1, 2), (0, 1, 2, 3)):
+    for labels in ((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1), (0, 0, 1, 2)):
+        orders = [order for order in permutations(range(6)) if any(labels) or order[0] == 0]
         wrong = 0
-        for order in permutations(range(6)):
+        for order in orders:
             run = Started(edge(similarity=[0.5] * 6), recall=0.7, confidence=confidence, start=0, rng=1)
             run._rng = Listed(order)
             bad = False
@@ -106,14 +108,16 @@ def test_every_truth_and_every_order_of_draws_of_four_records(confidence=0.6):
                 now = run.resolution
                 bad = now.found + now.missed < matching(np.array(labels))
             wrong += bad
-        worst = max(worst, Fraction(wrong, 720))
+        worst = max(worst, Fraction(wrong, len(orders)))
     assert worst <= 1 - confidence
     assert worst > 0  # not for the trivial reason that nothing is ever rejected
 
 
-@pytest.mark.parametrize("settings", [{}, {"start": 20}, {"start": 0}])
-@pytest.mark.parametrize("make", [cr.EdgeOrdering, cr.NodeOrdering, cr.beyond.EvidenceOrdering])
-def test_the_recall_is_hardly_ever_below_what_is_certified(settings, make):
+@pytest.mark.parametrize(("make", "settings"), [
+    (cr.EdgeOrdering, {}), (cr.NodeOrdering, {}), (cr.beyond.EvidenceOrdering, {}),
+    (cr.EdgeOrdering, {"start": 20}), (cr.EdgeOrdering, {"start": 0}),  # which asks nothing of the ordering
+])  # fmt: skip
+def test_the_recall_is_hardly_ever_below_what_is_certified(make, settings):
     """150 runs at confidence 0.8, with similarities that mislead: 30 may be wrong, and 3 standard errors are 15."""
     rng, wrong = np.random.default_rng(9), 0
     for seed in range(150):
@@ -244,11 +248,6 @@ def test_answers_learned_early_change_no_draw():
     assert again.ask() is None
     assert again._draws == whole._draws
     assert again.resolution.missed == result.missed and again.resolution.reason == result.reason
-
-
-class AuditedEdge(cr.beyond.Audit):
-    def __init__(self, similarity, *, rng):
-        super().__init__(cr.EdgeOrdering(similarity, rng=rng), recall=0.9, rng=rng)
 
 
 def test_nothing_is_certified_by_a_crowd_that_errs():

@@ -1,5 +1,6 @@
 """The command: a file's way to its clusters, what its help teaches, and mistakes, kills and full disks on the way."""
 
+import io
 import json
 import os
 import re
@@ -33,10 +34,11 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(here, capsys):
-    """Run a command line; its exit code, output and errors."""
+def run(here, capsys, monkeypatch):
+    """Run a command line with this input; its exit code, output and errors."""
 
-    def run_line(line):
+    def run_line(line, typed=""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         try:
             code = main(shlex.split(line))
         except SystemExit as stop:
@@ -83,12 +85,11 @@ def test_disagreements_are_told_and_resolved_by_asking_again(run, here):
     code, out, _ = run("answers ann.csv")
     assert code == 0 and "1 disagreement among the answers" in out and "1 answer would explain all" in out
     assert "Nothing is certified: answers contradict one another" in out and "(ann); in 1 disagreement" in out
-    again = [sys.executable, "-m", "crowder.practice", "label", "--doubts", "--worker", "ann"]
     told = out.split("first the most:\n  ")[1]
     word = "y" if "different (ann)" in told.split(";")[0] else "n"
-    said = subprocess.run(again, input=f"{word}\n", text=True, capture_output=True)
+    said = run("label --doubts --worker ann", f"{word}\n")[1]
     out = run("clusters")[1]
-    assert "1 answer saved" in said.stdout and "disagreement" not in out and "ertified" in out
+    assert "1 answer saved" in said and "disagreement" not in out and "ertified" in out
     out = run("answers bob.csv")[1]
     assert re.search(r"1 disagreement.*same \(ann\), different \(bob-[0-9a-f]{6}\)", out, re.S)  # a name, and a file
 
@@ -132,10 +133,8 @@ def test_two_files_and_scores(here, capsys):
 
 
 def test_answers_at_a_pipe_and_a_new_start_with_them(run):
-    said = subprocess.run(
-        [sys.executable, "-m", "crowder.practice", "label"], input="n\nn\nu\nundo\n", text=True, capture_output=True
-    )
-    assert said.returncode == 0 and "2 answers saved" in said.stdout and said.stderr == ""
+    code, said, errors = run("label", "n\nn\nu\nundo\n")
+    assert code == 0 and "2 answers saved" in said and errors == ""
     code, _, _ = run("start my.csv --price 1 --votes 3")
     settings = json.loads(Path("my.crowder/project.json").read_text())["settings"]
     assert code == 0 and settings["price"] == 1 and settings["votes"] == 3 and settings["seed"] == 0
@@ -328,6 +327,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.nightly
 @UNIX
 def test_no_kill_loses_an_answer_or_takes_half_a_command(run, here):
     rows = [f"{a},{b},no,bob" for a in RECORDS["id"] for b in RECORDS["id"] if a < b]
