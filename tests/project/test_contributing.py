@@ -45,7 +45,7 @@ def test_a_similarity_is_a_function_and_its_name(tmp_path):
         file.write(SIMILARITY)
     done = subprocess.run(
         [sys.executable, "-B", "-c", TRY_SIMILARITY], cwd=tmp_path, capture_output=True, text=True,
-        env={"PATH": "", "NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PYTHONPATH": str(tmp_path)},
+        env={"PATH": "", "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(tmp_path)},  # five records need no compiler
     )  # fmt: skip
     # Of the five names of places no two are equally long.
     assert done.stdout.split() == ["[0.0,", *["0.0,"] * 8, "0.0]", "True"], done.stderr
@@ -68,6 +68,3 @@ def test_a_chapter_is_a_notebook_and_a_line_and_a_claim_is_words_and_a_check(tmp
     page = book.page("notebooks/03-three")
     assert "B01 holds (proved)" in page and 'id="claim-b01"' in page and "for every side" in page
     assert "In prose only: that all sides are equal." in page
-    # And a wrong formula turns it red.
-    book.write("03-three", text, "#p\nsize = 5", CELL.replace("x * x", "x + x"))
-    assert "03-three: B01 changed: expected holds (proved), found not shown" in book.build().stderr

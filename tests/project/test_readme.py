@@ -47,7 +47,9 @@ def cora(fixture):
     return fixture("cora_frame")[::3].reset_index(drop=True)
 
 
-@pytest.mark.parametrize("data", [invented, large_clusters, cora], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "data", [invented, large_clusters, pytest.param(cora, marks=pytest.mark.nightly)], ids=lambda f: f.__name__
+)
 def test_the_recipe_certifies_no_more_than_was_found(data, tmp_path, monkeypatch, request):
     """From a CSV file to clusters. Once in twenty runs the certificate may be wrong; on these three it is right, and no
     record is joined with one that does not match."""
