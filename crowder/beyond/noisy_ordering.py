@@ -97,9 +97,9 @@ class Resolved:
 
     Notes
     -----
-    Where others are wrong, too, it says too much: on crowds with two rates of error, of the records of which it said
-    0.9 to 0.99, about two in three were with most records of their entity and few others. That the
-    answers are no noise is judged by how often they contradict the clusters (`crowder.beyond.error_rates.informative`).
+    Where others are wrong, too, it says too much; the chapter *Real crowds* of the book has a reliability curve. That
+    the answers are no noise is judged by how often they contradict the clusters
+    (`crowder.beyond.error_rates.informative`).
 
     Examples
     --------

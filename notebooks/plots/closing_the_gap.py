@@ -16,7 +16,7 @@ ALT = {
         "cluster; more dots of the row of its own cluster lie above one half."
     ),
     "fig-gap-dependence": (
-        "Two histograms on a logarithmic scale. Dealt anew, the sums lie within about five deviations; as they "
+        "Two histograms on a logarithmic scale. Shuffled, the sums lie within about five deviations; as they "
         "are, they reach beyond thirty on both sides."
     ),
     "fig-gap-rows": (

@@ -18,6 +18,10 @@ ALT = {
         "Eight curves in each of four panels. Recall rises for all; the precision of edge, node, evidence and "
         "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
     ),
+    "fig-crowds-stated": (
+        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. The third crowd "
+        "is a single point at the left edge, at about one half."
+    ),
     "fig-which-answers": (
         "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
         "that of node ordering slowly. On allsports and gym, F1 rises and ends below one for all three."
@@ -88,4 +92,16 @@ def recall_and_f1(cora, real):
         ax.set(title=title, xlabel="answers (thousands)", ylim=(0, 1.02), xlim=(0, None))
     axes[0].set(ylabel="recall, or F1")
     axes[0].legend(loc="lower right")
+    return fig
+
+
+def reliability(bins, least):
+    """The share of records that are right, against what is stated, in bins with at least so many records."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.6))
+    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
+    bins = bins[bins["records"] >= least]
+    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), "os^", strict=True):
+        ax.plot(part["stated"], part["right"], marker=marker, ms=5, label=crowd, clip_on=False)
+    ax.set(xlabel="stated", ylabel="right", xlim=(0, 1), ylim=(0, 1.02))
+    fig.legend(loc="outside upper center", ncols=1)
     return fig
