@@ -19,8 +19,8 @@ ALT = {
         "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
     ),
     "fig-crowds-stated": (
-        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. The third crowd "
-        "is a single point at the left edge, at about one half."
+        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. The third "
+        "crowd is a single point at the left edge, at about one half."
     ),
     "fig-which-answers": (
         "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
