@@ -203,8 +203,8 @@ class Audit(Ordering):
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
     once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
     the run is broken off. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong,
-    nothing is guaranteed: a wrong "no" hides a match from the audit, too. A question whose answer is unsure has to be
-    answered in the end, as by somebody else; to leave it out would void the limit.
+    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* is refused with a TypeError, and the
+    question stays open: a drawn pair that is left out would bias the sample. Somebody else has to answer it.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
@@ -234,7 +234,7 @@ class Audit(Ordering):
     (395, 65, 'recall', 0.951, np.float64(0.979))
     """
 
-    takes_unsure = False  # a drawn pair that stays open would bias the sample
+    takes_unsure = False
 
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")

@@ -169,6 +169,10 @@ class NoisyOrdering(RevisingOrdering):
     are clustered from several starts. In between, an answer that contradicts the clusters makes its two clusters be
     clustered again.
 
+    *Where it fails:* with many records in large clusters it joins by similarity long before answers could tell, and the
+    similarities are then learned from these joins. On the 1,879 records of cora with a crowd that never errs, F1 was
+    0.75 after 2,400 answers; edge ordering has 0.95 after 1,625. With few errors and much data, use that.
+
     *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). Not in the paper.
 
     Examples

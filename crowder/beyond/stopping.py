@@ -122,6 +122,9 @@ class Stopping(Ordering):
     of runs that miss a match may be larger: much larger, if there are many small clusters and o is the size of the
     largest. With ``odds`` equal to the number of records it was not, in the simulations of chapter 13.
 
+    *Unsure* is refused with a TypeError, and the question stays open: to leave out a pair because nobody was sure of it
+    would miss matches that the bound does not count.
+
     *Where it fails.* On real similarities, which depend on one another, more was missed than stated by orders of
     magnitude. Where the model is not known to hold, use `crowder.beyond.Audit`.
 
