@@ -204,11 +204,12 @@ async def _run(job: dict[str, Any], env: dict[str, str], log: Path, progress: Pr
         )  # fmt: skip
     try:
         process.stdin.write(json.dumps(job).encode() + b"\n")
-        async for line in process.stdout:
-            last = json.loads(line)
-            if "at" in last:
-                kernel = last["kernel"]
-                progress.at(job["slug"], last["at"])
+        with contextlib.suppress(ValueError):  # it ended in the middle of a line
+            async for line in process.stdout:
+                last = json.loads(line)
+                if "at" in last:
+                    kernel = last["kernel"]
+                    progress.at(job["slug"], last["at"])
         code = await process.wait()
     finally:
         with contextlib.suppress(ProcessLookupError):
