@@ -24,7 +24,7 @@ NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faul
 
 #: The packages that compute or draw; the others only render.
 PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapidfuzz", "scipy",
-            "sympy", "tqdm")  # fmt: skip
+            "seaborn", "sympy", "tqdm")  # fmt: skip
 
 
 def inputs(root: Path) -> str:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
+import seaborn as sns
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -99,23 +100,22 @@ def use_style() -> None:
     for path in _FONTS:
         if str(path) not in known:
             font_manager.fontManager.addfont(path)
+    sns.set_theme(context="notebook", style="ticks")
     colors = [BLUE, ORANGE, GREEN, PURPLE, RED, SKY]
     dashes = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
     mpl.rcParams.update({
         "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
         "axes.prop_cycle": mpl.cycler(color=colors) + mpl.cycler(linestyle=dashes),
-        "axes.spines.right": False, "axes.spines.top": False, "axes.axisbelow": True,
-        "grid.color": ".8", "grid.linewidth": 1, "patch.edgecolor": "w", "patch.force_edgecolor": True,
+        "axes.spines.right": False, "axes.spines.top": False,
         # Text as on the pages; other characters, and the letters of formulas, from fonts that Matplotlib has.
         "font.family": ["Companion Sans", "DejaVu Sans"],
         "mathtext.fontset": "custom", "mathtext.rm": "Companion Sans", "mathtext.bf": "Companion Sans:bold",
         **dict.fromkeys(["mathtext.it", "mathtext.cal"], "STIXGeneral:italic"), "mathtext.fallback": "stix",
-        "font.size": 12, "axes.titlesize": 11.5, "axes.labelsize": 11,
+        "axes.titlesize": 11.5, "axes.labelsize": 11,
         "xtick.labelsize": LEAST_TEXT, "ytick.labelsize": LEAST_TEXT,
         "legend.fontsize": LEAST_TEXT, "legend.title_fontsize": LEAST_TEXT, "legend.frameon": False,
         "axes.linewidth": 0.8, "xtick.major.width": 0.8, "ytick.major.width": 0.8, "xtick.major.size": 4,
         "ytick.major.size": 4, "xtick.minor.size": 2, "ytick.minor.size": 2,
-        "xtick.minor.width": 1, "ytick.minor.width": 1, "lines.solid_capstyle": "round",
         "lines.linewidth": 1.8, "hatch.linewidth": 0.6,
         # Transparent, so that the page's own background shows, light or dark.
         "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",

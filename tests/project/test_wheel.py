@@ -21,7 +21,7 @@ print("all of it ran")
 
 LOADED = """
 import crowder
-heavy = {"joblib", "matplotlib", "pandas", "rapidfuzz", "sklearn", "sqlite3", "sympy"}
+heavy = {"joblib", "matplotlib", "pandas", "rapidfuzz", "seaborn", "sklearn", "sqlite3", "sympy"}
 assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 """
 
