@@ -2,17 +2,14 @@
 
 `read_records` reads a CSV file, `LearnedOrdering` asks about its records; `from_pairs` takes pairs that another program
 has scored; `Journal` keeps every answer in a file; `ask_all` asks many questions of a program at once, such as a
-language model (`ChatCrowd`); `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a
-program.
+language model; `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a program.
 """
 
-from crowder.practice.ask_all import ChatCrowd, ask_all
+from crowder.practice.ask_all import ask_all
 from crowder.practice.candidates import nearest_pairs
 from crowder.practice.journal import Answer, Journal
 from crowder.practice.learned_ordering import LearnedOrdering
 from crowder.practice.record_file import read_records
 from crowder.practice.scored_pairs import from_pairs
 
-__all__ = [
-    "Answer", "ChatCrowd", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "read_records",
-]  # fmt: skip
+__all__ = ["Answer", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "read_records"]

@@ -29,7 +29,7 @@ are the same, and what follows from their answers is not asked. my.csv has its p
   crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
-SHOWN, CLOSE = 10, 0.5  # answers in doubt; a similarity at which a pair may well match
+SHOWN, CLOSE = 10, 0.5  # answers that contradict others; a similarity at which a pair may well match
 HELD = 24 * 3600  # seconds for which the questions of a sheet or page are with whoever has it
 NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
 
@@ -77,31 +77,24 @@ def _parser() -> argparse.ArgumentParser:
     add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
-    add("--votes", type=_size, help="answers to each question, from different people (default: 1)")
     add("--price", type=float, help="of one answer (default: 0.05)")
-    add("--seed", type=int, help="of what is drawn at random (default: 0)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
     add = made["label"].add_argument
     add("--worker", help="who answers (default: terminal)")
-    add("--html", nargs="?", const="", metavar="FILE", help="write a page instead of asking here")
+    add("--html", action="store_true", help="write a page to PROJECT instead of asking here")
     add("--size", type=_size, help="questions on the page (default: 50)")
     add("--doubts", action="store_true", help="ask again about answers that contradict others")
-    add("--again", action="store_true", help="ask also what is on sheets, on pages or with somebody else")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
-    made["next"].add_argument("--again", action="store_true", help="ask also what others have")
-    made["next"].add_argument("--out", metavar="FILE", help="the sheet (default: questions-1.csv, -2, ... in PROJECT)")
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets, or patterns")
     add("--project", default=None, help=alone)
-    add("--sep", help="separator of the sheets (default: the one in their first lines)")
     add("--encoding", help="of the sheets (default: utf-8)")
     add = made["audit"].add_argument
     add("--recall", type=float, help="to certify (default: 0.95)")
     add("--confidence", type=float, help="of the certificate (default: 0.95)")
     add("--pause", action="store_true", help="ask the questions of the ordering again")
-    made["clusters"].add_argument("--out", metavar="FILE", help="the table (default: clusters.csv in PROJECT)")
     return top
 
 
@@ -128,7 +121,7 @@ def start(csv: list[str], **changes: Any) -> None:
       crowder start a.csv b.csv                       two lists; the columns that both have are compared
       crowder start my.csv --scores scores.csv        pairs with the scores of another program
       crowder start my.csv --identical ask            if records with the same text may be different things
-      crowder start my.csv --label label --votes 3    a column with the truth, if there is one, is never compared
+      crowder start my.csv --label truth              a column with the true clusters is never compared
       crowder start german.csv --sep ';' --encoding cp1252
     """
     from crowder.practice.project import Project
@@ -141,7 +134,7 @@ def start(csv: list[str], **changes: Any) -> None:
     paths = [Path(path) for path in csv]
     project = Project(paths[0].with_name("-".join(path.stem for path in paths) + ".crowder"), *paths, **changes)
     project.start()
-    near, price = project.near, 100 * project.settings["price"] * project.settings["votes"]
+    near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {project.n:,} records, compared by {', '.join(project.fields)}.")
     if number := len(project.identical):
@@ -171,67 +164,58 @@ def _losses(project: Project) -> None:
               f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
 
 
-def label(project: str | None, worker: str = "terminal", html: str | None = None, size: int = 50,
-          doubts: bool = False, again: bool = False) -> None:  # fmt: skip
+def label(project: str | None, worker: str = "terminal", html: bool = False, size: int = 50,
+          doubts: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
-    Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line.
+    Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line. Nobody
+    else is asked the questions of a page or sheet for a day, or until it comes back.
 
       crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
-      crowder label --html ann.html --size 100      a page with the next 100 questions; then
+      crowder label --html --size 100               a page with the next 100 questions; then
       crowder answers ~/Downloads/answers-3f2a9c01.csv
       crowder label --doubts --worker bob           asks bob about answers that contradict others
     """
     from crowder.practice.label import ask, page
 
     opened = _open(project)
-    if html is None:
-        first = [pair for pair, _ in opened.doubts()] if doubts else []
-        given = ask(opened, worker, sys.stdin, sys.stdout, first, again=again)
-        print(f"\n{_count(given, 'answer')} saved; {opened.progress()}.")
-        _certified(opened)
-        _disagreements(opened)
-        _tell_taken(opened, worker)
+    if html:
+        if drawn := _draw(opened, size):
+            text, key = page(opened, drawn)
+            files.write(path := opened.folder / f"label-{key}.html", text.encode(), like=opened.csv)
+            print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
         return
-    holder = secrets.token_hex(8)
-    if not (pairs := opened.draw(size, holder, HELD, share=opened.settings["votes"], again=again)):
-        _tell_taken(opened)
-        return
-    text, key = page(opened, pairs)
-    path = Path(html or opened.folder / f"label-{key}.html")
-    if path.exists() and path.read_text("utf-8") != text:
-        opened.journal.release(holder=holder)
-        raise ValueError(f"FILE must be new, because somebody may have begun to answer there, but {path} exists")
-    files.write(path, text.encode(), like=opened.csv)
-    print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
-    _tell_copies(opened)
+    given = ask(opened, worker, sys.stdin, sys.stdout, opened.doubts() if doubts else [])
+    print(f"\n{_count(given, 'answer')} saved; {opened.progress()}.")
+    _certified(opened)
+    _disagreements(opened)
+    _tell_taken(opened, worker)
 
 
-def next_(project: str | None, size: int = 20, out: str | None = None, again: bool = False) -> None:
+def next_(project: str | None, size: int = 20) -> None:
     """Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
 
     No sheet is ever overwritten. Nobody else is asked its questions for a day, or until it comes back.
 
       crowder next my.crowder --size 100
-      crowder next --out for-ann.csv
-      crowder answers for-ann.csv
+      crowder answers my.crowder/questions-1.csv
     """
     opened = _open(project)
-    holder = secrets.token_hex(8)
-    if not (pairs := opened.draw(size, holder, HELD, share=opened.settings["votes"], again=again)):
-        _tell_taken(opened)
-        return
-    try:
-        path = opened.write_sheet(pairs, out)
-    except BaseException:
-        opened.journal.release(holder=holder)
-        raise
-    print(f"{path}: {_count(len(pairs), 'question')}.")
-    _tell_copies(opened)
-    print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
+    if drawn := _draw(opened, size):
+        path = opened.write_sheet(drawn)
+        print(f"{path}: {_count(len(drawn), 'question')}.")
+        print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
 
-def answers(sheets: list[str], project: str | None, **how: Any) -> None:
+def _draw(project: Project, size: int) -> list[tuple[int, int]]:
+    """Questions for a sheet or a page, or words why there is none."""
+    drawn = project.draw(size, secrets.token_hex(8), HELD)
+    if not drawn:
+        _tell_taken(project)
+    return drawn
+
+
+def answers(sheets: list[str], project: str | None, **how: str) -> None:
     """Take the answers from filled sheets, all of them or, if one sheet is refused, none.
 
     A sheet without a column "worker" is one worker, named after its file. Handed in again, it replaces this worker's
@@ -239,7 +223,7 @@ def answers(sheets: list[str], project: str | None, **how: Any) -> None:
 
       crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
       crowder answers for-*.csv --project my.crowder
-      crowder answers ann.csv --sep ';' --encoding cp1252
+      crowder answers ann.csv --encoding cp1252
     """
     opened = _open(project)
     new, changed, taken_back, unsure = opened.receive(sheets, **how)
@@ -266,22 +250,19 @@ def audit(project: str | None, recall: float | None = None, confidence: float | 
         print(f"Its questions are now the next ones: crowder label{name}, or crowder next{name}")
 
 
-def clusters(project: str | None, out: str | None = None) -> None:
+def clusters(project: str | None) -> None:
     """Write the clusters that follow from all answers: columns id, cluster and size (and file, if there are two).
 
     Answers that contradict one another are listed, with what to do; the clusters are then the likeliest.
 
       crowder clusters
-      crowder clusters my.crowder --out clusters.csv
+      crowder clusters my.crowder
     """
     from crowder.practice.sheets import escape_formula
 
     opened = _open(project)
-    table = opened.table()
-    path = Path(out or opened.folder / "clusters.csv")
+    table, path = opened.table(), opened.folder / "clusters.csv"
     text = table.assign(id=table["id"].map(escape_formula)).to_csv(index=False, lineterminator="\n")
-    if path.exists() and not path.read_bytes().startswith((b"id,cluster,size\n", b"id,file,cluster,size\n")):
-        raise ValueError(f"FILE must be new, or a table of clusters, but {path} is another file")
     files.write(path, text.encode(), like=opened.csv)
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
@@ -295,7 +276,7 @@ def _certified(project: Project, always: bool = False) -> None:
     told = project.audited
     if not (always or told["on"] or told["drawn"]):
         return
-    if project.settled.contradictions or project.settled.split:
+    if project.doubts():
         print("Nothing is certified: answers contradict one another, so some are wrong.")
         return
     run = project.audit()
@@ -323,17 +304,15 @@ def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
     from crowder.practice.label import visible
 
-    number = len(project.settled.contradictions) + len(project.settled.split)
-    if not number:
+    if not (doubts := project.doubts()):
         return
-    doubts, said = project.doubts(), dict[tuple[int, int], list[str]]()
+    said = dict[tuple[int, int], list[str]]()
     for i, j, same, worker in project.evidence:
         said.setdefault((i, j), []).append(f"{({True: 'same', False: 'different', None: 'unsure'})[same]} ({worker})")
-    print(f"{_count(number, 'disagreement')} among the answers. The clusters are the likeliest by all of them. "
-          f"{_count(len(doubts), 'answer')} would explain all, the first the most:")  # fmt: skip
-    for (i, j), times in doubts[:SHOWN]:
-        names = f"{visible(project.ids[i])} and {visible(project.ids[j])}"
-        print(f"  {names}: {visible(', '.join(said[i, j]))}; in {_count(times, 'disagreement')}")
+    print(f"{_count(len(doubts), 'disagreement')} among the answers. The clusters are the likeliest by all of them, "
+          "against these:")  # fmt: skip
+    for i, j in doubts[:SHOWN]:
+        print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: {visible(', '.join(said[i, j]))}")
     print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: crowder label{_name(project)} --doubts "
           "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
 
@@ -348,13 +327,7 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
         print(NOTHING_LEFT)
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
-        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest;")
-        print("--again asks it all the same.")
-
-
-def _tell_copies(project: Project) -> None:
-    if (votes := project.settings["votes"]) > 1:
-        print(f"Give a copy to each of {votes} people; the column worker, or the name of the sheet, tells who it was.")
+        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest.")
 
 
 def _count(number: int, what: str) -> str:

@@ -24,7 +24,7 @@ from crowder import files, validation
 __all__ = ["LARGEST", "AnswerFile", "Entry"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
-APPLICATION, VERSION = 0x63726F77, 3
+APPLICATION, VERSION = 0x63726F77, 4
 
 #: The largest record or vote number: SQLite integers have 63 bits.
 LARGEST = 2**63 - 1
@@ -45,8 +45,7 @@ TABLES = (
         checksum INTEGER NOT NULL
     )""",
     "CREATE TABLE about (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, share INTEGER, until REAL,
-        PRIMARY KEY (i, j, holder)) WITHOUT ROWID""",
+    "CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, until REAL, PRIMARY KEY (i, j)) WITHOUT ROWID",
     "CREATE TABLE space (bytes BLOB)",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",

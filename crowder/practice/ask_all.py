@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 import threading
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
-
-import pandas as pd
 
 from crowder import validation
 from crowder.practice.journal import Answer, Journal, call, ordered
 
-__all__ = ["Asked", "ChatCrowd", "ask_all"]
+__all__ = ["Asked", "ask_all"]
 
 Pair = tuple[int, int]
-
-PROMPT = (
-    "You are given two records, a and b, as JSON. Decide whether they describe the same thing in the real world, even "
-    'if they are written differently. Answer with JSON only: {"same": true, false, or null if it cannot be decided, '
-    '"confidence": a number from 0 to 1}.'
-)
 
 
 class Asked(NamedTuple):
@@ -78,7 +66,6 @@ def ask_all(
 
     See Also
     --------
-    crowder.practice.ChatCrowd : a language model as a crowd.
     crowder.practice.LearnedOrdering : its ``batch`` says what to ask, ``learn`` takes the answers.
 
     Examples
@@ -169,84 +156,3 @@ def ask_all(
 
 class _FailedError(Exception):
     """The crowd gave no answer, however often it was asked."""
-
-
-class ChatCrowd:
-    """A language model behind an address of OpenAI's form, as a crowd: ``crowd(i, j)`` asks it about two records.
-
-    Parameters
-    ----------
-    url : str
-        The address before ``/chat/completions``, such as ``"http://localhost:11434/v1"``.
-    model : str
-        The name of the model there.
-    records : DataFrame
-        The records, which are given to the model as JSON.
-    fields : sequence of str, keyword only
-        Their columns that it is shown; by default, all but id and label.
-    key : str, keyword only
-        The key for the address, if it wants one.
-    price : (float, float), keyword only
-        Of a million tokens in, and of a million tokens out.
-    timeout : float, keyword only
-        Seconds after which an address that says nothing has failed.
-    prompt : str, keyword only
-        What the model is told; it must ask for JSON with ``same`` and ``confidence``.
-
-    Raises
-    ------
-    OSError
-        When asking, if the address cannot be reached, is silent or says that it failed.
-    ValueError
-        When asking, if the reply is not of this form. `ask_all` asks again after either.
-
-    See Also
-    --------
-    crowder.practice.ask_all : asks it about many pairs at once.
-
-    Notes
-    -----
-    The errors of a model are persistent: asked again about a pair, it says much the same, so that a majority of its
-    votes is hardly better. Have people answer what matters, and use what allows for errors (`crowder.beyond.resolve`).
-
-    Examples
-    --------
-    >>> records = pd.DataFrame({"id": ["a", "b"], "name": ["Ann Lee", "Anne Lee"]})
-    >>> crowd = ChatCrowd("http://localhost:11434/v1", "llama3.1", records)  # asked by ask_all(crowd, pairs, journal)
-    >>> crowd.question(0, 1)
-    '{"a": {"name": "Ann Lee"}, "b": {"name": "Anne Lee"}}'
-    """
-
-    def __init__(
-        self, url: str, model: str, records: pd.DataFrame, *, fields: Sequence[str] | None = None,
-        key: str | None = None, price: tuple[float, float] = (0.0, 0.0), timeout: float = 60.0, prompt: str = PROMPT,
-    ) -> None:  # fmt: skip
-        self.url, self.model, self.price, self.timeout, self.prompt = url, model, price, timeout, prompt
-        chosen = [name for name in records if name not in ("id", "label")] if fields is None else list(fields)
-        self._records: list[dict] = records[chosen].to_dict("records")
-        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-
-    def question(self, i: int, j: int) -> str:
-        """What the model is asked about two records."""
-        return json.dumps({"a": self._records[i], "b": self._records[j]}, ensure_ascii=False, default=str)
-
-    def __call__(self, i: int, j: int) -> Answer:
-        told = [("system", self.prompt), ("user", self.question(i, j))]
-        messages = [{"role": role, "content": content} for role, content in told]
-        body = json.dumps({"model": self.model, "messages": messages, "temperature": 0}).encode()
-        request = urllib.request.Request(f"{self.url.rstrip('/')}/chat/completions", body, self._headers)
-        try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                reply = json.load(response)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise OSError(f"{self.url} says {error.code}: {error.read(200).decode(errors='replace')}") from None
-        try:
-            text = reply["choices"][0]["message"]["content"]
-            said = json.loads(re.search(r"\{.*\}", text, re.DOTALL)[0])  # type: ignore[index]
-            usage = reply.get("usage") or {}
-            tokens = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
-            cost = sum(count * price for count, price in zip(tokens, self.price, strict=True)) / 1e6
-            return Answer(said["same"], said.get("confidence"), cost)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"the model must answer with JSON and same in it, not {str(reply)[:200]}") from error

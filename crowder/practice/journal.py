@@ -13,7 +13,6 @@ import platform
 import secrets
 import threading
 import time
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -38,7 +37,6 @@ Pair = tuple[int, int]
 #: The parts of a run's identity, and the message if one differs.
 DIFFERENCES = {
     "records": "it has {theirs} records, this run has {ours}",
-    "text": "the text of its records differs",
     "similarity": "its similarities, known answers or tables differ",
     "ordering": "it is of {theirs}, this run is of {ours}",
     "order": "its ties or arrivals are in another order (perhaps because of another seed)",
@@ -80,8 +78,6 @@ class Journal:
     run : Ordering or RevisingOrdering, keyword only
         The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
-    records : DataFrame or anything that `pandas.DataFrame` accepts, keyword only
-        The text of the records, to distinguish runs whose similarities are the same.
     like : path, keyword only
         A new journal has at most the permissions of this file, such as that of the records.
 
@@ -97,9 +93,9 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, is damaged, or has several hard links; if it is that of another run: of other
-        records (in number, similarity or text), another class of ordering, or another order of ties or arrivals (which
-        only `run` or `records` can tell); or if an answer that the run was told has changed. Nothing is then asked.
+        If the file is not a journal, is damaged, or has several hard links; or if it is that of another run: of other
+        records (in number or similarity), another class of ordering, or another order of ties or arrivals (which only
+        `run` can tell). Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
         before a question is asked.
@@ -122,8 +118,9 @@ class Journal:
     machine may share a journal; one of them asks at a time. Open it after forking, not before.
 
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the majority. *Confidence and cost* are stored and shown; no ordering uses them. *Time:* some milliseconds for each
-    new answer, to flush it; some microseconds for a stored one, and 300 bytes of memory.
+    the majority. An answer that is changed by `record` during a run counts from the next run on. *Confidence and cost*
+    are stored and shown; no ordering uses them. *Time:* some milliseconds for each new answer, to flush it; some
+    microseconds for a stored one, and 300 bytes of memory.
 
     Examples
     --------
@@ -139,22 +136,10 @@ class Journal:
     (2, 0)
     """
 
-    def __init__(
-        self, oracle: Any, path: str | os.PathLike[str], *, run: Any = None, records: Any = None, like: Any = None
-    ) -> None:
+    def __init__(self, oracle: Any, path: str | os.PathLike[str], *, run: Any = None, like: Any = None) -> None:
         self.asked = 0
         self._oracle = oracle
-        try:
-            text = None if records is None else pd.DataFrame(records).to_csv(index=False).encode()
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"records must be a DataFrame, or convertible to one: {error}") from None
-        self._text = {} if text is None else {"text": _digest(text)}
-        self._run: Callable[[], Any] = lambda: None  # the ordering, if it still exists
         self._read, self._votes = 0, dict[Pair, dict[int, Entry]]()  # entries read, and the answers by pair and number
-        self._changed, self._unseen = (
-            set[Pair](),
-            False,
-        )  # pairs with a changed answer; whether the run is to be checked
         self._unsaved = dict[tuple, Answer]()  # answers that could not be written yet
         self._lock = threading.RLock()  # of all of this, and of the file
         self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
@@ -171,7 +156,7 @@ class Journal:
 
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers belong to this ordering; `Ordering.run` calls it."""
-        ours = identity(ordering) | self._text
+        ours = identity(ordering)
         oracles.begin(self._oracle, ordering)
         with self._lock, self._file.transaction():
             theirs = self._about()
@@ -181,8 +166,6 @@ class Journal:
                     raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
                 self._file.do("INSERT OR IGNORE INTO about VALUES (?, ?)", (what, value))
             self._refresh()
-            self._run = weakref.ref(ordering)
-            self._check_told()
 
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
@@ -222,8 +205,6 @@ class Journal:
                 return found
             if key not in self._unsaved:
                 with self._lock:
-                    if self._unseen:
-                        self._check_told()
                     self._file.make_room()
                 said = ask()
                 self._unsaved[key] = said if isinstance(which, int) else said._replace(worker=which)
@@ -280,29 +261,10 @@ class Journal:
         for entry in self._file.entries(self._read):
             self._read, pair = entry.entry, (entry.i, entry.j)
             votes = self._votes.setdefault(pair, {})
-            if entry.vote in votes:
-                self._changed.add(pair)
-                self._unseen = True
             if entry.gone:
                 votes.pop(entry.vote, None)
             else:
                 votes[entry.vote] = entry
-
-    def _check_told(self) -> None:
-        """Raise a ValueError if the ordering has been told what the journal no longer says."""
-        if not isinstance(ordering := self._run(), Ordering):
-            return
-        told = ordering.resolution
-        for pair, same in zip(told.queries.tolist(), told.answers.tolist(), strict=True):
-            key = ordered(*pair)
-            stored = {row.same for row in self._votes.get(key, {}).values()} - {None}
-            if stored == {not same} or (key in self._changed and same not in stored):
-                now = f"is {not same}" if stored else "was taken back"
-                raise ValueError(
-                    f"the answer to {tuple(pair)} has changed: it {now} in {self.path}, but this run was told {same}. "
-                    "Begin a new run with a new ordering, which follows the journal, or change it by Journal.record"
-                )
-        self._unseen = False
 
     # --- votes ----------------------------------------------------------------------------------------------------
 
@@ -427,10 +389,9 @@ class Journal:
 
     # --- leases: questions that somebody has --------------------------------------------------------------------------
 
-    def lease(self, pairs: Iterable[Pair], holder: str, seconds: float, *, share: int = 1, most: int = 1) -> list[Pair]:
-        """Keep questions for a holder for some time; those of the pairs that it has now.
+    def lease(self, pairs: Iterable[Pair], holder: str, seconds: float) -> list[Pair]:
+        """Keep questions for a holder for some time; those of the pairs that nobody else has.
 
-        A pair has `most` shares, the number of answers that are wanted; a holder gets it if the others leave enough.
         What a process has whose `process_name` is the holder is free again when it ends.
 
         Examples
@@ -440,30 +401,21 @@ class Journal:
         ...     journal.lease([(0, 1), (1, 2)], "ann", 60), journal.lease([(2, 1), (2, 3)], "bob", 60)
         ([(0, 1), (1, 2)], [(2, 3)])
         """
-        now, got = time.time(), []
         with self._lock, self._file.transaction():
-            for (gone,) in self._file.do("SELECT DISTINCT holder FROM leases"):
-                if _ended(gone):
-                    self._file.do("DELETE FROM leases WHERE holder = ?", (gone,))
-            self._file.do("DELETE FROM leases WHERE until < ?", (now,))
-            for pair in dict.fromkeys(ordered(*pair) for pair in pairs):
-                others = "SELECT total(share) FROM leases WHERE i = ? AND j = ? AND holder != ?"
-                if self._file.do(others, (*pair, holder))[0][0] + share <= most:
-                    values = (*pair, holder, share, now + seconds)
-                    self._file.do("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", values)
-                    got.append(pair)
+            taken = self.leased(holder)
+            got = [pair for pair in dict.fromkeys(ordered(*pair) for pair in pairs) if pair not in taken]
+            for pair in got:
+                self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?)", (*pair, holder, time.time() + seconds))
         return got
 
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
         """The pairs that others than this holder have, and until when (`time.time`)."""
         with self._lock:
-            rows = self._file.do(
-                "SELECT i, j, holder, until FROM leases WHERE until >= ? ORDER BY until", (time.time(),)
-            )
+            rows = self._file.do("SELECT * FROM leases WHERE until >= ? ORDER BY until", (time.time(),))
         return {(i, j): until for i, j, who, until in rows if who != holder and not _ended(who)}
 
-    def release(self, pairs: Iterable[Pair] = (), holder: str | None = None) -> None:
-        """Give back the leases on these pairs, and those of this holder."""
+    def release(self, holder: str | None = None, pairs: Iterable[Pair] = ()) -> None:
+        """Give back what this holder has, and these pairs."""
         with self._lock, self._file.transaction():
             self._file.do("DELETE FROM leases WHERE holder = ?", (holder,))
             for pair in pairs:
@@ -487,29 +439,9 @@ class Journal:
 def read(path: str | os.PathLike[str], *, history: bool = False) -> pd.DataFrame:
     """The answers in a journal, or all entries of its log. The file is not changed, and questions are not waited for.
 
-    Returns
-    -------
-    DataFrame
-        Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same (of
-        type bool, or boolean and missing where an answer is unsure), worker, confidence, cost; sorted by entry. With
-        `history` also what was changed or taken back, and a column gone: from here on the answer counts no more.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError, ValueError
-        If there is no such file, it is a directory, or it is not a journal or damaged.
-
-    See Also
-    --------
-    crowder.practice.Journal : writes what this reads.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Journal(None, path := os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-    ...     _ = journal.record([(0, 1)], [True], "ann"), journal.record([], [], gone=[(0, 1, "ann")])
-    >>> len(read(path)), read(path, history=True)["gone"].tolist()
-    (0, [False, True])
+    Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same (of type
+    bool, or boolean and missing where an answer is unsure), worker, confidence, cost; sorted by entry. With `history`
+    also what was changed or taken back, and a column gone: from here on the answer counts no more.
     """
     file = AnswerFile(path, create=False)
     try:
@@ -529,19 +461,7 @@ def _table(entries: Iterable[Entry]) -> pd.DataFrame:
 
 
 def identity(ordering: Any) -> dict[str, object]:
-    """What identifies a run: the number of records, and digests of the similarities and of what orders the questions.
-
-    See Also
-    --------
-    crowder.practice.Journal : uses it to refuse the answers of another run.
-
-    Examples
-    --------
-    >>> from crowder.orderings import EdgeOrdering
-    >>> one, other = (identity(EdgeOrdering([0.5, 0.5, 0.5], rng=seed)) for seed in (7, 8))
-    >>> [what for what in one if one[what] != other[what]]
-    ['order']
-    """
+    """What identifies a run: its records' number, and digests of the similarities and of what orders the questions."""
     validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
     return {
         "records": ordering.n,

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import textwrap
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
 
 from crowder.practice.journal import process_name
@@ -20,7 +16,7 @@ from crowder.practice.sheets import token
 if TYPE_CHECKING:
     from crowder.practice.project import Project
 
-__all__ = ["ask", "page", "side_by_side", "visible"]
+__all__ = ["ask", "page", "shown", "visible"]
 
 KEYS = {"y": "yes", "n": "no", "u": "unsure", "z": "undo", "b": "undo", "q": "quit", "\x04": "quit"}
 SAID = {"yes": True, "no": False, "unsure": None}
@@ -29,75 +25,51 @@ FEW, HELD = 10, 600
 HELP = "y same, n different, u not sure, z takes the last answer back, q ends (every answer is already saved)"
 
 
-def ask(
-    project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[tuple[int, int]] = (), *,
-    again: bool = False,
-) -> int:  # fmt: skip
+def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[tuple[int, int]] = ()) -> int:
     """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `first`
     are asked first, and although they have been answered.
 
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
-    What others have is not asked, unless `again`.
+    What others have is not asked.
     """
-    holder = process_name()
+    holder, words = process_name(), _keys(stdin)
+    given, queue, ahead, last = 0, list[tuple[int, int]](), list(first), None
     try:
-        return _ask(project, worker, stdin, stdout, list(first), holder, again)
+        while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker):
+            if queue[0] != last:
+                last = queue[0]
+                print(f"\n{project.progress()}\n\n{shown(project, last)}\n", file=stdout)
+            print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
+            word = next(words, "quit")
+            said = KEYS.get(word, word)
+            print(said if stdin.isatty() else "", file=stdout)
+            if said in SAID:
+                project.answer(queue.pop(0), SAID[said], worker)
+                given += 1
+            elif said == "quit":
+                break
+            elif said != "undo":
+                print(HELP, file=stdout)
+            elif taken := project.undo(worker):
+                queue.insert(0, taken)
+                given -= 1
+            else:
+                print("There is no answer to take back.", file=stdout)
     finally:
         with suppress(OSError):
-            project.journal.release(holder=holder)
-
-
-def _ask(
-    project: Project,
-    worker: str,
-    stdin: IO[str],
-    stdout: IO[str],
-    ahead: list[tuple[int, int]],
-    holder: str,
-    again: bool,
-) -> int:
-    strong = stdout.isatty() and not os.environ.get("NO_COLOR")
-    given, queue, shown = 0, list[tuple[int, int]](), None
-    words = _keys(stdin)
-    while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker=worker, again=again):
-        if queue[0] != shown:
-            shown = queue[0]
-            width = min(shutil.get_terminal_size().columns, 120)
-            print(f"\n{project.progress()}\n\n{side_by_side(project, shown, width, strong)}\n", file=stdout)
-        print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
-        word = next(words, "quit")
-        said = KEYS.get(word, word)
-        print(said if stdin.isatty() else "", file=stdout)
-        if said in SAID:
-            project.answer(queue.pop(0), SAID[said], worker)
-            given += 1
-        elif said == "quit":
-            break
-        elif said != "undo":
-            print(HELP, file=stdout)
-        elif taken := project.undo(worker):
-            queue.insert(0, taken)
-            given -= 1
-        else:
-            print("There is no answer to take back.", file=stdout)
+            project.journal.release(holder)
     return given
 
 
-def side_by_side(project: Project, pair: tuple[int, int], width: int, strong: bool = False) -> str:
-    """Two records as text, `width` cells wide: a star at each field that differs; `strong`: words in bold that do."""
+def shown(project: Project, pair: tuple[int, int]) -> str:
+    """Two records as text, one below the other in each field, with a star where they differ."""
     a, b = (project.records.iloc[record] for record in pair)
-    name = min(16, max(map(len, project.fields)))
-    room = max(12, (width - name - 6) // 2)
-    rows = [("", " ", a["id"], b["id"])]
-    for field in project.fields:
-        if a[field].strip() or b[field].strip():
-            differs = list(map(_word, a[field].split())) != list(map(_word, b[field].split()))
-            rows.append((visible(field)[:name], "*" if differs else " ", a[field], b[field]))
-    lines = []
-    for field, star, left, right in rows:
-        columns = _column(left, right, room, strong and star == "*"), _column(right, left, room, strong and star == "*")
-        for k, cells in enumerate(zip_longest(*columns, fillvalue=" " * room)):
-            lines.append(f"{' ' if k else star} {'' if k else field:{name}}  {'  '.join(cells)}".rstrip())
+    names = {field: visible(field)[:16] for field in ["id", *project.fields] if (a[field] + b[field]).strip()}
+    room, lines = max(map(len, names.values())), []
+    for field, name in names.items():
+        differs = field != "id" and list(map(_word, a[field].split())) != list(map(_word, b[field].split()))
+        lines.append(f"{'*' if differs else ' '} {name:{room}}  {visible(a[field]) or '-'}")
+        lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
     return "\n".join(lines)
 
 
@@ -152,13 +124,3 @@ def _word(text: str) -> str:
     """A word for comparison: capitals and punctuation around it do not count."""
     kept = [place for place, c in enumerate(text) if c.isalnum()]
     return text[kept[0] : kept[-1] + 1].lower() if kept else text
-
-
-def _column(text: str, other: str, room: int, strong: bool) -> list[str]:
-    """Lines of `room` cells; in bold, if `strong`, the words that the other text lacks."""
-    text, theirs, lines = visible(text) or "-", {*map(_word, visible(other).split())}, []
-    wide = {c for c in text if unicodedata.east_asian_width(c) in "WF"}  # two cells each
-    for line in textwrap.wrap(text, room // (2 if wide else 1)):
-        marked = [f"\x1b[1m{word}\x1b[0m" if strong and _word(word) not in theirs else word for word in line.split()]
-        lines.append(" ".join(marked) + " " * (room - len(line) - sum(c in wide for c in line)))
-    return lines

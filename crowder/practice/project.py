@@ -15,7 +15,6 @@ import dataclasses
 import io
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from functools import cached_property
@@ -40,11 +39,11 @@ from crowder.practice.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
-#: Version of project.json; the questions of which it is said how many were matches.
-FORMAT, LATELY = 2, 100
+#: Of so many last questions it is said how many were matches.
+LATELY = 100
 READING: dict[str, Any] = {"id": None, "fields": None, "label": None, "sep": ",", "encoding": "utf-8"}
-DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "votes": 1, "price": 0.05, "seed": 0}
-TABLE = "(file)"  # the column that names the table of each of two files
+DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "price": 0.05}
+TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
 Pair = tuple[int, int]
 Vote = tuple[int, int, bool | None, str | None]
@@ -55,14 +54,6 @@ class Project:
 
     With a file of records, or two that each have no duplicates, the project is made, or takes a new state of the files
     and changed settings (first those of `DEFAULTS`). Nothing is written before `start`.
-
-    Raises
-    ------
-    ValueError
-        If the folder is no project, or that of another file or a later version; if records were changed, removed or
-        inserted; and as `crowder.practice.read_records`.
-    OSError
-        If a file cannot be read.
 
     Examples
     --------
@@ -104,14 +95,12 @@ class Project:
             raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder start")
         try:
             told = json.loads(path.read_text("utf-8"))
-            if told["format"] <= FORMAT:
-                return {name: told[name] for name in ("files", "settings", "records")}
+            return {name: told[name] for name in ("files", "settings", "records")}
         except (ValueError, KeyError, TypeError):
             raise ValueError(
                 f"{path} must be what crowder start wrote, but is damaged; delete it and run crowder start with the "
                 "same options again: the answers are in answers.db, and stay there"
             ) from None
-        raise ValueError(f"{path} was written by a later version of crowder (format {told['format']}); install that")
 
     def _read(self) -> tuple[pd.DataFrame, list[str]]:
         """The records of one file or two, and the fields that all of them have."""
@@ -164,7 +153,7 @@ class Project:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
                 self.records, fields=self.fields, table=self._table, neighbours=self.settings["neighbours"],
                 identical=self.settings["identical"] == "same", progress=True)  # fmt: skip
-        told = {"format": FORMAT, "files": [os.path.relpath(path, self.folder) for path in self.files]}
+        told = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
         told |= {"settings": self.settings, "records": self._digests}
         content, names = io.BytesIO(), [field.name for field in dataclasses.fields(self.near)]
         parts = {name: part for name in names if (part := getattr(self.near, name)) is not None}
@@ -251,10 +240,7 @@ class Project:
 
     @cached_property
     def known(self) -> tuple[list[int], set[Pair]]:
-        """The group of each record, and the pairs of groups that differ, in both orders. If each question has several
-        votes, every worker is asked without regard to the others."""
-        if self.settings["votes"] > 1:
-            return list(range(self.n)), set()
+        """The group of each record, and the pairs of groups that differ, in both orders."""
         pairs, same, group = self.settled.pairs, self.settled.same, self.settled.clusters.tolist()
         apart = {(group[i], group[j]) for (i, j), yes in zip(pairs, same, strict=True) if not yes}
         return group, apart | {(b, a) for a, b in apart}
@@ -277,15 +263,15 @@ class Project:
             self.record({}, [(*mine[-1], worker)])
         return mine[-1] if mine else None
 
-    def receive(self, paths: Sequence[str], **how: Any) -> tuple[int, int, int, int]:
+    def receive(self, paths: Sequence[str], encoding: str = "utf-8") -> tuple[int, int, int, int]:
         """Take the votes in question sheets, all, or none if a sheet is refused: how many were new, changed, taken back
-        (blank now), and unsure. `how`: encoding and separator."""
-        rows = sheets.read_sheets(paths, self.records, self.fields, key=self.journal.id, **how)
+        (blank now), and unsure."""
+        rows = sheets.read_sheets(paths, self.records, self.fields, self.journal.id, encoding=encoding)
         keys = [(min(row.i, row.j), max(row.i, row.j), row.worker) for row in rows]
         votes = {key: row.same for key, row in zip(keys, rows, strict=True) if row.answered}
         gone = {(i, j, worker) for i, j, _, worker in self.votes} & set(keys) - votes.keys()
         counts = self.record(votes, gone)
-        self.journal.release(key[:2] for key in keys)  # what is blank may be asked elsewhere
+        self.journal.release(pairs=[key[:2] for key in keys])  # what is blank may be asked elsewhere
         return *counts, len(gone), list(votes.values()).count(None)
 
     # --- questions ------------------------------------------------------------------------------------------------
@@ -294,9 +280,9 @@ class Project:
     def _start(self) -> Ordering:
         """The ordering before any answer."""
         if self.settings["scores"]:
-            return EdgeOrdering(self.near.candidates, rng=self.settings["seed"])  # type: ignore[arg-type]
+            return EdgeOrdering(self.near.candidates, rng=SEED)  # type: ignore[arg-type]
         return LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=self.near,
-                               rng=self.settings["seed"])  # fmt: skip
+                               rng=SEED)  # fmt: skip
 
     @property
     def ordering(self) -> Ordering:
@@ -318,26 +304,19 @@ class Project:
         return [(i, j) for i, j in pairs if groups[i] != groups[j] and (groups[i], groups[j]) not in apart]
 
     def questions(self, size: int, worker: str | None = None) -> list[Pair]:
-        """The next questions, for this worker: first those that want more votes, last those left unsure."""
+        """The next questions, for this worker: last those that are left unsure, if others said so."""
         mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
-        count = Counter(vote[:2] for vote in self.votes)
-        wanting = [pair for pair in count if worker is not None and count[pair] < self.settings["votes"]]
-        if len(chosen := [pair for pair in wanting if pair not in mine]) < size:
-            chosen += self._new_questions(size - len(chosen))
-            chosen += [pair for pair in self.settled.unsure if pair not in mine]
+        chosen = self._new_questions(size)
+        chosen += [pair for pair in self.settled.unsure if pair not in mine]
         return list(dict.fromkeys(chosen))[:size]
 
-    def draw(
-        self, size: int, holder: str, seconds: float, *, worker: str | None = None, share: int = 1, again: bool = False
-    ) -> list[Pair]:
-        """The next questions that nobody else has; this holder has them from now on, for some time. `share`: how many
-        answers it will bring; `again`: also what others have."""
-        taken = {} if again else self.journal.leased(holder)
-        most = 2**31 if again else self.settings["votes"]
+    def draw(self, size: int, holder: str, seconds: float, worker: str | None = None) -> list[Pair]:
+        """The next questions that nobody else has; this holder has them from now on, for some time."""
+        taken = self.journal.leased(holder)
         while True:
             next_ones = [(min(pair), max(pair)) for pair in self.questions(size + len(taken), worker)]
             found = [pair for pair in next_ones if pair not in taken][:size]
-            got = self.journal.lease(found, holder, seconds, share=share, most=most)
+            got = self.journal.lease(found, holder, seconds)
             if got or not found:
                 return got
             taken |= dict.fromkeys(found, 0.0)  # another process was faster
@@ -383,17 +362,15 @@ class Project:
         pairs = dataclasses.replace(self.near.candidates, known=None)
         return ReplayedAudit(
             pairs, before, since, map(tuple, told["drawn"]), recall=told["recall"],
-            confidence=told["confidence"], rng=self.settings["seed"],
+            confidence=told["confidence"], rng=SEED,
         )  # fmt: skip
 
     # --- results --------------------------------------------------------------------------------------------------
 
-    def write_sheet(self, pairs: Sequence[Pair], out: str | None = None) -> Path:
+    def write_sheet(self, pairs: Sequence[Pair]) -> Path:
         """Write a question sheet to a new file."""
-        path = Path(out or sheets.next_sheet_path(str(self.folder / "questions")))
         sheet = sheets.question_sheet(self.records, self.fields, pairs, self.journal.id)
-        sheets.write_sheet(path, sheet, sep=self.settings["sep"], like=self.csv)
-        return path
+        return sheets.write_sheet(f"{self.folder}/questions", sheet, sep=self.settings["sep"], like=self.csv)
 
     def progress(self) -> str:
         """How many answers there are, and how many of the last ones were matches."""
@@ -401,20 +378,9 @@ class Project:
         told = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
         return told + f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
 
-    def doubts(self) -> list[tuple[Pair, int]]:
-        """A few answers that take part in all disagreements, and in how many each does: at each step the one in most
-        that are left, and of several the one that is least likely by the similarity."""
-        votes, found = self.evidence, list[tuple[Pair, int]]()
-        alike = dict(zip(map(tuple, self.near.pairs.tolist()), self.near.similarity.tolist(), strict=True))
-        same = dict(zip(self.settled.pairs, self.settled.same, strict=True))
-        left = [{pair, *(votes[row][:2] for row in rows)} for pair, _, _, rows in self.settled.contradictions]
-        left += [{pair} for pair in self.settled.split]
-        while left:
-            times = Counter(pair for group in left for pair in group)
-            pair = max(times, key=lambda one: (times[one], alike.get(one, 0.0) * (-1) ** same.get(one, True), one))
-            found.append((pair, times[pair]))
-            left = [group for group in left if pair not in group]
-        return found
+    def doubts(self) -> list[Pair]:
+        """The answers that contradict others: the clusters do not follow them, or workers disagree."""
+        return list(dict.fromkeys([*self.settled.contradicted, *self.settled.split]))
 
     def table(self) -> pd.DataFrame:
         """The clusters that follow from the evidence: columns id, (of two files) file, cluster, size, in the order of

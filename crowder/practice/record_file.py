@@ -12,11 +12,6 @@ names, identifiers, labels
     White space around them is removed. None may be blank; identifiers and column names must be unique.
 quotes
     As in RFC 4180: ``"`` around a cell, doubled inside it.
-separator
-    A first line ``sep=;``, which spreadsheets write and hide, names it and is no row.
-header
-    A first row that looks like a record is rejected, unless you name columns: if a cell starts with a digit, like most
-    of its column.
 """
 
 from __future__ import annotations
@@ -25,13 +20,11 @@ import csv
 import io
 import itertools
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from crowder import validation
@@ -45,9 +38,6 @@ SHOWN, LONGEST = 40, 2**31 - 1
 
 #: The separators that are looked for, and the beginnings of files of spreadsheet programs, new and old.
 SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
-
-#: Byte order marks of other encodings. (UTF-32 first: its mark starts with that of UTF-16.)
-MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def read_records(
@@ -115,10 +105,7 @@ def read_records(
         fields = [fields] if isinstance(fields, str) else validation.kind(fields, Iterable, "fields must be names")
         fields = [validation.kind(name, str, "fields must be names of columns") for name in fields]
     with open_table(path, encoding, sep) as (top, header, lines):
-        rows = list(lines)
-        if id is fields is label is None:
-            _check_header(header, top, rows)
-        return _records(rows, header, *columns_of(header, top, id, fields, label, sep))
+        return _records(lines, header, *columns_of(header, top, id, fields, label, sep))
 
 
 @contextmanager
@@ -139,10 +126,8 @@ def open_table(
     limit = csv.field_size_limit(LONGEST)
     try:
         text = _text(Path(path).read_bytes(), encoding)
-        first = re.match(r'(?i)"?sep=(.)"?(?:\r\n?|\n)', text)
         line = text.lstrip("\r\n").partition("\n")[0]
-        mark = first[1] if first else sep or max(SEPARATORS, key=line.count)
-        rows = _rows(text[first.end() if first else 0 :], mark)
+        rows = _rows(text, sep or max(SEPARATORS, key=line.count))
         top, header = next(rows, (0, []))
         if not header:
             raise ValueError("the file must have a header and rows, but it is empty")
@@ -176,21 +161,6 @@ def _records(rows: Any, header: list[str], id: str | None, label: str | None, ch
         raise ValueError("the file must have records below its header")
     names = ["id", *([] if label is None else ["label"]), *chosen]
     return pd.DataFrame(records, columns=names, dtype=object).astype("str")
-
-
-def _check_header(header: list[str], top: int, rows: list[tuple[int, list[str]]]) -> None:
-    """Raise a ValueError if the header looks like a record."""
-    numbers = [int(name) for name in header if name.isdecimal() and len(name) < 9]
-    if len(numbers) > 1 and set(np.diff(numbers)) == {1}:  # 0, 1, 2, or years
-        return
-    for at, name in enumerate(header):
-        column = [cells[at].strip()[:1] for _, cells in rows if at < len(cells) and cells[at].strip()]
-        if name[:1].isdigit() and sum(map(str.isdigit, column)) > 0.8 * len(column):
-            raise ValueError(
-                f"row {top} must be a header, not a record: in column {at + 1}, {_short(name)} is a number as in most "
-                "other rows. Put a row with the names of the columns above it; if it is the header, name the columns "
-                "to compare, fields="
-            )
 
 
 def columns_of(
@@ -256,16 +226,13 @@ def _text(content: bytes, encoding: str) -> str:
     if content.startswith(SPREADSHEETS):
         raise ValueError("the file must be text, not a spreadsheet (.xlsx or .xls); save it as CSV (UTF-8), pass that")
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
-    marked = next((name for mark, name in MARKS.items() if content.startswith(mark)), None)
-    if plain and marked:
-        raise ValueError(f"the file has the byte order mark of {marked.upper()}; pass encoding={marked!r}")
     try:
         text = content.decode("utf-8-sig" if plain else encoding)
     except LookupError:
         raise ValueError(f"encoding must be one that Python knows, not {encoding!r}") from None
     except UnicodeDecodeError as error:
         line = content[: error.start].decode(encoding, errors="replace").count("\n") + 1
-        hint = "; pass encoding=, perhaps 'cp1252' or 'latin-1'" if plain else ""
+        hint = "; pass encoding=, perhaps 'cp1252', 'latin-1' or 'utf-16'" if plain else ""
         raise ValueError(
             f"line {line}: byte 0x{content[error.start]:02x} (byte {error.start + 1} of the file) is not valid "
             f"{encoding}{hint}"

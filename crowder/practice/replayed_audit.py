@@ -37,13 +37,6 @@ class ReplayedAudit(Audit):
     """An audit among candidate pairs, after the answers `before` it, with the answers `since` in their order.
 
     `drawn` are the pairs that the audit has handed out as questions. Answers are pairs and whether they are the same.
-
-    Examples
-    --------
-    >>> from crowder.pairs import candidates
-    >>> run = ReplayedAudit(candidates([0.9, 0.8, 0.7, 0.3, 0.2, 0.1]), [((0, 1), True)], [], [], rng=7)
-    >>> run.draws(9), run.resolution.certified
-    ([(2, 3), (1, 2), (0, 3)], 0.16666666666666666)
     """
 
     def __init__(

@@ -27,51 +27,33 @@ class Settled(NamedTuple):
         imply exactly these clusters: an ordering can learn them.
     clusters : ndarray of int64, shape (n,)
         The cluster of each record, numbered in order of their first record.
-    contradictions : list of tuple (pair, said, implied, rows)
-        Each pair whose majority says the opposite of what others imply, with both answers and the numbers of votes
-        that imply the other. The clusters may follow either.
-    unsure, split : list of tuple of int
-        Pairs that their votes do not settle, because all are unsure or as many say yes as no: to be asked last. Pairs
-        about which one worker says yes and another no.
+    contradicted, unsure, split : list of tuple of int
+        Pairs whose majority says the opposite of the clusters; there is one unless all majorities fit together. Pairs
+        that their votes do not settle, because all are unsure or as many say yes as no. Pairs about which one worker
+        says yes and another no.
     """
 
     pairs: list[Pair]
     same: list[bool]
     clusters: np.ndarray
-    contradictions: list[tuple[Pair, bool, bool, list[int]]]
+    contradicted: list[Pair]
     unsure: list[Pair]
     split: list[Pair]
 
 
 def settle(n: int, votes: Iterable[tuple]) -> Settled:
-    """Clusters from the votes of any number of workers.
+    """Clusters of n records from votes (i, j, same, worker), where `same` is None if the worker is unsure.
 
     Each worker has one vote on a pair, the latest. The majority of the votes decides a pair, and matches are joined
     transitively. Only where a pair that does not match is joined by others, `crowder.beyond.resolve` clusters the
     records that are joined there, from all votes about them; all other clusters stay as they are.
 
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    votes : iterable of tuple (i, j, same, worker)
-        Two records, whether they are the same (None if unsure), and the worker. Rows are numbered from 0.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a vote is not of this form, or its records are not two of the n.
-
-    Notes
-    -----
-    O(n + v) for v votes, and what `crowder.beyond.resolve` takes for the records whose answers contradict one another.
-
     Examples
     --------
     >>> votes = [(0, 1, True, "ann"), (1, 2, True, "ann"), (0, 2, False, "bob")]
     >>> settled = settle(5, [*votes, (3, 4, None, "ann"), (0, 3, False, "ann")])
-    >>> settled.contradictions, settled.unsure
-    ([((0, 2), False, True, [0, 1])], [(3, 4)])
+    >>> settled.contradicted, settled.unsure
+    ([(0, 2)], [(3, 4)])
     >>> settled.clusters, settled.pairs, settled.same
     (array([0, 0, 0, 1, 2]), [(0, 1), (1, 2), (0, 2), (0, 3)], [True, True, True, False])
     """
@@ -82,23 +64,16 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
             i, j = sorted(validation.whole(record, "a record") for record in (i, j))
             if i == j or j >= n:
                 raise ValueError(f"a pair must be two of the {n} records, 0 to {n - 1}")
-            said[i, j][worker] = None if same is None else validation.flag(same, "same"), row
+            said[i, j][worker] = None if same is None else validation.flag(same, "same")
         except (TypeError, ValueError) as error:
             raise type(error)(f"votes must be (i, j, same, worker), not {vote!r} in row {row}: {error}") from None
-    score = {pair: sum((same is True) - (same is False) for same, _ in of.values()) for pair, of in said.items()}
+    score = {pair: sum((same is True) - (same is False) for same in of.values()) for pair, of in said.items()}
     majority = {pair: votes > 0 for pair, votes in score.items() if votes}
     labels = _components(n, [pair for pair, same in majority.items() if same])
-    wrong = [pair for pair, same in majority.items() if not same and labels[pair[0]] == labels[pair[1]]]
-    affected: dict[int, list] = {labels[i]: [] for i, _ in wrong}
-    links = defaultdict[int, list](list)  # records with a match, and a row that says so
+    affected = {labels[i]: list[tuple]() for (i, j), same in majority.items() if not same and labels[i] == labels[j]}
     for (i, j), by_worker in said.items():
         if labels[i] == labels[j] and labels[i] in affected:
-            affected[labels[i]] += [(i, j, same, worker) for worker, (same, _) in by_worker.items()]
-            if majority.get((i, j)):
-                row = dict(by_worker.values())[True]
-                links[i].append((j, row))
-                links[j].append((i, row))
-    contradictions = [(pair, False, True, _path(*pair, links)) for pair in wrong]
+            affected[labels[i]] += [(i, j, same, worker) for worker, same in by_worker.items()]
     part = np.zeros(n, np.int64)
     if affected:  # hardly ever, and the import takes half a second
         from crowder.beyond.resolve import resolve
@@ -107,11 +82,12 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
         number = dict(zip(records.tolist(), range(len(records)), strict=True))
         part[records] = resolve([(number[i], number[j], *rest) for i, j, *rest in answers], rng=0).clusters
     # What no answer connects is not joined, so that the answers imply the clusters.
-    labels = _components(n, [(i, j) for i, j in majority if labels[i] == labels[j] and part[i] == part[j]])
-    same = [bool(labels[i] == labels[j]) for i, j in majority]
+    clusters = _components(n, [(i, j) for i, j in majority if labels[i] == labels[j] and part[i] == part[j]])
+    same = [bool(clusters[i] == clusters[j]) for i, j in majority]
+    contradicted = [pair for pair, together in zip(majority, same, strict=True) if together != majority[pair]]
     unsure = [pair for pair in said if pair not in majority]
-    split = [pair for pair, of in said.items() if {True, False} <= {same for same, _ in of.values()}]
-    return Settled(list(majority), same, labels, contradictions, unsure, split)
+    split = [pair for pair, of in said.items() if {True, False} <= set(of.values())]
+    return Settled(list(majority), same, clusters, contradicted, unsure, split)
 
 
 def _components(n: int, pairs: list[Pair]) -> np.ndarray:
@@ -119,20 +95,3 @@ def _components(n: int, pairs: list[Pair]) -> np.ndarray:
     i, j = np.array(pairs, np.int64).reshape(-1, 2).T
     graph = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.int64)
-
-
-def _path(start: int, end: int, links: dict[int, list[tuple[int, int]]]) -> list[int]:
-    """The rows of a shortest path of matches."""
-    came, queue = {start: (start, -1)}, [start]  # from which record, and by which row
-    for at in queue:  # which grows
-        if at == end:
-            break
-        for other, row in links[at]:
-            if other not in came:
-                came[other] = at, row
-                queue.append(other)
-    rows = []
-    while end != start:
-        end, row = came[end]
-        rows.append(row)
-    return rows[::-1]

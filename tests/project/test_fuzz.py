@@ -156,7 +156,7 @@ ANSWER_TEXT = st.lists(
 @examples(150, night=25_000)
 def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, content):
     records = pd.DataFrame({"id": IDS})
-    told = outcome(lambda: read_sheets(put(folder, "sheet.csv", content), records, sep=","), ValueError)
+    told = outcome(lambda: read_sheets([put(folder, "sheet.csv", content)], records, [], "key"), ValueError)
     if told is None:
         return
     header, *rows = rows_of(content)

@@ -12,7 +12,7 @@ import pytest
 
 from crowder.datasets import people
 from crowder.practice.__main__ import main
-from crowder.practice.label import ask, side_by_side
+from crowder.practice.label import ask, shown
 from crowder.practice.project import Project
 
 HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>', "=cmd|' /C calc'!A0",
@@ -32,6 +32,14 @@ def project(tmp_path):
     return make
 
 
+def page_of(made, size=50):
+    """The page that the command writes."""
+    before = {*made.folder.glob("*.html")}
+    assert main(["label", str(made.folder), "--html", "--size", str(size)]) == 0
+    (path,) = {*made.folder.glob("*.html")} - before
+    return path
+
+
 @pytest.fixture
 def opened(browser, project, capsys):
     """Write the page of a project and open it as a worker would; with everything that it complains of or asks for."""
@@ -39,8 +47,7 @@ def opened(browser, project, capsys):
 
     def open_page(made, *, width=1100, scheme="light", size=50, script="", path=None):
         if path is None:
-            path = made.folder.parent / f"page-{len(contexts)}.html"
-            assert main(["label", str(made.folder), "--html", str(path), "--size", str(size)]) == 0
+            path = page_of(made, size)
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         contexts.append(context)
         page, trouble = context.new_page(), []
@@ -70,7 +77,7 @@ def downloaded(page, tmp_path):
     return path
 
 
-def shown(page):
+def both(page):
     """The identifiers of the two records that the page shows."""
     return page.inner_text("#first"), page.inner_text("#second")
 
@@ -85,7 +92,7 @@ def test_a_page_is_answered_by_keyboard_alone_and_its_sheet_is_taken(opened, pro
     page, trouble = opened(made, size=8)
     asked = []
     while page.locator("#question").is_visible():
-        a, b = shown(page)
+        a, b = both(page)
         asked.append((a, b))
         page.keyboard.press("y" if truth[a] == truth[b] else "n")
     assert page.evaluate("document.activeElement.id") == "done"  # from there, the next Tab stops are name and download
@@ -110,23 +117,23 @@ def test_a_page_is_answered_by_keyboard_alone_and_its_sheet_is_taken(opened, pro
 def test_answers_survive_a_reload_and_are_moved_between_and_taken_back(opened, project):
     made = project(people([1] * 6, rng=7))
     page, _ = opened(made, size=5)
-    first = shown(page)
+    first = both(page)
     page.keyboard.press("n")
-    second = shown(page)
+    second = both(page)
     page.keyboard.press("u")
-    assert len({first, second, shown(page)}) == 3
+    assert len({first, second, both(page)}) == 3
     page.reload()
     assert page.inner_text("#count").startswith("2 of 5 answered")
     page.keyboard.press("ArrowLeft")
-    assert shown(page) == second
+    assert both(page) == second
     assert page.get_by_role("button", name="Not sure").get_attribute("aria-pressed") == "true"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("u")  # the first question has another answer now, and is the last one that was answered
     page.keyboard.press("z")
-    assert shown(page) == first and page.inner_text("#count").startswith("1 of 5 answered")
+    assert both(page) == first and page.inner_text("#count").startswith("1 of 5 answered")
     assert page.get_by_role("button", name="Different").get_attribute("aria-pressed") == "false"
     page.get_by_role("button", name="Undo").click()
-    assert shown(page) == second and page.get_by_role("button", name="Undo").is_disabled()
+    assert both(page) == second and page.get_by_role("button", name="Undo").is_disabled()
 
 
 def test_what_answers_imply_is_not_asked(opened, project):
@@ -198,23 +205,18 @@ def test_a_browser_that_keeps_nothing_is_told(opened, project):
     assert page.inner_text("#count").startswith("1 of") and trouble == []
 
 
-def test_a_page_is_one_file_without_addresses_and_never_overwritten(project, tmp_path, capsys):
+def test_a_page_is_one_file_without_addresses_and_never_overwritten(project):
     made = project(people([2, 2, 1], rng=3))
-    assert main(["label", str(made.folder), "--html"]) == 0
-    (path,) = made.folder.glob("label-*.html")
-    text = path.read_text("utf-8")
+    text = (path := page_of(made, 1)).read_text("utf-8")
     assert "://" not in text and not re.search(r"<(script|link|img|iframe)[^>]+src=", text)
-    again = ["label", str(made.folder), "--again", "--html", str(path)]
-    assert main(again) == 0  # the same questions are the same page
-    made.answer(made.questions(1)[0], False, "ann")
-    assert main(again) == 2
-    assert "must be new" in capsys.readouterr().err and path.read_text("utf-8") == text
+    assert page_of(made, 1) != path and path.read_text("utf-8") == text  # other questions are another page
 
 
 def test_two_browsers_with_one_page_are_two_workers(opened, project, tmp_path, capsys):
     """They say the opposite, without a name: all answers are kept, and handed in again they are the same ones."""
-    made = project(people([1] * 6, rng=7), votes=2)
-    pages = [opened(made, size=3, path=path)[0] for path in (None, tmp_path / "page-0.html")]
+    made = project(people([1] * 6, rng=7))
+    path = page_of(made, 3)
+    pages = [opened(made, path=path)[0] for _ in range(2)]
     for page, key in zip(pages, "ny", strict=True):
         for _ in range(3):
             page.keyboard.press(key)
@@ -234,10 +236,10 @@ def test_two_browsers_with_one_page_are_two_workers(opened, project, tmp_path, c
 def test_a_page_of_a_private_file_is_private(project, tmp_path):
     made = project(people([2, 2, 1], rng=3))
     (tmp_path / "my.csv").chmod(0o600)
-    for command in (["label", "--html"], ["next", "--again"], ["clusters"]):
+    for command in (["label", "--html", "--size", "1"], ["next"], ["clusters"]):
         assert main([command[0], str(made.folder), *command[1:]]) == 0
-    shown = [path.name for path in made.folder.iterdir() if path.suffix in (".html", ".csv")]
-    assert len(shown) == 3 and not any((made.folder / name).stat().st_mode & 0o077 for name in shown)
+    made_files = [path.name for path in made.folder.iterdir() if path.suffix in (".html", ".csv")]
+    assert len(made_files) == 3 and not any((made.folder / name).stat().st_mode & 0o077 for name in made_files)
 
 
 # --- the terminal -------------------------------------------------------------------------------------------------
@@ -270,26 +272,14 @@ def test_a_worker_is_not_asked_again_what_they_are_unsure_about_and_others_are(p
     assert made.settled.clusters.tolist() == [0, 0]
 
 
-def test_with_several_votes_every_worker_is_asked_about_a_pair(project):
-    made = project(pd.DataFrame({"id": ["a", "b"], "name": ["Ann Lee", "Ann Leee"]}), votes=3)
-    for worker in ("ann", "bob", "cem", "dia"):
-        assert typed(made, "y\n" * 3, worker)[0] == (worker != "dia")
-
-
-def test_records_stand_side_by_side_and_cannot_steer_the_terminal(project):
-    text = ["Ann \x1b[31mLee", "東京" * 20, "word " * 30, "same"]
-    other = ["Ann \u202eLee", "京都" * 20, "word " * 31 + "end", "Same"]
-    records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=["id", "name", "town", "long", "kind"])
-    made = project(records)
-    plain = side_by_side(made, (0, 1), 80)
-    stars = re.findall(r"^\* (\w+)", plain, flags=re.MULTILINE)
-    assert stars == ["name", "town", "long"]
-    assert "<U+001B>[31mLee" in plain and "<U+202E>Lee" in plain and "\x1b" not in plain
-    widths = [sum(1 + (ord(c) > 0x2E80) for c in line) for line in plain.splitlines()]
-    assert max(widths) <= 80 and len(widths) > 8
-    strong = side_by_side(made, (0, 1), 80, strong=True)
-    assert re.findall(r"\x1b\[1m(.*?)\x1b\[0m", strong)[0] == "<U+001B>[31mLee"
-    assert re.sub(r"\x1b\[[01]m", "", strong) == plain
+def test_records_stand_below_one_another_and_cannot_steer_the_terminal(project):
+    text = ["Ann \x1b[31mLee", "東京" * 20, "word " * 3, "same", ""]
+    other = ["Ann \u202eLee", "京都" * 20, "word " * 3 + "end", "Same,", ""]
+    records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=["id", "name", "town", "long", "kind", "none"])
+    told = shown(project(records), (0, 1))
+    assert re.findall(r"^\* (\w+)", told, flags=re.MULTILINE) == ["name", "town", "long"]
+    assert "<U+001B>[31mLee" in told and "<U+202E>Lee" in told and "\x1b" not in told and "none" not in told
+    assert told.splitlines()[:2] == ["  id    r1", "        r2"] and len(told.splitlines()) == 10
 
 
 def test_two_who_label_at_once_are_asked_different_questions(project, capsys):
@@ -306,27 +296,24 @@ def test_two_who_label_at_once_are_asked_different_questions(project, capsys):
     ask(made, "ann", InTheMidst(), io.StringIO())
     votes = Project(made.folder).votes
     assert len(votes) == 4 + 12 == len({vote[:2] for vote in votes})
-    for sheet in ("one.csv", "two.csv"):
-        assert main(["next", str(made.folder), "--size", "4", "--out", str(made.folder.parent / sheet)]) == 0
-    drawn = [pd.read_csv(made.folder.parent / sheet)[["id_a", "id_b"]] for sheet in ("one.csv", "two.csv")]
+    for _ in range(2):
+        assert main(["next", str(made.folder), "--size", "4"]) == 0
+    drawn = [pd.read_csv(made.folder / f"questions-{k}.csv")[["id_a", "id_b"]] for k in (1, 2)]
     assert len(pd.concat(drawn).drop_duplicates()) == 8
-    assert main(["next", str(made.folder), "--size", "40", "--out", str(made.folder.parent / "rest.csv")]) == 0
+    assert main(["next", str(made.folder), "--size", "40"]) == 0
     capsys.readouterr()
     assert main(["next", str(made.folder)]) == 0 and "is with others until" in capsys.readouterr().out
-    assert main(["next", str(made.folder), "--again"]) == 0 and "questions-1.csv" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="has no pseudo-terminals")
-@pytest.mark.parametrize("bold", [True, False])
-def test_a_terminal_takes_single_keys(project, bold):
+def test_a_terminal_takes_single_keys(project):
     import pty
 
     made = project(people([2, 2, 2, 1], rng=3))
     ours, theirs = pty.openpty()
-    environment = os.environ | {"COLUMNS": "100"} | ({} if bold else {"NO_COLOR": "1"})
     child = subprocess.Popen(
         [sys.executable, "-m", "crowder.practice", "label", str(made.folder)], stdin=theirs, stdout=theirs,
-        stderr=theirs, env=environment,
+        stderr=theirs,
     )  # fmt: skip
     os.close(theirs)
     said, keys = b"", [b"\x1b[A", b"n", b"z", b"q"]  # the first is an arrow, which is no answer
@@ -336,5 +323,5 @@ def test_a_terminal_takes_single_keys(project, bold):
             if said.endswith(b"quit: ") and keys:
                 os.write(ours, keys.pop(0))
     os.close(ours)
-    assert child.wait(60) == 0 and (b"\x1b[1m" in said) == bold and said.count(b"y same") == 1
+    assert child.wait(60) == 0 and said.count(b"y same") == 1
     assert Project(made.folder).votes == []  # one given, one taken back
