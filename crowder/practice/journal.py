@@ -13,7 +13,6 @@ import platform
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -23,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from crowder import oracles, validation
 from crowder.beyond.revising_ordering import RevisingOrdering
@@ -280,22 +278,18 @@ class Journal:
             self._refresh()
         return _table(row for votes in self._votes.values() for row in votes.values())
 
-    def record(
-        self, pairs: ArrayLike, answers: Any, workers: Any = None, gone: Iterable[tuple] = ()
-    ) -> tuple[int, int]:
+    def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Store votes from elsewhere; the crowd is then not asked these questions.
 
-        Each worker has one vote on a pair, and a later one replaces it. Votes without a name are told apart by their
-        order: the second about a pair in a call is the second in the journal. All is written, or nothing.
+        Each worker has one vote on a pair, and a later one replaces it. All is written, or nothing.
 
         Parameters
         ----------
-        pairs, answers : array_like of int, shape (m, 2), and of bool, shape (m,)
-            Records, and whether they are the same; None, or a missing value of pandas, means unsure.
-        workers : str or sequence of str, optional
-            The worker who gave the answers, or one for each of them, None for a worker without a name.
+        votes : iterable of tuple (i, j, same, worker)
+            Two records, whether they are the same (None, or a missing value of pandas: unsure), and who says so (None:
+            somebody without a name).
         gone : iterable of tuple (i, j, worker)
-            Votes that are taken back before; without a worker, the last vote about the pair.
+            Votes that are taken back before.
 
         Returns
         -------
@@ -305,21 +299,21 @@ class Journal:
         Raises
         ------
         ValueError, TypeError
-            If the shapes do not fit, a pair is not two of the run's records, an answer is neither a boolean nor unsure,
-            a worker is not text, or two answers about a pair under one name contradict each other.
+            If a vote is not of this form, its records are not two of the run's, or two votes about a pair under one
+            name contradict each other.
 
         Examples
         --------
         >>> import os, tempfile
         >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-        ...     print(journal.record([(0, 1), (0, 1)], [True, False], ["ann", "bob"]))
-        ...     print(journal.record([(1, 0), (1, 2)], [True, None], "bob"))
+        ...     print(journal.record([(0, 1, True, "ann"), (0, 1, False, "bob")]))
+        ...     print(journal.record([(1, 0, True, "bob"), (1, 2, None, "bob")]))
         ...     print(journal.answers()[["i", "j", "same", "worker"]].values.tolist())
         (2, 0)
         (1, 1)
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
-        said, gone = self._rows(pairs, answers, workers), list(validation.kind(gone, Iterable, "gone must be votes"))
+        said = self._checked(validation.kind(votes, Iterable, "votes must be rows (i, j, same, worker)"))
         taken = [(ordered(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
         new = changed = 0
         with self._lock:
@@ -327,21 +321,20 @@ class Journal:
                 self._file.make_room()
             with self._file.transaction():
                 self._refresh()
-                asked = dict.fromkeys([*(pair for pair, _ in taken), *(pair for pair, *_ in said)])
-                votes = {pair: dict(self._votes.get(pair, {})) for pair in asked}
+                then = {pair: dict(self._votes.get(pair, {})) for pair, _ in [*taken, *said]}
                 for pair, worker in taken:
-                    if found := _last(votes[pair], worker, anybody=worker is None):
-                        for number in range(found.vote, max(votes[pair])):  # the later ones move up
-                            if number + 1 in votes[pair]:
-                                votes[pair][number] = votes[pair][number + 1]._replace(vote=number, cost=0.0)
-                        del votes[pair][max(votes[pair])]
-                for (pair, worker, order), same in said.items():
-                    found = _last(votes[pair], worker, order)
-                    number = found.vote if found else max(votes[pair], default=-1) + 1
+                    if found := _last(then[pair], worker):
+                        for number in range(found.vote, max(then[pair])):  # the later ones move up
+                            if number + 1 in then[pair]:
+                                then[pair][number] = then[pair][number + 1]._replace(vote=number, cost=0.0)
+                        del then[pair][max(then[pair])]
+                for (pair, worker), same in said.items():
+                    found = _last(then[pair], worker)
+                    number = found.vote if found else max(then[pair], default=-1) + 1
                     if found is None or found.same != same:
-                        votes[pair][number] = Entry(0, *pair, number, same, worker)
+                        then[pair][number] = Entry(0, *pair, number, same, worker)
                         new, changed = new + (found is None), changed + (found is not None)
-                for pair, now in votes.items():
+                for pair, now in then.items():
                     before = self._votes.get(pair, {})
                     for number in sorted(before.keys() | now.keys()):
                         if number not in now:
@@ -351,39 +344,23 @@ class Journal:
             self._refresh()
         return new, changed
 
-    def _rows(self, pairs: Any, answers: Any, workers: Any) -> dict[tuple[Pair, str | None, int], bool | None]:
-        """Each answer by pair, worker and, without a name, order; checked."""
-        shapes = "pairs must have shape (m, 2) and answers shape (m,)"
-        try:
-            pairs, answers = np.asarray(pairs), [None if pd.isna(said) is True else said for said in answers]
-        except (TypeError, ValueError):
-            raise ValueError(f"{shapes}; they are {pairs!r} and {answers!r}") from None
-        if len(pairs) == len(answers) == 0:
-            return {}
-        if pairs.shape != (len(answers), 2):
-            raise ValueError(f"{shapes}, not {pairs.shape} and ({len(answers)},)")
-        if pairs.dtype.kind not in "iu":
-            raise TypeError(f"pairs must be integers, not {pairs.dtype}")
-        many = isinstance(workers, Iterable) and not isinstance(workers, str)
-        workers = list(workers) if many else [workers] * len(answers)
-        if len(workers) != len(answers):
-            raise ValueError(f"workers must be one name, or one for each of {len(answers)} answers, not {len(workers)}")
-        n: Any = self._about().get("records", np.inf)
-        if len(beyond := pairs[(pairs >= n).any(axis=1)]):
-            pair = tuple(beyond[0].tolist())
-            raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
-        rows: dict[tuple[Pair, str | None, int], bool | None] = {}
-        unnamed = Counter[Pair]()
-        for row, (ends, said, who) in enumerate(zip(pairs.tolist(), answers, workers, strict=True)):
-            what, pair = f"the answer in row {row}", ordered(*ends)
-            same, _ = oracles.checked(said, None, what)
-            worker = _worker(None if pd.isna(who) is True else who, what)
-            order = unnamed[pair] if worker is None else 0
-            unnamed[pair] += worker is None
-            if rows.setdefault((pair, worker, order), same) is not same:
+    def _checked(self, votes: Iterable[tuple]) -> dict[tuple[Pair, str | None], bool | None]:
+        """Each answer by pair and worker."""
+        n, rows = self._about().get("records", LARGEST), dict[tuple[Pair, str | None], bool | None]()
+        for row, vote in enumerate(votes):
+            what = f"the answer in row {row}"
+            try:
+                cells: list[Any] = [None if pd.isna(part) is True else part for part in vote]
+                i, j, same, worker = cells
+            except (TypeError, ValueError):
+                raise ValueError(f"votes must be (i, j, same, worker), not {vote!r} in row {row}") from None
+            if (pair := ordered(i, j))[1] >= n:
+                raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
+            same, _ = oracles.checked(same, None, what)
+            if rows.setdefault((pair, _worker(worker, what)), same) is not same:
                 raise ValueError(
                     f"answers must not contradict each other under one name, but row {row} says of {pair} that it is "
-                    f"{_named(same, worker)}, and an earlier row that it is {_named(rows[pair, worker, order], worker)}"
+                    f"{_named(same, worker)}, and an earlier row that it is {_named(rows[pair, worker], worker)}"
                 )
         return rows
 
@@ -509,11 +486,9 @@ def _ended(holder: str) -> bool:
     return False
 
 
-def _last(votes: dict[int, Entry], worker: str | None, order: int = -1, *, anybody: bool = False) -> Entry | None:
-    """This worker's last vote, or that of this order if it has no name."""
-    theirs = [votes[number] for number in sorted(votes) if anybody or votes[number].worker == worker]
-    place = order if worker is None else -1
-    return theirs[place] if -len(theirs) <= place < len(theirs) else None
+def _last(votes: dict[int, Entry], worker: str | None) -> Entry | None:
+    """The last of these votes that is this worker's."""
+    return next((votes[number] for number in sorted(votes, reverse=True) if votes[number].worker == worker), None)
 
 
 def _digest(*parts: Any) -> str:

@@ -247,7 +247,7 @@ class Project:
 
     def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Write votes to disk, and take others back; the numbers of new and changed ones."""
-        counts = self.journal.record([key[:2] for key in votes], list(votes.values()), [key[2] for key in votes], gone)
+        counts = self.journal.record([(i, j, same, worker) for (i, j, worker), same in votes.items()], gone)
         for name in ("votes", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
         return counts

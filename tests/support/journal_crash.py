@@ -131,9 +131,7 @@ def record(folder: str, kills: str) -> None:
             if not (child := os.fork()):
                 with cr.practice.Journal(None, place / "answers.db") as journal:
                     for sheet in range(10_000):
-                        journal.record(
-                            [(0, 1 + 20 * sheet + k) for k in range(20)], [k % 3 > 0 for k in range(20)], worker
-                        )
+                        journal.record([(0, 1 + 20 * sheet + k, k % 3 > 0, worker) for k in range(20)])
                         with open(place / worker, "ab", buffering=0) as done:
                             done.write(b".")
             children[worker] = child

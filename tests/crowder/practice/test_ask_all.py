@@ -72,8 +72,8 @@ def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
 
 def test_answers_of_two_models_about_one_pair_that_come_at_once_are_both_kept(journal):
     """Both wait to be written when a third thread writes; each gets a number of its own."""
-    journal.record([(0, 1)], [True], "ann")
-    journal.record([], [], gone=[(0, 1, "ann")])
+    journal.record([(0, 1, True, "ann")])
+    journal.record([], gone=[(0, 1, "ann")])
     journal._unsaved |= {((0, 1), name): Answer(said, worker=name) for name, said in (("a", True), ("b", False))}
     journal._unsaved[(0, 1), 0] = Answer(None)
     assert ask_all(lambda i, j: 1 / 0, [(0, 1)], journal, worker="a").answers == {(0, 1): True}

@@ -227,7 +227,7 @@ def limited(script, *arguments):
 @UNIX
 def test_a_full_disk_is_told_and_what_was_answered_stays(run, here):
     with Journal(None, "my.crowder/answers.db") as journal:
-        journal.record([(0, 1)], [True], "ann")
+        journal.record([(0, 1, True, "ann")])
     script = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))

@@ -213,7 +213,7 @@ def test_a_power_cut_leaves_a_transaction_whole_or_undone(data):
     with tempfile.TemporaryDirectory() as folder:
         path, copy = Path(folder) / "answers.db", Path(folder) / "copy.db"
         with Journal(Crowd(), path) as journal:
-            journal.record([(0, k) for k in range(1, 200)], np.arange(199) % 3 > 0, "ann")
+            journal.record([(0, k, (k - 1) % 3 > 0, "ann") for k in range(1, 200)])
             journal._file.do("PRAGMA cache_spill = 1")
             journal._file.do("PRAGMA cache_size = 1")
             with contextlib.suppress(InterruptedError), journal._file.transaction():
@@ -237,7 +237,7 @@ def test_a_flipped_bit_is_noticed_or_changes_no_answer(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.db"
         with Journal(None, path) as journal:
-            journal.record([(0, k) for k in range(1, 60)], [True, False, None] * 19 + [True] * 2, "ann")
+            journal.record([(0, k, (None, True, False)[k % 3], "ann") for k in range(1, 60)])
             told = votes(journal)
         content = bytearray(path.read_bytes())
         used = content.rindex(b"ann") + 200  # beyond are pages of zeros
@@ -275,7 +275,7 @@ def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
         journal(0, 1)
         shutil.copy(path, tmp_path / "copy.db")
         path.unlink() if how == "deleted" else (tmp_path / "copy.db").replace(path)
-        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2)], [True])):
+        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)])):
             with pytest.raises(OSError, match=f"was {how} while it was in use"):
                 use()
         assert crowd.asked == [(0, 1)] and len(journal.answers()) == 1  # what is in memory can be saved
@@ -475,7 +475,7 @@ def test_an_unsure_answer_is_not_lost_and_somebody_elses_follows_it(tmp_path):
             with pytest.raises(TypeError, match=r"answer to \(0, 2\) must be True or False, not None \(unsure\)"):
                 journal(0, 2)
         assert journal.asked == 1 == len(journal.answers())
-        journal.record([(0, 2), (0, 2)], [None, False], ["ann", "bob"])
+        journal.record([(0, 2, None, "ann"), (0, 2, np.False_, "bob")])
         assert journal(0, 2) is False and journal.asked == 1
 
 
@@ -507,9 +507,8 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
             new = [key for key in latest if key not in expected]
             changed = [key for key in latest if key in expected and expected[key] is not latest[key]]
             got = journal.record(
-                [pair for pair, *_ in batch], [row[1] for row in batch], [row[2] for row in batch],
-                [(*pair, who) for pair, who in gone],
-            )  # fmt: skip
+                [(*pair, same, who) for pair, same, who in batch], [(*pair, who) for pair, who in gone]
+            )
             assert got == (len(new), len(changed))
             expected |= latest
             paid += len(new) + len(changed)
@@ -523,26 +522,25 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
         assert len(history[~history["gone"]]) >= paid and history["entry"].tolist() == list(range(1, len(history) + 1))
 
 
-@pytest.mark.parametrize(("pairs", "answers", "workers", "gone", "error", "message"), [
-    ([(0, 1), (0, 40)], [True, True], "ann", [], ValueError, r"pairs must be of the 40 records.*\(0, 40\)"),
-    ([(0, 1), (2, 2)], [True, True], "ann", [], ValueError, "a pair must"),
-    ([(0.0, 1.0)], [True], "ann", [], TypeError, "pairs must be integers"),
-    ([0, 1], [True, False], None, [], ValueError, "pairs must have shape"),
-    ([(0, 1), (1, 2)], [True], "ann", [], ValueError, "pairs must"),
-    ([(0, 1), (1, 2)], [True, 1], "ann", [], TypeError, "the answer in row 1 must"),
-    ([(0, 1), (1, 2)], [True, True], ["ann"], [], ValueError, "workers must be one name, or one for each"),
-    ([(0, 1), (1, 2)], [True, True], ["ann", 5], [], TypeError, "worker of the answer in row 1 must be text"),
-    ([(0, 1), (1, 0)], [True, False], "ann", [], ValueError, r"row 1 says of \(0, 1\) that it is False by 'ann', and"),
-    ([(0, 1), (1, 0)], [None, False], "ann", [], ValueError, "contradict each other under one name"),
-    ([(3, 4)], [True], "ann", [(2, 2, "ann")], ValueError, "a pair must"),
-    ([(3, 4)], [True], "ann", [(0, 9, "bob"), (0, 2, 5)], TypeError, "worker of the vote to take back must be text"),
+@pytest.mark.parametrize(("bad", "gone", "error", "message"), [
+    ([(0, 1, True, "ann"), (0, 40, True, "ann")], [], ValueError, r"pairs must be of the 40 records.*\(0, 40\)"),
+    ([(0, 1, True, "ann"), (2, 2, True, "ann")], [], ValueError, "a pair must"),
+    ([(0.5, 1, True, "ann")], [], TypeError, "a record must be a whole number"),
+    ([(0, 1, True, "ann"), (0, 1, True)], [], ValueError, r"votes must be .*, not \(0, 1, True\) in row 1"),
+    ([5], [], ValueError, "votes must be"),
+    ([(0, 1, True, None), (1, 2, 1, None)], [], TypeError, "the answer in row 1 must"),
+    ([(0, 1, True, "ann"), (1, 2, True, 5)], [], TypeError, "worker of the answer in row 1 must be text"),
+    ([(0, 1, True, "ann"), (1, 0, False, "ann")], [], ValueError, r"row 1 says of \(0, 1\) that it is False by 'ann'"),
+    ([(0, 1, None, "ann"), (1, 0, False, "ann")], [], ValueError, "contradict each other under one name"),
+    ([(3, 4, True, "ann")], [(2, 2, "ann")], ValueError, "a pair must"),
+    ([(3, 4, True, "ann")], [(0, 9, "bob"), (0, 2, 5)], TypeError, "worker of the vote to take back must be text"),
 ])  # fmt: skip
-def test_votes_are_recorded_by_all_or_not_at_all(pairs, answers, workers, gone, error, message, tmp_path):
+def test_votes_are_recorded_by_all_or_not_at_all(bad, gone, error, message, tmp_path):
     with Journal(None, tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
-        journal.record([(0, 9)], [True], "bob")
+        journal.record([(0, 9, True, "bob")])
         with pytest.raises(error, match=message):
-            journal.record(pairs, answers, workers, gone)
-        assert votes(journal) == [(0, 9, True, "bob")] and journal.record([], [], []) == (0, 0)
+            journal.record(bad, gone)
+        assert votes(journal) == [(0, 9, True, "bob")] and journal.record([]) == (0, 0)
 
 
 @UNIX
@@ -551,18 +549,18 @@ def test_a_kill_between_taking_votes_back_and_recording_others_changes_nothing(t
         import os, signal, sys
         from crowder.practice import Journal
         with Journal(None, sys.argv[1]) as journal:
-            journal.record([(0, 1)], [True], "ann")
+            journal.record([(0, 1, True, "ann")])
             append = journal._file.append
             def once(*cells):
                 append(*cells)
                 journal._file.append = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
             journal._file.append = once
-            journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")])
+            journal.record([(0, 2, True, "ann")], [(0, 1, "ann")])
     """
     assert subprocess.run([sys.executable, "-c", code, tmp_path / "answers.db"]).returncode == -signal.SIGKILL
     assert votes(tmp_path / "answers.db") == [(0, 1, True, "ann")]
     with Journal(None, tmp_path / "answers.db") as journal:
-        assert journal.record([(0, 2)], [True], "ann", [(0, 1, "ann")]) == (1, 0)
+        assert journal.record([(0, 2, True, "ann")], [(0, 1, "ann")]) == (1, 0)
         assert votes(journal) == [(0, 2, True, "ann")]
 
 
@@ -587,7 +585,7 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(objects, tmp_path):
     threads[1].start()
     threads[1].join(0.3)
     assert threads[1].is_alive() and read(tmp_path / "answers.db").empty  # waits; who only reads does not
-    journals[-1].record([(2, 3)], [True])  # nor does who has answers
+    journals[-1].record([(2, 3, True, None)])  # nor does who has answers
     answered.set()
     for thread in threads:
         thread.join(60)
@@ -637,7 +635,7 @@ def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monk
     assert journal(0, 1) is True
     journal.close()
     journal.close()
-    for use in (lambda: journal(0, 1), journal.answers, lambda: journal.record([(0, 1)], [True])):
+    for use in (lambda: journal(0, 1), journal.answers, lambda: journal.record([(0, 1, True, None)])):
         with pytest.raises(ValueError, match="has been closed"):
             use()
 

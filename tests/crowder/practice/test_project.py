@@ -261,7 +261,7 @@ def test_who_takes_back_leaves_the_order_of_the_others(made):
 
 def test_votes_that_were_added_to_the_journal_by_other_means_count(made):
     with Journal(None, made.folder / "answers.db") as journal:
-        journal.record([(0, 1)], [True], "by program")
+        journal.record([(0, 1, True, "by program")])
     assert Project(made.folder).table()["size"].tolist() == [2, 2, 1, 1, 1, 1]
 
 
