@@ -62,14 +62,15 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
 
 
 def shown(project: Project, pair: tuple[int, int]) -> str:
-    """Two records as text, one below the other in each field, with a star where they differ."""
+    """Two records as text, one below the other in each field that is not equal, with a star if words differ."""
     a, b = (project.records.iloc[record] for record in pair)
     names = {field: visible(field)[:16] for field in ["id", *project.fields] if (a[field] + b[field]).strip()}
     room, lines = max(map(len, names.values())), []
     for field, name in names.items():
         differs = field != "id" and list(map(_word, a[field].split())) != list(map(_word, b[field].split()))
         lines.append(f"{'*' if differs else ' '} {name:{room}}  {visible(a[field]) or '-'}")
-        lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
+        if a[field] != b[field]:
+            lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
     return "\n".join(lines)
 
 

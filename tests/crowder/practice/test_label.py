@@ -273,13 +273,14 @@ def test_a_worker_is_not_asked_again_what_they_are_unsure_about_and_others_are(p
 
 
 def test_records_stand_below_one_another_and_cannot_steer_the_terminal(project):
-    text = ["Ann \x1b[31mLee", "東京" * 20, "word " * 3, "same", ""]
-    other = ["Ann \u202eLee", "京都" * 20, "word " * 3 + "end", "Same,", ""]
-    records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=["id", "name", "town", "long", "kind", "none"])
+    text = ["Ann \x1b[31mLee", "東京" * 20, "word " * 3, "same", "equal", ""]
+    other = ["Ann \u202eLee", "京都" * 20, "word " * 3 + "end", "Same,", "equal", ""]
+    names = ["id", "name", "town", "long", "kind", "once", "none"]
+    records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=names)
     told = shown(project(records), (0, 1))
     assert re.findall(r"^\* (\w+)", told, flags=re.MULTILINE) == ["name", "town", "long"]
     assert "<U+001B>[31mLee" in told and "<U+202E>Lee" in told and "\x1b" not in told and "none" not in told
-    assert told.splitlines()[:2] == ["  id    r1", "        r2"] and len(told.splitlines()) == 10
+    assert told.splitlines()[:2] == ["  id    r1", "        r2"] and told.splitlines()[10:] == ["  once  equal"]
 
 
 def test_two_who_label_at_once_are_asked_different_questions(project, capsys):

@@ -1,6 +1,5 @@
 """A project's folder: what it keeps, what it takes, what it refuses without losing an answer."""
 
-import json
 from itertools import combinations
 
 import numpy as np
@@ -178,21 +177,6 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
     assert theirs.receive([str(path)])[0] == 5
 
 
-def test_a_spreadsheet_may_rewrite_cells_of_a_sheet(made, tmp_path):
-    path = made.write_sheet(made.questions(5))
-    answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
-    answered["town_a"], answered["town_b"] = "1. May", "2.5e3"
-    answered.to_csv(path, index=False, sep=";")
-    assert made.receive([str(path)])[0] == 5
-
-
-def test_no_sheet_is_overwritten(made):
-    first = made.write_sheet(made.questions(2))
-    content = first.read_bytes()
-    assert made.write_sheet(made.questions(2)).name == "questions-2.csv"
-    assert first.read_bytes() == content
-
-
 # --- what is not a project ----------------------------------------------------------------------------------------
 
 
@@ -211,17 +195,6 @@ def test_a_damaged_file_of_settings_is_told_and_the_answers_stay(made, csv, cont
     with pytest.raises(ValueError, match=r"must be a project, but has no project.json; run crowder start"):
         Project(made.folder)
     assert started(csv).votes == [(0, 1, True, "ann")]
-
-
-def test_a_journal_of_a_later_version_is_refused(made):
-    made.answer((0, 1), True, "ann")
-    made.journal.close()
-    import sqlite3
-
-    with sqlite3.connect(made.folder / "answers.db") as file:
-        file.execute("PRAGMA user_version = 99")
-    with pytest.raises(ValueError, match="a later version of crowder"):
-        Project(made.folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", None], ids=["empty", "other", "absent"])
@@ -263,12 +236,6 @@ def test_votes_that_were_added_to_the_journal_by_other_means_count(made):
     with Journal(None, made.folder / "answers.db") as journal:
         journal.record([(0, 1, True, "by program")])
     assert Project(made.folder).table()["size"].tolist() == [2, 2, 1, 1, 1, 1]
-
-
-def test_settings_are_plain_text_that_other_programs_can_read(made):
-    told = json.loads((made.folder / "project.json").read_text())
-    assert told["files"] == ["../my.csv"] and told["settings"]["price"] == 0.05
-    assert len(told["records"]) == 6
 
 
 # --- questions until the end, and the audit -----------------------------------------------------------------------
