@@ -291,3 +291,14 @@ def test_a_run_of_the_papers_size_is_quick():
     start = time.process_time()
     run = stop("node", data.similarity, cr.dist1(0.2), 0.001).run(cr.Truth(data.labels))
     assert time.process_time() - start < 30 and run.recall(data.labels)[-1] > 0.99
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda o: cr.beyond.Audit(o, rng=1), lambda o: cr.beyond.Stopping(o, cr.dist1(0.5), delta=0.1)]
+)
+def test_where_a_pair_must_not_be_left_out_unsure_is_refused_and_the_question_stays_open(kind):
+    run = kind(cr.EdgeOrdering(np.linspace(0.9, 0.1, 15), rng=1))
+    pair = run.ask()
+    with pytest.raises(TypeError, match=r"not None \(unsure\): ask somebody else"):
+        run.tell(pair, None)
+    assert run.ask() == pair and run.n_queries == 0
