@@ -7,10 +7,10 @@ open: when it closes, the build has ended, and the worker ends its kernel and it
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
+import queue
 import re
 import resource
 import shutil
@@ -121,6 +121,50 @@ def _stripped(notebook: Any) -> Any:
 # --- the build ---------------------------------------------------------------------------------------------------
 
 
+class Worker:
+    """A chapter that is being executed; what it says comes into the queue, and None when it has ended."""
+
+    def __init__(self, job: dict[str, Any], env: dict[str, str], log: Path, heard: queue.Queue) -> None:
+        self.slug, self.job, self.log = job["slug"], job, log
+        self.last: dict[str, Any] = {}
+        self.kernel: int | None = None
+        with log.open("w", encoding="utf-8") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "book.build.execute"], cwd=ROOT,  # so that this `book` is imported
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
+                env=env | {"CROWDER_RESULTS": job["results"]},
+                start_new_session=True,  # Ctrl-C is for the build alone
+            )  # fmt: skip
+        threading.Thread(target=self._listen, args=[heard], daemon=True).start()
+
+    def _listen(self, heard: queue.Queue) -> None:
+        with contextlib.suppress(OSError, ValueError):  # it ended at once, or in the middle of a line
+            self.process.stdin.write(json.dumps(self.job) + "\n")
+            self.process.stdin.flush()
+            for line in self.process.stdout:
+                heard.put((self, json.loads(line)))
+        self.process.wait()
+        heard.put((self, None))
+
+    def note(self, message: dict[str, Any]) -> None:
+        self.last, self.kernel = message, message.get("kernel", self.kernel)
+
+    def end(self) -> None:
+        """Kill what is left of it."""
+        self.process.kill()
+        self.process.wait()
+        if self.kernel:
+            end_group(self.kernel)
+
+    def failure(self) -> str:
+        """Why it failed, and where."""
+        why = self.last.get("error") or f"its process ended with code {self.process.returncode}"
+        if not self.kernel:  # then nothing of the chapter has run, and the log says why
+            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            why = ": ".join([why, *[line for line in said if re.match(r"(\w+\.)*\w*Error: ", line)][-1:]])
+        return f"{self.slug}: {why}\n    more in {self.log}"
+
+
 class Progress:
     """A line for each chapter that has ended; until then its cell, on the last line of a terminal or now and then."""
 
@@ -169,62 +213,36 @@ def run_all(
 
     `publish` may refuse a chapter by a BuildError.
     """
+    waiting, heard = list(jobs), queue.Queue()
+    running: list[Worker] = []
     failures: dict[str, str] = {}
-
-    async def run(job: dict[str, Any], turn: asyncio.Semaphore) -> None:
-        slug = job["slug"]
-        async with turn:
-            end = await _run(job, env, logs / f"{slug}.log", progress)
-        try:
-            if "error" in end:
-                raise BuildError(f"{slug}: {end['error']}\n    more in {logs / slug}.log")
-            publish(job, end)
-            progress.end(slug, f"done in {end['seconds']:.1f} s")
-        except BuildError as error:
-            failures[slug] = str(error)
-            progress.end(slug, "failed")
-
-    async def everything() -> None:
-        turn = asyncio.Semaphore(parallel)
-        await asyncio.gather(*(run(job, turn) for job in jobs))
-
-    asyncio.run(everything())
-    return [failures[slug] for slug in sorted(failures)]
-
-
-async def _run(job: dict[str, Any], env: dict[str, str], log: Path, progress: Progress) -> dict[str, Any]:
-    """Execute one chapter in a process of its own; return how long it took, or why it failed, as the worker says."""
-    kernel, last = None, {}
-    with log.open("w", encoding="utf-8") as errors:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "book.build.execute", cwd=ROOT,  # so that this `book` is imported
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, limit=2**24,
-            env=env | {"CROWDER_RESULTS": job["results"]},
-            start_new_session=True,  # Ctrl-C is for the build alone
-        )  # fmt: skip
     try:
-        process.stdin.write(json.dumps(job).encode() + b"\n")
-        with contextlib.suppress(ValueError):  # it ended in the middle of a line
-            async for line in process.stdout:
-                last = json.loads(line)
-                if "at" in last:
-                    kernel = last["kernel"]
-                    progress.at(job["slug"], last["at"])
-        code = await process.wait()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        if kernel:
-            end_group(kernel)
-        await process.wait()
-    if "seconds" not in last:
-        last.setdefault("error", f"its process ended with code {code}")
-        if not kernel:  # then nothing of the chapter has run, and the log says why
-            said = re.findall(
-                r"^(?:\w+\.)*\w*Error: .*", log.read_text(encoding="utf-8", errors="replace"), re.MULTILINE
+        while waiting or running:
+            while waiting and len(running) < parallel:
+                job = waiting.pop(0)
+                running.append(Worker(job, env, logs / f"{job['slug']}.log", heard))
+            worker, message = heard.get()
+            if message is not None:
+                worker.note(message)
+                if "at" in message:
+                    progress.at(worker.slug, message["at"])
+                continue
+            running.remove(worker)
+            worker.end()
+            if "seconds" in worker.last:
+                try:
+                    publish(worker.job, worker.last)
+                except BuildError as error:
+                    failures[worker.slug] = str(error)
+            else:
+                failures[worker.slug] = worker.failure()
+            progress.end(
+                worker.slug, "failed" if worker.slug in failures else f"done in {worker.last['seconds']:.1f} s"
             )
-            last["error"] = ": ".join([last["error"], *said[-1:]])
-    return last
+    finally:
+        for worker in running:
+            worker.end()
+    return [failures[slug] for slug in sorted(failures)]
 
 
 if __name__ == "__main__":
