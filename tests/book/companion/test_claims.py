@@ -43,73 +43,81 @@ def multiple(what, value, form):
 
 KINDS_OF_EVIDENCE = (*BASES, "counterexample", "readings")
 
-#: kind, evidence that holds, evidence of the same kind that just does not.
-PAIRS = [
-    ("proved", identity("square", (x + 1) ** 2 - x**2 - 2 * x - 1), identity("wrong", (x + 1) ** 2 - x**2 - x - 1)),
-    ("proved", identity("two", (x, x), (t, t)), identity("the second is wrong", x - x, t - x)),
-    # A pair keeps the symbols that sympy cancels at once.
-    ("proved", identity("a pair", (x, x), (sp.sin(t) ** 2, 1 - sp.cos(t) ** 2)), identity("a pair", (x, x), (x, t))),
-    # x² - x is negative below 1; x - ln(1 + x) and its derivative are 0 at 0 and grow; 1/(1 - x) changes sign at 1.
-    ("proved", inequality("range", x**2 - x, over={x: (1, sp.oo)}), inequality("range", x**2 - x)),
-    ("proved", inequality("monotone", x - sp.log(1 + x)), inequality("monotone", sp.log(1 + x) - x)),
-    ("proved", inequality("two symbols", x**2 + t**2 - 2 * x * t, t),
-     inequality("two symbols", t, x**2 + t**2 - 3 * x * t)),
-    ("proved", inequality("a pole", 1 / (1 - x), over={x: (0, 1)}), inequality("a pole", 1 / (1 - x))),
-    ("proved", inequality("an end", 1 - x**2, over={x: (0, 1)}), inequality("beyond it", 1 - x**2, over={x: (0, 2)})),
-    # 4/(1 + r)² - 1 + ln r falls to 0 at r = 1, as a sum; 1/x - 2 + ln(x)/(1 - x)² is -2.8 at ½ and has a pole.
-    (
-        "proved",
-        inequality("a sum", 4 / (1 + x) ** 2 - 1 + sp.log(x), over={x: (sp.Rational(1, 3), 1)}),
-        inequality("a pole in a sum", 1 / x - 2 + sp.log(x) / (1 - x) ** 2),
-    ),
-    # Neither differentiable nor real everywhere: nothing may be said of either.
-    ("proved", inequality("a root", sp.sqrt(x)), inequality("steps", sp.floor(x) - x / 2, over={x: (0, 3)})),
-    ("proved", inequality("logarithm", sp.log(x), over={x: (1, 9)}), inequality("of a sign", sp.sqrt(x - 1))),
-    ("exact", identity("numbers", sp.Rational(1, 3) - sp.Rational(2, 6)), identity("numbers", sp.Integer(1))),
-    ("exact", agreement("numbers", [1.0, 2.0], [1.0, 2.1], tolerance=0.11), agreement("off", 2.0, 2.1, tolerance=0.09)),
-    ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("rounded", 0.3333, Fraction(1, 3))),
-    ("exact", agreement("symbols", 1 / (1 + x), (1 - x) / (1 - x**2)), agreement("other", 1 / (1 + x), 1 - x)),
-    ("exact", agreement("share", 101, 100, tolerance=0.011, relative=True),
-     agreement("share", 101, 100, tolerance=0.009, relative=True)),
-    ("exact", agreement("both infinite", [INF, sp.oo], [INF, sp.oo]), agreement("one infinite", INF, 1.0, tolerance=1)),
-    ("exact", bounded("below", [1, 2], [1, 3]), bounded("above", [1, 3.1], [1, 3])),
-    ("exact", bounded("up to rounding", 0.1 + 0.2, 0.3), bounded("beyond it", 0.3 + 1e-9, 0.3)),
-    ("simulated", simulation("near", [1.0, 2.0], 0.1, [1.3, 2.0], size=9), simulation("far", 1.0, 0.1, 1.5, size=9)),
-    ("simulated", simulation("no spread", 1277, 0, 1277, size=9), simulation("no spread", 1277, 0, 1278, size=9)),
-    ("simulated", simulation("limit", 0.0, 1.0, 4.5, size=9, limit=5), simulation("limit", 0.0, 1.0, 4.5, size=9)),
-    ("simulated", exceeds("above", [1.0, 9.0], 0.1, 0.5, size=9), exceeds("one is not", [1.0, 0.8], 0.1, 0.5, size=9)),
-    ("simulated", exceeds("no spread", 2, 0, 1, size=9), exceeds("no spread", 1, 0, 2, size=9)),
-    ("trend", trend("square", DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
-     trend("no square", DECADES, DECADES**2 * [1, 1, 1, 2], exponent=2, within=0.05)),
-    ("trend", limit("a half", DECADES, 2 - 1 / DECADES, 2, within=1.01e-3),
-     limit("not yet", DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
-    # From any side and in any order of x; but a value that goes away again is not on its way.
-    ("trend", limit("around", DECADES[::-1], -1 + np.array([1, -10, 100, -900]) / 1e4, -1, within=1e-3),
-     limit("away", DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
-    ("counterexample", counterexample("more", value=3, relation="at most", printed=2),
-     counterexample("as much", value=2, relation="at most", printed=2)),
-    ("counterexample", counterexample("less", value=1, relation="at least", printed=Fraction(3, 2)),
-     counterexample("more", value=2, relation="at least", printed=Fraction(3, 2))),
-    ("counterexample", counterexample("other", value=Fraction(1, 8), relation="equal", printed=Fraction(1, 4)),
-     counterexample("within the margin", value=0.2501, relation="equal", printed=0.25, margin=1e-3)),
-    ("counterexample", vanishing("falls", 1 / x, x, sp.oo), vanishing("to a half", (1 + x) / (2 * x), x, sp.oo)),
-    ("counterexample", vanishing("from below", 1 - x, x, 1, direction="-"), vanishing("grows", x, x, sp.oo)),
-    ("counterexample", multiple("nothing", 0, 3), multiple("something", 1, 3)),
-    ("counterexample", multiple("nothing", Fraction(0), 0.5), multiple("nothing printed", 0, 0)),
-    ("readings", readings("best", {"a": 1.0, "b": 2.0}, fits="a", unit="z"),
-     readings("second best", {"a": 1.0, "b": 2.0}, fits="b", unit="z")),
-    ("readings", readings("one infinite", {"a": 1.0, "b": INF}, fits="a", unit="z"),
-     readings("a draw", {"a": 1.0, "b": 1.0}, fits="a", unit="z")),
-]  # fmt: skip
+
+def pairs():
+    """Kind, evidence that holds, evidence of the same kind that just does not."""
+    return [
+        ("proved", identity("square", (x + 1) ** 2 - x**2 - 2 * x - 1), identity("wrong", (x + 1) ** 2 - x**2 - x - 1)),
+        ("proved", identity("two", (x, x), (t, t)), identity("the second is wrong", x - x, t - x)),
+        # A pair keeps the symbols that sympy cancels at once.
+        ("proved", identity("a pair", (x, x), (sp.sin(t) ** 2, 1 - sp.cos(t) ** 2)),
+         identity("a pair", (x, x), (x, t))),
+        # x² - x is negative below 1; x - ln(1 + x) and its derivative are 0 at 0 and grow; 1/(1 - x) changes sign at 1.
+        ("proved", inequality("range", x**2 - x, over={x: (1, sp.oo)}), inequality("range", x**2 - x)),
+        ("proved", inequality("monotone", x - sp.log(1 + x)), inequality("monotone", sp.log(1 + x) - x)),
+        ("proved", inequality("two symbols", x**2 + t**2 - 2 * x * t, t),
+         inequality("two symbols", t, x**2 + t**2 - 3 * x * t)),
+        ("proved", inequality("a pole", 1 / (1 - x), over={x: (0, 1)}), inequality("a pole", 1 / (1 - x))),
+        ("proved", inequality("an end", 1 - x**2, over={x: (0, 1)}),
+         inequality("beyond it", 1 - x**2, over={x: (0, 2)})),
+        # 4/(1 + r)² - 1 + ln r falls to 0 at r = 1, as a sum; 1/x - 2 + ln(x)/(1 - x)² is -2.8 at ½ and has a pole.
+        (
+            "proved",
+            inequality("a sum", 4 / (1 + x) ** 2 - 1 + sp.log(x), over={x: (sp.Rational(1, 3), 1)}),
+            inequality("a pole in a sum", 1 / x - 2 + sp.log(x) / (1 - x) ** 2),
+        ),
+        # Neither differentiable nor real everywhere: nothing may be said of either.
+        ("proved", inequality("a root", sp.sqrt(x)), inequality("steps", sp.floor(x) - x / 2, over={x: (0, 3)})),
+        ("proved", inequality("logarithm", sp.log(x), over={x: (1, 9)}), inequality("of a sign", sp.sqrt(x - 1))),
+        ("exact", identity("numbers", sp.Rational(1, 3) - sp.Rational(2, 6)), identity("numbers", sp.Integer(1))),
+        ("exact", agreement("numbers", [1.0, 2.0], [1.0, 2.1], tolerance=0.11),
+         agreement("off", 2.0, 2.1, tolerance=0.09)),
+        ("exact", agreement("fractions", Fraction(1, 3), Fraction(2, 6)), agreement("rounded", 0.3333, Fraction(1, 3))),
+        ("exact", agreement("symbols", 1 / (1 + x), (1 - x) / (1 - x**2)), agreement("other", 1 / (1 + x), 1 - x)),
+        ("exact", agreement("share", 101, 100, tolerance=0.011, relative=True),
+         agreement("share", 101, 100, tolerance=0.009, relative=True)),
+        ("exact", agreement("both infinite", [INF, sp.oo], [INF, sp.oo]),
+         agreement("one infinite", INF, 1.0, tolerance=1)),
+        ("exact", bounded("below", [1, 2], [1, 3]), bounded("above", [1, 3.1], [1, 3])),
+        ("exact", bounded("up to rounding", 0.1 + 0.2, 0.3), bounded("beyond it", 0.3 + 1e-9, 0.3)),
+        ("simulated", simulation("near", [1.0, 2.0], 0.1, [1.3, 2.0], size=9),
+         simulation("far", 1.0, 0.1, 1.5, size=9)),
+        ("simulated", simulation("no spread", 1277, 0, 1277, size=9), simulation("no spread", 1277, 0, 1278, size=9)),
+        ("simulated", simulation("limit", 0.0, 1.0, 4.5, size=9, limit=5), simulation("limit", 0.0, 1.0, 4.5, size=9)),
+        ("simulated", exceeds("above", [1.0, 9.0], 0.1, 0.5, size=9),
+         exceeds("one is not", [1.0, 0.8], 0.1, 0.5, size=9)),
+        ("simulated", exceeds("no spread", 2, 0, 1, size=9), exceeds("no spread", 1, 0, 2, size=9)),
+        ("trend", trend("square", DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
+         trend("no square", DECADES, DECADES**2 * [1, 1, 1, 2], exponent=2, within=0.05)),
+        ("trend", limit("a half", DECADES, 2 - 1 / DECADES, 2, within=1.01e-3),
+         limit("not yet", DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
+        # From any side and in any order of x; but a value that goes away again is not on its way.
+        ("trend", limit("around", DECADES[::-1], -1 + np.array([1, -10, 100, -900]) / 1e4, -1, within=1e-3),
+         limit("away", DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
+        ("counterexample", counterexample("more", value=3, relation="at most", printed=2),
+         counterexample("as much", value=2, relation="at most", printed=2)),
+        ("counterexample", counterexample("less", value=1, relation="at least", printed=Fraction(3, 2)),
+         counterexample("more", value=2, relation="at least", printed=Fraction(3, 2))),
+        ("counterexample", counterexample("other", value=Fraction(1, 8), relation="equal", printed=Fraction(1, 4)),
+         counterexample("within the margin", value=0.2501, relation="equal", printed=0.25, margin=1e-3)),
+        ("counterexample", vanishing("falls", 1 / x, x, sp.oo), vanishing("to a half", (1 + x) / (2 * x), x, sp.oo)),
+        ("counterexample", vanishing("from below", 1 - x, x, 1, direction="-"), vanishing("grows", x, x, sp.oo)),
+        ("counterexample", multiple("nothing", 0, 3), multiple("something", 1, 3)),
+        ("counterexample", multiple("nothing", Fraction(0), 0.5), multiple("nothing printed", 0, 0)),
+        ("readings", readings("best", {"a": 1.0, "b": 2.0}, fits="a", unit="z"),
+         readings("second best", {"a": 1.0, "b": 2.0}, fits="b", unit="z")),
+        ("readings", readings("one infinite", {"a": 1.0, "b": INF}, fits="a", unit="z"),
+         readings("a draw", {"a": 1.0, "b": 1.0}, fits="a", unit="z")),
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "good", "bad"), PAIRS)
-def test_evidence_decides_by_itself(kind, good, bad):
-    assert (good.kind, good.holds) == (kind, True)
-    assert (bad.kind, bad.holds) == (kind, False)
-    assert not good.corrected and not bad.corrected
-    # What goes into the notebook's metadata must be plain: NumPy's booleans are not JSON.
-    assert json.loads(json.dumps([good._asdict(), bad._asdict()]))[1]["holds"] is False
+def test_evidence_decides_by_itself():
+    for kind, good, bad in pairs():
+        assert (good.kind, good.holds) == (kind, True)
+        assert (bad.kind, bad.holds) == (kind, False)
+        assert not good.corrected and not bad.corrected
+        # What goes into the notebook's metadata must be plain: NumPy's booleans are not JSON.
+        assert json.loads(json.dumps([good._asdict(), bad._asdict()]))[1]["holds"] is False
 
 
 @pytest.mark.parametrize(
