@@ -19,6 +19,7 @@ ASKED = {
     "ch-integral": ["what is L", "L"],
     "ch-cite": ["cite", "how to cite"],
     "sec-scored-pairs": ["own pairs", "own scored pairs"],
+    "sec-cora-functions": ["which similarity", "similarity for cora"],
     "ch-faulty": ["a crowd that errs", "wrong answers"],
 }
 

@@ -48,7 +48,7 @@ def recall(curves):
 
 def counts(curves, table, fewest):
     """Questions over ε, a panel for each model and ordering: bounds, expected counts, runs and published numbers."""
-    fig, axes = plt.subplots(2, 2, figsize=(4.8, 3.5), sharex=True, sharey=True)
+    fig, axes = plt.subplots(2, 2, figsize=(4.8, 3.3), sharex=True, sharey=True)
     for (model, ordering), ax in zip(product(("Dist-1", "Dist-2"), ("edge", "node")), axes.flat, strict=True):
         look = EDGE if ordering == "edge" else NODE
         line, part = (f[(f["model"] == model) & (f["ordering"] == ordering)] for f in (curves, table))

@@ -8,6 +8,7 @@ WANTED = {
     "what is L": "03-integral.html#ch-integral",
     "cite": "run.html#ch-cite",
     "proposition 4": "A2-edge-ordering.html#prop-edge-dist2",
+    "similarity for cora": "09-cora.html#sec-cora-functions",
     "own pairs": "16-your-data.html#sec-scored-pairs",
 }
 
