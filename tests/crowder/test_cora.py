@@ -74,8 +74,15 @@ def test_cora_counts_by_another_road():
         assert asked >= ideal_queries(found.sizes) == 1688 + 18145  # 1,879 - 191, and 191 · 190 / 2
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        x if x in ("jaccard-tokens", "tfidf-cosine-title") else pytest.param(x, marks=pytest.mark.nightly)
+        for x in FAMILY
+    ],
+)
 def test_shipped_values_are_the_computed_ones(name, cora_frame):
+    """By day one of those that are counted, the book's own, and one of those that are rounded."""
     there, computed = datasets.cora(name), datasets.cora(name, records=cora_frame)
     expected = np.rint(computed.condensed * 10_000) / 10_000 if name in ROUNDED else computed.condensed
     assert there.condensed.tobytes() == expected.tobytes()

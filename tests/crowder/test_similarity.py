@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from nightly import examples
 from scipy.spatial.distance import squareform
 
 from crowder import similarity as sim
@@ -125,6 +126,7 @@ def test_agrees_with_its_definition(name, texts):
 
 
 @pytest.mark.parametrize("name", sim.SIMILARITIES)
+@examples(30, night=1_000)
 @given(texts=st.lists(st.text(ALPHABET, max_size=12), min_size=2, max_size=7), data=st.data())
 def test_does_not_depend_on_the_order_of_records(name, texts, data):
     order = data.draw(st.permutations(range(len(texts))))

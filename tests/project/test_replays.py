@@ -117,9 +117,12 @@ def test_a_crowd_for_cora_errs_at_the_rates_given():
 # --- where the files are: the book shows what is recorded ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["gym", "allsports"])
+@pytest.mark.parametrize("name", ["gym", pytest.param("allsports", marks=pytest.mark.nightly)])
 def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
-    """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour."""
+    """Two orders of ties of every strategy, single votes: the others would take a quarter of an hour.
+
+    By day the smaller crowd: the larger is replayed by the cheap strategies below, and cora by the dearest.
+    """
     known = measured.read("crowd_runs")
     known = known[(known["crowd"] == name) & (known["votes"] == 1) & known["rng"].isin([1, 2])]
     known = known[known["ordering"] != "noisy, all answers"].reset_index(drop=True)

@@ -100,7 +100,7 @@ def mean_of_runs(model, sizes, runs):
     return np.mean(counts), np.std(counts, ddof=1) / np.sqrt(runs)
 
 
-@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist1(0.05), cr.dist2(0.2), cr.dist2(0.05)], ids=range(4))
+@pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist2(0.05)], ids=lambda m: m.name)
 def test_table_1_is_what_runs_give(model):
     """Four standard errors of 30 runs are about 57 questions of thousands; random arrival is 20 to 220 away."""
     mean, error = mean_of_runs(model, TABLE1, 30)
@@ -138,8 +138,9 @@ def test_the_integral_is_the_mean_of_its_own_model(model):
 
 @pytest.mark.parametrize("model", [cr.dist1(0.5), cr.dist2(0.05), SKEWED], ids=lambda m: m.name)
 def test_more_nodes_change_nothing(model):
-    assert by_size(model, TABLE1) == pytest.approx(by_size(model, TABLE1, nodes=40), rel=1e-6)
-    assert by_size(model, TABLE1, nodes=12) == pytest.approx(by_size(model, TABLE1), rel=1e-4)
+    few, usual, many = (by_size(model, [200, 100, 50, 50], **how) for how in ({"nodes": 12}, {}, {"nodes": 40}))
+    assert usual == pytest.approx(many, rel=1e-6)
+    assert few == pytest.approx(usual, rel=1e-4)
 
 
 @pytest.mark.parametrize(("model", "sizes", "asked"), [

@@ -80,9 +80,10 @@ def test_random_models_against_fractions(seed, ordering):
     assert cr.expected_queries(model, sizes, ordering) == pytest.approx(float(exact), rel=1e-11)
 
 
-@pytest.mark.parametrize("row", range(9))
+@pytest.mark.parametrize("row", [0, 5, 6, 8])
 def test_table_1_is_what_simulation_gives(row):
-    """Seeded, 4 standard errors; where nearly every run asks the ideal count, at least the spread of a rare event."""
+    """Both ends of Dist-1 and Dist-2; chapter 8 simulates all rows, with more runs. Seeded, 4 standard errors; where
+    nearly every run asks the ideal count, at least the spread of a rare event."""
     truth, runs = cr.Truth(np.repeat(np.arange(14), TABLE1)), []
     for rng in np.random.default_rng(row).spawn(6):
         data = cr.datasets.synthetic(TABLE1, ROWS[row], rng=rng)
@@ -98,15 +99,15 @@ def test_table_1_is_what_simulation_gives(row):
 #: What is hard for a quadrature: peaks near the top, supports that hardly meet, steps that are missing.
 HARD = {
     "dist2, tiny epsilon": (cr.dist2(0.01), [500, 500]),
-    "dist2, larger": (cr.dist2(0.2), [500, 500, 1]),
-    "dist1, one half": (cr.dist1(0.5), [500] * 3),
-    "uniform": (cr.uniform(), [500, 500]),
-    "no green on top": (cr.SimilarityModel.from_steps((0, 0.5, 0.9, 1), (1, 1.25, 0), (0.5, 1.5, 1.5)), [500, 60, 60]),
+    "dist2, larger": (cr.dist2(0.2), [200, 200, 1]),
+    "dist1, one half": (cr.dist1(0.5), [200] * 3),
+    "uniform": (cr.uniform(), [200, 200]),
+    "no green on top": (cr.SimilarityModel.from_steps((0, 0.5, 0.9, 1), (1, 1.25, 0), (0.5, 1.5, 1.5)), [200, 60, 60]),
     "red on top of all green": (cr.SimilarityModel.from_steps((0, 0.6, 1), (1 / 0.6, 0), (0, 2.5)), [300, 200]),
     "a little red on top": (cr.SimilarityModel.from_steps((0, 0.99, 1), (0, 100), (0.999 / 0.99, 0.1)), [400, 20]),
     "steep": (cr.SimilarityModel.from_steps((0, 0.999, 1), (0.5 / 0.999, 500), (1, 1)), [500, 500, 2]),
     "lone records": (cr.dist1(0.25), [1] * 30),
-    "one giant": (cr.dist1(0.25), [500] + [1] * 30),
+    "one giant": (cr.dist1(0.25), [200] + [1] * 30),
 }
 
 
@@ -114,7 +115,7 @@ HARD = {
 @pytest.mark.parametrize("case", HARD)
 def test_more_nodes_change_nothing(case, ordering):
     model, sizes = HARD[case]
-    few, many = (cr.expected_queries(model, sizes, ordering, nodes=nodes) for nodes in (60, 240))
+    few, many = (cr.expected_queries(model, sizes, ordering, nodes=nodes) for nodes in (60, 120))
     assert few == pytest.approx(many, rel=1e-12)
     assert cr.expected_queries(model, sizes, ordering) == pytest.approx(few, rel=1e-10)
     assert cr.expected_queries(model, sizes, ordering, nodes=12) == pytest.approx(few, rel=1e-6)
