@@ -8,13 +8,14 @@ import re
 import secrets
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crowder import files
-
-if TYPE_CHECKING:
-    from crowder.practice.project import Project
+from crowder.practice.label import ask, page, visible
+from crowder.practice.project import Project, find
+from crowder.practice.sheets import escape_formula
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
-    add("--price", type=float, help="of one answer (default: 0.05)")
+    add("--price", type=_price, help="of one answer (default: 0.05)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
@@ -104,9 +105,13 @@ def _size(text: str) -> int:
     return int(text)
 
 
-def _open(name: str | None) -> Project:
-    from crowder.practice.project import Project, find
+def _price(text: str) -> float:
+    if not 0 <= float(text) < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number, 0 or more, not {text!r}")
+    return float(text)
 
+
+def _open(name: str | None) -> Project:
     return Project(find(name))
 
 
@@ -124,25 +129,28 @@ def start(csv: list[str], **changes: Any) -> None:
       crowder start my.csv --label truth              a column with the true clusters is never compared
       crowder start german.csv --sep ';' --encoding cp1252
     """
-    from crowder.practice.project import Project
-
     if len(csv) > 2:
         raise ValueError("FILE.csv must be one file or two, not more")
-    price = changes.get("price", 0)
-    if not 0 <= price < float("inf"):
-        raise ValueError(f"price must be a number, 0 or more, not {price}")
     paths = [Path(path) for path in csv]
     project = Project(paths[0].with_name("-".join(path.stem for path in paths) + ".crowder"), *paths, **changes)
     project.start()
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {project.n:,} records, compared by {', '.join(project.fields)}.")
+    if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
+        print(
+            f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
+        )
     if number := len(project.identical):
         print(f"{number:,} of them repeat the text of an earlier one and count as the same; to ask: --identical ask")
     source = f"in {project.settings['scores']}" if project.settings["scores"] else (
         f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
     print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")
-    _losses(project)
+    if number := int((near.furthest >= CLOSE).sum()):
+        text = visible(" | ".join(project.records[project.fields].iloc[near.furthest.argmax()]))[:80]
+        kept = project.settings["neighbours"]
+        print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
+              f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
     print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many find the matches, only answers can tell.")
     name = _name(project)
     where = f"here: crowder label{name}; in a browser: crowder label{name} --html; in sheets: crowder next{name}"
@@ -151,17 +159,6 @@ def start(csv: list[str], **changes: Any) -> None:
 
 def _name(project: Project) -> str:
     return "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
-
-
-def _losses(project: Project) -> None:
-    """Say which matches the candidates may lose: those of records with more similar others than were kept."""
-    from crowder.practice.label import visible
-
-    furthest, kept = project.near.furthest, project.settings["neighbours"]
-    if number := int((furthest >= CLOSE).sum()):
-        text = visible(" | ".join(project.records[project.fields].iloc[furthest.argmax()]))[:80]
-        print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
-              f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
 
 
 def label(project: str | None, worker: str = "terminal", html: bool = False, size: int = 50,
@@ -176,8 +173,6 @@ def label(project: str | None, worker: str = "terminal", html: bool = False, siz
       crowder answers ~/Downloads/answers-3f2a9c01.csv
       crowder label --doubts --worker bob           asks bob about answers that contradict others
     """
-    from crowder.practice.label import ask, page
-
     opened = _open(project)
     if html:
         if drawn := _draw(opened, size):
@@ -258,8 +253,6 @@ def clusters(project: str | None) -> None:
       crowder clusters
       crowder clusters my.crowder
     """
-    from crowder.practice.sheets import escape_formula
-
     opened = _open(project)
     table, path = opened.table(), opened.folder / "clusters.csv"
     text = table.assign(id=table["id"].map(escape_formula)).to_csv(index=False, lineterminator="\n")
@@ -280,30 +273,23 @@ def _certified(project: Project, always: bool = False) -> None:
         print("Nothing is certified: answers contradict one another, so some are wrong.")
         return
     run = project.audit()
-    found, sure = run.resolution, f"at confidence {told['confidence']:g}, if all answers are true"
-    recall = f"recall at least {_down(found.certified)} among the candidate pairs, {sure}"
-    matches = f"{_count(found.found, 'matching pair')} found"
+    found, share = run.resolution, int(1000 * run.resolution.certified) / 1000  # no more is said than is certified
+    recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if all "
+              f"answers are true ({_count(found.found, 'matching pair')} found")  # fmt: skip
     more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
     if run.certified:
-        print(f"Certified: {recall} ({matches}).")
+        print(f"Certified: {recall}).")
     elif not told["drawn"]:
-        print(f"No recall is certified yet ({matches}). {more}")
+        print(f"No recall is certified yet ({_count(found.found, 'matching pair')} found). {more}")
     else:
-        print(f"Certified so far: {recall} ({matches}, at most {found.missed:,} missed). {more}")
+        print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
     if found.discovered:
         print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
               + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip
 
 
-def _down(share: float) -> str:
-    """A share, rounded down: no more is said than is certified."""
-    return f"{int(1000 * share) / 1000:g}"
-
-
 def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
-    from crowder.practice.label import visible
-
     if not (doubts := project.doubts()):
         return
     said = dict[tuple[int, int], list[str]]()
@@ -319,8 +305,6 @@ def _disagreements(project: Project) -> None:
 
 def _tell_taken(project: Project, worker: str | None = None) -> None:
     """Say why there is no question, if there is none."""
-    from datetime import datetime
-
     taken = project.journal.leased()
     left = project.questions(1 + len(taken), worker)
     if not left:

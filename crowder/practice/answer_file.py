@@ -16,7 +16,6 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from crowder import files, validation
@@ -24,9 +23,9 @@ from crowder import files, validation
 __all__ = ["LARGEST", "AnswerFile", "Entry"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
-APPLICATION, VERSION = 0x63726F77, 4
+APPLICATION, VERSION = 0x63726F77, 5
 
-#: The largest record or vote number: SQLite integers have 63 bits.
+#: The largest record: SQLite integers have 63 bits.
 LARGEST = 2**63 - 1
 
 #: SQLite's word for flushing every transaction to the disk.
@@ -38,22 +37,24 @@ FREE, ROOM = 16, 1 << 17
 TABLES = (
     """CREATE TABLE log (
         entry INTEGER PRIMARY KEY, -- 1, 2, ... in the order written
-        i INTEGER NOT NULL, j INTEGER NOT NULL, vote INTEGER NOT NULL, -- which of the answers about the pair
+        i INTEGER NOT NULL, j INTEGER NOT NULL,
+        vote INTEGER NOT NULL, -- the entry that gave this vote first
         same INTEGER, -- 1, 0, or NULL: unsure
         worker TEXT, confidence REAL, cost REAL NOT NULL,
-        gone INTEGER NOT NULL, -- 1: from here on there is no answer of this number
+        gone INTEGER NOT NULL, -- 1: from here on there is no such vote
         checksum INTEGER NOT NULL
     )""",
     "CREATE TABLE about (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
     "CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, until REAL, PRIMARY KEY (i, j)) WITHOUT ROWID",
     "CREATE TABLE space (bytes BLOB)",
+    "INSERT INTO about VALUES ('id', lower(hex(randomblob(8))))",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
 
 
 class Entry(NamedTuple):
-    """From here on, the answer of this number about i < j is `same` (None: unsure), or it is `gone`; see `TABLES`."""
+    """From here on, this vote about i < j says `same` (None: unsure), or it is `gone`; see `TABLES`."""
 
     entry: int
     i: int
@@ -68,52 +69,54 @@ class Entry(NamedTuple):
 
 class AnswerFile:
     """A log of answers on disk, found by the path of the file itself if it is a link; several hard links are refused,
-    since other files are named after it. If `create`, it may be new, with at most the permissions of the file `like`.
+    since other files are named after it. It is made if there is none, with at most the permissions of the file `like`.
     All methods raise an OSError if the file or the disk fails, and a ValueError if the content is not a journal's."""
 
-    def __init__(self, path: Any, *, create: bool = True, like: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, path: Any, like: str | os.PathLike[str] | None = None) -> None:
         self.path = os.path.realpath(validation.path(path))
         if os.path.isdir(self.path):
             raise IsADirectoryError(f"{self.path} must be a file, not a directory; name a file in it: answers.db")
-        if not create and not os.path.exists(self.path):
-            raise FileNotFoundError(f"there is no file {self.path}")
-        self._process, self._lock = os.getpid(), list[sqlite3.Connection]()
+        lock, opened = f"{self.path}-lock", list[sqlite3.Connection]()
+        self._process, self._finalizer = os.getpid(), weakref.finalize(self, _close, opened, os.getpid())
         try:
-            if create:
-                _touch(self.path, files.mode(like))
-            self._mode, self._place = files.mode(self.path), self._where()
-        except OSError as error:
+            _touch(self.path, files.mode(like))
+            _touch(lock, files.mode(self.path))
+            self._place = self._where()
+            opened += [sqlite3.connect(name, timeout=0.2, isolation_level=None, check_same_thread=False)
+                       for name in (self.path, lock)]  # fmt: skip
+        except (OSError, sqlite3.Error) as error:
             raise OSError(f"{self.path} cannot be used: {error}") from error
-        self._db = _connect(f"{Path(self.path).as_uri()}?mode=rw", 20)
-        self._finalizer = weakref.finalize(self, _close, self._db, self._lock, self._process)
+        self._db, self._asking = opened
         try:
-            self.do(f"PRAGMA synchronous = {FLUSH}")
-            self.do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
-            self.do("PRAGMA secure_delete = ON")  # a page is written to the rollback journal when it becomes free
-            self._check_or_create(create)
-            self.check_in_place()
+            self._begin()
         except BaseException:
             self.close()
             raise
 
-    def _check_or_create(self, create: bool) -> None:
-        mark = tuple(self.do(f"PRAGMA {what}")[0][0] for what in ("application_id", "user_version"))
-        new = mark == (0, 0) and not self.do("SELECT count(*) FROM sqlite_master")[0][0]
-        if (not new and mark != (APPLICATION, VERSION)) or (new and not create and os.path.getsize(self.path)):
-            later = "a later" if mark[1] > VERSION else "an earlier"
-            version = f"one of {later} version of crowder (tables {mark[1]}, not {VERSION}); use that version"
-            what = version if mark[0] == APPLICATION else "another SQLite file"
-            raise ValueError(f"{self.path} is not a journal, but {what}")
-        if not new and (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
+    def _begin(self) -> None:
+        """Check the file, or make it a journal."""
+        new = self._is_new()
+        self.do(f"PRAGMA synchronous = {FLUSH}")
+        self.do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
+        self.do("PRAGMA secure_delete = ON")  # a page is written to the rollback journal when it becomes free
+        self.do("PRAGMA journal_mode = PERSIST")
+        with self.transaction():
+            new = new and self._is_new()  # another process may have been faster
+            for statement in TABLES if new else ("DELETE FROM space",):  # fails where nothing can be written
+                self.do(statement)
+
+    def _is_new(self) -> bool:
+        """Whether the file is empty; an error if it is not a journal."""
+        application, version = (self.do(f"PRAGMA {what}")[0][0] for what in ("application_id", "user_version"))
+        if not (application or version or self.do("SELECT count(*) FROM sqlite_master")[0][0]):
+            return True
+        if application != APPLICATION:
+            raise ValueError(f"{self.path} is not a journal, but another SQLite file")
+        if version != VERSION:
+            raise ValueError(f"{self.path} is a journal of another version of crowder ({version}, not {VERSION})")
+        if (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
             raise self._damaged(found[0][0])
-        if create:
-            self.do("PRAGMA journal_mode = PERSIST")
-            with self.transaction():  # fails where nothing can be written
-                if new and not self.do("SELECT count(*) FROM sqlite_master")[0][0]:
-                    for statement in TABLES:
-                        self.do(statement)
-        elif new:  # somebody was killed while creating it
-            self.do("CREATE TEMP TABLE log AS SELECT 0 AS entry WHERE 0")
+        return False
 
     def entries(self, after: int = 0) -> list[Entry]:
         """The entries after this one, checked."""
@@ -121,26 +124,23 @@ class AnswerFile:
         for *cells, checksum in self.do("SELECT * FROM log WHERE entry > ? ORDER BY entry", (after,)):
             if checksum != _checksum(cells) or cells[0] != after + 1:
                 raise self._damaged(f"entry {after + 1} does not fit its checksum or its number")
-            after, same, gone = cells[0], cells[4], cells[8]
-            cells[4], cells[8] = None if same is None else bool(same), bool(gone)
-            found.append(Entry(*cells))
+            entry = Entry(*cells)
+            after, same = entry.entry, None if entry.same is None else bool(entry.same)
+            found.append(entry._replace(same=same, gone=bool(entry.gone)))
         return found
 
-    def append(self, i: int, j: int, vote: int, same: bool | None, *rest: Any) -> None:
-        """Add an entry, with the fields of `Entry`; only inside `transaction`."""
+    def append(self, entry: Entry) -> None:
+        """Add an entry, inside `transaction`. It gets the next number, and a new vote (0) has this number too."""
         number = self.do("SELECT coalesce(max(entry), 0) + 1 FROM log")[0][0]
-        cells: list[Any] = [*Entry(number, i, j, vote, same, *rest)]
-        cells[4], cells[8] = None if same is None else int(same), int(cells[8])
+        entry = entry._replace(entry=number, vote=entry.vote or number)
+        cells = [int(cell) if isinstance(cell, bool) else cell for cell in entry]
         self.do("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*cells, _checksum(cells)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all that is written inside, or nothing if there is an error; may be nested."""
-        if self._db.in_transaction:
-            yield
-            return
+        """Commit all that is written inside, or nothing if there is an error."""
         self.check_in_place()
-        self._when_free(self._db, "BEGIN IMMEDIATE")
+        self.do("BEGIN IMMEDIATE")
         try:
             yield
             self.do("COMMIT")
@@ -183,41 +183,29 @@ class AnswerFile:
 
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
-        self.check_usable()
-        if not self._lock:
-            _touch(name := f"{self.path}-lock", self._mode)
-            self._lock.append(_connect(Path(name).as_uri(), 0.2))
-            self._when_free(self._lock[0], "PRAGMA journal_mode = OFF")  # nothing is written to it
-        self._when_free(self._lock[0], "BEGIN EXCLUSIVE")
+        for statement in ("PRAGMA journal_mode = OFF", "BEGIN EXCLUSIVE"):  # nothing is written to it
+            self.do(statement, on=self._asking)
 
     def unlock(self) -> None:
         """Let other processes ask."""
-        self._lock[0].execute("ROLLBACK")
+        self._asking.execute("ROLLBACK")
 
-    def do(self, statement: str, values: Iterable[Any] = ()) -> list[tuple]:
-        """Execute a statement; its rows."""
+    def do(self, statement: str, values: Iterable[Any] = (), *, on: sqlite3.Connection | None = None) -> list[tuple]:
+        """Execute a statement, once no other process is in the way; its rows."""
         self.check_usable()
-        try:
-            return self._db.execute(statement, tuple(values)).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise self._as_builtin(self.path, error) from error
-
-    def _when_free(self, connection: sqlite3.Connection, statement: str) -> None:
         while True:
             try:
-                connection.execute(statement)
-                return
-            except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise self._as_builtin(self.path + "-lock" * (connection is not self._db), error) from error
-
-    def _as_builtin(self, path: str, error: Exception) -> Exception:
-        self.check_in_place()  # perhaps this is the reason
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_NOTADB:
-            return ValueError(f"{path} is not a journal: it is not an SQLite file")
-        broken = code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR) or isinstance(error, UnicodeDecodeError)
-        return self._damaged(str(error)) if broken else OSError(f"{path} cannot be used: {error}")
+                return (on or self._db).execute(statement, tuple(values)).fetchall()
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code == sqlite3.SQLITE_BUSY:
+                    continue
+                self.check_in_place()  # perhaps this is the reason
+                if code == sqlite3.SQLITE_NOTADB:
+                    raise ValueError(f"{self.path} is not a journal: it is not an SQLite file") from error
+                if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR) or isinstance(error, UnicodeDecodeError):
+                    raise self._damaged(str(error)) from error
+                raise OSError(f"{self.path} cannot be used: {error}") from error
 
     def _damaged(self, what: str) -> ValueError:
         return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
@@ -246,17 +234,9 @@ def _touch(path: str, mode: int) -> None:
             files.sync_folder(os.path.dirname(path))
 
 
-def _connect(uri: str, timeout: float) -> sqlite3.Connection:
-    try:
-        return sqlite3.connect(uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True)
-    except sqlite3.Error as error:
-        raise OSError(f"{uri} cannot be used: {error}") from error
-
-
-def _close(db: sqlite3.Connection, lock: list[sqlite3.Connection], process: int) -> None:
-    if os.getpid() != process:
-        return  # the connections belong to the process that forked this one
-    with suppress(sqlite3.Error):
-        db.execute("PRAGMA journal_mode = DELETE")  # removes the rollback journal
-    for connection in (db, *lock):
-        connection.close()
+def _close(connections: list[sqlite3.Connection], process: int) -> None:
+    if os.getpid() == process:  # otherwise they belong to the process that forked this one
+        for connection in connections:
+            with suppress(sqlite3.Error):
+                connection.execute("PRAGMA journal_mode = DELETE")  # removes the rollback journal
+            connection.close()

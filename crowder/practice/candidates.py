@@ -107,8 +107,6 @@ def nearest_pairs(
 
     Raises
     ------
-    ModuleNotFoundError
-        If scikit-learn is not installed.
     TypeError, ValueError
         If an argument is not as described.
 
@@ -118,9 +116,9 @@ def nearest_pairs(
 
     Notes
     -----
-    Measured with 20 neighbours, processor time of one core and peak memory of the whole process (0.3 to 0.4 GB of it
-    before the call): 10,000 people or products 5 s and 0.4 to 0.5 GB, 100,000 people 190 s and 0.6 GB, 100,000 products
-    180 s and 0.8 GB. Memory grows with the text and the pairs found; the records are searched in batches.
+    Measured with 20 neighbours on one core, and peak memory of the whole process (0.3 to 0.4 GB of it before the call):
+    10,000 people or products 5 s and 0.4 to 0.5 GB, 100,000 people 190 s and 0.6 GB, 100,000 products 180 s and 0.8 GB.
+    Memory grows with the text and the pairs found.
 
     Examples
     --------

@@ -2,17 +2,15 @@
 
 A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
 where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
-answers, and continues where it stopped. Votes from elsewhere are recorded, changed and taken back by worker and pair;
-nothing that was paid for is ever deleted.
+answers, and continues where it stopped. Nothing that was paid for is ever deleted.
 """
 
 from __future__ import annotations
 
 import os
-import platform
-import secrets
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -28,19 +26,9 @@ from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import LARGEST, AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "call", "identity", "ordered", "process_name", "read"]
+__all__ = ["Answer", "Journal", "call", "identity", "ordered", "read"]
 
 Pair = tuple[int, int]
-
-#: The parts of a run's identity, and the message if one differs.
-DIFFERENCES = {
-    "records": "it has {theirs} records, this run has {ours}",
-    "similarity": "its similarities, known answers or tables differ",
-    "ordering": "it is of {theirs}, this run is of {ours}",
-    "order": "its ties or arrivals are in another order (perhaps because of another seed)",
-}
-
-ADVICE = "Use another file; answers that hold for this run too can be added with Journal.record"
 
 
 class Answer(NamedTuple):
@@ -72,7 +60,7 @@ class Journal:
         The crowd; see `crowder.oracles`. It may also return an `Answer`. None if all answers come from elsewhere.
     path : str or path
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
-        open, there may be a file with ``-journal`` after its name: copy both or none.
+        open, there is a file with ``-journal`` after its name: copy both or none.
     run : Ordering or RevisingOrdering, keyword only
         The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
         ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
@@ -83,10 +71,8 @@ class Journal:
     ----------
     asked : int
         Number of answers that this object has had from the crowd.
-    path : str
-        The absolute path of the file itself, if `path` is a link.
-    id : str
-        A random name that the journal was given when it was created.
+    path, id : str
+        The absolute path of the file itself, if `path` is a link; and a random name that it was given when it was made.
 
     Raises
     ------
@@ -98,8 +84,8 @@ class Journal:
         If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
         before a question is asked.
     TypeError
-        When asking, if the answer is none of the forms above; nothing is then written. Also if an ordering, which needs
-        a yes or no, gets an unsure answer; that is on disk, and the ordering goes on after a later vote by `record`.
+        When asking, if the answer is none of these forms; nothing is then written. Also if an ordering that needs a yes
+        or no gets an unsure answer; that is on disk, and the ordering goes on after a later vote by `record`.
 
     See Also
     --------
@@ -108,17 +94,12 @@ class Journal:
 
     Notes
     -----
-    *Killed process or power failure:* every answer that the journal has returned is on disk; only questions that were
-    open are asked again. *Full disk:* room is made before each question. If an answer still cannot be written, the
-    error message contains it, and this object writes it when the question is asked again.
-
-    *Several threads* may ask different questions at once; one that is open is waited for. *Several processes* on one
-    machine may share a journal; one of them asks at a time. Open it after forking, not before.
-
+    *Killed process, power failure, full disk:* every answer that the journal has returned is on disk; only questions
+    that were open are asked again, and none is asked without room for its answer. If one still cannot be written, the
+    error message contains it, and this object writes it when the question is asked again. *Several threads* may ask
+    different questions at once. *Several processes* on one machine may share a journal; one of them asks at a time.
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
-    the majority. An answer that is changed by `record` during a run counts from the next run on. *Confidence and cost*
-    are stored and shown; no ordering uses them. *Time:* some milliseconds for each new answer, to flush it; some
-    microseconds for a stored one, and 300 bytes of memory.
+    the majority. *Time:* some milliseconds for a new answer, microseconds and 300 bytes of memory for a stored one.
 
     Examples
     --------
@@ -137,14 +118,12 @@ class Journal:
     def __init__(self, oracle: Any, path: str | os.PathLike[str], *, run: Any = None, like: Any = None) -> None:
         self.asked = 0
         self._oracle = oracle
-        self._read, self._votes = 0, dict[Pair, dict[int, Entry]]()  # entries read, and the answers by pair and number
+        self._read, self._votes = 0, defaultdict[Pair, dict[int, Entry]](dict)  # entries read; the votes of each pair
         self._unsaved = dict[tuple, Answer]()  # answers that could not be written yet
         self._lock = threading.RLock()  # of all of this, and of the file
         self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
         self._file = AnswerFile(path, like=like)
         self.path = self._file.path
-        with self._file.transaction():
-            self._file.do("INSERT OR IGNORE INTO about VALUES ('id', ?)", (os.urandom(8).hex(),))
         self.id: str = self._about()["id"]
         self._refresh()
         if run is not None:
@@ -160,37 +139,38 @@ class Journal:
             theirs = self._about()
             for what, value in ours.items():
                 if theirs.get(what, value) != value:
-                    reason = DIFFERENCES[what].format(theirs=theirs[what], ours=value)
-                    raise ValueError(f"{self.path} is the journal of another run: {reason}. {ADVICE}")
+                    raise ValueError(
+                        f"{self.path} is the journal of another run: the {what} is {theirs[what]} there and {value} "
+                        "here. Use another file; answers that hold here too can be added with Journal.record"
+                    )
                 self._file.do("INSERT OR IGNORE INTO about VALUES (?, ?)", (what, value))
             self._refresh()
 
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
         a tuple of one of these and the worker."""
-        if (number := validation.whole(number, "the number of a vote")) > LARGEST:
-            raise ValueError(f"the number of a vote must be at most {LARGEST}, not {number}")
+        number = validation.whole(number, "the number of a vote")
         found = self.obtain(ordered(i, j), number, lambda: call(self._oracle, i, j, number))
         return found.same if found.worker is None else (found.same, found.worker)
 
     def __call__(self, i: int, j: int) -> bool:
         """The first answer about records i and j that is not unsure."""
-        said, _ = oracles.answer_and_worker(self, i, j, 0)
-        if said is None:
-            votes = self._votes[ordered(i, j)]
-            said = next((votes[number].same for number in sorted(votes) if votes[number].same is not None), None)
+        self.vote(i, j, 0)
+        said = next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
         if said is None:  # asking again is for the user to decide
             raise oracles.unsure((i, j))
         return said
 
     def find(self, pair: Pair, which: int | str) -> Entry | None:
-        """The answer on disk about a pair i < j of this number, or by this worker."""
+        """The answer on disk about a pair i < j of this number, or the last one by this worker."""
         with self._lock:
             for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
                 read()
-                votes = self._votes.get(pair, {})
-                if found := votes.get(which) if isinstance(which, int) else _last(votes, which):
-                    return found
+                votes = list(self._votes[pair].values())
+                if isinstance(which, str):
+                    votes = [vote for vote in votes if vote.worker == which][-1:]
+                if found := votes[0 if isinstance(which, str) else which :][:1]:
+                    return found[0]
         return None
 
     def obtain(self, pair: Pair, which: int | str, ask: Callable[[], Answer]) -> Entry:
@@ -205,10 +185,11 @@ class Journal:
                 with self._lock:
                     self._file.make_room()
                 said = ask()
-                self._unsaved[key] = said if isinstance(which, int) else said._replace(worker=which)
                 with self._lock:
+                    self._unsaved[key] = said if isinstance(which, int) else said._replace(worker=which)
                     self.asked += 1
-            return self._store(key)
+            with self._lock:
+                return self._store(key)
 
     @contextmanager
     def _claimed(self, key: tuple) -> Iterator[None]:
@@ -228,41 +209,30 @@ class Journal:
                 self._claims.notify_all()
 
     def _store(self, key: tuple[Pair, int | str]) -> Entry:
-        """Write the answer that the crowd has just given, together with those of threads that wait to write theirs."""
-        with self._lock:
-            if key in self._unsaved:
-                waiting = dict(sorted(self._unsaved.items(), key=lambda item: isinstance(item[0][1], str)))
-                try:
-                    with self._file.transaction():
-                        self._refresh()
-                        taken = {pair: set(self._votes.get(pair, ())) for pair, _ in waiting}
-                        for (pair, which), (same, confidence, cost, worker) in waiting.items():
-                            number = which if isinstance(which, int) else max(taken[pair], default=-1) + 1
-                            taken[pair].add(number)
-                            self._file.append(*pair, number, same, worker, confidence, cost)
-                except OSError as error:
-                    pair, (same, *_, worker) = key[0], waiting[key]
-                    raise OSError(
-                        f"the crowd's answer to {pair} is {_named(same, worker)}, but could not be written: {error}. "
-                        "Free some space and run again with this Journal object; in a new process, pass the answer to "
-                        "Journal.record"
-                    ) from error
-                for written in waiting:
-                    del self._unsaved[written]
-            found = self.find(*key)
-            assert found is not None
-            return found
+        """Write the answer that the crowd has just given."""
+        (pair, _), said = key, self._unsaved[key]
+        try:
+            with self._file.transaction():
+                self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
+        except OSError as error:
+            raise OSError(
+                f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: {error}. "
+                "Free some space and run again with this Journal object; in a new process, pass the answer to "
+                "Journal.record"
+            ) from error
+        del self._unsaved[key]
+        self._refresh()
+        return list(self._votes[pair].values())[-1]
 
     def _refresh(self) -> None:
         """Read the entries that this object or another process has written since; only with the lock."""
         self._file.check_in_place()
         for entry in self._file.entries(self._read):
-            self._read, pair = entry.entry, (entry.i, entry.j)
-            votes = self._votes.setdefault(pair, {})
+            self._read, votes = entry.entry, self._votes[entry.i, entry.j]
             if entry.gone:
-                votes.pop(entry.vote, None)
+                del votes[entry.vote]
             else:
-                votes[entry.vote] = entry
+                votes[entry.vote] = entry  # one that is changed keeps its place
 
     # --- votes ----------------------------------------------------------------------------------------------------
 
@@ -272,35 +242,29 @@ class Journal:
             spent, dearest = self._file.do("SELECT total(cost), max(cost) FROM log")[0]
             return spent, dearest
 
-    def answers(self) -> pd.DataFrame:
-        """The answers on disk, as from `crowder.practice.journal.read`."""
+    def answers(self, *, history: bool = False) -> pd.DataFrame:
+        """The answers on disk, sorted by entry.
+
+        Columns entry (1, 2, ... in the order written), i, j, vote (the entry that gave it first), same (of type bool,
+        or boolean and missing where an answer is unsure), worker, confidence, cost. With `history` also what was
+        changed or taken back, and a column gone: from here on the vote counts no more.
+        """
         with self._lock, suppress(OSError):  # a file that was deleted does not take the answers with it
             self._refresh()
-        return _table(row for votes in self._votes.values() for row in votes.values())
+        rows = self._file.entries() if history else [row for votes in self._votes.values() for row in votes.values()]
+        frame = pd.DataFrame(sorted(rows), columns=list(Entry._fields), dtype="object")
+        types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
+        types |= {"same": "boolean" if frame["same"].isna().any() else "bool", "gone": "bool"}
+        return frame.astype(types) if history else frame.astype(types).drop(columns="gone")
 
     def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
-        """Store votes from elsewhere; the crowd is then not asked these questions.
+        """Store votes from elsewhere; the crowd is then not asked these questions. All is written, or nothing.
 
-        Each worker has one vote on a pair, and a later one replaces it. All is written, or nothing.
-
-        Parameters
-        ----------
-        votes : iterable of tuple (i, j, same, worker)
-            Two records, whether they are the same (None, or a missing value of pandas: unsure), and who says so (None:
-            somebody without a name).
-        gone : iterable of tuple (i, j, worker)
-            Votes that are taken back before.
-
-        Returns
-        -------
-        new, changed : int
-            Number of votes that were new, and that replaced another answer.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a vote is not of this form, its records are not two of the run's, or two votes about a pair under one
-            name contradict each other.
+        `votes` are (i, j, same, worker): two records, whether they are the same (None, or a missing value of pandas:
+        unsure), and who says so (None: somebody without a name). Each worker has one vote on a pair, and a later one
+        replaces it. `gone` are (i, j, worker): votes that are taken back before. Returned is how many were new, and how
+        many replaced another answer. A ValueError or TypeError if a vote is not of this form, its records are not two
+        of the run's, or two votes about a pair under one name contradict each other.
 
         Examples
         --------
@@ -321,32 +285,22 @@ class Journal:
                 self._file.make_room()
             with self._file.transaction():
                 self._refresh()
-                then = {pair: dict(self._votes.get(pair, {})) for pair, _ in [*taken, *said]}
-                for pair, worker in taken:
-                    if found := _last(then[pair], worker):
-                        for number in range(found.vote, max(then[pair])):  # the later ones move up
-                            if number + 1 in then[pair]:
-                                then[pair][number] = then[pair][number + 1]._replace(vote=number, cost=0.0)
-                        del then[pair][max(then[pair])]
+                pairs = dict.fromkeys(pair for pair, _ in [*taken, *said])
+                now = {(pair, vote.worker): vote for pair in pairs for vote in self._votes[pair].values()}
+                for key in taken:
+                    if found := now.pop(key, None):
+                        self._file.append(found._replace(same=None, confidence=None, cost=0.0, gone=True))
                 for (pair, worker), same in said.items():
-                    found = _last(then[pair], worker)
-                    number = found.vote if found else max(then[pair], default=-1) + 1
+                    found = now.get((pair, worker))
                     if found is None or found.same != same:
-                        then[pair][number] = Entry(0, *pair, number, same, worker)
+                        self._file.append(Entry(0, *pair, found.vote if found else 0, same, worker))
                         new, changed = new + (found is None), changed + (found is not None)
-                for pair, now in then.items():
-                    before = self._votes.get(pair, {})
-                    for number in sorted(before.keys() | now.keys()):
-                        if number not in now:
-                            self._file.append(*pair, number, None, None, None, 0.0, True)
-                        elif now[number] is not before.get(number):
-                            self._file.append(*now[number][1:])
             self._refresh()
         return new, changed
 
     def _checked(self, votes: Iterable[tuple]) -> dict[tuple[Pair, str | None], bool | None]:
         """Each answer by pair and worker."""
-        n, rows = self._about().get("records", LARGEST), dict[tuple[Pair, str | None], bool | None]()
+        n, rows = self._about().get("number of records", LARGEST), dict[tuple[Pair, str | None], bool | None]()
         for row, vote in enumerate(votes):
             what = f"the answer in row {row}"
             try:
@@ -367,17 +321,7 @@ class Journal:
     # --- leases: questions that somebody has --------------------------------------------------------------------------
 
     def lease(self, pairs: Iterable[Pair], holder: str, seconds: float) -> list[Pair]:
-        """Keep questions for a holder for some time; those of the pairs that nobody else has.
-
-        What a process has whose `process_name` is the holder is free again when it ends.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
-        ...     journal.lease([(0, 1), (1, 2)], "ann", 60), journal.lease([(2, 1), (2, 3)], "bob", 60)
-        ([(0, 1), (1, 2)], [(2, 3)])
-        """
+        """Keep questions for a holder for some time; those of the pairs that nobody else has."""
         with self._lock, self._file.transaction():
             taken = self.leased(holder)
             got = [pair for pair in dict.fromkeys(ordered(*pair) for pair in pairs) if pair not in taken]
@@ -389,7 +333,7 @@ class Journal:
         """The pairs that others than this holder have, and until when (`time.time`)."""
         with self._lock:
             rows = self._file.do("SELECT * FROM leases WHERE until >= ? ORDER BY until", (time.time(),))
-        return {(i, j): until for i, j, who, until in rows if who != holder and not _ended(who)}
+        return {(i, j): until for i, j, who, until in rows if who != holder}
 
     def release(self, holder: str | None = None, pairs: Iterable[Pair] = ()) -> None:
         """Give back what this holder has, and these pairs."""
@@ -414,37 +358,21 @@ class Journal:
 
 
 def read(path: str | os.PathLike[str], *, history: bool = False) -> pd.DataFrame:
-    """The answers in a journal, or all entries of its log. The file is not changed, and questions are not waited for.
-
-    Columns entry (1, 2, ... in the order written), i, j, vote (the number of the answer about the pair), same (of type
-    bool, or boolean and missing where an answer is unsure), worker, confidence, cost; sorted by entry. With `history`
-    also what was changed or taken back, and a column gone: from here on the answer counts no more.
-    """
-    file = AnswerFile(path, create=False)
-    try:
-        entries = file.entries()
-    finally:
-        file.close()
-    if history:
-        return _table(entries).assign(gone=[entry.gone for entry in entries])
-    now = {entry[1:4]: entry for entry in entries}
-    return _table(entry for entry in now.values() if not entry.gone)
-
-
-def _table(entries: Iterable[Entry]) -> pd.DataFrame:
-    frame = pd.DataFrame(sorted(entries), columns=list(Entry._fields), dtype="object").drop(columns="gone")
-    types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
-    return frame.astype(types | {"same": "boolean" if frame["same"].isna().any() else "bool"})
+    """As `Journal.answers`, of a file that must exist. Questions that are with the crowd are not waited for."""
+    if not os.path.exists(validation.path(path)):
+        raise FileNotFoundError(f"there is no file {path}")
+    with Journal(None, path) as journal:
+        return journal.answers(history=history)
 
 
 def identity(ordering: Any) -> dict[str, object]:
     """What identifies a run: its records' number, and digests of the similarities and of what orders the questions."""
     validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
     return {
-        "records": ordering.n,
-        "similarity": _digest(*ordering._similarities()),
-        "ordering": type(ordering).__name__,
-        "order": _digest(*ordering.decided_by()),
+        "number of records": ordering.n,
+        "digest of similarities, known answers and tables": _digest(*ordering._similarities()),
+        "kind of ordering": type(ordering).__name__,
+        "digest of ties or arrivals, which a seed decides,": _digest(*ordering.decided_by()),
     }
 
 
@@ -465,30 +393,6 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
         raise ValueError(f"the cost of {what} must be a number, 0 or more, not {cost!r}")
     return Answer(same, confidence, float(cost), _worker(answer.worker, what))
-
-
-def process_name() -> str:
-    """A holder of leases that ends with this process."""
-    return f"{secrets.token_hex(4)} process {os.getpid()} {platform.node()}"
-
-
-def _ended(holder: str) -> bool:
-    """Whether this was a process of this machine that is no more."""
-    _, kind, number, node = [*holder.split(" ", 3), *[""] * 4][:4]
-    if kind != "process" or node != platform.node() or os.name == "nt":
-        return False
-    try:
-        os.kill(int(number), 0)  # sends nothing
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # somebody else's process
-        pass
-    return False
-
-
-def _last(votes: dict[int, Entry], worker: str | None) -> Entry | None:
-    """The last of these votes that is this worker's."""
-    return next((votes[number] for number in sorted(votes, reverse=True) if votes[number].worker == worker), None)
 
 
 def _digest(*parts: Any) -> str:

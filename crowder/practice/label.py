@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
-from crowder.practice.journal import process_name
 from crowder.practice.sheets import token
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
     Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
     What others have is not asked.
     """
-    holder, words = process_name(), _keys(stdin)
+    holder, words = secrets.token_hex(8), _keys(stdin)
     given, queue, ahead, last = 0, list[tuple[int, int]](), list(first), None
     try:
         while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker):

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,29 +39,17 @@ LAST, UNEXPECTED = 50, 2
 MANY_HITS = 3
 
 
-class _Round(NamedTuple):
-    """An audit of what was decided at one time: the pairs accepted, the pairs rejected, and the errors it allows."""
-
-    accepted: Urn
-    rejected: Urn
-    alpha: float
-
-
 @dataclass(frozen=True)
 class Accepted(Resolution):
     """A `Resolution` in which pairs were accepted without a question, and what an audit says of it.
 
     Attributes
     ----------
-    queries, answers, clusters
-        As in a `Resolution`; the clusters are those of answers and accepted pairs.
     accepted : ndarray of int64, shape (a, 2)
         Candidate pairs that are together in a cluster without an answer that says so.
     certified_precision, certified_recall : float or None
-        Lower limits: of the candidate pairs put together, the share that match; and of the candidate pairs that match,
-        the share put together. Both hold with this confidence, over the draws. None before the audit, and if
-        the crowd is known to err.
-    confidence : float
+        Lower limits: of the candidate pairs put together, the share that match; and of those that match, the share put
+        together. Both hold with this confidence, over the draws. None before the audit, and if the crowd may err.
     audited : int
         Pairs that the audit has drawn, those whose answer was known included.
     reason : str
@@ -114,8 +101,6 @@ class LearnedOrdering(Ordering):
     ------
     TypeError, ValueError
         If an argument is not as described, or `pairs` or `features` are of other records.
-    ModuleNotFoundError
-        If scikit-learn or rapidfuzz is not installed.
 
     See Also
     --------
@@ -189,7 +174,8 @@ class LearnedOrdering(Ordering):
         self._unsure: set[int] = set()
         self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
         self._surprises: deque[bool] = deque(maxlen=LAST)
-        self._round: _Round | None = None
+        # An audit of what was decided at one time: pairs accepted, pairs rejected; and the error allowed for each.
+        self._urns, self._alpha = list[Urn](), 1.0
         self._rounds, self._audited, self._reason = 0, 0, ""
         self._decided: np.ndarray | None = None  # the clusters, unless something has changed
         self._fitted = False
@@ -231,19 +217,17 @@ class LearnedOrdering(Ordering):
     # --- questions ----------------------------------------------------------------------------------------------------
 
     def next_question(self) -> tuple[int, int] | None:
-        return next(iter(self._questions(1)), None)
+        return next(iter(self.batch(1)), None)
 
     def batch(self, n: int) -> list[tuple[int, int]]:
         """The next n questions to ask in parallel, as pairs of record numbers; fewer only if the answers expected to
         them leave nothing to ask."""
-        return self._questions(validation.whole(n, "n, the number of questions,", least=1))
-
-    def _questions(self, n: int) -> list[tuple[int, int]]:
+        n = validation.whole(n, "n, the number of questions,", least=1)
         if self._reason:
             return []
-        if self._round is None and self.accept and self._is_sure():
+        if not self._urns and self.accept and self._is_sure():
             self._open_round()
-        if self._round is not None and ((chosen := self._drawn(n)) or self._reason):
+        if self._urns and ((chosen := self._drawn(n)) or self._reason):
             return chosen
         self._refresh()
         chosen = self._from_queue(n)
@@ -355,15 +339,14 @@ class LearnedOrdering(Ordering):
         self._learn_at = self._given
         self._refresh()
         self._rounds += 1
-        alpha = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
+        self._alpha = (1 - self.confidence) / (2 * self._rounds * (self._rounds + 1))  # of all: 1 - confidence
         rng = np.random.default_rng([self._key, self._rounds, 1])
         accepted, rejected = self._open()
-        self._round = _Round(Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng), alpha / 2)
+        self._urns = [Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng)]
 
     def _drawn(self, n: int) -> list[tuple[int, int]]:
         """The next draws that have to be asked about; none at the end, or if it is better to learn again."""
-        assert self._round is not None
-        for urn, right in zip(self._round[:2], (True, False), strict=True):
+        for urn, right in zip(self._urns, (True, False), strict=True):
             while urn.drawn < len(urn.order) and (hit := self._hit(int(urn.order[urn.drawn]), right)) is not None:
                 urn.show(hit)
                 self._audited += 1
@@ -372,12 +355,12 @@ class LearnedOrdering(Ordering):
             self._reason = "certified"
             return []
         if self._is_poor():
-            self._round = None
+            self._urns = []
             self._surprises.clear()
             return []
         accepted, rejected = self._wrong()
-        first, second = self._round[:2] if precision < self.target or accepted > rejected else self._round[1::-1]
-        left = [*first.order[first.drawn :].tolist(), *second.order[second.drawn :].tolist()]
+        turned = precision >= self.target and accepted <= rejected
+        left = [code for urn in self._urns[:: -1 if turned else 1] for code in urn.order[urn.drawn :].tolist()]
         asked = (code for code in left if self._hit(code, True) is None)
         return [(code >> 32, code & LOW) for code in islice(asked, n)]
 
@@ -394,29 +377,30 @@ class LearnedOrdering(Ordering):
         In each urn at most the hits not drawn yet; and every pair that is decided otherwise than when the urns were
         filled, or about which somebody is unsure.
         """
-        assert self._round is not None
         accepted, rejected = self._open()
         excluded = self._is_excluded(rejected)
         unsure, wrong = np.array(list(self._unsure), np.int64), list[int]()
-        for urn, codes in zip(self._round[:2], (accepted, rejected[~excluded]), strict=True):
+        for urn, codes in zip(self._urns, (accepted, rejected[~excluded]), strict=True):
             new = ~np.isin(codes, urn.codes) | np.isin(codes, unsure)
-            wrong.append(urn.most(self._round.alpha) - urn.hits + int(new.sum()))
+            wrong.append(urn.most(self._alpha) - urn.hits + int(new.sum()))
         return wrong[0], min(len(rejected), wrong[1] + 2 * wrong[0] * bool(excluded.any()))
 
     def _limits(self) -> tuple[float, float]:
         """Lower limits of precision and recall of the clusters as they are now."""
-        group, (accepted, rejected) = self._clusters(), self._wrong()
-        together = int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
+        (accepted, rejected), together = self._wrong(), self._together()
         right = max(0, together - accepted)
         return right / together if together else 1.0, right / (right + rejected) if right + rejected else 1.0
 
     def _is_poor(self) -> bool:
         """Whether the errors drawn so far suggest more of them than the target allows."""
-        assert self._round is not None
-        group = self._clusters()
-        allowed = (1 - self.target) * int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
+        allowed = (1 - self.target) * self._together()
         return any(urn.hits >= MANY_HITS and urn.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
-                   for urn in self._round[:2])  # fmt: skip
+                   for urn in self._urns)  # fmt: skip
+
+    def _together(self) -> int:
+        """The candidate pairs that are together in a cluster."""
+        group = self._clusters()
+        return int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
 
     @property
     def resolution(self) -> Resolution:
@@ -425,7 +409,7 @@ class LearnedOrdering(Ordering):
         if not self.accept:
             return plain
         codes = self._open()[0]
-        precision, recall = (None, None) if self._round is None or self.crowd_errs else self._limits()
+        precision, recall = (None, None) if not self._urns or self.crowd_errs else self._limits()
         return Accepted(plain.queries, plain.answers, self._clusters(), known=plain.known, certified_recall=recall,
                         accepted=np.column_stack([codes >> 32, codes & LOW]), certified_precision=precision,
                         confidence=self.confidence, audited=self._audited, reason=self._reason)  # fmt: skip

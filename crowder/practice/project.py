@@ -2,11 +2,9 @@
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
 (a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts; and which questions somebody has),
-``candidates.npz`` (the candidate pairs), ``audit.json`` (what an audit has drawn), sheets and clusters. Who may not
-read ``my.csv`` may read none of them.
-
-Records may be added at the end of the file, and text may change where nothing has been answered: ``crowder start`` then
-takes the new state. Other changes are refused, because answers are about the text that was shown.
+``candidates.npz`` (the candidate pairs, and what compares them), ``audit.json`` (what an audit has drawn), sheets and
+clusters. Who may not read ``my.csv`` may read none of them. Records may be added at the end of the file, and text may
+change where nothing has been answered; other changes are refused, because answers are about the text that was shown.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ import io
 import json
 import os
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -27,11 +24,12 @@ import numpy as np
 import pandas as pd
 
 from crowder import files
-from crowder.orderings import EdgeOrdering, Ordering
+from crowder.orderings import Ordering
 from crowder.practice import sheets
 from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs
-from crowder.practice.journal import Journal, read
+from crowder.practice.journal import Journal
 from crowder.practice.learned_ordering import LearnedOrdering
+from crowder.practice.pair_features import pair_features
 from crowder.practice.record_file import read_records
 from crowder.practice.replayed_audit import ReplayedAudit
 from crowder.practice.scored_pairs import from_pairs
@@ -69,7 +67,9 @@ class Project:
 
     def __init__(self, folder: str | os.PathLike[str], *csv: str | os.PathLike[str], **changes: Any):
         self.folder = Path(folder)
-        told = self._told(new=bool(csv))
+        told = self._told()
+        if not told and not csv:
+            raise ValueError(f"{folder} must be a project, but has no project.json; run crowder start")
         kept = [self.folder / name for name in told.get("files", [])]
         self.files = [Path(path) for path in csv] or kept
         if told and [path.resolve() for path in self.files] != [path.resolve() for path in kept]:
@@ -86,21 +86,17 @@ class Project:
         self._check(told.get("records", []), bool(csv), before.get("fields", self.fields) == self.fields)
         self.settings["fields"] = self.fields
 
-    def _told(self, new: bool) -> dict[str, Any]:
-        """What project.json says; nothing if there is none and the project is new."""
+    def _told(self) -> dict[str, Any]:
+        """What project.json says; nothing if there is none."""
         path = self.folder / "project.json"
-        if not path.exists():
-            if new:
-                return {}
-            raise ValueError(f"{self.folder} must be a project, but has no project.json; run crowder start")
         try:
             told = json.loads(path.read_text("utf-8"))
             return {name: told[name] for name in ("files", "settings", "records")}
+        except FileNotFoundError:
+            return {}
         except (ValueError, KeyError, TypeError):
-            raise ValueError(
-                f"{path} must be what crowder start wrote, but is damaged; delete it and run crowder start with the "
-                "same options again: the answers are in answers.db, and stay there"
-            ) from None
+            raise ValueError(f"{path} is damaged; delete it and run crowder start with the same options again: "
+                             "the answers are in answers.db, and stay there") from None  # fmt: skip
 
     def _read(self) -> tuple[pd.DataFrame, list[str]]:
         """The records of one file or two, and the fields that all of them have."""
@@ -109,6 +105,7 @@ class Project:
         fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
         if not fields:
             raise ValueError(f"{_listed(self.files)} must have a column in common besides the identifiers")
+        self._table = TABLE if len(read) == 2 else None
         if len(read) == 1:
             return read[0], fields
         names = [path.stem for path in self.files]
@@ -135,10 +132,6 @@ class Project:
     # --- candidates -----------------------------------------------------------------------------------------------
 
     @property
-    def _table(self) -> str | None:
-        return TABLE if TABLE in self.records else None
-
-    @property
     def _key(self) -> str:
         """What the candidates follow from."""
         scores = self.settings["scores"] and Path(self.settings["scores"]).read_bytes().hex()
@@ -146,32 +139,32 @@ class Project:
         return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
     def start(self) -> None:
-        """Find the candidate pairs, unless they are there, and save the project."""
+        """Find the candidate pairs and compare them, unless that has been done, and save the project."""
         try:
             self.near  # noqa: B018
         except ValueError:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
                 self.records, fields=self.fields, table=self._table, neighbours=self.settings["neighbours"],
                 identical=self.settings["identical"] == "same", progress=True)  # fmt: skip
+            self.features = pair_features(fields_of(self.records, self.fields), self.near)
+            content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
+            np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
+            files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
         told = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
         told |= {"settings": self.settings, "records": self._digests}
-        content, names = io.BytesIO(), [field.name for field in dataclasses.fields(self.near)]
-        parts = {name: part for name in names if (part := getattr(self.near, name)) is not None}
-        np.savez(content, key=self._key, **parts)
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
-        files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
         files.write(self.folder / "project.json", json.dumps(told).encode(), like=self.csv)
 
     def _scored(self) -> NearestPairs:
-        """The candidate pairs of another program."""
-        how = {"encoding": self.settings["encoding"], "sep": None}
-        frame = pd.read_csv(self.settings["scores"], dtype=str, engine="python", **how)
+        """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
+        frame = pd.read_csv(self.settings["scores"], dtype=str, engine="python", sep=None,
+                            encoding=self.settings["encoding"])  # fmt: skip
         score = next((name for name in ("score", "match_probability") if name in frame), frame.columns[-1])
         scored = from_pairs(frame.assign(**{score: pd.to_numeric(frame[score], errors="coerce")}), score=score)
-        place = {name: record for record, name in enumerate(self.ids)}
-        if absent := [name for name in scored.ids if name not in place]:
-            raise ValueError(f"{self.settings['scores']}: {absent[0]!r} must be the identifier of a record")
-        number = np.array([place[name] for name in scored.ids], np.int64)
+        number = pd.Index(self.ids).get_indexer(scored.ids)
+        if (number < 0).any():
+            absent = scored.ids[int(number.argmin())]
+            raise ValueError(f"{self.settings['scores']}: {absent!r} must be the identifier of a record")
         pairs = np.sort(number[np.array(scored.similarity.coords).T], axis=1)
         order, tables = np.lexsort([pairs[:, 1], pairs[:, 0]]), None
         if self._table:
@@ -182,13 +175,14 @@ class Project:
 
     @cached_property
     def near(self) -> NearestPairs:
-        """The candidate pairs, as `start` has found them."""
+        """The candidate pairs, as `start` has found them; with their features."""
         path = self.folder / "candidates.npz"
         try:
             with np.load(path, allow_pickle=False) as stored:
-                if str(stored["key"]) == self._key:
-                    kept = {name: stored[name] for name in stored.files if name != "key"}
-                    return NearestPairs(**kept | {"n": int(kept["n"])})
+                kept = dict(stored)
+            if str(kept.pop("key")) == self._key:
+                self.features = kept.pop("features")
+                return NearestPairs(**kept | {"n": int(kept["n"])})
         except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile):
             pass
         again = "crowder start " + " ".join(map(str, self.files))
@@ -207,7 +201,7 @@ class Project:
 
     @cached_property
     def journal(self) -> Journal:
-        """The journal, for writing."""
+        """The journal."""
         self.folder.mkdir(exist_ok=True)
         return Journal(None, self.folder / "answers.db", like=self.csv)  # nobody is asked through it
 
@@ -216,7 +210,7 @@ class Project:
         """All votes on disk: pair, answer (None if unsure), worker."""
         if not (self.folder / "answers.db").exists():
             return []
-        table = read(self.folder / "answers.db")
+        table = self.journal.answers()
         same = [None if said is pd.NA else bool(said) for said in table["same"]]
         return list(zip(table["i"].tolist(), table["j"].tolist(), same, table["worker"], strict=True))
 
@@ -276,26 +270,19 @@ class Project:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _start(self) -> Ordering:
-        """The ordering before any answer."""
-        if self.settings["scores"]:
-            return EdgeOrdering(self.near.candidates, rng=SEED)  # type: ignore[arg-type]
-        return LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=self.near,
-                               rng=SEED)  # fmt: skip
-
     @property
-    def ordering(self) -> Ordering:
+    def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
-        made = deepcopy(self._start)
+        near = self.near
+        made = LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=near,
+                               features=self.features, rng=SEED)  # fmt: skip
         for pair in self.identical:
             if pair not in self.answers:
                 Ordering.learn(made, pair, True)  # which is no example to learn from
         for pair, same in self.answers.items():
             made.learn(pair, same)
-        if isinstance(made, LearnedOrdering):
-            for pair in self.settled.unsure:
-                made.learn(pair, None)
+        for pair in self.settled.unsure:
+            made.learn(pair, None)
         return made
 
     def still_open(self, pairs: Iterable[Pair]) -> list[Pair]:
@@ -323,13 +310,11 @@ class Project:
 
     def _new_questions(self, size: int) -> list[Pair]:
         told = self.audited
-        if told["on"]:
-            run = self.audit()
-            drawn = run.draws(size)
-            self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])])
-            return drawn
-        ordering = self.ordering
-        return ordering.batch(size) if isinstance(ordering, LearnedOrdering) else _batch(ordering, size)
+        if not told["on"]:
+            return self.ordering.batch(size)
+        drawn = self.audit().draws(size)
+        self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])])
+        return drawn
 
     # --- audit ----------------------------------------------------------------------------------------------------
 
@@ -388,16 +373,6 @@ class Project:
         clusters = self.settled.clusters
         file = {"file": self.records[TABLE]} if self._table else {}
         return pd.DataFrame({"id": self.ids, **file, "cluster": clusters, "size": np.bincount(clusters)[clusters]})
-
-
-def _batch(ordering: Ordering, size: int) -> list[Pair]:
-    """The next questions of an ordering, if answers are as a similarity of more or less than a half says."""
-    pairs, chosen = ordering._candidates, list[Pair]()
-    values, codes = pairs.listed()
-    while len(chosen) < size and (pair := ordering.ask()) is not None:
-        chosen.append(pair)
-        ordering.tell(pair, bool(values[np.searchsorted(codes, min(pair) << 32 | max(pair))] > 0.5))
-    return chosen
 
 
 def _listed(paths: Iterable[Any]) -> str:

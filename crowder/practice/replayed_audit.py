@@ -1,14 +1,15 @@
 """An audit whose answers are on disk: it is replayed from them, so that it can go on with the next answer.
 
-While an audit runs, some answers are to the questions that it drew, and others are to questions that the ordering chose
-meanwhile. The guarantee of `crowder.beyond.Audit` needs that draws are used in the order in which they were drawn, and
-that nothing else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in
-between may depend on the later one. So such answers wait.
+While an audit runs, some answers are to questions that it drew, others to questions that the ordering chose. The
+guarantee of `crowder.beyond.Audit` needs that draws are used in the order in which they were drawn, and that nothing
+else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in between may
+depend on the later one. So such answers wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from crowder.beyond.audit import Audit, limits
 from crowder.engine import LOW
 from crowder.orderings import Ordering
 from crowder.pairs import Candidates
-from crowder.validation import Seed
 
 __all__ = ["ReplayedAudit"]
 
@@ -36,7 +36,8 @@ class _Told(Ordering):
 class ReplayedAudit(Audit):
     """An audit among candidate pairs, after the answers `before` it, with the answers `since` in their order.
 
-    `drawn` are the pairs that the audit has handed out as questions. Answers are pairs and whether they are the same.
+    `drawn` are the pairs that the audit has handed out as questions. Answers are pairs and whether they are the same;
+    `how` are the other arguments of an `Audit`.
     """
 
     def __init__(
@@ -45,12 +46,9 @@ class ReplayedAudit(Audit):
         before: Iterable[tuple[Pair, bool]],
         since: Iterable[tuple[Pair, bool]],
         drawn: Iterable[Pair],
-        *,
-        recall: float = 0.95,
-        confidence: float = 0.95,
-        rng: Seed,
+        **how: Any,
     ) -> None:
-        super().__init__(_Told(pairs), recall=recall, confidence=confidence, rng=rng)
+        super().__init__(_Told(pairs), **how)
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)

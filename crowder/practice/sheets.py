@@ -2,10 +2,9 @@
 
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, two empty columns,
 ``same`` for the answer (yes, no or unsure) and ``worker`` for the name of who gave it, and ``token``, which binds the
-row to the project, the pair and both texts. It does not show the similarity, which would suggest an answer. To read the
-answers, only ``id_a``, ``id_b`` and ``same`` are needed; what else is there must fit. Without a name, the worker is
-called like the file, with a digest of where it is: sheets in two folders have two workers, and a sheet that is handed
-in again has the same.
+row to the project, the pair and both texts. To read the answers, only ``id_a``, ``id_b`` and ``same`` are needed; what
+else is there must fit. Without a name, the worker is called like the file, with a digest of where it is: sheets in two
+folders have two workers, and a sheet that is handed in again has the same.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import pandas as pd
 
 from crowder import files, validation
 from crowder.beyond.answers import SAID
-from crowder.practice.record_file import check_row, columns_of, open_table
+from crowder.practice.record_file import naming, read_rows, require
 
 __all__ = ["ANSWERS", "Row", "escape_formula", "question_sheet", "read_sheets", "token", "write_sheet"]
 
@@ -33,6 +32,8 @@ ANSWERS = SAID | {"u": None, "?": None}
 
 #: The beginning of a cell that a spreadsheet would run as a formula, or of one that has been escaped already.
 FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
+
+MOVED = ": perhaps columns were moved against each other, or the sheet is of another project"
 
 
 class Row(NamedTuple):
@@ -60,15 +61,15 @@ def read_sheets(
     given: dict[tuple[int, int, str], Row] = {}
     rows = []
     for path in paths:
-        for row in _read(validation.path(path, "answers"), records, fields, key, encoding):
-            rows.append(row)
-            if row.answered:
-                first = given.setdefault((min(row[:2]), max(row[:2]), row.worker), row)
-                if first.same is not row.same:
-                    raise ValueError(
-                        f"{row.where}: {row.worker!r} must not give another answer than in {first.where}; two people "
-                        "need two names in the column worker"
-                    )
+        with naming(path):
+            rows += (found := _read(validation.path(path, "answers"), records, fields, key, encoding))
+        for row in found:
+            first = given.setdefault((min(row[:2]), max(row[:2]), row.worker), row) if row.answered else row
+            if first.same is not row.same:
+                raise ValueError(
+                    f"{row.where}: {row.worker!r} must not give another answer than in {first.where}; two people "
+                    "need two names in the column worker"
+                )
     return rows
 
 
@@ -76,48 +77,39 @@ def _read(path: str, records: pd.DataFrame, fields: Sequence[str], key: str, enc
     place = {name: number for number, name in enumerate(records["id"])}
     texts = records[list(fields)].to_numpy().tolist()
     nobody = f"{Path(path).stem}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
-    with open_table(path, encoding, None) as (top, header, lines):
-        optional = {"worker", "token", *(f"{field}_{side}" for field in fields for side in "ab")} & {*header}
-        columns_of(header, top, None, ["id_a", "id_b", "same", *sorted(optional)], None, None)
-        rows = []
-        for number, cells in lines:
-            if not any(map(str.strip, cells)):
-                continue
-            check_row(number, cells, header)
-            row = dict(zip(header, cells, strict=True))
-            where, said = f"row {number}, column", row["same"].strip().lower()
-            a, b = (_identifier(row[column].strip(), place) for column in ("id_a", "id_b"))
-            for column, name in (("id_a", a), ("id_b", b)):
-                if name not in place:
-                    raise ValueError(
-                        f"{where} {column!r}: the identifier must be that of a record, not {name!r}; is the sheet that "
-                        "of another file or project?"
-                    )
-            if a == b:
-                raise ValueError(f"{where} 'id_b': the two records must be different, not both {b!r}")
-            if said and said not in ANSWERS:
-                raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
-            i, j = place[a], place[b]
-            told = row.get("token", "").strip()
-            if "token" in row and said and not told:
-                raise ValueError(f"{where} 'token': it must stay as it was, but is blank")
-            if told != token(key, records, fields, (i, j)):
-                for name, record, side in ((a, i, "a"), (b, j, "b")):
-                    for field, text in zip(fields, texts[record], strict=True):
-                        shown = row.get(f"{field}_{side}", "")
-                        if _comparable(shown) not in ("", _comparable(text)):
-                            raise ValueError(
-                                f"{where} '{field}_{side}': it must be the text of record {name!r}, but is {shown!r}, "
-                                f"not {text!r}: perhaps columns were moved against each other, or the sheet is of "
-                                "another project"
-                            )
-                if told:
-                    raise ValueError(
-                        f"{where} 'token': it does not fit {a!r} and {b!r} in this project: perhaps columns were moved "
-                        "against each other, or the sheet is of another project"
-                    )
-            worker = row.get("worker", "").strip() or nobody
-            rows.append(Row(i, j, ANSWERS.get(said), worker, bool(said), f"{path}, row {number}"))
+    header, lines = read_rows(path, encoding, None)
+    shown = [(side, field, number) for side in (0, 1) for number, field in enumerate(fields)
+             if f"{field}_{'ab'[side]}" in header]  # fmt: skip
+    require(header, ["id_a", "id_b", "same", *({"worker", "token"} & {*header})])
+    rows = []
+    for number, row in lines:
+        if not any(map(str.strip, row.values())):
+            continue
+        where, said, told = f"row {number}, column", row["same"].strip().lower(), row.get("token", "").strip()
+        pair = [_identifier(row[column].strip(), place) for column in ("id_a", "id_b")]
+        for column, name in zip(("id_a", "id_b"), pair, strict=True):
+            if name not in place:
+                raise ValueError(
+                    f"{where} {column!r}: the identifier must be that of a record, not {name!r}; is the sheet that "
+                    "of another file or project?"
+                )
+        i, j = (place[name] for name in pair)
+        if i == j:
+            raise ValueError(f"{where} 'id_b': the two records must be different, not both {pair[0]!r}")
+        if said and said not in ANSWERS:
+            raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
+        if "token" in row and said and not told:
+            raise ValueError(f"{where} 'token': it must stay as it was, but is blank")
+        if told != token(key, records, fields, (i, j)):
+            for side, field, k in shown:
+                column, text = f"{field}_{'ab'[side]}", texts[(i, j)[side]][k]
+                if _comparable(row[column]) not in ("", _comparable(text)):
+                    raise ValueError(f"{where} {column!r}: it must be the text of record {pair[side]!r}, but is "
+                                     f"{row[column]!r}, not {text!r}{MOVED}")  # fmt: skip
+            if told:
+                raise ValueError(f"{where} 'token': it does not fit {pair[0]!r} and {pair[1]!r} in this project{MOVED}")
+        worker = row.get("worker", "").strip() or nobody
+        rows.append(Row(i, j, ANSWERS.get(said), worker, bool(said), f"{path}, row {number}"))
     return rows
 
 
@@ -146,14 +138,7 @@ def _comparable(cell: str) -> str:
 def question_sheet(
     records: pd.DataFrame, fields: Sequence[str], pairs: Sequence[tuple[int, int]], key: str
 ) -> pd.DataFrame:
-    """The questions as a table of text with empty columns for the answers and the workers' names; `key` as in `token`.
-
-    Examples
-    --------
-    >>> records = pd.DataFrame({"id": ["x", "y"], "name": ["Ann Lee", "=1"]})
-    >>> question_sheet(records, ["name"], [(0, 1)], "secret").drop(columns="token").values.tolist()
-    [['x', 'y', 'Ann Lee', "'=1", '', '']]
-    """
+    """The questions as a table of text with empty columns for the answers and the workers; `key` as in `token`."""
     a, b = (records.iloc[[pair[side] for pair in pairs]].reset_index(drop=True) for side in (0, 1))
     sheet = {f"{field}_{side}": part[field] for field in ["id", *fields] for side, part in (("a", a), ("b", b))}
     escaped = {name: [escape_formula(str(cell)) for cell in cells] for name, cells in sheet.items()}

@@ -1,14 +1,12 @@
 r"""An audit of both sides of a decision made without asking: of pairs accepted as matches, and of those rejected.
 
-All open pairs are in one of two urns. Pairs are drawn from an urn at random, without replacement, and asked about. A
-*hit* is a pair that was decided wrongly. Let g of the urn's pairs be hits, and F of them have been drawn when R pairs
-are left: the next draw is a hit with probability (g - F)/R, whatever happened before. This is the situation of
-`crowder.beyond.audit`, and so is the limit: g is rejected once
+All open pairs are in one of two urns, from which pairs are drawn at random, without replacement, and asked about. A
+*hit* is a pair that was decided wrongly. Let g of the urn's pairs be hits, F of them drawn when R pairs are left: the
+next draw is a hit with probability (g - F)/R. So `crowder.beyond.audit` applies: with k hits so far, g is rejected once
 
 .. math:: H(g) = -\sum_s \ln\Bigl(1 - \frac{g - F_s}{R_s}\Bigr) \ge c_k,
 
-with a sum over the draws s without a hit, and k hits so far. The true g is ever rejected with probability at most
-α, at all times together.
+a sum over the draws s without a hit. The true g is ever rejected with probability at most α.
 """
 
 from __future__ import annotations

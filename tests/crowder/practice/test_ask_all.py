@@ -71,14 +71,16 @@ def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
 
 
 def test_answers_of_two_models_about_one_pair_that_come_at_once_are_both_kept(journal):
-    """Both wait to be written when a third thread writes; each gets a number of its own."""
-    journal.record([(0, 1, True, "ann")])
-    journal.record([], gone=[(0, 1, "ann")])
-    journal._unsaved |= {((0, 1), name): Answer(said, worker=name) for name, said in (("a", True), ("b", False))}
-    journal._unsaved[(0, 1), 0] = Answer(None)
-    assert ask_all(lambda i, j: 1 / 0, [(0, 1)], journal, worker="a").answers == {(0, 1): True}
-    table = journal.answers().sort_values("vote")
-    assert table["vote"].tolist() == [0, 1, 2] and table["worker"].tolist() == [None, "a", "b"]
+    together = threading.Barrier(2)
+    crowd = lambda i, j: together.wait(30) >= 0  # noqa: E731 (ends only if both are out)
+    models = [
+        threading.Thread(target=ask_all, args=(crowd, [(0, 1)], journal), kwargs={"worker": name}) for name in "ab"
+    ]
+    for model in models:
+        model.start()
+    for model in models:
+        model.join(60)
+    assert sorted(journal.answers()["worker"]) == ["a", "b"] and journal.asked == 2
 
 
 def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal):

@@ -24,7 +24,7 @@ from scipy.spatial.distance import squareform
 
 import crowder as cr
 from crowder.practice import answer_file
-from crowder.practice.journal import Answer, Journal, process_name, read
+from crowder.practice.journal import Answer, Journal, read
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS, SIMILARITY = journal_crash.LABELS, journal_crash.SIMILARITY
@@ -218,7 +218,7 @@ def test_a_power_cut_leaves_a_transaction_whole_or_undone(data):
             journal._file.do("PRAGMA cache_size = 1")
             with contextlib.suppress(InterruptedError), journal._file.transaction():
                 for k in range(1, 200):
-                    journal._file.append(1, 1 + k, 0, True)
+                    journal._file.append(answer_file.Entry(0, 1, 1 + k, 0, True))
                 shutil.copy(path, copy)
                 shutil.copy(f"{path}-journal", f"{copy}-journal")
                 raise InterruptedError
@@ -313,8 +313,7 @@ def test_a_journal_is_as_private_as_its_records(tmp_path):
     (["CREATE TABLE answers (x)"], "another SQLite file"),
     (["PRAGMA application_id = 5"], "another SQLite file"),
     (["PRAGMA user_version = 1"], "another SQLite file"),
-    ([MARK, "PRAGMA user_version = 3"], "an earlier version of crowder"),
-    ([MARK, "PRAGMA user_version = 99"], "a later version of crowder"),
+    ([MARK, "PRAGMA user_version = 3"], "another version of crowder"),
     ([MARK, f"PRAGMA user_version = {answer_file.VERSION}"], "is damaged"),
     (None, "not an SQLite file"),
 ])  # fmt: skip
@@ -331,12 +330,6 @@ def test_files_that_are_no_journals_are_left_alone(statements, message, tmp_path
         with pytest.raises(ValueError, match=message):
             use(path)
     assert path.read_bytes() == before
-    (tmp_path / "other.db-lock").write_text("not SQLite " * 100)
-    with (
-        Journal(Crowd(), tmp_path / "other.db") as journal,
-        pytest.raises(ValueError, match=r"other\.db-lock is not a jour"),
-    ):
-        journal(0, 1)
 
 
 def test_places_where_no_file_can_be(tmp_path):
@@ -360,7 +353,7 @@ def test_a_folder_that_cannot_be_written():
         folder.chmod(0o555)
         told = program("unwritable", folder)
         folder.chmod(0o755)
-    assert set(told["said"]) == {"new.db", "old.db"} and told["read"] == 1
+    assert set(told["said"]) == {"new.db", "old.db"}
     assert all("cannot be used" in said for said in told["said"].values())
 
 
@@ -401,10 +394,10 @@ FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indic
 
 
 @pytest.mark.parametrize(("run", "message"), [
-    (lambda crowd: cr.edge_ordering(SIMILARITY[: 30 * 29 // 2], crowd, rng=5), "40 records"),
+    (lambda crowd: cr.edge_ordering(SIMILARITY[: 30 * 29 // 2], crowd, rng=5), "number of records is 40"),
     (lambda crowd: cr.edge_ordering(MOVED, crowd, rng=5), "similarities"),
     (lambda crowd: cr.edge_ordering(FEWER, crowd, rng=5), "similarities"),
-    (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "EdgeOrdering.*NodeOrdering"),
+    (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "is EdgeOrdering there and NodeOrdering"),
     (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6), "ties or arrivals"),
     (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, ties="index"), "ties or arrivals"),
     (lambda crowd: cr.beyond.NoisyOrdering(SIMILARITY, rng=5).run(crowd), "EdgeOrdering.*NoisyOrdering"),
@@ -440,7 +433,7 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
         table = journal.answers()
     types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | {"same": "bool", "worker": "object"}
     assert table.dtypes.astype(str).to_dict() == types | {"confidence": "float64", "cost": "float64"}
-    assert table.iloc[0].tolist()[:6] == [1, 3, 4, 0, True, None]
+    assert table.iloc[0].tolist()[:6] == [1, 3, 4, 1, True, None]
 
 
 @pytest.mark.parametrize(("said", "stored"), [
@@ -464,7 +457,7 @@ def test_what_is_no_answer_is_not_written(said, tmp_path):
         journal._oracle = Crowd(patience=0)
         with pytest.raises(InterruptedError):  # comes through
             journal(0, 1)
-        for number, error in ((-1, ValueError), (2**63, ValueError), (0.5, TypeError), (True, TypeError)):
+        for number, error in ((-1, ValueError), (0.5, TypeError), (True, TypeError)):
             with pytest.raises(error, match="the number of a vote"):
                 journal.vote(0, 1, number)
 
@@ -516,8 +509,7 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
             stored = {((i, j), who): None if pd.isna(same) else same
                       for i, j, same, who in table[["i", "j", "same", "worker"]].values.tolist()}  # fmt: skip
             assert stored == expected and len(table) == len(expected)
-            for _, of_pair in table.groupby(["i", "j"]):
-                assert sorted(of_pair["vote"]) == list(range(len(of_pair)))  # so that an ordering finds them
+            assert table["vote"].is_unique and (table["vote"] <= table["entry"]).all()
         history = read(one.path, history=True)
         assert len(history[~history["gone"]]) >= paid and history["entry"].tolist() == list(range(1, len(history) + 1))
 
@@ -657,16 +649,3 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
         assert other.lease([(0, 1)], "bob", 60) == [(0, 1)]  # ann's has run out
         other.release(holder="bob")
         assert other.leased() == {} and len(journal.answers()) == 0
-
-
-@UNIX
-def test_a_process_that_died_has_no_leases(tmp_path):
-    code = """if True:
-        import sys
-        from crowder.practice.journal import *
-        Journal(None, sys.argv[1]).lease([(0, 1)], process_name(), 600)
-    """
-    subprocess.run([sys.executable, "-c", code, tmp_path / "answers.db"], check=True)
-    with Journal(None, tmp_path / "answers.db") as journal:
-        assert journal.leased() == {} and journal.lease([(0, 1)], process_name(), 600) == [(0, 1)]
-        assert set(journal.leased()) == {(0, 1)}  # this one lives

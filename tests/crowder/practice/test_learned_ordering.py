@@ -199,7 +199,7 @@ def test_all_audits_together_err_with_the_stated_probability():
     spent = 0.0
     for _ in range(200):
         ordering._open_round()
-        spent += 2 * ordering._round.alpha  # of the two sides
+        spent += 2 * ordering._alpha  # of the two sides
     assert 0.99 * 0.05 < spent <= 0.05
 
 

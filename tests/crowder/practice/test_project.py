@@ -181,7 +181,7 @@ def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(mad
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ('{"files": ["../my', "must be what crowder start wrote, but is damaged; delete it and run crowder"),
+    ('{"files": ["../my', "is damaged; delete it and run crowder"),
     ("[]", "is damaged"),
     ("{}", "is damaged"),
 ])  # fmt: skip

@@ -115,8 +115,8 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
     ("id_a,id_b,same,worker\nx,y,yes,ann\nx,y,perhaps,bob\n", "row 3, column 'same': the answer must be yes, no, "),
     ("id_a,id_b\nx,y\n", "column 'same' must be in the header"),
     ("id_a,id_b,worker\nx,y,ann\n", "column 'same' must"),
-    ("id_a,id_b,same,worker,worker\nx,y,yes,ann,bob\n", "columns 4 and 5 are 'worker'"),
-    ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, but the header has 3: column 'same'"),
+    ("id_a,id_b,same,worker,worker\nx,y,yes,ann,bob\n", "[4, 5] are called 'worker'"),
+    ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, but the header has 3"),
     ("", "the file must have a header"),
 ])  # fmt: skip
 def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
