@@ -198,7 +198,7 @@ def test_a_journal_goes_on_and_tells_runs_apart(tmp_path, model):
         ):
             with pytest.raises(ValueError, match="ties or arrivals"):
                 cr.beyond.EvidenceOrdering(data.similarity, **(start | other)).run(journal)
-    assert identity(cr.beyond.EvidenceOrdering(data.similarity, **start))["ordering"] == "EvidenceOrdering"
+    assert identity(cr.beyond.EvidenceOrdering(data.similarity, **start))["kind of ordering"] == "EvidenceOrdering"
 
 
 def test_an_ordering_that_was_told_by_hand_can_be_run_to_its_end():
