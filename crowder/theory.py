@@ -18,7 +18,7 @@ __all__ = ["L"]
 
 
 def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
-    r"""L_{g,r}(t) of a piecewise-constant model, in closed form.
+    r"""The integral L(t), the chance that a non-match is more similar than t matches, in closed form.
 
     On a step of width b where :math:`F_g` rises from c to c + gb and f_r is h, the integral is
     :math:`h\,\frac{(c + gb)^{t+1} - c^{t+1}}{g\,(t+1)}`, or :math:`h\,b\,c^t` where g = 0.

@@ -56,7 +56,7 @@ def _directive(facts: dict[str, str], data: dict[str, Any], results: str, seed: 
         head, options, body = f"figure}} /{results}/{name}.svg", [f":alt: {alt}", ":class: drawn"], caption
     elif kind == "table":
         head, options, body = f"table}} {caption}", [], "".join(data["text/markdown"])
-    else:  # for explorer.js or stepper.js, which draws a chart in place of the figure before it
+    else:  # for explorer.js, slider.js or stepper.js, which draws a chart in place of the figure before it
         given = next(value for mime, value in data.items() if mime.startswith(f"application/vnd.crowder.{kind}"))
         settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
         # With "<" escaped, no text in the settings can end the script.

@@ -145,12 +145,17 @@ def show(
     [figure fig-line: A line falls from one to zero.]
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
-    _for_a_phone(fig)
-    svg = _lean(_as_svg(fig))
+    svg = drawing(fig)
     _save(facts, parameters, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
     results.display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
+
+
+def drawing(fig: Figure) -> bytes:
+    """The figure as SVG, legible on a phone."""
+    _for_a_phone(fig)
+    return _lean(_as_svg(fig))
 
 
 def table(

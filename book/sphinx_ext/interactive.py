@@ -1,4 +1,4 @@
-"""Add the scripts of the stepper and of the explorer to the pages that have such charts.
+"""Add the scripts of the stepper, the slider and the explorer to the pages that have such charts.
 
 They stand right after the settings of a chart and run before what follows is drawn, which would move.
 """
@@ -6,8 +6,10 @@ They stand right after the settings of a chart and run before what follows is dr
 import re
 from typing import Any
 
-_SETTINGS = re.compile(r'<script type="application/json" class="(explorer|stepper)-settings".*?</script>', re.DOTALL)
-SCRIPTS = {"explorer": ("counts.js", "explorer.js"), "stepper": ("stepper.js",)}
+SCRIPTS = {"explorer": ("counts.js", "explorer.js"), "slider": ("slider.js",), "stepper": ("stepper.js",)}
+_SETTINGS = re.compile(
+    rf'<script type="application/json" class="({"|".join(SCRIPTS)})-settings".*?</script>', re.DOTALL
+)
 
 
 def add_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

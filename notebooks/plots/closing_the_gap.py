@@ -47,9 +47,7 @@ def cora(mean, ideal):
     """Questions beyond the fewest possible, with cora's similarities as they are and shuffled."""
     fig, axes = plt.subplots(1, 2, figsize=(4.8, 2.5), sharex=True, sharey=True)
     names = [label for label, _ in NAMES.values()]
-    for ax, (name, title) in zip(
-        axes, {"as it is": "cora, as it is", "shuffled": "made independent"}.items(), strict=True
-    ):
+    for ax, (name, title) in zip(axes, {"as it is": "cora, as it is", "shuffled": "shuffled"}.items(), strict=True):
         beyond = mean.loc[name, list(NAMES)] - ideal
         ax.barh(names, beyond, color=[look.color for _, look in NAMES.values()], height=0.55, left=0.1)
         for y, number in enumerate(beyond):

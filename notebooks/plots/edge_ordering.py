@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, EDGE, FEWEST, PRINTED, PURPLE
+from book.companion.figures import CORRECTED, EDGE, PRINTED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -11,10 +11,9 @@ ALT = {
         "records and rises more steeply; the corrected bound stays above it. Right: exact count, corrected bound "
         "and, far above both, the printed bound."
     ),
-    "fig-edge-table": (
-        "Nine rows. In the six of Dist-1, published, simulated and exact counts lie close together between 4,000 "
-        "and 10,000; the tree bound at twelve thousand, the corrected bound at 16,000 to 32,000, and the printed "
-        "one beyond 30,000. For Dist-2 the counts are near the dotted line, the corrected bound at or above them."
+    "fig-edge-components": (
+        "Two blocks of 38 dots. Some are joined in chains, and about half stand alone, so that each "
+        "block has about 25 parts."
     ),
 }
 
@@ -35,26 +34,17 @@ def two_clusters(frame, epsilon):
     return fig
 
 
-def table_1(frame, ideal):
-    """Bounds, counts, runs and published numbers of Table 1; `ideal` is the least possible."""
-    place = np.arange(len(frame))[::-1]
-    fig, ax = plt.subplots(figsize=(6.4, 4.9))
-    for column, label, look in [
-        ("printed", "Theorem 2, printed", PRINTED.points | {"ms": 8, "mew": 1.6}),
-        ("corrected", "corrected", CORRECTED.points | {"ms": 6}),
-        ("tree", "tree bound", CORRECTED.points | {"ms": 6, "mfc": "none"}),
-        ("published", "published", {"color": PURPLE, "marker": "*", "ms": 9, "ls": "none"}),
-    ]:
-        ax.plot(frame[column], place, label=label, **look)
-    ax.errorbar(frame["simulated"], place, xerr=2 * frame["error"], fmt="o", ms=9, mfc="none",
-                color=EDGE.color, label="simulated")  # fmt: skip
-    ax.plot(frame["exact"], place, ls="none", marker="|", ms=15, mew=2, color=EDGE.color, label="exact")
-    ax.axvline(ideal, **FEWEST.line, lw=1.2)
-    ax.set(xscale="log", xlabel="questions", xlim=(1100, 100_000), ylim=(-0.6, len(frame) - 0.4))
-    ticks = [2000, 5000, 10_000, 20_000, 50_000]
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    ax.minorticks_off()
-    names = [f"Dist-{row.model[-1]}, ε = {row.epsilon}" for row in frame.itertuples()]
-    ax.set_yticks(place, names)
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+def components(clusters):
+    """For each cluster, given the sizes of its components, its records in rows, those of one component as a chain."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.6))
+    for ax, sizes in zip(axes, clusters, strict=True):
+        place = np.arange(sum(sizes))
+        across = int(np.ceil(np.sqrt(2 * len(place))))
+        y, x = np.divmod(place, across)
+        x = np.where(y % 2, across - 1 - x, x)  # every other row from right to left: neighbours in a chain are adjacent
+        ends = np.cumsum(sorted(sizes, reverse=True))[:-1]
+        ax.plot(np.insert(x.astype(float), ends, np.nan), np.insert(-y, ends, 0), color=EDGE.color, lw=20 / across)
+        ax.plot(x, -y, "o", color=EDGE.color, ms=60 / across)
+        ax.set(aspect="equal", title=f"{len(sizes)} components")
+        ax.axis("off")
     return fig

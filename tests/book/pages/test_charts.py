@@ -9,6 +9,7 @@ from barriers import barriers
 FRONT = "book/pages/index"
 QUESTIONS = "notebooks/01-questions"
 EXPLORER = "notebooks/17-explorer"
+EDGE = "notebooks/05-edge-ordering"
 CHARTS = [(QUESTIONS, "fig-watch-disney"), (QUESTIONS, "fig-watch-dozen"), (EXPLORER, "fig-explorer-cora")]
 
 
@@ -23,7 +24,8 @@ def drawn(box, how):
 
 
 def test_scripts_are_only_on_pages_that_have_charts(html):
-    for script, names in (("stepper.js", {FRONT, QUESTIONS, EXPLORER}), ("explorer.js", {EXPLORER})):
+    charts = {"stepper.js": {FRONT, QUESTIONS, EXPLORER}, "slider.js": {EDGE}, "explorer.js": {EXPLORER}}
+    for script, names in charts.items():
         found = {path.relative_to(html).with_suffix("").as_posix() for path in html.rglob("*.html")
                  if f"/{script}" in path.read_text(encoding="utf-8")}  # fmt: skip
         assert found == names
@@ -290,3 +292,22 @@ def test_without_scripts_the_still_picture_stays(browser, html):
     assert page.locator("#tab-explorer", has_text="cora").is_visible()
     assert page.locator(".interactive, .explorer").count() == 0
     context.close()
+
+
+# --- the slider -----------------------------------------------------------------------------------------------------
+
+
+def test_a_slider_changes_the_picture_and_its_sentence_by_keyboard(visit, html):
+    page, trouble = visit(EDGE)
+    box, of_m = page.locator("figure#fig-edge-components"), {}
+    for row in rows(html, "fig-edge-components"):
+        of_m.setdefault(row["m"], {"a": [], "b": []})[row["cluster"]].append(int(row["component"]))
+    assert not box.locator("img").is_visible() and box.locator("figcaption").is_visible()
+    box.locator("input").press("Home")
+    for m, components in of_m.items():
+        assert box.locator("output").inner_text() == m
+        assert box.locator("svg g[id^=line2d] use").count() == 2 * int(m) == sum(map(sum, components.values()))
+        a, b = map(len, components.values())
+        assert box.locator(".interactive-words").inner_text().startswith(f"{a} and {b} components: ")
+        page.keyboard.press("ArrowRight")
+    assert trouble == []
