@@ -1,4 +1,4 @@
-"""Bad input to similarities of text, data sets, candidate pairs on disk."""
+"""Bad input to similarities of text, data sets, records; `tests/crowder/practice` has that of their readers."""
 
 from math import nan
 
@@ -7,8 +7,6 @@ from bad_material import PEOPLE, M, Row, file, folder, new
 
 import crowder as cr
 from crowder.datasets import people
-
-SCORED = pd.DataFrame({"left": ["a", "a"], "right": ["b", "c"], "score": [0.9, 0.4]})
 
 TABLE = {
     "Similarity functions": [
@@ -64,36 +62,14 @@ TABLE = {
         Row(lambda: people([2, 0], rng=7), ValueError, "cluster sizes must"),
         Row(lambda: people([2], mistakes=-1, rng=7), ValueError, "mistakes must be a number, 0 or more, not -1"),
     ],
-    "Scored pairs": [
-        Row(lambda: cr.practice.from_pairs("pairs.csv"), TypeError, "frame must be a table, such as a DataFrame"),
-        Row(lambda: cr.practice.from_pairs(SCORED, "a"),
-            ValueError, "left, right must name 2 of the columns 'left', 'right', '"),
-        Row(lambda: cr.practice.from_pairs(SCORED, score="p"),
-            ValueError, "score must name 1 of the columns 'left', 'right', '"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(score=nan)),
-            ValueError, "score in row 0 must be in [0, 1], not nan;"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(score="high")),
-            TypeError, "score must be numbers, not column 'score'"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(left=None)),
-            ValueError, "column 'left' must have no missing value"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(left="b")),
-            ValueError, "row 0 must be two different records, not"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(left=1)),
-            ValueError, "left and right must have identifiers of one kind"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(left="a", right="b")),
-            ValueError, "rows 0 and 1 must have one score,"),
-        Row(lambda: cr.practice.from_pairs(SCORED, known="k"), TypeError, "known must be a table"),
-        Row(lambda: cr.practice.from_pairs(SCORED, known=[("a", "b")]),
-            ValueError, "known must have tuples (left, right, same),"),
-        Row(lambda: cr.practice.from_pairs(SCORED, known=[("a", "b", "perhaps")]),
-            ValueError, "known: row 0: an answer must be"),
-        Row(lambda: cr.practice.from_pairs(SCORED, known=[("a", "b", 1), ("b", "a", 0)]),
-            ValueError, "known: row 1 says that records 'b' and 'a' are different, against row 0;"),
-        Row(lambda: cr.practice.from_pairs(SCORED, tables="t"),
-            TypeError, "tables must be two columns, not 't'"),
-        Row(lambda: cr.practice.from_pairs(SCORED.assign(t=1, u=1), tables=("t", "u")),
-            ValueError, "row 0 must be of two tables, as"),
-        Row(lambda: cr.practice.from_pairs(SCORED).table([0]),
-            ValueError, "labels must have an entry for each of the 3 records"),
+    "Records in a file, and their candidate pairs": [
+        Row(lambda: cr.practice.read_records(None), TypeError, "path must"),
+        Row(lambda: cr.practice.read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory"),
+        Row(lambda: cr.practice.read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
+        Row(lambda: cr.practice.nearest_pairs("Ann"), TypeError, "records must"),
+        Row(lambda: cr.practice.nearest_pairs(PEOPLE, fields=["email"]), ValueError, "fields must"),
+        Row(lambda: cr.practice.nearest_pairs(PEOPLE, neighbours=0), ValueError, "neighbours must"),
+        Row(lambda: cr.practice.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), ValueError, "target must"),
+        Row(lambda: cr.practice.LearnedOrdering(PEOPLE), TypeError, "rng"),
     ],
 }  # fmt: skip

@@ -26,8 +26,6 @@ PLACE = {"folder": None}
 
 V = [0.9, 0.8, 0.1]  # similarities of three records
 M = cr.dist1(0.2)
-U = cr.uniform()
-TWO = ["Ann Lee", "Bo Roy"]  # records
 crowd = cr.Truth([0, 0, 1])
 PEOPLE = people([3, 2, 2, 1], rng=7)[["id", "label", "name", "street", "city", "birth"]]
 
@@ -60,7 +58,7 @@ def database(*statements):
     return path
 
 
-# --- orderings, runs, journals ----------------------------------------------------------------------------------------
+# --- orderings, runs --------------------------------------------------------------------------------------------------
 
 
 def pairs_of(*entries, n=3):
@@ -81,34 +79,3 @@ def asking():
 
 def done():
     return cr.Resolution([[0, 1]], [True], [0, 0, 1])
-
-
-def fresh():
-    return cr.practice.Journal(crowd, new())
-
-
-def kept_path():
-    """The journal of a finished run."""
-    with cr.practice.Journal(crowd, path := new()) as journal:
-        cr.edge_ordering(V, journal, rng=7)
-    return path
-
-
-def kept_journal():
-    return cr.practice.Journal(crowd, kept_path())
-
-
-def tied_path():
-    with cr.practice.Journal(cr.Truth([0, 1, 2]), path := new()) as journal:
-        cr.edge_ordering([0.5, 0.5, 0.5], journal, rng=7)
-    return path
-
-
-def cut_journal(size):
-    return file("answers.db", Path(kept_path()).read_bytes()[:size])
-
-
-def shut_journal():
-    journal = fresh()
-    journal.close()
-    return journal

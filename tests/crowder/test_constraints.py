@@ -1,11 +1,11 @@
 """Known answers and tables without duplicates: held against the enumeration of all partitions of a few records."""
 
 import re
-from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pytest
+from naive import clusterings
 from scipy import sparse
 
 import crowder as cr
@@ -32,15 +32,6 @@ DENSE = {
 }
 
 
-@cache
-def partitions(n):
-    """All partitions of n records, as labels (B, n)."""
-    found = [[]]
-    for _ in range(n):
-        found = [[*labels, c] for labels in found for c in range(max(labels, default=-1) + 2)]
-    return np.array(found)
-
-
 def instance(rng, dense):
     """Random similarities and constraints, and all partitions that the constraints allow."""
     n = int(rng.integers(2, 6))
@@ -52,7 +43,7 @@ def instance(rng, dense):
         similarity = candidates(sparse.coo_array((values[kept], (i, j)), shape=(n, n)))
     else:
         similarity, kept = candidates(values), np.ones(len(pairs), bool)
-    possible = partitions(n)
+    possible = np.array(list(clusterings(n)))
     tables = rng.integers(0, rng.integers(1, 4), n) if rng.random() < 0.8 else None
     if tables is not None:
         possible = [p for p in possible if all(p[i] != p[j] for i, j in pairs if tables[i] == tables[j])]
@@ -170,7 +161,7 @@ def consistent(n, about, same, tables):
     return any(
         all((p[i] == p[j]) == s for (i, j), s in zip(about, same, strict=True))
         and all(p[i] != p[j] for i, j in combinations(range(n), 2) if tables[i] == tables[j])
-        for p in partitions(n)
+        for p in clusterings(n)
     )
 
 

@@ -9,14 +9,12 @@ from itertools import combinations
 from math import comb
 from pathlib import Path
 
-import numpy as np
 import pytest
 from in_fractions import integral, node_questions, orders
 from naive import clusterings
 
 import crowder as cr
 from book.reports.ledger import STATUSES, read_declared
-from crowder.counting.small_cases import orders_by_questions
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)
@@ -90,42 +88,3 @@ def test_what_the_answers_alone_must_settle(labels):
     assert certificate(labels) == n - k + comb(k, 2) == cr.ideal_queries(list(Counter(labels).values()))
     if k > 1:
         assert certificate(labels, known=True) == n - k
-
-
-def test_five_places():
-    """E25: three of one entity and two of another; between 4 and 9 questions."""
-    assert Counter(cr.datasets.disney().labels.tolist()) == {0: 3, 1: 2}
-    counts = orders_by_questions("aaabb")
-    assert (min(counts), max(counts)) == (4, 9)
-
-
-def test_the_first_three_entries_are_1200_records_in_14_clusters():
-    """C25: and 1,277, the smallest number in Table 1, is the fewest questions that they allow."""
-    assert (sum(TABLE1), len(TABLE1), cr.ideal_queries(TABLE1)) == (1200, 14, 1277)
-    assert sum(TABLE1) + 2 * 30 + 2 * 20 == 1300 > 1200
-
-
-@pytest.mark.parametrize("epsilon", [1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 20])
-def test_edge_ordering_is_higher_in_expectation_under_dist1(epsilon):
-    """C27: in all six rows of Table 1, although the first prints 4,460 under 4,475."""
-    edge, node = (cr.expected_queries(cr.dist1(epsilon), TABLE1, ordering) for ordering in ("edge", "node"))
-    assert edge > node
-
-
-def test_cora_has_1879_records():
-    """C29: 1,764,381 pairs; 1,688 matches and 18,145 pairs of clusters make the fewest questions."""
-    cora = cr.datasets.cora()
-    sizes = np.unique(cora.labels, return_counts=True)[1]
-    assert len(cora.condensed) == comb(1879, 2) == 1764381 != comb(1878, 2) == 1762503
-    assert (len(sizes), sizes.max(), (sizes > 1).sum()) == (191, 236, 123)
-    assert (1879 - 191, comb(191, 2)) == (1688, 18145) and 1688 < (21099 - 4000) / 2
-    assert cr.ideal_queries(sizes) == 19833
-
-
-def test_recall_within_4000_questions_on_cora():
-    """C32: edge ordering is past 0.996, node ordering by expected size is not (Jaccard similarity of words)."""
-    cora = cr.datasets.cora()
-    truth = cr.Truth(cora.labels)
-    edge, node = (order(cora.similarity, truth, rng=1).recall(cora.labels)[4000]
-                  for order in (cr.edge_ordering, cr.node_ordering))  # fmt: skip
-    assert edge > 0.996 > 0.95 > node

@@ -2,17 +2,15 @@
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb, e, exp, log, pi
+from math import comb, e, exp, log
 
-import mpmath
 import naive
 import numpy as np
 import pytest
 
 import crowder as cr
 from crowder.counting.bounds import question_bound
-from crowder.counting.expected import component_numbers, expected_across
-from crowder.counting.limits import edge_limit
+from crowder.counting.expected import component_numbers
 from tests.support import reference
 
 HALF = Fraction(1, 2)
@@ -35,34 +33,6 @@ def test_the_bound_for_evidence_is_its_sum(h2, sizes):
 def test_without_information_the_bound_is_the_worst_case():
     n, k = 60, 5
     assert cr.evidence_bound(cr.uniform(), [12] * 5) == n * k - k * (k + 1) / 2
-
-
-def test_placing_records_by_evidence_is_the_plain_algorithm():
-    """The form "records" with known densities asks what a run by hand asks, however long it takes."""
-    model, rng = cr.dist1(0.2), np.random.default_rng(3)
-    for _ in range(20):
-        data = cr.datasets.synthetic([6, 5, 4, 3], model, rng=rng)
-        ordering = cr.beyond.EvidenceOrdering(data.similarity, model, form="records", rng=5)
-        found = ordering.run(cr.Truth(data.labels)).n_queries
-        arrivals = np.random.default_rng(5).permutation(18)
-        square = np.asarray(data.similarity)
-        if square.ndim == 1:
-            from scipy.spatial.distance import squareform
-
-            square = squareform(square)
-        ratio = np.where(square >= 0.5, log(1.2 / 0.8), log(0.8 / 1.2))
-        clusters, asked, least = [], 0, 0
-        for v in arrivals:
-            sums = [ratio[v, c].sum() for c in clusters]
-            own = [c for c in range(len(clusters)) if data.labels[clusters[c][0]] == data.labels[v]]
-            if not own:
-                asked, least = asked + len(clusters), least + len(clusters)
-                clusters.append([v])
-                continue
-            asked += sum(s >= sums[own[0]] - 1e-9 for s in sums)  # a tie is decided against it
-            least += sum(s > sums[own[0]] + 1e-9 for s in sums) + 1
-            clusters[own[0]].append(v)
-        assert least <= found <= asked
 
 
 def test_the_sums_of_the_theorem_are_plain():
@@ -224,29 +194,6 @@ def test_the_count_depends_on_the_curve():
 
 
 # --- C ---------------------------------------------------------------------------------------------------------------
-
-
-def test_kappa_to_twelve_digits():
-    """The library's quadrature over θ against twelve digits by mpmath, and against the sum over component sizes."""
-    kappa = 1.428638667180  # by mpmath: an integral over c, with θ and the tree function by Newton's method
-    assert edge_limit(1.0) == pytest.approx(kappa, abs=1e-12)
-    # Σ_b b^(b-1)/b! ∫ 2 θ c^(b-1) e^(-cb(1+θ)) dc, over θ; the terms fall like b^(-5/2): extrapolated.
-    theta, weight = np.polynomial.legendre.leggauss(400)
-    theta, weight = (theta + 1) / 2, weight / 2
-    c = -np.log1p(-theta) / theta
-    slope = (theta / (1 - theta) + np.log1p(-theta)) / theta**2
-
-    def term(b):
-        log_weight = (b - 1) * np.log(c * b) - c * b * (1 + theta) - float(mpmath.loggamma(b + 1))
-        return float(weight @ (2 * theta * np.exp(log_weight) * slope))
-
-    total = pi**2 / 3 - 2 + sum(term(b) for b in range(1, 1200))
-    assert total == pytest.approx(kappa, abs=2e-4)
-
-
-def test_exact_counts_approach_kappa():
-    apart = [abs(expected_across(cr.uniform(), m, m, nodes=12) / m - edge_limit(1.0)) for m in (10, 100, 1000)]
-    assert apart[0] > 2 * apart[1] > 4 * apart[2] and apart[2] < 0.02
 
 
 @pytest.mark.parametrize("m", [16, 50, 200])

@@ -55,20 +55,6 @@ def test_with_true_answers_every_strategy_ends_at_the_truth(twelve, strategy):
     assert run["answers"].is_monotonic_increasing
 
 
-@pytest.mark.parametrize("strategy", ["edge", "noisy", "member votes", "most similar once"])
-def test_every_vote_of_a_majority_is_paid_for(twelve, strategy):
-    """Where all three votes agree, a majority asks the same questions, and each costs three answers."""
-    one, three = (replays.replay(twelve, strategy, votes, rng=1) for votes in (1, 3))
-    pd.testing.assert_frame_equal(one.assign(answers=3 * one["answers"]), three)
-
-
-def test_a_budget_ends_what_could_go_on(twelve):
-    for strategy in ("noisy", "most similar once", "control queries"):
-        oracle = replays.Oracle(twelve, 1, budget=7)
-        replays.STRATEGIES[strategy](twelve, oracle, 1)
-        assert oracle.paid == 7
-
-
 def test_quality_is_counted_over_pairs():
     """Against all pairs, one by one."""
     rng = np.random.default_rng(5)
@@ -79,30 +65,12 @@ def test_quality_is_counted_over_pairs():
     assert found.F1 == pytest.approx(2 * found.recall * found.precision / (found.recall + found.precision))
 
 
-def test_answers_that_agree_are_clustered_and_a_wrong_one_is_outvoted():
-    """Five records of one entity, all pairs answered, one wrong "no": nine against one."""
-    i, j = np.triu_indices(5, 1)
-    said = np.ones(10, bool)
-    said[3] = False
-    assert len(set(replays.cluster_answers(5, i, j, said, np.arange(5), np.random.default_rng(1)))) == 1
-
-
 def test_f1_that_falls_again_has_not_stayed():
     run = pd.DataFrame({"answers": [0, 5, 9, 12], "recall": 1.0, "precision": 1.0, "F1": [0.0, 0.99, 0.9, 0.96]})
     found = replays.summary(run, 20)
     assert found["until"] == 12
     assert found["area"] == pytest.approx((5 * 0 + 4 * 0.99 + 3 * 0.9 + 8 * 0.96) / 20)  # 0.96 is kept to 20
     assert np.isnan(replays.summary(run[:3], 20)["until"])
-
-
-def test_a_run_that_has_ended_keeps_its_clusters_in_the_mean():
-    short = pd.DataFrame({"answers": [0, 10], "recall": [0, 0.5], "precision": 1.0, "F1": [0, 0.6]})
-    long = pd.DataFrame({"answers": [0, 20], "recall": [0, 1.0], "precision": 1.0, "F1": [0, 1.0]})
-    mean = replays.mean_curve([short, long]).set_index("answers")
-    assert (
-        mean.loc[0, "F1"] == 0 and mean.loc[10, "F1"] == pytest.approx(0.3) and mean.loc[20, "F1"] == pytest.approx(0.8)
-    )
-    assert len(mean) <= replays.POINTS
 
 
 def test_a_crowd_for_cora_errs_at_the_rates_given():

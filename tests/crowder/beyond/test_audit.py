@@ -226,22 +226,11 @@ def test_every_ordering_can_be_audited(wrapped):
     assert again.queries.tolist() == result.queries.tolist() and again.missed == result.missed
 
 
-def test_a_journal_resumes_an_audit_and_tells_audits_apart(tmp_path):
-    """Broken off within the audit, and continued: no answer is paid for twice, and the questions are those of one run.
-    Other settings, or another seed of the draws, make another run."""
-    crowd, whole, part = cr.Truth(DATA.labels), audit(start=30).run(cr.Truth(DATA.labels)), audit(start=30)
-    with cr.practice.Journal(crowd, tmp_path / "a.db") as journal:
-        journal.begin(part)
-        for _ in range(40):
-            part.tell(pair := part.ask(), journal(*pair))
-    assert part.resolution.reason == "" and part.resolution.audited == 10
-    journal = cr.practice.Journal(crowd, tmp_path / "a.db")
-    assert audit(start=30).run(journal).queries.tolist() == whole.queries.tolist()
-    assert journal.asked == whole.n_queries - 40
-    with pytest.raises(ValueError, match="another run"):
-        Started(edge(7), start=30, rng=8).run(cr.practice.Journal(crowd, tmp_path / "a.db"))
-    for other in ({"recall": 0.9}, {"confidence": 0.9}):
-        assert identity(audit(**{"start": 30} | other)) != identity(audit(start=30))
+def test_a_journal_tells_audits_apart():
+    """Other settings, or another seed of the draws, make another run."""
+    others = {"recall": 0.9}, {"confidence": 0.9}, {"seed": 8}
+    assert all(identity(audit(**other)) != identity(audit()) == identity(audit()) for other in others)
+    assert identity(cr.beyond.Audit(edge(), rng=8)) != identity(audit())
 
 
 def test_answers_learned_early_change_no_draw():

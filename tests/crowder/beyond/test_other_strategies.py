@@ -1,6 +1,5 @@
 """Votes of members and control queries: right with a perfect crowd, what is asked, and what it buys against errors."""
 
-import math
 from collections import Counter
 from itertools import combinations, islice
 
@@ -110,11 +109,6 @@ def test_a_second_look_brings_strangers_out_and_parts_together(seed):
 # --- control queries --------------------------------------------------------------------------------------------------
 
 
-def demand(a, b, beta):
-    """The answers that are promised between clusters of these sizes."""
-    return max(1, min(math.ceil(beta * math.log2(a + b) * min(a, b)), a * b))
-
-
 def at_the_end(*args, beta=2.0, confidence=0.95, **settings):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(other_strategies, "BETA", beta)
@@ -134,28 +128,6 @@ def test_control_queries_to_a_perfect_crowd(labels, beta, confidence, seed):
     if beta == 0 and confidence == 0.5:
         run = cr.EdgeOrdering(similarity, rng=seed).run(cr.Truth(labels))
         assert log.pairs == [frozenset(pair) for pair in run.queries.tolist()]
-
-
-@pytest.mark.parametrize("beta", [0.5, 1, 2])
-def test_what_control_queries_cost_a_perfect_crowd(beta):
-    """Every match comes first, so each join starts without answers, and the joins are Kruskal's. Two clusters are
-    told apart by the fewest noes that reach the confidence, or by as many as would have joined them."""
-    labels = np.repeat(np.arange(6), [20, 12, 6, 3, 1, 1])
-    similarity, log = separated(labels, 1), Log(labels)
-    at_the_end(similarity, log, beta=beta, confidence=0.99, rng=1)
-    cluster, joins = {v: {v} for v in range(len(labels))}, 0
-    for at in np.argsort(-similarity):
-        i, j = (int(side[at]) for side in np.triu_indices(len(labels), 1))
-        if labels[i] == labels[j] and cluster[i] is not cluster[j]:
-            joins += demand(len(cluster[i]), len(cluster[j]), beta)
-            joined = cluster[i] | cluster[j]
-            cluster.update(dict.fromkeys(joined, joined))
-    sizes = np.bincount(labels).tolist()
-    noes = math.ceil(math.log(0.99 / 0.01) / math.log(0.95 / 0.2))
-    yes = sum(len({labels[x] for x in pair}) == 1 for pair in log.pairs)
-    assert len(log.pairs) - yes == sum(min(noes, demand(a, b, beta)) for a, b in combinations(sizes, 2))
-    # Revisits add at most the degree that is promised to each record. Most records have it from the joins.
-    assert joins <= yes <= joins + sum(size * math.ceil(beta * math.log2(size)) for size in sizes)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.5, 1, 2]))

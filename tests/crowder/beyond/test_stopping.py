@@ -1,6 +1,5 @@
 """Stopping early: the bound on what is missed against the exact posterior, and which questions are left out."""
 
-import time
 from fractions import Fraction
 from functools import cache
 from math import comb, exp, log, prod
@@ -246,32 +245,6 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
 
 
-def test_a_run_question_by_question_with_answers_from_elsewhere_and_from_a_journal(tmp_path):
-    data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
-    crowd, w = cr.Truth(data.labels), data.similarity
-    whole, stopping = stop("node", w, "dist1", 0.1).run(crowd), stop("node", w, "dist1", 0.1)
-    while (pair := stopping.ask()) is not None:
-        assert stopping.ask() == pair
-        stopping.tell(pair[::-1], crowd(*pair))
-    assert np.array_equal(stopping.resolution.queries, whole.queries)
-    early = stop("node", w, "dist1", 0.1)
-    for pair, same in zip(whole.queries[::2].tolist(), whole.answers[::2].tolist(), strict=True):
-        early.learn(tuple(pair), same)
-    run = early.run(crowd)
-    assert run.bound <= 0.1 and len({frozenset(pair) for pair in run.queries.tolist()}) == run.n_queries
-    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
-        broken_off_at = 4
-        part = stop("node", w, "dist1", 0.1)
-        journal.begin(part)
-        for _ in range(broken_off_at):
-            part.tell(pair := part.ask(), journal(*pair))
-    with cr.practice.Journal(crowd, tmp_path / "answers.db") as journal:
-        assert np.array_equal(stop("node", w, "dist1", 0.1).run(journal).queries, whole.queries)
-        assert journal.asked == whole.n_queries - broken_off_at
-        with pytest.raises(ValueError, match="another run"):
-            stop("node", w, "dist1", 0.2).run(journal)
-
-
 def test_a_journal_tells_rules_of_stopping_apart():
     """Whatever decides which questions are asked makes another run, to which these answers may not belong."""
     data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
@@ -283,14 +256,6 @@ def test_a_journal_tells_rules_of_stopping_apart():
 
     others = {"model": MODELS["dist2"]}, {"way": cr.EdgeOrdering}, {"seed": 8}, {"delta": 0.2}, {"odds": 3.0}
     assert made() == made() and all(made(**other) != made() for other in others)
-
-
-def test_a_run_of_the_papers_size_is_quick():
-    """1,200 records; the bound of seconds is generous, for machines that do other things too."""
-    data = cr.datasets.synthetic([200, 200, *[100] * 4, *[50] * 8], cr.dist1(0.2), rng=11, shuffle=True)
-    start = time.process_time()
-    run = stop("node", data.similarity, cr.dist1(0.2), 0.001).run(cr.Truth(data.labels))
-    assert time.process_time() - start < 30 and run.recall(data.labels)[-1] > 0.99
 
 
 @pytest.mark.parametrize(

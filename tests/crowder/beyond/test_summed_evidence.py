@@ -289,29 +289,6 @@ def test_steps_hold_every_pair(n, levels, data):
     assert np.array_equal(steps, steps.T)
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.25, 0.75])
-def test_dependence_is_the_intraclass_correlation(rho):
-    """Twelve clusters of ten, known to differ; evidence 2 + √ρ·(one draw a pair of clusters) + √(1 - ρ)·(one a pair).
-
-    66 pairs of clusters estimate a variance to a relative √(2/66) = 0.17; the estimate is lowered by three such
-    errors of the independent part, which is next to nothing with 100 terms a sum.
-    """
-    labels = np.repeat(np.arange(12), 10)
-    generator = np.random.default_rng(5)
-    cluster, own = (np.triu(generator.standard_normal((k, k)), 1) for k in (12, 120))
-    cluster, own = cluster + cluster.T, own + own.T
-    evidence = 2 + np.sqrt(rho) * cluster[labels][:, labels] + np.sqrt(1 - rho) * own
-    different, steps = np.unique(evidence, return_inverse=True)
-    inside = [(i, i + 1) for i in range(119) if labels[i] == labels[i + 1]]
-    across = [(10 * a, 10 * b) for a in range(12) for b in range(a)]
-    summed = told(labels, inside + across)
-    got = dependence(summed, steps.reshape(120, 120), different)
-    assert got == 0 if rho == 0 else abs(got - rho) < 4 * 0.17 * rho
-    # Nothing is known of dependence before two records are one, or if all evidence is the same.
-    assert dependence(told(labels, []), steps.reshape(120, 120), different) == 0
-    assert dependence(summed, np.zeros((120, 120), np.uint8), np.ones(1)) == 0
-
-
 def parts_and_differences(n, queries, answers):
     """Which two components an answer tells apart, and all components: sets of records."""
     parts = DisjointSet(range(n))

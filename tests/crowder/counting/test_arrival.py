@@ -61,11 +61,6 @@ def test_averaged_over_all_orders_it_is_the_count_for_random_arrival(model, size
     assert mean == pytest.approx(cr.expected_queries(model, sizes, "node"), rel=1e-10)
 
 
-@pytest.mark.parametrize(("arrivals", "expected"), [([], 0), (["a"], 0), (["a", "a", "a"], 2)])
-def test_one_cluster_asks_its_matches(arrivals, expected):
-    assert expected_queries_in_order(cr.uniform(), arrivals) == expected
-
-
 # --- In random order -----------------------------------------------------------------------------------------------
 
 

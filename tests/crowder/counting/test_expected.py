@@ -146,21 +146,6 @@ def test_one_record_against_a_cluster_of_b_takes_2b_over_b_plus_1_questions(orde
         assert expected_across(cr.uniform(), 1, b, ordering) == pytest.approx(2 * b / (b + 1), rel=1e-10)
 
 
-@BOTH
-def test_pairs_of_clusters_add_up_in_any_order(ordering):
-    apart = cr.expected_queries(cr.dist1(0.3), [7, 3, 7, 3, 7], ordering)
-    assert apart == pytest.approx(cr.expected_queries(cr.dist1(0.3), np.array([3, 3, 7, 7, 7]), ordering), rel=1e-14)
-    pairs = [(7, 7)] * 3 + [(3, 3)] + [(7, 3)] * 6
-    between = sum(expected_across(cr.dist1(0.3), *pair, ordering) for pair in pairs)
-    assert apart == pytest.approx(27 - 5 + between, rel=1e-12)
-
-
-@BOTH
-def test_few_clusters_ask_their_matches(ordering):
-    for sizes, expected in (([], 0), ([500], 499), ([1, 1, 1], 3)):
-        assert cr.expected_queries(cr.dist1(0.3), sizes, ordering) == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("model", [cr.uniform(), cr.dist1(0.3), cr.dist2(0.1), cr.dist2(0.01)], ids=range(4))
 def test_bounds_between_two_clusters(model):
     """p is the share of matches above all non-matches, p m of a record's. Edge ordering: 4 min(m, m', 1/p) by the
