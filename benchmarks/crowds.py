@@ -356,6 +356,22 @@ def learned(crowd: Crowd, rates: ErrorRates) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["crowd", "votes", "how", "on matches", "on non-matches"]).round(6)
 
 
+def stated(crowd: Crowd) -> pd.DataFrame:
+    """What noisy ordering states of each record when it ends, and how many are right, in bins of one tenth."""
+    true, runs = crowd.labels[:, None] == crowd.labels, []
+    for rng in SEEDS:
+        strategy = NoisyOrdering(crowd.similarity, rng=rng)
+        strategy.run(Oracle(crowd))
+        found = strategy.resolved.clusters[:, None] == strategy.resolved.clusters
+        right = (true & found).sum(axis=1) > (true | found).sum(axis=1) / 2
+        runs.append(pd.DataFrame({"stated": strategy.resolved.given_others, "right": right}))
+    drawn = pd.concat(runs)
+    bins = drawn.groupby(np.minimum(drawn["stated"] * 10, 9).astype(int).rename("bin"))
+    table = bins.agg(stated=("stated", "mean"), right=("right", "mean"), records=("right", "size")).reset_index()
+    table.insert(0, "crowd", crowd.name)
+    return table.round(6)
+
+
 def sizes(*found: Crowd) -> dict[str, dict[str, int]]:
     """How many records and entities each crowd has."""
     return {crowd.name: {"records": len(crowd.labels), "entities": len(np.unique(crowd.labels))} for crowd in found}
@@ -382,6 +398,7 @@ def record(folder: str | os.PathLike[str]) -> None:
         "crowd_errors": pd.concat(map(errors, both)),
         "crowd_votes": votes_wrong(gym, rates["gym"]),
         "crowd_rates": pd.concat(learned(crowd, rates[crowd.name]) for crowd in both),
+        "crowd_stated": pd.concat(map(stated, both)),
     }
     for name, table in tables.items():
         table.to_csv(measured.FOLDER / f"{name}.csv", index=False, lineterminator="\n")

@@ -8,6 +8,7 @@ has only what ``benchmarks/crowds.py`` computed from them, in ``book/data/measur
 - ``crowd_runs.csv``: each run, its end, the answers until F1 stays at 0.95, and the area under its F1;
 - ``crowd_errors.csv``: wrong answers by similarity; ``crowd_votes.csv``: pairs by the number of wrong votes of five;
 - ``crowd_rates.csv``: error rates, counted and learned;
+- ``crowd_stated.csv``: records that are right, by the probability that noisy ordering states when it ends;
 - ``crowds.yml``: the date, the sizes of both crowds, and which files were read.
 """
 

@@ -19,8 +19,8 @@ ALT = {
         "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
     ),
     "fig-crowds-stated": (
-        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. The third "
-        "crowd is a single point at the left edge, at about one half."
+        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
+        "allsports ends on the diagonal. The third invented crowd and gym are single points at the left edge."
     ),
     "fig-which-answers": (
         "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
@@ -100,8 +100,8 @@ def reliability(bins, least):
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     bins = bins[bins["records"] >= least]
-    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), "os^", strict=True):
+    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), "os^Dv", strict=True):
         ax.plot(part["stated"], part["right"], marker=marker, ms=5, label=crowd, clip_on=False)
     ax.set(xlabel="stated", ylabel="right", xlim=(0, 1), ylim=(0, 1.02))
-    fig.legend(loc="outside upper center", ncols=1)
+    fig.legend(loc="outside upper center", ncols=2)
     return fig

@@ -129,6 +129,12 @@ def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, monkey
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
 
 
+@pytest.mark.nightly
+def test_what_is_recorded_of_stated_probabilities_is_what_replays_state(real_crowds):
+    found = pd.concat(map(replays.stated, real_crowds.values()), ignore_index=True)
+    pd.testing.assert_frame_equal(found, measured.read("crowd_stated"), atol=1e-4)
+
+
 def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real_crowds, crowds_path):
     known = crowds.source()
     assert known["SHA-256"] == replays.checksums(crowds_path)
