@@ -43,26 +43,23 @@ def ask_all(
     parallel : int, keyword only
         Questions that are out at once.
     retries, pause : int, float, keyword only
-        How often a question is asked again if the crowd raises an error or returns no answer, and after how many
-        seconds, which are doubled each time.
+        How often a question is asked again if the crowd fails, and after how many seconds, doubled each time.
     cap : float, keyword only
         What all answers in the journal may cost. A question is asked only if it fits under the cap, even if all that
         are out turn out as dear as the dearest so far.
     worker : str, keyword only
-        The name under which the answers are kept; only its own answers count as given then. By default, the first
-        answer about a pair counts, whoever gave it.
+        The name under which the answers are kept; only its own count as given then. By default, whoever gave them.
 
     Returns
     -------
     Asked
         A pair whose answers all failed is still open, as are those after the cap, or after as many failures in a row as
-        questions are out. Ask again later: what was answered is not asked again.
+        questions are out. Ask again later, also after an interrupt: what was answered is not asked again.
 
     Raises
     ------
     OSError
-        If an answer cannot be written; no more questions are asked then. A process that is killed or interrupted has
-        all answers on disk but those that were out.
+        If an answer cannot be written; no more questions are asked then.
 
     See Also
     --------

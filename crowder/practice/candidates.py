@@ -31,12 +31,10 @@ PRODUCTS = 2e10
 
 @dataclass(frozen=True)
 class NearestPairs:
-    """The candidate pairs that `nearest_pairs` found. Every ordering takes them as its similarity.
+    """The candidate pairs of n records that `nearest_pairs` found. Every ordering takes them as its similarity.
 
     Attributes
     ----------
-    n : int
-        Number of records.
     pairs : ndarray of int64, shape (m, 2)
         Each candidate pair i < j once, ascending.
     words, characters : ndarray of float64, shape (m,)
@@ -104,11 +102,7 @@ def nearest_pairs(
     Returns
     -------
     NearestPairs
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
+        A TypeError or ValueError if an argument is not as described.
 
     See Also
     --------

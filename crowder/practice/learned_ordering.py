@@ -72,7 +72,7 @@ class LearnedOrdering(Ordering):
     records : DataFrame
         A column for each field, as of `crowder.practice.read_records`; ``id`` and ``label`` are not compared.
     table : str, optional, keyword only
-        A column that names the table of each record. Two records of one table never match.
+        A column that names the table of each record; two of one table never match.
     accept : bool, keyword only
         Whether pairs that the learned similarity is sure of are accepted or rejected without a question. Questions then
         go where it is not sure, and at last to pairs that an audit draws from both sides, until precision and recall
@@ -83,10 +83,8 @@ class LearnedOrdering(Ordering):
         Columns to compare; by default all except ``id``, ``label`` and `table`.
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
-    pairs : NearestPairs, optional, keyword only
-        Candidates that `crowder.practice.nearest_pairs` found before for these records.
-    features : ndarray, optional, keyword only
-        The attribute `features` of an earlier ordering of these records and pairs.
+    pairs, features : NearestPairs and ndarray, optional, keyword only
+        Candidates of these records (`crowder.practice.nearest_pairs`); and `features` of an earlier ordering of them.
     rng : int or numpy.random.Generator, keyword only
         Draws some of the first questions, and the pairs of the audit; breaks ties.
 
@@ -109,18 +107,16 @@ class LearnedOrdering(Ordering):
 
     Notes
     -----
-    Logistic regression turns the features of a pair into the log-odds of a match; once there are enough answers, those
-    of the likeliest pairs are averaged with the log-odds of extremely randomised trees. It is learned anew after every
-    ten answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
+    Logistic regression turns the features of a pair into the log-odds of a match; after some answers, those of the
+    likeliest pairs are averaged with the log-odds of extremely randomised trees. It is learned anew after every ten
+    answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
     `accept`, about the one nearest to even odds.
 
-    With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. The pairs
-    accepted and those rejected are each drawn without replacement, and the limits of `crowder.beyond.Audit` bound the
-    errors among those not drawn, at all numbers of draws together. If too many are found it learns on, and audits a new
-    decision; the permitted error of all audits together is 1 - `confidence`. The certificates hold if the answers are
-    true, and for matches among the candidate pairs.
-
-    Learning takes a second or two for 200,000 pairs, and the features 4 p bytes a pair. Not in the paper.
+    With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
+    accepted and pairs rejected are drawn without replacement, and the limits of `crowder.beyond.Audit` bound the errors
+    among those not drawn. If too many are found it learns on, and audits a new decision; the permitted error of all
+    audits together is 1 - `confidence`. The certificates hold for matches among the candidate pairs, if all answers are
+    true. Learning takes a second or two for 200,000 pairs. Not in the paper.
 
     Examples
     --------

@@ -242,9 +242,13 @@ class Project:
     def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Write votes to disk, and take others back; the numbers of new and changed ones."""
         counts = self.journal.record([(i, j, same, worker) for (i, j, worker), same in votes.items()], gone)
+        self._forget()
+        return counts
+
+    def _forget(self) -> None:
+        """Read the answers again when they are needed."""
         for name in ("votes", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
-        return counts
 
     def answer(self, pair: Pair, same: bool | None, worker: str) -> None:
         """Write an answer to disk."""
@@ -304,7 +308,8 @@ class Project:
             next_ones = [(min(pair), max(pair)) for pair in self.questions(size + len(taken), worker)]
             found = [pair for pair in next_ones if pair not in taken][:size]
             got = self.journal.lease(found, holder, seconds)
-            if got or not found:
+            self._forget()  # somebody may have answered and gone since the answers were read
+            if (got := self.still_open(got)) or not found:
                 return got
             taken |= dict.fromkeys(found, 0.0)  # another process was faster
 

@@ -37,16 +37,8 @@ SLACK = 1e-9
 class ScoredPairs:
     """Scored candidate pairs, made by `crowder.practice.from_pairs`; orderings take them in place of a similarity.
 
-    Attributes
-    ----------
-    ids : list
-        The identifier of each record, by first appearance: record i of an ordering is ``ids[i]``.
-    candidates : Candidates
-        The pairs, with known answers and tables.
-    similarity : scipy.sparse.coo_array, shape (n, n)
-        The scores in [0, 1], without known answers and tables.
-    tables : list or None
-        The table of each record, if there are tables.
+    Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with known answers and
+    tables, `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables.
     """
 
     ids: list[Any]
@@ -64,13 +56,7 @@ class ScoredPairs:
 
     def table(self, result: Any) -> pd.DataFrame:
         """The cluster of each identifier, from a `Resolution`, a `Resolved`, or labels (n,): columns ``id``, ``table``
-        if there are tables, and ``cluster``.
-
-        Raises
-        ------
-        ValueError
-            If there is not one cluster for each record.
-        """
+        if there are tables, and ``cluster``. A ValueError if there is not one cluster for each record."""
         clusters = by_first_record(validation.labels(getattr(result, "clusters", result), self.n))
         tables = {"table": self.tables} if self.tables else {}
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
@@ -105,11 +91,6 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         or of one record, or known answers contradict one another or the tables. Rows are counted from 0.
     TypeError
         If `frame` is not a table or scores are not numbers.
-
-    See Also
-    --------
-    crowder.practice.Journal : answers kept on disk.
-    crowder.beyond.Audit : a certified recall.
 
     Notes
     -----

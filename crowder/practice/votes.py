@@ -18,20 +18,9 @@ Pair = tuple[int, int]
 
 
 class Settled(NamedTuple):
-    """Clusters from votes, and the answers that go with them.
-
-    Attributes
-    ----------
-    pairs, same : list of tuple of int (i < j), list of bool
-        The pairs that have been answered, and whether the clusters have them together. The answers are consistent, and
-        imply exactly these clusters: an ordering can learn them.
-    clusters : ndarray of int64, shape (n,)
-        The cluster of each record, numbered in order of their first record.
-    contradicted, unsure, split : list of tuple of int
-        Pairs whose majority says the opposite of the clusters; there is one unless all majorities fit together. Pairs
-        that their votes do not settle, because all are unsure or as many say yes as no. Pairs about which one worker
-        says yes and another no.
-    """
+    """The pairs i < j that votes decide, and whether they are in one cluster, which implies exactly these clusters
+    (numbered by their first records). Pairs whose majority says the opposite; that as many call same as different; and
+    that two workers disagree about."""
 
     pairs: list[Pair]
     same: list[bool]

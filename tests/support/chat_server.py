@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from zlib import crc32
 
 import numpy as np
 
@@ -18,7 +19,7 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
     asked; a share of all requests, at random, fails, is answered with nonsense, or is answered only after `stall`
     seconds.
     """
-    answered, lock, rng, errs = Counter(), threading.Lock(), np.random.default_rng(seed), {}
+    answered, lock, rng = Counter(), threading.Lock(), np.random.default_rng(seed)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -27,7 +28,7 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
             pair = tuple(sorted((asked["a"]["text"], asked["b"]["text"])))
             with lock:
                 luck = rng.random()
-                error = errs.setdefault(pair, rng.random() < wrong)
+            error = crc32(f"{seed} {pair}".encode()) < wrong * 2**32
             time.sleep(latency)
             if luck < failing:
                 return self.reply(500, {"error": "overloaded"})

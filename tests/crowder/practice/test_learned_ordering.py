@@ -166,29 +166,29 @@ def overstated(ordering, match):
     return most
 
 
-@pytest.mark.parametrize(("accepted", "rejected"), [(0, 0), (12, 12), (40, 40)])
+@pytest.mark.parametrize(("accepted", "rejected"), [(0, 0), (6, 6), (20, 20)])
 def test_neither_certificate_is_overstated_whatever_was_decided_wrongly(accepted, rejected):
-    """400 pairs of two records, half of them matches; so many are accepted and rejected wrongly. Ever above the truth,
+    """200 pairs of two records, half of them matches; so many are accepted and rejected wrongly. Ever above the truth,
     with probability .05 at most: in 6 runs more than twice with probability .002."""
-    pairs, match = np.arange(800).reshape(-1, 2), np.arange(400) < 200
+    pairs, match = np.arange(400).reshape(-1, 2), np.arange(200) < 100
     wrong = np.zeros(2, int)
     for seed in range(6):
         decided = match.copy()
         decided[:rejected] = False
-        decided[200 : 200 + accepted] = True
-        wrong += overstated(Decided(pairs_of(pairs, 800), decided, seed), match) > 1e-12
+        decided[100 : 100 + accepted] = True
+        wrong += overstated(Decided(pairs_of(pairs, 400), decided, seed), match) > 1e-12
     assert (wrong <= 2).all()
 
 
 def test_a_match_excluded_by_a_wrong_pair_is_not_forgotten():
-    """Two tables: record i of the one matches record i of the other, but for 30 of 200 the next one was accepted."""
-    n = 200
+    """Two tables: record i of the one matches record i of the other, but for 15 of 100 the next one was accepted."""
+    n = 100
     right, next_one = (np.column_stack([np.arange(n), n + (np.arange(n) + step) % n]) for step in (0, 1))
     pairs = np.concatenate([right, next_one])
     order = np.lexsort(pairs.T[::-1])
     match, decided = np.arange(2 * n) < n, np.arange(2 * n) < n
-    decided[:60:2], decided[n : n + 60 : 2] = False, True
-    decided[1:61:2] = False  # their partners are taken
+    decided[:30:2], decided[n : n + 30 : 2] = False, True
+    decided[1:31:2] = False  # their partners are taken
     near = pairs_of(pairs[order], 2 * n, np.repeat([0, 1], n))
     wrong = sum(overstated(Decided(near, decided[order], seed), match[order]).max() > 1e-12 for seed in range(6))
     assert wrong <= 2
@@ -212,7 +212,7 @@ def test_a_crowd_that_errs_certifies_nothing():
 @pytest.mark.parametrize("hits", [0, 1, 5, 20])
 def test_the_limit_of_an_urn_is_ever_too_low_with_at_most_the_stated_probability(hits):
     """By simulation, at all numbers of draws together; and it is tight enough to end at the truth."""
-    alpha, runs, size = 0.1, 150, 60
+    alpha, runs, size = 0.1, 100, 40
     rng, wrong = np.random.default_rng(hits), 0
     for _ in range(runs):
         urn = Urn(np.arange(size), rng)

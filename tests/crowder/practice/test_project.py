@@ -163,20 +163,6 @@ def test_one_bad_sheet_and_nothing_is_recorded(made, tmp_path, rows, message):
     assert Project(made.folder).votes == []
 
 
-def test_the_sheet_of_another_project_is_refused_even_if_its_identifiers_fit(made, tmp_path):
-    other = RECORDS.assign(name=[f"Product {k}" for k in range(6)], town="none")
-    (tmp_path / "other").mkdir()
-    other.to_csv(tmp_path / "other" / "my.csv", index=False)
-    theirs = started(tmp_path / "other" / "my.csv")
-    path = theirs.write_sheet(theirs.questions(5)).rename(tmp_path / "theirs.csv")
-    answered = pd.read_csv(path, dtype=str, keep_default_na=False).assign(same="no")
-    answered.to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"theirs.csv: row 2, column 'name_a': it must be the text of record"):
-        made.receive([str(path)])
-    assert Project(made.folder).votes == []
-    assert theirs.receive([str(path)])[0] == 5
-
-
 # --- what is not a project ----------------------------------------------------------------------------------------
 
 

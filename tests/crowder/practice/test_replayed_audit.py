@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from nightly import NIGHTLY, examples
 from scipy.stats import binom
 
 import crowder as cr
@@ -24,7 +25,7 @@ def limits(run):
 
 
 @given(st.integers(0, 99), st.integers(1, 12), st.randoms())
-@settings(max_examples=30, deadline=None)
+@examples(10, night=100)
 def test_draws_count_in_the_order_in_which_they_were_drawn(seed, number, order):
     before = [((0, 1), True), ((4, 5), True), ((0, 4), False)]
     drawn = ReplayedAudit(PAIRS, before, [], [], rng=seed).draws(number)
@@ -45,7 +46,7 @@ def test_other_answers_wait_until_no_draw_is_missing_before_one_that_is_answered
     assert late.resolution.audited == 2 and late.ordering.settled(*other)
 
 
-def test_the_limit_holds_while_the_ordering_goes_on_in_between(runs=120, confidence=0.8):
+def test_the_limit_holds_while_the_ordering_goes_on_in_between(runs=120 if NIGHTLY else 40, confidence=0.8):
     """Sheets of three draws, handed in matches first, and two questions of edge ordering after each: at every moment of
     at least 80 % of the runs no more is missed than the limit says. One false alarm in ten thousand is allowed."""
     matches = sum(same((i, j)) for i in range(len(LABELS)) for j in range(i))

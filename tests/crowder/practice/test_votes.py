@@ -83,13 +83,6 @@ def test_a_wrong_yes_between_two_clusters_is_outvoted_by_the_answers_around_it()
     assert settled.contradicted == [(0, 5)] and not settled.same[settled.pairs.index((0, 5))]
 
 
-def test_the_clusters_do_not_depend_on_how_the_records_are_numbered_elsewhere():
-    votes = [(0, 1, True, "a"), (1, 2, True, "a"), (0, 2, False, "a"), (2, 3, True, "b")]
-    few = settle(4, votes)
-    many = settle(1000, [(i + 500, j + 500, *rest) for i, j, *rest in votes])
-    assert (many.clusters[500:504] - many.clusters[500]).tolist() == few.clusters.tolist()
-
-
 def test_among_many_records_contradictions_part_clusters_that_wrong_answers_have_joined():
     """10,000 answers about neighbours among 2,000 of 100,000 records, three in a hundred wrong. Joined transitively,
     most matches would be wrong: a wrong yes joins all that is around it."""
