@@ -42,8 +42,8 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     components; all others are asked before. With :math:`D_i` from `disconnected`, and s and s' either 1 or the number
     of records,
 
-    .. math:: n - k + \sum_{i<j} \min\bigl\{m_i m_j,\; m_i + m_i m_j D_j,\; m_j + m_i m_j D_i,\;
-        1 + m_i m_j (D_i + D_j)\bigr\}, \qquad m_i = |V_i| .
+    .. math:: \begin{aligned} n - k + \sum_{i<j} \min\bigl\{ & m_i m_j,\; m_i + m_i m_j D_j,\; m_j + m_i m_j D_i, \\
+        & 1 + m_i m_j (D_i + D_j)\bigr\}, \qquad m_i = |V_i| . \end{aligned}
 
     Parameters
     ----------
@@ -284,9 +284,9 @@ def evidence_bound(
 
     With :math:`\rho = 1 - H^2`,
 
-    .. math:: E[Q] \le n - k + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr)
-        \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2},
-        \qquad m_i = |V_i| .
+    .. math:: \begin{aligned} E[Q] & \le n - k + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr),
+        \qquad m_i = |V_i|, \\
+        & \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2}. \end{aligned}
 
     When the record after r earlier ones of two clusters is placed, the wrong one of the two has at least as much
     evidence as the right one with probability at most :math:`\rho^r`.

@@ -53,8 +53,9 @@ def expected_queries(
     :math:`G(m_i, 1 - F_g(\tau))` (`component_numbers`). For node ordering, with records arriving in uniformly random
     order:
 
-    .. math:: E[Q] = (n - k) + \sum_{i\ne j} m_i m_j \int_0^1\!\!\int_0^1 x f_r(\tau)\,
-        \bigl(1 - x + xF_g(\tau)\bigr)^{m_i-1} \bigl(1 - x + xF_r(\tau)\bigr)^{m_j-1}\, d\tau\, dx .
+    .. math:: \begin{aligned} E[Q] = (n - k) + \sum_{i\ne j} m_i m_j & \int_0^1\!\!\int_0^1 x f_r(\tau)\,
+        \bigl(1 - x + xF_g(\tau)\bigr)^{m_i-1} \\
+        & \cdot \bigl(1 - x + xF_r(\tau)\bigr)^{m_j-1}\, d\tau\, dx . \end{aligned}
 
     The paper lets records arrive by expected size. For many records, a record then comes before another one of expected
     size t with a probability that depends on their similarity and on t, in place of x; the approximation is derived in
