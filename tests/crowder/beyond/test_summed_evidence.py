@@ -209,6 +209,7 @@ def test_log_ratios_by_hand():
     assert 2**36 * 2**24 < -SETTLED < 2**63
 
 
+@pytest.mark.nightly
 def test_without_compilation_the_same_questions():
     program = """
 import json, warnings
