@@ -78,7 +78,7 @@ def test_at_least_so_many_answers_are_needed_if_they_find_no_match(found):
     before, since, drawn = [((2 * k, 2 * k + 1), True) for k in range(found)], [], []
     run = ReplayedAudit(pairs, before, since, drawn, recall=0.9, rng=1)
     expected = run.least()
-    while chosen := run.draws(50):
+    while chosen := run.draws(300):
         drawn += chosen
         since += [(pair, False) for pair in chosen]
         run = ReplayedAudit(pairs, before, since, drawn, recall=0.9, rng=1)
