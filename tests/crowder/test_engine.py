@@ -1,6 +1,9 @@
 """The compiled loop: that an edit of it is never hidden by what was compiled before, and what its tables hold."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +34,19 @@ def test_compiled_functions_call_only_compiled_functions_of_their_own_file():
         for function in compiled_functions(tree):
             called = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
             assert not (called & compiled) - own, f"{stem}.{function.name}"
+
+
+@pytest.mark.nightly
+def test_no_compiled_loop_leaves_its_arrays(tmp_path):
+    """The tests of compiled code by day, compiled anew with Numba's checks of bounds, which ordinary runs do without."""
+    here = Path(__file__).parent
+    tests = [*(here / f"test_{name}.py" for name in ("engine", "orderings", "constraints", "input_forms", "laws")),
+             *(here / "beyond" / f"test_{name}.py" for name in ("clustering", "noisy_ordering", "summed_evidence")),
+             here / "counting" / "test_expected.py"]  # fmt: skip
+    checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "CROWDER_NIGHTLY": ""}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, tests)]
+    done = subprocess.run(command, env=checked, cwd=here.parents[1], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @given(st.integers(2, 9), st.data())
