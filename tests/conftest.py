@@ -140,24 +140,30 @@ new PerformanceObserver(list => { for (const entry of list.getEntries()) window.
 """
 
 
-@pytest.fixture
-def visit(browser, html):
-    """Open a page as a reader would; return it with everything it complained of or asked for."""
-    contexts = []
+@pytest.fixture(scope="session")
+def reader(browser):
+    """One page for all tests, which keeps the style sheets and fonts; and what it complained of or asked for."""
+    page, trouble = browser.new_context().new_page(), []
+    page.add_init_script(SHIFT)
+    page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
+    page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
+    return page, trouble
 
-    def open_page(name, *, width=1280, scheme="light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.add_init_script(SHIFT)
-        trouble = []
-        page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
-        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
+
+@pytest.fixture
+def visit(reader, html):
+    """Open a page as a reader would; return it with everything it complained of or asked for."""
+    page, trouble = reader
+
+    def open_page(name):
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
+        trouble.clear()
         page.goto((html / f"{name}.html").as_uri())
         return page, trouble
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page

@@ -137,7 +137,7 @@ class Build:
         (chapter,) = (c for c in self.chapters if c.slug == job["slug"])
         parameters, notebook, results = job["parameters"], Path(job["output"]), Path(job["results"])
         # Fail early if the chapter cannot be rendered.
-        to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), chapter.slug, "")
+        to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), chapter.slug)
         for path in results.glob("*.json"):
             record = json.loads(path.read_text(encoding="utf-8"))
             record["parameters"] = chapter.defaults() | parameters | record.get("parameters", {})
@@ -162,23 +162,18 @@ class Build:
         changed = ledger.changes(entries) + printed.disagreements(numbers)
         if numbers:
             print(f"printed numbers: {printed.tally(numbers)}")
-        if changed and self.args.parameters:
-            # What is declared holds for the book's own parameters; others may give other results.
+        if changed and not self.args.parameters:
+            raise BuildError("\n".join(changed))
+        if changed:  # what is declared holds for the book's own parameters; others may give other results
             print("\n".join(["with these parameters:", *changed]), file=sys.stderr)
-            changed = []
         if lacking:
-            if changed:
-                raise BuildError("\n".join(changed))
             print(f"results regenerated in {self.results}; the book was not rendered, because these chapters have no "
                   f"current execution in profile {self.args.profile}: {', '.join(lacking)}")  # fmt: skip
             return
-        # Pages with an unexpected ledger are for the author; they do not replace the good ones.
-        target = self.out / ("changed" if changed else "html")
+        target = self.out / "html"
         folders.replace(self._render(entries, numbers), target)
         if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
             print(f"claims: {counts}")
-        if changed:
-            raise BuildError("\n".join([*changed, f"the pages with the new ledger are in {target}"]))
         print(f"the book is at {target / 'index.html'}")
 
     def _render(self, entries: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> Path:
@@ -195,7 +190,7 @@ class Build:
                 files.write(folder / name, text.encode())
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env)
         render.offer_executed(html, self.chapters, self.executed)
-        about.copy_texts(html)
+        about.write_licences(html)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         return html
 

@@ -13,7 +13,7 @@ from book.build.chapters import BuildError
 from book.build.environment import ROOT
 
 #: Folders that a build replaces as a whole.
-_REPLACED = ("html", "changed", "src", "results", "executed")
+_REPLACED = ("html", "src", "results", "executed")
 _SOURCES = ("crowder", "notebooks", "book", "_config.yml", "_toc.yml", "requirements.lock")
 
 #: The file among the pages with the `digest` of the sources that they were made from.

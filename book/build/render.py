@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from book.build.chapters import BuildError, Chapter, number_of
+from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
 from book.build.to_myst import to_myst
 
@@ -37,20 +37,10 @@ _UNUSED = ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scrip
 def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
     """Put the executed chapters and their results among the Sphinx sources."""
     for chapter in chapters:
-        where = f"results/{chapter.slug}"
-        shutil.copytree(results / chapter.slug, src / where)
+        shutil.copytree(results / chapter.slug, src / "results" / chapter.slug)
         notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
-        page = to_myst(notebook, chapter.slug, where, _seeds(results / chapter.slug), number_of(chapter.slug))
+        page = to_myst(notebook, chapter.slug)
         (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
-
-
-def _seeds(folder: Path) -> dict[str, str]:
-    """Figure or table -> a note on the seed it was made with."""
-    found = {}
-    for path in folder.glob("*.json"):
-        seed = json.loads(path.read_text(encoding="utf-8"))["parameters"].get("seed")
-        found[path.stem] = "" if seed is None else f"run with seed {seed}"
-    return found
 
 
 def configure(src: Path, profile: str) -> None:

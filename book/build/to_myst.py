@@ -1,7 +1,8 @@
 """Turn an executed notebook into a page with numbered, captioned figures and tables that link to their data.
 
-`book.companion.figures` leaves kind, name, caption and alternative text in the metadata of an output. Here the output
-becomes the MyST directive that Sphinx numbers and cross-references; a recorded claim becomes a box after its cell (see
+A chapter passes the caption, with the figure, to `book.companion.figures.show`, which leaves it in the metadata of the
+output, with kind, name and alternative text. Here the output becomes the MyST directive that Sphinx numbers and
+cross-references (`_directive` decides how a caption ends, and what surrounds a figure); a recorded claim becomes a box after its cell (see
 `book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. The executed notebook
 itself is not changed.
 """
@@ -14,22 +15,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from book.build.chapters import BuildError
+from book.build.chapters import BuildError, number_of
 
 # Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
 FENCE = ":" * 9
 
 
-def to_myst(
-    notebook: dict[str, Any], slug: str, results: str, made: dict[str, str] | None = None, number: str = ""
-) -> dict[str, Any]:
-    """The notebook for Sphinx.
-
-    `results` is the folder of the chapter's files, relative to the root of the Sphinx sources; `made` says how each
-    figure and table was made; `number` is the chapter's, for the labels of folded cells.
-    """
+def to_myst(notebook: dict[str, Any], slug: str) -> dict[str, Any]:
+    """The notebook of a chapter for Sphinx, among whose sources its files are in ``results/<slug>``."""
     page = copy.deepcopy(notebook)
-    _label_folded_cells(page, number)
+    _label_folded_cells(page, number_of(slug))
     for at, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
@@ -38,22 +33,19 @@ def to_myst(
             elif facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
             else:
-                seed = (made or {}).get(facts["name"], "")
-                output["data"] = {
-                    "text/markdown": _directive(facts, output["data"], results, f" · {seed}" * bool(seed))
-                }
+                output["data"] = {"text/markdown": _directive(facts, output["data"], f"/results/{slug}")}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
 
 
-def _directive(facts: dict[str, str], data: dict[str, Any], results: str, seed: str) -> str:
+def _directive(facts: dict[str, str], data: dict[str, Any], folder: str) -> str:
     """A figure or table with its caption, its number and a link to its data; or the settings of a chart."""
     kind, name = facts["kind"], facts["name"]
     if kind in ("figure", "table"):
-        caption = f"{facts['caption']} {{download}}`data (CSV) </{results}/{name}.csv>`{seed}"
+        caption = f"{facts['caption']} {{download}}`data (CSV) <{folder}/{name}.csv>`"
     if kind == "figure":
         alt = json.dumps(facts["alt"], ensure_ascii=False)
-        head, options, body = f"figure}} /{results}/{name}.svg", [f":alt: {alt}", ":class: drawn"], caption
+        head, options, body = f"figure}} {folder}/{name}.svg", [f":alt: {alt}", ":class: drawn"], caption
     elif kind == "table":
         head, options, body = f"table}} {caption}", [], "".join(data["text/markdown"])
     else:  # for explorer.js, slider.js or stepper.js, which draws a chart in place of the figure before it

@@ -2,7 +2,7 @@
 
 Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
 be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
-which files of a page are its own.
+which files of a page are its own; their licences are put beside the pages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections import Counter
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from book.build.chapters import Chapter
 from book.build.environment import ROOT, commit
 from book.build.manifest import rows, versions
 
-FOLDER = "licences"
+LICENCES = "licences.txt"
 _DATA = Path(__file__).resolve().parents[1] / "data"
 
 
@@ -45,12 +45,12 @@ def facts(results: Path, chapters: list[Chapter], *, profile: str, data: Path) -
         # An execution is current only if it had these versions.
         "profile": profile, "data": sorted(used), "versions": versions(),
         "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
-        "machine": times[0]["versions"] if times else "", "parts": components(),
+        "machine": times[0]["versions"] if times else "",
         "faults": rows(data / "measured" / "faults.csv"),
     }  # fmt: skip
 
 
-def ran(known: dict[str, Any], up: str) -> list[str]:
+def ran(known: dict[str, Any]) -> list[str]:
     """Profile, data, versions and run times, as a table."""
     shown = {"profile": known["profile"], "data sets": "; ".join(known["data"]) or "none",
             "versions": ", ".join(f"{name} {version}" for name, version in known["versions"].items())}  # fmt: skip
@@ -69,47 +69,29 @@ def components() -> list[dict[str, Any]]:
     return yaml.safe_load((_DATA / "licences.yml").read_text(encoding="utf-8"))
 
 
-def text_of(package: str) -> str | None:
-    """The licence texts that a package ships, if it is installed, and those that are kept here instead."""
-    paths = list((_DATA / FOLDER).glob(f"{package}.txt"))
-    try:
-        listed = distribution(package).files or []
-    except PackageNotFoundError:
-        listed = []
-    named = [path for path in listed if ".dist-info" in path.parts[0]
-             and re.search(r"licen[cs]e|copying|notice", path.name, re.IGNORECASE)]  # fmt: skip
-    texts = [Path(path.locate()).read_text(encoding="utf-8").strip() for path in sorted(named, key=str)]
-    texts += [path.read_text(encoding="utf-8").strip() for path in paths]
-    return "\n\n".join(dict.fromkeys(texts)) + "\n" if texts else None
+def text_of(package: str) -> str:
+    """The licence texts that a package ships, or that are kept here for what is not installed as a package."""
+    if (kept := _DATA / "licences" / f"{package}.txt").exists():
+        paths = [kept]
+    else:
+        paths = [Path(path.locate()) for path in sorted(distribution(package).files or [], key=str)
+                 if ".dist-info" in path.parts[0] and re.search("licen[cs]e|copying|notice", path.name.lower())]  # fmt: skip
+    return "\n\n".join(dict.fromkeys(path.read_text(encoding="utf-8").strip() for path in paths))
 
 
-def copy_texts(html: Path) -> None:
-    """Copy the licence texts beside the pages, as these licences require: one file per package."""
-    (html / FOLDER).mkdir(exist_ok=True)
-    for package in sorted({part["package"] for part in components()}):
-        if text := text_of(package):
-            (html / FOLDER / f"{package}.txt").write_text(text, encoding="utf-8")
-
-
-def parts(known: dict[str, Any], up: str) -> list[str]:
-    """The third-party parts as a table; `up` is the path from the page to the root of the pages."""
-    lines = ["| part of the pages | licence | package |", "| --- | --- | --- |"]
-    for part in known["parts"]:
-        name = part["package"]
-        try:
-            version = distribution(name).version
-        except PackageNotFoundError:
-            version = "(in this repository)"
-        # As HTML, because Sphinx would look for a document of that name.
-        label = f'<a href="{up}{FOLDER}/{name}.txt">{name}</a>' if text_of(name) else name
-        lines.append(f"| {part['name']} | {part['licence']} | {label} {version} |")
-    return lines
+def write_licences(html: Path) -> None:
+    """Write the licence texts beside the pages, as these licences require: the parts of each package, and its text."""
+    packages: dict[str, list[str]] = {}
+    for part in components():
+        packages.setdefault(part["package"], []).append(f"{part['name']}: {part['licence']}")
+    texts = ["\n".join([*parts, "", text_of(package), ""]) for package, parts in packages.items()]
+    (html / LICENCES).write_text(f"\n{'=' * 80}\n\n".join(texts), encoding="utf-8")
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
 
 
-def faults(known: dict[str, Any], up: str) -> list[str]:
+def faults(known: dict[str, Any]) -> list[str]:
     """How many faults of which kind were planted, and how many were noticed."""
     planted = known["faults"]
     unseen = [row["fault"] for row in planted if not (int(row["tests"]) or row["claims"] or "it hangs" in row["first"])]

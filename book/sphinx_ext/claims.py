@@ -156,8 +156,7 @@ class ClaimDirective(MarkdownDirective):
         if entry["id"][0] != "B":
             touched = ", ".join(entry["touches"]).replace("F_g <= F_r", r"$F_g \le F_r$")
             known["Touches"] = f"{touched or 'nothing in the analysis or the experiments'}."
-        found = self.labelled(known)
-        return found + [self.line(f"Expected: {entry['expected']}", classes="claim-expected")] * entry["changed"]
+        return self.labelled(known)
 
 
 class VerdictBox(ClaimDirective):
@@ -184,7 +183,7 @@ class VerdictBox(ClaimDirective):
                         self.line(link(self.env, row, "the paper, in order"), classes="claim-links"),
                         classes=["claim-evidence"])  # fmt: skip
         # The theme hides the list of contents where something of the class `popout` stands in its place.
-        box = Tag("", *said, evidence, tag="div", classes=["claim", "popout", *["claim-changed"] * entry["changed"]],
+        box = Tag("", *said, evidence, tag="div", classes=["claim", "popout"],
                   attributes={"role": "note", "aria-label": f"Evidence for {entry['id']}"})  # fmt: skip
         return [self.target(box, f"claim-{name}")]
 
@@ -208,8 +207,6 @@ class Tally(MarkdownDirective):
         for status, count in tally(kinds["C"]).items():
             looks = ["verdict", f"status-{dashed(status)}"]
             parts += [nodes.inline("", "", self.rows(dashed(status), counted(status, count)), classes=looks), " "]
-        if changed := [entry["id"] for entry in entries if entry["changed"]]:
-            parts += [nodes.strong("", f" Changed in this run: {', '.join(changed)}.")]
         found = [self.line(*parts, classes="tally")]
         if self.env.docname == PAGE:
             amended = sum(entry["status"] in AMENDED for entry in kinds["C"] + kinds["E"])
@@ -238,10 +235,9 @@ class Rows(ClaimDirective):
             parts[1] += nodes.inline("", " ", *self.inline(about), classes=["row-where"])
             line = nodes.paragraph("", "", *parts, classes=["row-line"])
             return nodes.container("", line, classes=["paper-row", *looks])
-        changed = ["claim-changed"] * any(entry["changed"] for entry in entries)
         where = [self.line(*self.inline(about), classes="row-where")] * bool(about)
         blocks = [self.block(entry, name, words) for entry in entries]
-        return fold(parts, "row-line", *where, *blocks, classes=["paper-row", *looks, *changed])
+        return fold(parts, "row-line", *where, *blocks, classes=["paper-row", *looks])
 
     def block(self, entry: dict[str, Any], row: str, words: str) -> nodes.Element:
         """What became of one claim; where it has been said in another row, a link there."""

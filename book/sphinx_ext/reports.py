@@ -7,7 +7,7 @@
     A caption of its own.
     ```
     ```{printed}                            the paper's numbers beside ours (from ``printed.json``, see `printed`)
-    ```{about} ran                          what ran (or: parts, faults; from ``about.json``, see `about`)
+    ```{about} ran                          what ran (or: faults; from ``about.json``, see `about`)
 
 A chapter, number or figure that does not exist is a warning, and so an error in a build of the whole book.
 """
@@ -127,9 +127,8 @@ class About(MarkdownDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        known, up = read(self.env, "about.json"), "../" * self.env.docname.count("/")
-        made = {"ran": about.ran, "parts": about.parts, "faults": about.faults}[self.arguments[0]]
-        return self.markdown(*made(known, up)) if known else []
+        known, made = read(self.env, "about.json"), {"ran": about.ran, "faults": about.faults}[self.arguments[0]]
+        return self.markdown(*made(known)) if known else []
 
 
 def foot(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -10,7 +10,7 @@ from tiny_book import FIGURE, TinyBook, notebook, tree
 
 from book.build.__main__ import _arguments
 from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
-from book.build.to_myst import to_myst
+from book.build.to_myst import check_unique_names, to_myst
 
 TABLE = """import pandas as pd
 from book.companion import figures
@@ -112,21 +112,10 @@ def test_two_clones_make_the_same_bytes(built, tmp_path):
         assert [name for name in first if first[name] != other[name]] == []
 
 
-def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page(tiny):
-    tiny.write("01-one", "# One", "#p\nsize = 3", TABLE)
-    done = tiny.build("--profile", "quick", "-p", "size=8", "--jobs", "1", GITHUB_REPOSITORY="some/where")
-    assert done.returncode == 0, done.stderr
-    assert tiny.record("01-one", "tab-a", "quick")["parameters"]["size"] == 8
-    page = tiny.page("notebooks/02-two")
-    assert '<span class="mi">8</span>' in page and "9.0" in page  # an integer serves where the default is a float
-    assert "<b>quick</b> profile" in page
-    assert "github.com/some/where" in page and "crowder-book" not in page
-
-
 # --- what is executed again ---------------------------------------------------------------------------------------
 
 
-def test_a_failing_chapter_costs_only_itself_and_the_next_build_executes_what_has_changed(again):
+def test_a_failing_chapter_costs_only_itself(again):
     results, pages = again.out / "results" / "full" / "01-one", tree(again.out / "html")
     before = tree(results)
     again.write("01-one", "# One", "#p\nsize = 3", FIGURE, "1 / (size - 4)")
@@ -136,22 +125,28 @@ def test_a_failing_chapter_costs_only_itself_and_the_next_build_executes_what_ha
     # In 02-two nothing has changed but the parameter, which is a change.
     assert "size = 4" in (again.out / "executed/full/02-two.ipynb").read_text()
 
-    # Both ran with size=4, or not at all.
+
+def test_a_profile_and_a_typed_value_reach_the_chapter_and_its_page_and_are_changes(again):
     again.write("01-one", "# One", "#p\nname = 'x'", "print(name, end='', flush=True)\nprint(name)")
-    again.write("02-two", "# Two", TWO, "import crowder\nsize + share")
-    done = again.build("-p", "name=y")
-    assert "executing 2 of 2 chapters, profile full\n" in done.stderr
+    again.write("02-two", "# Two", TWO, f"import crowder\n{TABLE}", "size + share")
+    done = again.build("--profile", "quick", "-p", "name=y", "-p", "size=8", GITHUB_REPOSITORY="some/where")
+    assert done.returncode == 0 and "executing 2 of 2 chapters, profile quick\n" in done.stderr
     assert re.search(r"<pre>(<span></span>)?yy\n", again.page("notebooks/01-one"))
-    executed = json.loads((again.out / "executed" / "full" / "01-one.ipynb").read_text())
+    executed = json.loads((again.out / "executed" / "quick" / "01-one.ipynb").read_text())
     assert len(executed["cells"][-1]["outputs"]) == 1  # however many pieces it came in
+    assert again.record("02-two", "tab-a", "quick")["parameters"]["size"] == 8
+    page = again.page("notebooks/02-two")
+    assert '<span class="mi">8</span>' in page and "9.0" in page  # an integer serves where the default is a float
+    assert "<b>quick</b> profile" in page
+    assert "github.com/some/where" in page and "crowder-book" not in page
 
     # 01-one is not current any more: it ran with a value of its own.
-    done = again.build("--only", "2", "-p", "size=6")
-    assert done.returncode == 0 and "not rendered" in done.stdout and "profile full: 01-one" in done.stdout
+    done = again.build("--profile", "quick", "--only", "2", "-p", "size=6", "--jobs", "1")
+    assert done.returncode == 0 and "not rendered" in done.stdout and "profile quick: 01-one" in done.stdout
     # A change in a module makes every execution stale.
     (again.root / "crowder" / "__init__.py").write_text("changed = True\n")
-    done = again.build("--only", "01-one")
-    assert done.returncode == 0 and "profile full: 02-two" in done.stdout
+    done = again.build("--profile", "quick", "--only", "01-one")
+    assert done.returncode == 0 and "profile quick: 02-two" in done.stdout
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
@@ -205,27 +200,21 @@ def test_profiles_and_contents_name_only_what_exists(still):
 
 
 def test_what_cannot_stand_on_a_page_is_refused_before_it_is_published(tiny):
-    """An image without alternative text, a warning of a cell; and two figures of one name."""
+    """An image without alternative text, and a warning of a cell."""
     tiny.write("01-one", "# One", "#p\nsize = 3", "import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
     tiny.write("02-two", "# Two", TWO, "import warnings\nwarnings.warn('beware')")
     message = tiny.refused()
     assert "01-one: cell 3 shows an image" in message and "figures.show" in message
     assert "02-two: cell 3 writes to standard error" in message and "beware" in message
-    assert not list((tiny.out / "results" / "full").iterdir())
-    tiny.write("01-one", "# One", "#p\nsize = 3", TABLE)
-    tiny.write("02-two", "# Two", TWO, TABLE)
-    assert "02-two: shows tab-a, and so does 01-one" in tiny.refused()
-    assert not (tiny.out / "html").exists()
+    assert not list((tiny.out / "results" / "full").iterdir()) and not (tiny.out / "html").exists()
 
 
-def test_a_warning_of_sphinx_fails_and_names_its_page(tiny):
-    tiny.write("01-one", "# One", "#p\nsize = 3", "size")
-    tiny.write("02-two", "# Two\n\nSee {ref}`nowhere`.", TWO)
-    (tiny.root / "book" / "pages" / "index.md").write_text("# Tiny\n\nSee [this](missing.md).\n")
-    message = tiny.refused()
-    assert "notebooks/02-two.ipynb cell 1, line 3: WARNING: undefined label: 'nowhere'" in message
-    assert "book/pages/index.md" in message and "missing.md" in message
-    assert not (tiny.out / "html").exists()
+def test_two_chapters_may_not_use_one_name(tmp_path):
+    for slug in ("01-one", "02-two"):
+        (tmp_path / slug).mkdir()
+        (tmp_path / slug / "tab-a.json").touch()
+    with pytest.raises(BuildError, match="02-two: shows tab-a, and so does 01-one"):
+        check_unique_names({slug: tmp_path / slug for slug in ("01-one", "02-two")})
 
 
 def test_two_builds_at_once_are_one_too_many(built):
@@ -252,7 +241,7 @@ def test_a_folded_cell_says_what_it_holds():
     page = notebook(*cells)
     page["cells"][1]["outputs"] = [shown("figure", "fig-a"), shown("figure", "fig-b")]
     page["cells"][3]["outputs"] = [shown("table", "tab-a")]
-    made = to_myst(page, "01-one", "results/01-one", number="1")
+    made = to_myst(page, "01-one")
     labels = [cell["metadata"].get("mystnb", {}).get("code_prompt_show") for cell in made["cells"]]
     assert labels == ["Code: A sum, in *halves*", "Code: Figure 1.1, Figure 1.2", "Code: Drawn again",
                       "Code: Table 1.1", None]  # fmt: skip

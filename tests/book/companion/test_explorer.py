@@ -199,7 +199,7 @@ def test_the_settings_follow_the_figure_on_the_page():
         }
     ]
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": outputs}
-    page = to_myst({"cells": [cell]}, "01-one", "results")
+    page = to_myst({"cells": [cell]}, "01-one")
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
     assert '<script type="application/json" class="explorer-settings" data-figure="fig-e">' in text
     assert text.count("</script>") == 1  # none within the settings

@@ -86,7 +86,7 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
 
     output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": [output]}
-    page = to_myst({"cells": [cell]}, "01-one", "results/01-one")
+    page = to_myst({"cells": [cell]}, "01-one")
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
     _, _, script = text.partition('<script type="application/json" class="stepper-settings" data-figure="fig-two">')
     # The words cannot end the script.

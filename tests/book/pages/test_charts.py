@@ -138,8 +138,8 @@ def test_the_first_page_plays_by_itself_once_and_not_where_less_motion_is_prefer
 def explorer(visit):
     """Open the explorer, and what it says when it has counted."""
 
-    def open_explorer(**how):
-        page, trouble = visit(EXPLORER, **how)
+    def open_explorer():
+        page, trouble = visit(EXPLORER)
         return page, page.locator(".explorer"), trouble
 
     return open_explorer

@@ -230,7 +230,7 @@ def test_a_box_follows_its_cell_and_replaces_one_that_only_checks():
 
     cells = [ran("a", 'n = 3\ncheck("C01")', "C01"), ran("b", 'check("C02")\ncheck("E01", most=6);', "C02", "E01"),
              ran("c", "n")]  # fmt: skip
-    made = to_myst({"cells": cells}, "01-one", "results")["cells"]
+    made = to_myst({"cells": cells}, "01-one")["cells"]
     assert [cell["id"] for cell in made] == ["a", "a-claims", "b-claims", "c"]
     assert [re.findall(r"\{verdict\} (\w+)", cell["source"]) for cell in made] == [[], ["C01"], ["C02", "E01"], []]
     assert made[0]["outputs"] == [] and cells[0]["outputs"]  # the notebook is as it was
