@@ -1,10 +1,10 @@
 """Turn an executed notebook into a page with numbered, captioned figures and tables that link to their data.
 
-A chapter passes the caption, with the figure, to `book.companion.figures.show`, which leaves it in the metadata of the
-output, with kind, name and alternative text. Here the output becomes the MyST directive that Sphinx numbers and
-cross-references (`_directive` decides how a caption ends, and what surrounds a figure); a recorded claim becomes a box after its cell (see
-`book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. The executed notebook
-itself is not changed.
+A chapter passes a figure and its caption to `book.companion.figures.show`, which leaves caption, kind, name and
+alternative text in the metadata of the output. Here the output becomes the MyST directive that Sphinx numbers and
+cross-references: `_directive` decides how a caption ends, and what surrounds a figure. A recorded claim becomes a box
+after its cell (see `book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. The
+executed notebook itself is not changed.
 """
 
 from __future__ import annotations

@@ -74,8 +74,9 @@ def text_of(package: str) -> str:
     if (kept := _DATA / "licences" / f"{package}.txt").exists():
         paths = [kept]
     else:
-        paths = [Path(path.locate()) for path in sorted(distribution(package).files or [], key=str)
-                 if ".dist-info" in path.parts[0] and re.search("licen[cs]e|copying|notice", path.name.lower())]  # fmt: skip
+        files = [path for path in distribution(package).files or () if ".dist-info" in path.parts[0]]
+        named = [path for path in files if re.search(r"licen[cs]e|copying|notice", path.name, re.IGNORECASE)]
+        paths = [Path(path.locate()) for path in sorted(named, key=str)]
     return "\n\n".join(dict.fromkeys(path.read_text(encoding="utf-8").strip() for path in paths))
 
 

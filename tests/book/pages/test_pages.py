@@ -150,6 +150,9 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
     for path in html.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert not re.search("mathjax", re.sub("<article.*?</article>", "", text, flags=re.DOTALL), re.IGNORECASE), path
+        # So the first thing that is drawn has its formulas: no script is waited for, and no font is a file of its own.
+        head = text.partition("</head>")[0]
+        assert not re.search("<script[^>]* src=", head) and head.count("/fonts.css") == 1, path
         words = re.sub(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
         assert not re.search(r"\\[(\[]|\\[a-z]{2,}|\$\$|\{(?:numref|cite\S*|ref|prf:ref|eq|claim)\}|:::", words), path
         for element in re.findall("<math.*?</math>", text, re.DOTALL):
@@ -160,6 +163,7 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
         assert displayed == text.count('<math display="block"'), path
     assert formulas > 3000
     sheet = (html / "_static" / "fonts.css").read_text()
+    assert "url(" not in sheet.replace("url(data:", "")
     font = TTFont(BytesIO(b64decode(re.search(r'"Maths";[^}]*base64,([^)]*)', sheet)[1])))
     assert "MATH" in font
     drawn = letters - {"\n", "\N{NO-BREAK SPACE}"}
@@ -306,6 +310,15 @@ def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     legible_in_the_dark(page)
     assert barriers(page, LOOKS["dark"], contrast_only=True) == []
     assert trouble == []
+
+
+def test_a_barrier_is_found_and_the_contrast_of_a_look_is_measured_once(reader):
+    page, looks = reader[0], set()
+    pale = "<title>A</title><html lang=en><article><h1>A</h1><p style='color: #ccc'>pale</p><a href='#'></a></article>"
+    for expected in (["color-contrast", "link-name"], ["link-name"]):
+        page.set_content(pale)
+        assert [found.partition(":")[0] for found in barriers(page, looks)] == expected
+    assert len(looks) == 2
 
 
 def legible_on_a_phone(page):
