@@ -38,11 +38,11 @@ def test_compiled_functions_call_only_compiled_functions_of_their_own_file():
 
 @pytest.mark.nightly
 def test_no_compiled_loop_leaves_its_arrays(tmp_path):
-    """The tests of compiled code by day, compiled anew with Numba's checks of bounds, which ordinary runs do without."""
+    """The day's tests of compiled code, compiled anew with Numba's checks of bounds, which ordinary runs do without."""
     here = Path(__file__).parent
-    tests = [*(here / f"test_{name}.py" for name in ("engine", "orderings", "constraints", "input_forms", "laws")),
-             *(here / "beyond" / f"test_{name}.py" for name in ("clustering", "noisy_ordering", "summed_evidence")),
-             here / "counting" / "test_expected.py"]  # fmt: skip
+    files = ("test_engine", "test_orderings", "test_constraints", "test_input_forms", "test_laws", "beyond/test_clustering",
+             "beyond/test_noisy_ordering", "beyond/test_summed_evidence", "counting/test_expected")  # fmt: skip
+    tests = [here / f"{name}.py" for name in files]
     checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "CROWDER_NIGHTLY": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, tests)]
     done = subprocess.run(command, env=checked, cwd=here.parents[1], capture_output=True, text=True)
