@@ -99,7 +99,8 @@ class Build:
         due = [c for c in self.selected if args.only or not self.manifest.is_current(c, self.chosen[c.slug])]
         self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
         self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
-        environment.find_fonts(self.env)
+        if due:
+            environment.prepare(self.env)
         measured = self.src / "book" / "data" / "measured" / "chapters.csv"
         expected = self.manifest.expected(measured if args.profile == "full" else None)
         due.sort(key=lambda chapter: -expected.get(chapter.slug, float("inf")))  # the longest first

@@ -12,6 +12,15 @@ ROOT = Path(__file__).resolve().parents[2]
 # Used when git cannot give the date of the last commit; its year is the one in the footer.
 _FALLBACK_DATE = "1767225600"
 
+# What most chapters call.
+_COMPILE = """
+import crowder as cr
+data = cr.datasets.synthetic([3, 2], cr.dist1(0.4), rng=1)
+for resolve in (cr.edge_ordering, cr.node_ordering):
+    resolve(data.similarity, cr.Truth(data.labels), rng=1)
+cr.expected_queries(cr.dist1(0.4), [3, 2])
+"""
+
 
 def _git(*command: str) -> str | None:
     """The output of git for this project; None without git or if the project is not a repository of its own."""
@@ -61,7 +70,14 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
     return env
 
 
-def find_fonts(env: dict[str, str]) -> None:
-    """Build Matplotlib's font cache now: on a slow machine it prints a message that would end up on a page."""
+def prepare(env: dict[str, str]) -> None:
+    """Find fonts and compile the orderings now, if that is still to be done.
+
+    Matplotlib prints a message on a slow machine, which would end up on a page; and chapters that start together would
+    each compile the same code, for twenty seconds.
+    """
     if not list(Path(env["MPLCONFIGDIR"]).glob("fontlist*.json")):
         subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=env, capture_output=True)
+    if not Path(env["NUMBA_CACHE_DIR"]).exists():
+        print("compiling the orderings", file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, "-c", _COMPILE], env=env, capture_output=True)

@@ -105,7 +105,7 @@ def test_images_say_what_they_show_and_pages_name_their_language(pages):
 
 
 def test_pages_and_site_are_light(html, pages):
-    """No page over 400 kB, or over 2 MB with its pictures; the whole site under 32 MB, without the PDF of `make pdf`."""
+    """No page over 400 kB, or over 2 MB with its pictures; the site under 32 MB, without the PDF of `make pdf`."""
     for name, page in pages.items():
         weight = (html / name).stat().st_size
         assert weight < 400_000, f"{name}: {weight:,} bytes"
