@@ -92,6 +92,11 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     TypeError
         If `frame` is not a table or scores are not numbers.
 
+    See Also
+    --------
+    crowder.practice.nearest_pairs : candidate pairs of records, found by their texts.
+    crowder.practice.LearnedOrdering : takes records, and learns how similar they are.
+
     Notes
     -----
     Records in no pair are left out; a pair that stands in several rows counts once. O(m log m) for m rows.
