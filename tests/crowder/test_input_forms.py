@@ -16,7 +16,6 @@ from instances import (
     instances,
     law,
     node,
-    place,
     stored,
     upper,
 )
@@ -46,38 +45,6 @@ def both(similarity, instance, **rules):
 # --- the order of the records --------------------------------------------------------------------------------------
 
 
-def relabelled(instance, new):
-    """The same with record r called ``new[r]``, ties and arrivals with it."""
-    n, at = instance.n, np.argsort(new)
-    i, j, _ = upper(n)
-    where = place(n, at[i], at[j])  # which pair is (i, j) now
-    pick = {name: getattr(instance, name)[where] for name in ("values", "priority", "keep", "lies")}
-    return instance._replace(labels=instance.labels[at], arrivals=new[instance.arrivals], **pick)
-
-
-@law(instances(), st.randoms(use_true_random=False), usual=100, night=10_000)
-def test_calling_the_records_otherwise_calls_the_questions_otherwise_and_changes_none(instance, names):
-    """Ties by priority and a given order of arrival go along. By expected size they do where no two sizes tie: ties of
-    sizes fall back on the index, and random ties on a generator that knows nothing of names, so these cannot."""
-    new = np.array(names.sample(range(instance.n), instance.n))
-    other = relabelled(instance, new)
-    sizes, others = (expected_sizes(candidates(x.similarity)) for x in (instance, other))
-    assert others[new].tolist() == sizes.tolist()  # to the last bit: no order of summation shows
-    makes = [edge, node]
-    if len(set(np.round(sizes, SIZE_DECIMALS).tolist())) == instance.n:
-        makes.append(lambda x: node(x, ties=x.ties))
-    for make in makes:
-        for one, two in ((instance.crowd, other.crowd), (cr.Truth(instance.labels), cr.Truth(other.labels))):
-            run, again = make(instance).run(one), make(other).run(two)
-            pairs = [(*new[pair].tolist(),) for pair in run.queries]
-            if make is edge:
-                pairs = [(min(pair), max(pair)) for pair in pairs]
-            assert list(zip(pairs, run.answers.tolist(), strict=True)) == asked(again)
-            assert np.array_equal(
-                run.clusters[:, None] == run.clusters, again.clusters[new][:, None] == again.clusters[new]
-            )
-
-
 @law(instances(), usual=60, night=5_000)
 def test_ties_by_index_are_ties_by_the_pair_or_by_the_earlier_record(instance):
     i, j, _ = upper(instance.n)
@@ -96,6 +63,9 @@ def test_records_arrive_by_falling_expected_size_whatever_form_it_is_summed_from
     forms = [instance.values, square(instance, np.nan), stored(instance.values, whole.keep, n)]
     sizes = [expected_sizes(candidates(form)) for form in forms]
     assert sizes[0].tolist() == sizes[1].tolist() == sizes[2].tolist()
+    new, (i, j, _) = instance.arrivals, upper(n)  # no order of summation shows, whatever the records are called
+    renamed = sparse.coo_array((instance.values[instance.keep], (new[i][instance.keep], new[j][instance.keep])), (n, n))
+    assert expected_sizes(candidates(renamed))[new].tolist() == expected_sizes(candidates(instance.similarity)).tolist()
     exact = [math.fsum(row) for row in square(instance)]
     assert sizes[0] == pytest.approx(exact, rel=0, abs=1e-14 * n)
     arrivals = node(instance, rng=seed)._walk.arrivals
@@ -123,7 +93,7 @@ def test_every_form_of_the_same_similarity_asks_the_same(instance, seed):
     forms = [
         w, w + np.diag(np.full(n, np.nan)), np.asfortranarray(w), wide[::2, ::3], w[::-1, ::-1].copy()[::-1, ::-1],
         frozen, rounded, w.tolist(), pd.DataFrame(w), instance.values.astype(np.longdouble),
-        np.repeat(instance.values, 2)[::2],
+        np.repeat(instance.values, 2)[::2], candidates(instance.values),
     ]  # fmt: skip
     expected = both(instance.values, instance, rng=seed)
     for form in forms:
@@ -140,7 +110,7 @@ def test_every_form_of_the_same_similarity_asks_the_same(instance, seed):
     twins = values + np.where(values < 0.5, 1, -1) * 1e-13 * rng.random(len(values))  # the upper of two is used
     row, col = np.r_[j, np.arange(n), i], np.r_[i, np.arange(n), j]
     coo = sparse.coo_array((np.r_[twins, np.full(n, np.nan), values], (row, col)), shape=(n, n))
-    for form in coo, coo.tocsr(), coo.tocsc():
+    for form in coo, coo.tocsr(), coo.tocsc(), candidates(coo):
         assert both(form, instance, rng=seed) == expected
 
 
@@ -198,26 +168,6 @@ def test_nothing_given_is_changed_and_no_change_to_it_later_changes_a_run(instan
 
 # --- the similarities ----------------------------------------------------------------------------------------------
 
-SCALES = [
-    lambda rank, most: rank / most,
-    lambda rank, most: rank * 5e-324,
-    lambda rank, most: 1 - rank[::-1] * 2.0**-53,
-    lambda rank, most: 0.5 + rank * 2.0**-53,
-    lambda rank, most: (rank / most) ** 9,
-]
-
-
-@law(instances(), st.sampled_from(SCALES), usual=100, night=10_000)
-def test_only_the_order_of_similarities_counts(instance, scale):
-    """Any rising transform leaves edge ordering as it is, and node ordering where the arrivals are given."""
-    distinct, level = np.unique(instance.values, return_inverse=True)
-    moved = scale(np.arange(len(distinct), dtype=float), max(len(distinct) - 1, 1))
-    assert len(set(moved.tolist())) == len(distinct) and (np.diff(moved) > 0).all()
-    other = instance._replace(values=moved[level])
-    for make in (edge, node):
-        for crowd in (cr.Truth(instance.labels), instance.crowd):
-            assert asked(make(instance).run(crowd)) == asked(make(other).run(crowd))
-
 
 @law(instances(), st.integers(-(2**63), 2**63 - 2**40), usual=40, night=3_000)
 def test_priorities_of_any_size_count_by_their_order_alone(instance, least):
@@ -227,39 +177,6 @@ def test_priorities_of_any_size_count_by_their_order_alone(instance, least):
         assert asked(edge(instance, ties=ties).run(instance.crowd)) == asked(edge(instance).run(instance.crowd))
         by_size = node(instance, ties=ties, order=instance.arrivals)
         assert asked(by_size.run(instance.crowd)) == asked(node(instance).run(instance.crowd))
-
-
-@law(instances(whole=True), st.data(), usual=60, night=5_000)
-def test_a_copy_of_a_record_costs_one_question(instance, data):
-    """A copy is exactly as similar to the others, and surely the same (1.0, when all others are less)."""
-    n, of = instance.n, data.draw(st.integers(0, instance.n - 1))
-    i, j, _ = upper(n + 1)
-    original = place(n, i, np.where(j == n, of, j))  # the copy comes last, as record n
-    twin, copied = (i == of) & (j == n), j == n
-    original[twin] = 0
-    less = instance._replace(values=instance.values * 0.9)
-    values, priority, lies = (np.append(part, 0)[original] for part in (less.values, 2 * less.priority, less.lies))
-    values[twin], priority[copied], lies[twin] = 1.0, priority[copied] + 1, True
-    more = less._replace(
-        values=values, priority=priority, lies=lies, keep=np.ones(len(i), bool),
-        labels=np.append(less.labels, less.labels[of]), arrivals=np.append(less.arrivals, n),
-    )  # fmt: skip
-    for one, two in ((less.crowd, more.crowd), (cr.Truth(less.labels), cr.Truth(more.labels))):
-        assert asked(edge(more).run(two)) == [((of, n), True), *asked(edge(less).run(one))]
-        assert asked(node(more).run(two)) == [*asked(node(less).run(one)), ((n, of), True)]
-
-
-@law(instances(most=60, whole=True), SEEDS, usual=40, night=1_000)
-def test_one_cluster_takes_a_tree_and_all_singletons_take_every_pair(instance, seed):
-    n, model = instance.n, cr.dist1(0.3)
-    for labels, count in ((np.zeros(n, int), n - 1), (np.arange(n), n * (n - 1) // 2)):
-        truth = cr.Truth(labels)
-        orderings = [edge(instance), node(instance), edge(instance, rng=seed), node(instance, rng=seed)]
-        orderings += [
-            cr.beyond.Stopping(edge(instance), model, delta=0),
-            cr.beyond.EvidenceOrdering(instance.values, rng=seed),
-        ]
-        assert [ordering.run(truth).n_queries for ordering in orderings] == [count] * len(orderings)
 
 
 def test_no_record_one_record_and_no_candidate_need_no_question():
@@ -280,9 +197,5 @@ def test_no_record_one_record_and_no_candidate_need_no_question():
 @law(instances(most=48, large=True), SEEDS, usual=6, night=300)
 def test_the_laws_of_form_hold_where_rows_are_long(instance, seed):
     """More than 32 pairs a record, and more than 24 in a bin of the sort of all pairs, are sorted in another way."""
-    names = random.Random(seed)
-    test_calling_the_records_otherwise_calls_the_questions_otherwise_and_changes_none.hypothesis.inner_test(
-        instance, names
-    )
     test_ties_by_index_are_ties_by_the_pair_or_by_the_earlier_record.hypothesis.inner_test(instance)
     test_every_form_of_the_same_similarity_asks_the_same.hypothesis.inner_test(instance, seed)

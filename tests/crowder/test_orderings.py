@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import SEEDS, asked, by_hand, instances, law
+from instances import asked, by_hand
 
 import crowder as cr
 from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 
 ORDERINGS = [cr.EdgeOrdering, cr.NodeOrdering]
-
-
-@pytest.mark.parametrize("ordering", ORDERINGS)
-@law(instances(most=12), SEEDS, usual=40, night=2_000)
-def test_runs_that_share_candidates_ask_the_same(ordering, instance, seed):
-    """Candidates are sorted once for all; the first run leaves them as they were."""
-    shared = candidates(instance.similarity)
-    for rules in ({"rng": seed}, {"rng": seed}, {"ties": "index"}, {"ties": instance.ties}):
-        plain = ordering(instance.similarity, **rules).run(instance.crowd)
-        assert asked(ordering(shared, **rules).run(instance.crowd)) == asked(plain)
 
 
 @pytest.mark.parametrize("ordering", ORDERINGS)

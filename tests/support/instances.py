@@ -37,6 +37,8 @@ PALETTES = [
     [0.5 + 1e-7 * level for level in range(40)],
     [0.1 + 0.5e-9 * level for level in range(40)],  # their sums end in half of the ninth decimal
     [level / 255 for level in range(256)],
+    [level * 5e-324 for level in range(40)],
+    [1 - level * 2.0**-53 for level in range(40)],
 ]
 
 
@@ -167,13 +169,6 @@ def instances(draw, most=40, whole=False, large=False):
     return made(lambda low, high: draw(st.integers(low, high)), raw, most, whole, large)
 
 
-def falling(instance):
-    """The candidates as a stream brings them: by falling similarity, ties by priority."""
-    order = np.lexsort((instance.ties, -instance.values[instance.keep]))
-    i, j = (index[instance.keep][order] for index in upper(instance.n)[:2])
-    return i, j, instance.values[instance.keep][order]
-
-
 def asked(run):
     """The questions of a run with their answers, in order."""
     return list(zip(map(tuple, run.queries.tolist()), run.answers.tolist(), strict=True))
@@ -210,6 +205,9 @@ def digests(count, seed):
                 for crowd in cr.Truth(instance.labels), instance.crowd:
                     run = make(instance, **rules).run(crowd)
                     digest.update(repr(asked(run)).encode() + run.clusters.tobytes())
+        for model, form in (cr.dist1(0.4), "auto"), (cr.dist1(0.4), "pairs"), (None, "auto"), (None, "records"):
+            run = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=7).run(instance.crowd)
+            digest.update(repr(asked(run)).encode())
         yield digest.hexdigest()
 
 

@@ -1,9 +1,4 @@
-"""What several test modules use: random models, F1, and programs run with and without compilation."""
-
-import json
-import os
-import subprocess
-import sys
+"""What several test modules use: random models, and F1."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -28,14 +23,3 @@ def f1(clusters, labels):
     i, j = np.triu_indices(len(labels), 1)
     found, true = clusters[i] == clusters[j], labels[i] == labels[j]
     return 2 * (found & true).sum() / (found.sum() + true.sum())
-
-
-def without_compilation(program):
-    """What a program prints (as JSON), the same when its functions are compiled and when they are not."""
-    compiled, plain = (
-        subprocess.run([sys.executable, "-c", program], env={**os.environ, "NUMBA_DISABLE_JIT": disable},
-                       capture_output=True, text=True, check=True, timeout=300).stdout
-        for disable in ("0", "1")
-    )  # fmt: skip
-    assert compiled == plain
-    return json.loads(plain)

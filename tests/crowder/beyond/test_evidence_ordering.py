@@ -12,16 +12,8 @@ import crowder as cr
 from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.summed_evidence import UNIT, into_steps, learned_densities, log_ratios
 from crowder.datasets import people
-from crowder.practice.journal import identity
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
-
-
-def by_hand(ordering, crowd):
-    while (pair := ordering.ask()) is not None:
-        assert ordering.ask() == pair  # until told
-        ordering.tell(pair[::-1], crowd(*pair))
-    return ordering.resolution
 
 
 def test_the_first_questions_by_hand():
@@ -140,27 +132,3 @@ def test_as_long_as_all_answers_are_matches_edge_ordering_asks():
     similarity, crowd = np.random.default_rng(2).random(190), cr.Truth([0] * 20)
     runs = cr.beyond.EvidenceOrdering(similarity, rng=1).run(crowd), cr.EdgeOrdering(similarity, rng=1).run(crowd)
     assert np.array_equal(*(np.sort(run.queries, axis=1) for run in runs)) and runs[0].n_queries == 19
-
-
-@pytest.mark.parametrize("model", [cr.dist1(0.4), None])
-def test_a_journal_tells_runs_apart(model):
-    """Whatever decides which questions are asked makes another run, to which these answers may not belong."""
-    similarity = cr.datasets.synthetic([6, 4, 2], cr.dist1(0.4), rng=2).similarity
-
-    def made(model=model, form="auto", seed=5):
-        return identity(cr.beyond.EvidenceOrdering(similarity, model, form=form, rng=seed))
-
-    others = {"model": cr.dist1(0.3)}, {"form": "pairs"}, {"seed": 6}, {"model": None if model else cr.dist1(0.4)}
-    assert made() == made() and all(made(**other) != made() for other in others)
-
-
-def test_an_ordering_that_was_told_by_hand_can_be_run_to_its_end():
-    data = cr.datasets.synthetic([8, 6, 4], cr.dist1(0.4), rng=2)
-    crowd = cr.Truth(data.labels)
-    whole = cr.beyond.evidence_ordering(data.similarity, crowd, rng=1)
-    ordering = cr.beyond.EvidenceOrdering(data.similarity, rng=1)
-    for _ in range(20):  # beyond the first look at the answers
-        pair = ordering.ask()
-        ordering.tell(pair, crowd(*pair))
-    assert ordering.ask() is not None  # and a question is open
-    assert np.array_equal(ordering.run(crowd).queries, whole.queries)

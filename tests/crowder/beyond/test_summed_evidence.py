@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import DisjointSet
 from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
-from shared import without_compilation
 
 import crowder as cr
 from crowder.beyond.summed_evidence import (
@@ -209,23 +208,6 @@ def test_log_ratios_by_hand():
     assert 2**36 * 2**24 < -SETTLED < 2**63
 
 
-@pytest.mark.nightly
-def test_without_compilation_the_same_questions():
-    program = """
-import json, warnings
-warnings.simplefilter("error")
-import numpy as np, crowder as cr
-data = cr.datasets.synthetic([12, 8, 4, 1], cr.dist1(0.4), rng=11)
-out = {}
-for form in ("auto", "pairs", "records"):
-    for model in (cr.dist1(0.4), None):
-        got = cr.beyond.evidence_ordering(data.similarity, cr.Truth(data.labels), model, form=form, rng=3)
-        out[f"{form}-{model is None}"] = got.queries.tolist()
-print(json.dumps(out))
-"""
-    assert len(without_compilation(program)["auto-False"]) >= 24
-
-
 # --- Densities learned from answers, and the correlation of the evidence ----------------------------------------------
 
 
@@ -236,17 +218,6 @@ def told(labels, answers, evidence=None):
     for i, j in answers:
         absorb(summed, i, j, labels[i] == labels[j])
     return summed
-
-
-def test_before_any_answer_the_ratio_barely_rises():
-    """By rank: on the middle of s equal steps it is one; at the ends (1 ∓ TILT)/(1 ± TILT), up to half a step."""
-    mass = np.full(101, 1 / 101)
-    green, red = learned_densities(np.zeros(101), np.zeros(101), mass)
-    assert green[50] / red[50] == pytest.approx(1)
-    assert (np.diff(green / red) > 0).all()
-    end = TILT * 100 / 101
-    assert green[-1] / red[-1] == pytest.approx((1 + end) / (1 - end))
-    assert green[0] / red[0] == pytest.approx((1 - end) / (1 + end))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 5000)] * 2, st.integers(1, 20)), min_size=2, max_size=4))
