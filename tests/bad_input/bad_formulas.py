@@ -1,7 +1,7 @@
 """Bad input to models, the integral, counts and bounds."""
 
 from fractions import Fraction
-from math import inf
+from math import inf, nan
 
 from bad_material import M, Row
 
@@ -16,6 +16,9 @@ U = cr.uniform()
 TABLE = {
     "Models": [
         Row(lambda: cr.dist1(0), ValueError, "ε must lie in (0, 1/2], not 0"),
+        Row(lambda: cr.dist1(0.51), ValueError, "ε must lie in (0, 1/2], not 0.51"),
+        Row(lambda: cr.dist1(nan), ValueError, "ε must lie in (0, 1/2], not nan"),
+        Row(lambda: cr.dist2("a lot"), ValueError, "ε must lie in"),
         Row(lambda: cr.dist2(0.5 - 1e-17), ValueError, "ε must lie in (0, 1/2) for Dist-2"),
         Row(lambda: cr.dist2(1e-300), ValueError, "f_g: edges must"),
         Row(lambda: from_steps([0, 0.5], [1], [1]), ValueError, "f_g: edges must increase strictly from 0 to 1"),

@@ -1,7 +1,6 @@
 """Material for the tables of bad input: the class of a row, invalid files, and short names."""
 
 import os
-import sqlite3
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -46,16 +45,6 @@ def file(name, content):
     path = Path(new(name))
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return str(path)
-
-
-def database(*statements):
-    """An SQLite file of somebody else's."""
-    connection = sqlite3.connect(path := new())
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
-    return path
 
 
 # --- orderings, runs --------------------------------------------------------------------------------------------------

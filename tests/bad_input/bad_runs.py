@@ -1,10 +1,9 @@
 """Bad input to audits, stopping, evidence ordering, streams and the journal."""
 
-from bad_material import Row, V, asking, crowd, database, edge, file, new, pairs_of
+from bad_material import Row, V, asking, crowd, edge, new, pairs_of
 
 import crowder as cr
 from crowder.beyond import audit
-from crowder.practice import journal
 
 MODEL = cr.dist1(0.2)
 
@@ -31,8 +30,6 @@ TABLE = {
         Row(lambda: cr.beyond.Stopping(cr.beyond.Audit(edge(), rng=7), MODEL, delta=0.1),
             ValueError, "ordering must not be an audit or a stopping"),
         Row(lambda: cr.beyond.Stopping(asking(), MODEL, delta=0.1), ValueError, "ordering must not have asked"),
-        Row(lambda: cr.beyond.Stopping(edge(), MODEL, delta=0.1).run(cr.Truth([0, 1])),
-            ValueError, "the oracle has labels"),
     ],
     "Evidence ordering": [
         Row(lambda: cr.beyond.EvidenceOrdering(V),
@@ -45,12 +42,7 @@ TABLE = {
     ],
     "The journal, as far as `test_journal` has not": [
         Row(lambda: cr.practice.Journal(crowd, None), TypeError, "path must"),
-        Row(lambda: cr.practice.Journal(crowd, database("CREATE TABLE answers (x)")), ValueError, "is not a journal"),
         Row(lambda: cr.practice.Journal(None, new())(0, 1), TypeError, "oracle must"),
         Row(lambda: cr.practice.Journal(crowd, new()).record(5), TypeError, "votes must be rows"),
-        Row(lambda: cr.practice.Journal(lambda i, j: (True, 5), new())(0, 1),
-            ValueError, "the confidence of the answer to (0, 1)"),
-        Row(lambda: journal.read(file("answers.db", "not a database " * 60)),
-            ValueError, "is not a journal: it is not an SQLite file"),
     ],
 }  # fmt: skip

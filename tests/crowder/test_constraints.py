@@ -184,39 +184,9 @@ def test_contradictions_are_found_and_named():
     assert refused > 100
 
 
-def test_messages():
-    plain = candidates([0.5] * 6)
-    for known, tables, what in (
-        (([[0, 1], [1, 2], [0, 2]], [True, True, False]), None,
-         "row 2 says that records 0 and 2 are different, against row 0, row 1;"),
-        (([[0, 1], [1, 0]], [False, True]), None, "row 1 says that records 1 and 0 are the same, against row 0;"),
-        (([[0, 1], [0, 2]], [True, True]), [0, 1, 1, 2],
-         "row 1 says that records 0 and 2 are the same, against row 0 and the tables;"),
-        (([[0, 1]], [True]), [0, 0, 1, 2], "row 0 says that records 0 and 1 are the same, against the tables;"),
-        (([[0, 9]], [True]), None, r"row 0, \(0, 9\), must be two different records out of 4"),
-        (([[0, 1]], ["yes"]), None, "known must have the answers True and False"),
-        (([0, 1], [True]), None, "known must be pairs of records"),
-        (None, [0, 0, 1], "labels must have an entry for each of the 4 records"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=what):
-            constrained(plain, known, tables)
-
-
 def test_no_answer_puts_two_records_of_one_table_together():
     pairs = constrained(candidates([0.5] * 6), tables=[0, 0, 1, 1])
     rows = [(0, 1, "yes"), (0, 2, "yes"), (1, 3, "yes"), (2, 3, "yes")]
     joined, apart = (cr.beyond.resolve(rows, taken, rng=1).clusters for taken in ([0.5] * 6, pairs))
     assert len(set(joined.tolist())) == 1  # all four, by these answers alone
     assert apart[0] != apart[1] and apart[2] != apart[3]
-
-
-def test_a_journal_knows_the_constraints(tmp_path):
-    # A run with other known answers or tables asks other questions: the journal of one is refused by the other.
-    plain = candidates([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    tabled = constrained(plain, tables=[0, 0, 1, 1])
-    first = cr.EdgeOrdering(tabled, rng=1).run(cr.practice.Journal(cr.Truth([0, 1, 0, 1]), tmp_path / "a.db"))
-    again = cr.practice.Journal(None, tmp_path / "a.db")
-    assert cr.EdgeOrdering(tabled, rng=1).run(again).queries.tolist() == first.queries.tolist() and again.asked == 0
-    for other in (plain, constrained(plain, tables=[0, 1, 0, 1]), constrained(plain, ([[0, 1]], [False]))):
-        with pytest.raises(ValueError, match="journal of another run"):
-            cr.EdgeOrdering(other, rng=1).run(cr.practice.Journal(None, tmp_path / "a.db"))

@@ -50,14 +50,6 @@ def test_samples_are_quantiles_of_uniform_numbers_where_the_density_is_positive(
         assert density.pdf(x) > 0 or density.pdf(np.nextafter(x, 0)) > 0  # on a step with mass, or at its upper end
 
 
-def test_of_several_quantiles_the_largest_is_taken():
-    """Where a density vanishes its cdf stands still: every x there is a quantile, the last one sup {x: F(x) ≤ q}."""
-    gap = StepDensity((0, 0.25, 0.75, 1), (2, 0, 2))  # half of the mass below 1/4, half above 3/4
-    quantiles = gap._quantiles(np.array([0.0, np.nextafter(0.5, 0), 0.5]))
-    assert quantiles.tolist() == [0, pytest.approx(0.25), 0.75]
-    assert StepDensity((0, 0.5, 1), (0, 2))._quantiles(np.array([0.0])) == 0.5  # nothing lies below 1/2
-
-
 @pytest.mark.parametrize("name", ["uniform", "dist1", "dist2"])
 def test_symbols_numbers_and_fractions_are_one_formula(name):
     epsilon, value = sp.Symbol("epsilon", positive=True), Fraction(3, 10)
@@ -77,19 +69,6 @@ def test_pdf_is_zero_outside_closed_at_one_and_belongs_to_the_step_above_an_edge
     density = cr.dist1(0.25).green
     assert density.pdf([-0.1, 0.0, 0.5, 1.0, 1.1]).tolist() == [0.0, 0.75, 1.25, 1.25, 0.0]
     assert density.cdf([-1.0, 2.0]).tolist() == [0.0, 1.0] and np.isnan(density.pdf(np.nan))
-
-
-@pytest.mark.parametrize("make", [cr.dist1, cr.dist2])
-@pytest.mark.parametrize("epsilon", [0, -0.1, 0.51, 1, float("nan"), "a lot", None])
-def test_epsilon_outside_its_range_is_refused(make, epsilon):
-    with pytest.raises(ValueError, match="ε must lie"):
-        make(epsilon)
-
-
-def test_one_half_is_the_first_row_of_table_1_for_dist1_only():
-    assert cr.dist1(0.5).green.heights == (0.5, 1.5)
-    with pytest.raises(ValueError, match="no longer overlap"):
-        cr.dist2(0.5)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -24,8 +24,6 @@ SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full 
 
 
 def ordering(name: str):
-    if name == "noisy":
-        return cr.beyond.NoisyOrdering(SIMILARITY, votes=2, rng=5)
     return {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[name](SIMILARITY, rng=5)
 
 
@@ -58,12 +56,8 @@ def known(folder: Path) -> list[list[int]]:
 
 def run(folder: Path, name: str, pause: float) -> None:
     """A whole run, its outcome in a file."""
-    strategy = ordering(name)
-    done = strategy.run(cr.practice.Journal(Crowd(folder, pause), folder / "answers.db"))
-    if name == "noisy":
-        outcome = {"queries": [row[:2] for row in strategy.answers], "clusters": done.tolist()}
-    else:
-        outcome = {"queries": done.queries.tolist(), "clusters": done.clusters.tolist()}
+    done = ordering(name).run(cr.practice.Journal(Crowd(folder, pause), folder / "answers.db"))
+    outcome = {"queries": done.queries.tolist(), "clusters": done.clusters.tolist()}
     (folder / f"outcome-{os.getpid()}").write_text(json.dumps(outcome))
 
 
@@ -186,23 +180,6 @@ def limited(folder: str) -> None:
     print(json.dumps(told | {"then": go(), "questions": questions}))
 
 
-def unwritable(folder: str) -> None:
-    """What is said in a folder that cannot be written, by a process that root's rights do not help."""
-    import crowder.practice.journal  # noqa: F401 (before the files of the packages are out of reach)
-
-    if os.geteuid() == 0:
-        os.setuid(65534)
-    said = {}
-    for name in ("new.db", "old.db"):
-        try:
-            cr.practice.Journal(None, Path(folder) / name)
-        except OSError as error:
-            said[name] = str(error)
-    print(json.dumps({"said": said}))
-
-
 if __name__ == "__main__":
     answer_file.FLUSH = "OFF"  # a kill loses nothing that was written, flushed or not
-    {"create": create, "kill": kill, "record": record, "limited": limited, "unwritable": unwritable}[sys.argv[1]](
-        *sys.argv[2:]
-    )
+    {"create": create, "kill": kill, "record": record, "limited": limited}[sys.argv[1]](*sys.argv[2:])

@@ -11,7 +11,6 @@ from reference import Closure, bits
 
 import crowder as cr
 from crowder.pairs import candidates
-from crowder.practice.journal import identity
 
 MODELS = {
     "dist1": cr.dist1(Fraction(1, 2)),
@@ -147,29 +146,6 @@ def test_the_bound_is_its_formula_and_what_was_promised_holds_at_the_end(way, mo
         assert wrong(run, labels).any() == (run.recall(labels)[-1] < 1)
 
 
-def test_the_bound_by_hand():
-    """Dist-1, ε = ½: a similarity above ½ weighs ln 3, one below -ln 3. Three records, nothing asked, even odds."""
-    run = stop("edge", [0.9, 0.1, 0.1], "dist1", 0.1, 1).resolution
-    assert run.declared.tolist() == [[0, 1], [0, 2], [1, 2]] and run.bound == 1.0
-    # (0, 1): 3 to 1, and 2 adds nothing. (0, 2): 1 to 3; 2 may take 1 along, which speaks against it, so 1/4 stands.
-    assert run.chance == pytest.approx([3 / 4, 1 / 4, 1 / 4], abs=1e-6)
-    # One record more, like 2: now (0, 2) may come about through a third record from both sides: odds 2 · 1/3 · 3 = 2.
-    run = stop("edge", [0.9, 0.1, 0.1, 0.1, 0.1, 0.9], "dist1", 0.1, 2).resolution
-    assert run.chance[1] == pytest.approx(2 / 3, abs=1e-6)
-
-
-def test_what_is_proven_to_differ_has_no_chance_however_many_others_speak_for_it():
-    """Dist-2, ε = ¼: 0 and 1 surely match, and so do 2 and 3; but 0 and 2 surely do not. Nobody was asked anything."""
-    w = np.array([0.9, 0.1, 0.5, 0.5, 0.5, 0.95])  # 01 02 03 12 13 23
-    run = stop("edge", w, "dist2", 0.1, 1).resolution
-    chance = {tuple(pair): c for pair, c in zip(run.declared.tolist(), run.chance.tolist(), strict=True)}
-    assert chance[0, 2] == 0.0 and chance[0, 1] == chance[2, 3] == 1.0
-    # What speaks for 3 is 2, which surely differs from 0: so nothing counts from both sides, and even odds stand.
-    assert chance[0, 3] == chance[1, 2] == pytest.approx(0.5, abs=1e-6)
-    # For 1 and 3 speak 0 and 2, and each is open to both.
-    assert chance[1, 3] == 1.0
-
-
 def test_the_stated_chances_are_the_measured_ones_when_model_and_prior_are_right():
     """The sum of the chances stated bounds the mean number of wrong declarations, and here nearly is it. Wrong less
     stated is compared with its standard error: above 4, no more than one true bound in 16,000; below -6, the bound
@@ -243,19 +219,6 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     run = cr.beyond.Stopping(first, model, delta=0.2, odds=1).run(cr.Truth([0, 0, 0]))
     assert run.queries.tolist() == [[1, 0], [0, 2]]  # a component bears the name of its first record
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
-
-
-def test_a_journal_tells_rules_of_stopping_apart():
-    """Whatever decides which questions are asked makes another run, to which these answers may not belong."""
-    data = cr.datasets.synthetic([6, 4, 2], MODELS["dist1"], rng=9, shuffle=True)
-
-    def made(way=cr.NodeOrdering, model=MODELS["dist1"], seed=7, **rule):
-        return identity(
-            cr.beyond.Stopping(way(data.similarity, rng=seed), model, **{"delta": 0.1, "odds": 2.0, **rule})
-        )
-
-    others = {"model": MODELS["dist2"]}, {"way": cr.EdgeOrdering}, {"seed": 8}, {"delta": 0.2}, {"odds": 3.0}
-    assert made() == made() and all(made(**other) != made() for other in others)
 
 
 @pytest.mark.parametrize(

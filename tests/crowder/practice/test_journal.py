@@ -23,8 +23,10 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
+from crowder.constraints import constrained
+from crowder.pairs import candidates
 from crowder.practice import answer_file
-from crowder.practice.journal import Answer, Journal, read
+from crowder.practice.journal import Answer, Journal, identity, read
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS, SIMILARITY = journal_crash.LABELS, journal_crash.SIMILARITY
@@ -343,20 +345,6 @@ def test_places_where_no_file_can_be(tmp_path):
     assert not (tmp_path / "missing.db").exists()
 
 
-@UNIX
-def test_a_folder_that_cannot_be_written():
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with Journal(Crowd(), folder / "old.db") as journal:
-            journal(0, 1)
-        (folder / "old.db").chmod(0o444)
-        folder.chmod(0o555)
-        told = program("unwritable", folder)
-        folder.chmod(0o755)
-    assert set(told["said"]) == {"new.db", "old.db"}
-    assert all("cannot be used" in said for said in told["said"].values())
-
-
 # --- full disks ------------------------------------------------------------------------------------------------------
 
 
@@ -400,6 +388,10 @@ FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indic
     (lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5), "is EdgeOrdering there and NodeOrdering"),
     (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6), "ties or arrivals"),
     (lambda crowd: cr.edge_ordering(SIMILARITY, crowd, ties="index"), "ties or arrivals"),
+    (lambda crowd: cr.edge_ordering(constrained(candidates(SIMILARITY), tables=np.arange(40) // 2), crowd, rng=5),
+     "known answers and tables"),
+    (lambda crowd: cr.edge_ordering(constrained(candidates(SIMILARITY), ([[0, 1]], [True])), crowd, rng=5),
+     "known answers and tables"),
     (lambda crowd: cr.beyond.NoisyOrdering(SIMILARITY, rng=5).run(crowd), "EdgeOrdering.*NoisyOrdering"),
 ])  # fmt: skip
 def test_another_runs_journal_is_refused_before_anything_is_asked(run, message, tmp_path):
@@ -410,6 +402,23 @@ def test_another_runs_journal_is_refused_before_anything_is_asked(run, message, 
             run(journal)
         assert crowd.asked == [] and len(journal.answers()) == 5
         cr.edge_ordering(SIMILARITY, journal, rng=5)  # its own run goes on
+
+
+WEIGHTS, FIRST = np.repeat([0.9, 0.5, 0.1], 5), cr.dist1(0.4)
+
+
+@pytest.mark.parametrize(("make", "others"), [
+    (lambda model=FIRST, form="auto", rng=5: cr.beyond.EvidenceOrdering(WEIGHTS, model, form=form, rng=rng),
+     [{"model": cr.dist1(0.3)}, {"model": None}, {"form": "pairs"}, {"rng": 6}]),
+    (lambda way=cr.NodeOrdering, seed=5, model=FIRST, delta=0.1, odds=2.0: cr.beyond.Stopping(
+        way(WEIGHTS, rng=seed), model, delta=delta, odds=odds),
+     [{"way": cr.EdgeOrdering}, {"seed": 6}, {"model": cr.dist2(0.2)}, {"delta": 0.2}, {"odds": 3.0}]),
+    (lambda seed=5, rng=5, recall=0.8, confidence=0.95: cr.beyond.Audit(
+        cr.EdgeOrdering(WEIGHTS, rng=seed), rng=rng, recall=recall, confidence=confidence),
+     [{"seed": 6}, {"rng": 6}, {"recall": 0.9}, {"confidence": 0.9}]),
+], ids=["evidence", "stopping", "audit"])  # fmt: skip
+def test_whatever_decides_which_questions_are_asked_makes_another_run(make, others):
+    assert identity(make()) == identity(make()) and all(identity(make(**other)) != identity(make()) for other in others)
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -576,38 +585,6 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(objects, tmp_path):
     assert asked == [(0, 1)] and sum(journal.asked for journal in journals) == 1
     for journal in journals:
         journal.close()
-
-
-def test_threads_ask_different_questions_at_once_and_no_order_is_another_run(tmp_path):
-    """Five threads resume a run, each with other questions: all five are with the crowd at once."""
-    with pytest.raises(InterruptedError), Journal(Crowd(patience=20), tmp_path / "answers.db") as journal:
-        cr.edge_ordering(SIMILARITY, journal, rng=5)
-    together, pairs = (
-        threading.Barrier(5),
-        [tuple(p) for p in cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5).queries.tolist()[15:25]],
-    )
-    new, failed = set(pairs[5:]), []
-
-    def crowd(i, j):
-        assert (i, j) in new
-        together.wait(60)
-        return True
-
-    with Journal(crowd, tmp_path / "answers.db", run=cr.EdgeOrdering(SIMILARITY, rng=5)) as journal:
-
-        def work(mine):
-            try:
-                for pair in mine:
-                    journal(*pair)
-            except Exception as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=work, args=(pairs[::-1][k::5],)) for k in range(5)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert failed == [] and journal.asked == 5 and len(journal.answers()) == 25
 
 
 def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monkeypatch):

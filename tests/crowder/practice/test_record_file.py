@@ -181,10 +181,3 @@ def test_a_bad_file_is_refused_and_told_where(fault, tmp_path):
 def test_a_separator_is_one_character(sep, tmp_path):
     with pytest.raises(ValueError, match="sep must"):
         read(tmp_path, PLACES, sep=sep)
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"absent\.csv"):
-        read_records(tmp_path / "absent.csv")
-    with pytest.raises(OSError, match=re.escape(str(tmp_path))):  # what a directory raises depends on the system
-        read_records(tmp_path)

@@ -197,15 +197,6 @@ def test_tables_and_one_to_one():
         assert told.n == 24 and cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
 
 
-def test_audit_journal_and_node_ordering_take_them(tmp_path):
-    pairs = from_pairs(linkage(), one_to_one=True)
-    labels = pairs.ids
-    with cr.practice.Journal(cr.Truth(labels), tmp_path / "a.db") as journal:
-        run = cr.beyond.Audit(cr.EdgeOrdering(pairs, rng=1), recall=0.9, rng=1).run(journal)
-    assert run.certified >= 0.9 and run.n_queries <= 12
-    assert cr.NodeOrdering(pairs, rng=1).run(cr.Truth(labels)).recall(labels)[-1] == 1
-
-
 def test_no_pairs_and_a_short_name():
     empty = from_pairs(FRAME.iloc[:0])
     assert cr.EdgeOrdering(empty, rng=1).ask() is None and empty.table([]).empty

@@ -1,6 +1,5 @@
 """Question sheets: what people see, what they may fill in, and what is refused with row and column."""
 
-import os
 import re
 from pathlib import Path
 
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 
 import crowder as cr
 from crowder.practice import sheets
-from crowder.practice.sheets import escape_formula, write_sheet
-
-os.umask(UMASK := os.umask(0o022))
+from crowder.practice.sheets import escape_formula
 
 PLACES = pd.DataFrame(
     {
@@ -105,10 +102,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
     ("id_a,id_b,same\n,y,yes\n", "row 2, column 'id_a'"),
     ("id_a,id_b,same\nx,x,yes\n", "row 2, column 'id_b': the two records must be different"),
     ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': the answer must be yes, no, unsure or blank, not 'maybe'"),
-    ("id_a,id_b,same\nx,y,1\ny,z,f\n", "row 3, column 'same': the answer must"),
-    ("id_a,id_b,same,worker\nx,y,yes,ann\nx,y,perhaps,bob\n", "row 3, column 'same': the answer must be yes, no, "),
     ("id_a,id_b\nx,y\n", "column 'same' must be in the header"),
-    ("id_a,id_b,worker\nx,y,ann\n", "column 'same' must"),
     ("id_a,id_b,same,worker,worker\nx,y,yes,ann,bob\n", "[4, 5] are called 'worker'"),
     ("id_a,id_b,same\nx,y\n", "row 2 has 2 cells, but the header has 3"),
     ("", "the file must have a header"),
@@ -118,17 +112,6 @@ def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
     with pytest.raises(ValueError, match=re.escape(message)) as error:
         read_sheets(path, records_of("wxyz"))
     assert str(error.value).startswith(str(path))
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_sheet_has_a_name_of_its_own_and_is_as_private_as_its_records(tmp_path):
-    sheet, records = question_sheet(PLACES, ["name"], [(0, 1)]), tmp_path / "my.csv"
-    records.touch(0o600)
-    first, second = write_sheet(f"{tmp_path}/q", sheet, like=records), write_sheet(f"{tmp_path}/q", sheet)
-    assert (first.name, second.name) == ("q-1.csv", "q-2.csv") and first.read_bytes() == second.read_bytes()
-    assert [os.stat(path).st_mode & 0o077 for path in (first, second)] == [0, 0o666 & ~UMASK & 0o077]
 
 
 # --- whose answers, and about what ------------------------------------------------------------------------------------
