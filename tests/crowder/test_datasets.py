@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 from crowder import datasets, dist1, dist2, similarity
-from crowder.datasets import people, typo
+from crowder.datasets import people
 
 FIELDS = ["name", "street", "city", "birth"]
 
@@ -81,14 +81,6 @@ def test_synthetic_of_few(sizes, n):
     assert found.sizes.sum() == n
 
 
-def test_square_and_condensed_say_the_same():
-    found = datasets.synthetic([4, 3], dist1(0.1), rng=0)
-    assert (found.similarity == found.similarity.T).all()
-    assert found.similarity[np.triu_indices(7, 1)].tolist() == found.condensed.tolist()
-    same = found.labels[:, None] == found.labels
-    assert same[np.triu_indices(7, 1)].tolist() == found.matching.tolist()
-
-
 def test_disney_is_figure_1():
     found = datasets.disney()
     assert found.records["id"].tolist() == ["r1", "r2", "r3", "r4", "r5"]
@@ -100,21 +92,6 @@ def test_disney_is_figure_1():
 
 
 # --- Invented people -------------------------------------------------------------------------------------------------
-
-
-def test_a_typing_error_is_one_of_four_kinds_anywhere():
-    rng, text = np.random.default_rng(1), "abcdefgh"
-    dropped = {text[:at] + text[at + 1 :] for at in range(8)}
-    doubled = {text[:at] + text[at] * 2 + text[at + 1 :] for at in range(8)}
-    swapped = {text[:at] + text[at + 1] + text[at] + text[at + 2 :] for at in range(7)}
-    made = {typo(text, rng) for _ in range(4000)}
-    assert made >= dropped | doubled | swapped
-    assert all(
-        sum(a != b for a, b in zip(wrong, text, strict=True)) <= 1 for wrong in made - dropped - doubled - swapped
-    )
-    # Short texts lose no letter.
-    assert typo("", rng) == ""
-    assert [min(len(typo(short, rng)) for _ in range(200)) for short in ("a", "ab", "abc")] == [1, 2, 2]
 
 
 def test_records_without_mistakes_are_those_of_their_people():

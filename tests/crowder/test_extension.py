@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from blocked import blocked
+from scipy import sparse
 
 import crowder as cr
 
@@ -44,9 +44,11 @@ def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
 
 
 def test_a_sparse_similarity_serves_too(data):
-    similarity, labels = blocked([4, 3, 2], 20, cr.dist1(0.3), rng=7)
-    result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(labels))
-    assert result.recall(labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
+    i, j = np.triu_indices(data.n, 1)
+    kept = data.matching | (data.condensed > 0.7)
+    similarity = sparse.coo_array((data.condensed[kept], (i[kept], j[kept])), shape=(data.n, data.n))
+    result = LeastKnownFirst(similarity, rng=7).run(cr.Truth(data.labels))
+    assert result.recall(data.labels)[-1] == 1.0 and not LeastKnownFirst(similarity, rng=7).every_pair
 
 
 def test_a_journal_resumes_it_and_knows_its_run_from_another(data, tmp_path):

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-import sympy as sp
 from scipy import stats
 from scipy.stats import binomtest
 
@@ -101,11 +100,6 @@ def test_every_pattern_of_answers(votes, error):
             total += Fraction(error) ** wrong * (1 - Fraction(error)) ** (votes - wrong)
     assert majority_error(votes, error) == total
     assert majority_error(votes, float(error)) == pytest.approx(float(total), rel=1e-12)
-
-
-def test_symbols_pass_through():
-    p = sp.Symbol("p")
-    assert sp.expand(majority_error(3, p) - (3 * p**2 - 2 * p**3)) == 0
 
 
 @pytest.mark.parametrize("error", [0.02, 0.1, 0.3, 0.45, 0.49])
