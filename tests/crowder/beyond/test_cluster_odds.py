@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from crowder.beyond.cluster_odds import certainty, closest, log_odds, most_urgent, move, probable, tally
+from crowder.beyond.cluster_odds import certainty, closest, most_urgent, move, probable, tally
 from crowder.beyond.clustering import weak_cuts
 
 
@@ -34,15 +34,6 @@ def test_sums_between_clusters_follow_the_records_that_move(state):
         move(s, e, labels, *sums, i, to)
         for kept, new in zip(sums, tally(s, e, labels), strict=True):
             np.testing.assert_allclose(kept, new, atol=1e-12)
-
-
-def test_log_odds_of_two_clusters(state):
-    s, e, labels = state
-    sums = tally(s, e, labels)
-    for a, b in combinations(np.unique(labels), 2):
-        for rho in (0.2, 1.0):
-            expected = naive(s, e, -2.0, rho, members(labels, a), members(labels, b))
-            assert log_odds(*sums, -2.0, rho, a, b) == pytest.approx(expected)
 
 
 def test_the_most_urgent_pair_of_clusters_is_that_with_the_most_expected_wrong_pairs(state):
@@ -80,15 +71,6 @@ def test_cuts_and_probabilities(state):
         else:
             odds = naive(s, e, -1.0, 0.5, members(labels, labels[i]), members(labels, labels[j]))
         assert chance[i, j] == chance[j, i] == pytest.approx(1 / (1 + np.exp(-odds)))
-
-
-def test_two_records_have_their_posterior_probability():
-    # Prior odds 1 to 4, and an answer that is three times as likely about a match: posterior odds 3 to 4.
-    s = np.array([[0, np.log(3)], [np.log(3), 0]])
-    sums = tally(s, np.zeros((2, 2)), np.arange(2))
-    tree = weak_cuts(s, 0 * s, np.arange(2), np.log(1 / 4), 1.0, s)
-    chance = probable(*sums, np.arange(2), np.log(1 / 4), 1.0, tree[0], *tree[2:])
-    assert chance[0, 1] == pytest.approx(3 / 7)
 
 
 def test_the_closest_pair_has_the_fewest_answers_then_the_lowest_rank():

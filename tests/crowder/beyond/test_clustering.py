@@ -145,20 +145,6 @@ def test_the_cuts_of_a_spanning_tree_are_sums_over_the_pairs_across():
             assert found[top] == pytest.approx(evidence[np.ix_(below, rest)].sum())
 
 
-def test_the_spanning_tree_is_maximal():
-    # Kruskal's algorithm, written out, finds a tree of the same weight.
-    rng = np.random.default_rng(6)
-    evidence, labels = random_evidence(9, rng), np.zeros(9, np.int64)
-    parent, _ = spanning_tree(evidence, labels)
-    weight = sum(evidence[x, parent[x]] for x in range(9) if parent[x] != -1)
-    group, kruskal = list(range(9)), 0.0
-    for i, j in sorted(combinations(range(9), 2), key=lambda pair: -evidence[pair]):
-        if group[i] != group[j]:
-            kruskal += evidence[i, j]
-            group = [group[i] if g == group[j] else g for g in group]
-    assert weight == pytest.approx(kruskal)
-
-
 def test_records_without_positive_evidence_stay_alone():
     labels = likeliest(-np.ones((4, 4)), 0.0, start=np.zeros(4, np.int64), rng=np.random.default_rng(0))
     assert len(set(labels)) == 4

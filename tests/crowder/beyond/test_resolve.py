@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from shared import f1
 
@@ -93,14 +92,6 @@ def test_without_similarities_it_learns_from_all_answers_at_once():
         answers = cr.beyond.Answers.read(deceived_rows(seed, labels), len(labels))
         found.append(f1(cr.beyond.resolve(answers, rng=seed).clusters, labels))
     assert np.mean(found) > 0.75
-
-
-def test_data_frames_and_tuples_give_the_same():
-    rows = voted(LABELS, {"ann": 0.1, "bob": 0.1}, 3)
-    frame = pd.DataFrame(rows, columns=["left", "right", "answer", "worker"])
-    one, other = cr.beyond.resolve(rows, rng=1), cr.beyond.resolve(frame, rng=1)
-    np.testing.assert_array_equal(one.clusters, other.clusters)
-    np.testing.assert_array_equal(one.given_others, other.given_others)
 
 
 def test_similarities_decide_where_answers_are_missing():
