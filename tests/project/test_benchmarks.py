@@ -1,7 +1,6 @@
 """The benchmarks run, and what the book shows of them is complete and keeps its promises."""
 
 import importlib
-import json
 import subprocess
 import sys
 from itertools import combinations
@@ -75,21 +74,6 @@ def test_the_committed_scale_is_complete():
 
 def chapters():
     return [path.stem for part in ("", "appendix/") for path in sorted((ROOT / "notebooks").glob(f"{part}*.ipynb"))]
-
-
-def test_the_chapters_times_are_those_of_the_last_complete_build(tmp_path):
-    manifest = tmp_path / "build" / "executed" / "full" / "manifest.json"
-    manifest.parent.mkdir(parents=True)
-    command = ["benchmarks/chapters.py", "--book", str(tmp_path / "build"), "--results", str(tmp_path)]
-    slugs = chapters()
-    ran = {slug: {"seconds": 10.04 + i, "processor": 5.5} for i, slug in enumerate(slugs)}
-    manifest.write_text(json.dumps({"chapters": {slug: ran[slug] for slug in slugs[1:]}}))
-    assert f"lacks {slugs[0]}" in run(*command) and not (tmp_path / "chapters.csv").exists()
-    manifest.write_text(json.dumps({"chapters": ran}))
-    run(*command)
-    table = pd.read_csv(tmp_path / "chapters.csv")
-    assert table["chapter"].tolist() == slugs
-    assert np.allclose(table["seconds"], 10 + np.arange(len(slugs)), atol=1e-9)  # to the tenth
 
 
 def test_every_chapter_has_a_committed_time():

@@ -1,12 +1,9 @@
 """The planted faults: every edit of the catalogue applies, and planting reports correctly what noticed a fault."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -143,25 +140,6 @@ def test_what_would_prove_nothing_is_refused(arguments, changes, test, code, sai
     assert plant.main(arguments, root=root) == code
     assert said in capsys.readouterr().err
     assert not any(line["first"] for line in plant.recorded(root / plant.RECORD).values())
-
-
-@pytest.mark.nightly
-def test_a_run_that_is_stopped_leaves_nothing_behind(tiny, tmp_path_factory):
-    root, places = tiny(HANGS), tmp_path_factory.mktemp("places")
-    call = f"import sys; sys.path.insert(0, {str(ROOT / 'tests' / 'faults')!r}); import pathlib, plant; " \
-           f"sys.exit(plant.main([], root=pathlib.Path({str(root)!r})))"  # fmt: skip
-    env = os.environ | {"TMPDIR": str(places)}
-    # A test run in the background has Ctrl-C switched off, and would pass that on.
-    listening = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    with subprocess.Popen([sys.executable, "-c", call], env=env, stderr=subprocess.DEVNULL, **listening) as run:
-        until = time.monotonic() + 60
-        while not any("n -= 1" in copy.read_text() for copy in places.glob("crowder-faults-*/tree/half.py")):
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        run.send_signal(signal.SIGINT)
-        assert run.wait(timeout=60) != 0
-    assert list(places.iterdir()) == []  # no copy, and nobody at work in it
-    assert not (root / plant.RECORD).exists()
 
 
 def test_a_build_names_what_changed():

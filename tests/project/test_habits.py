@@ -68,16 +68,3 @@ def test_what_is_not_on_the_page_only_names_numbers(path):
         if "remove-input" in tags:
             calls = {getattr(n.func, "id", "") for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)}
             assert "glue" in calls and "check" not in calls, source
-
-
-def test_the_sentences_of_the_book_stand_in_markdown():
-    """Of all its words at most a seventh stand in texts inside code: captions, alternative texts, what was checked."""
-    markdown = inside = 0
-    for path in NOTEBOOKS:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                markdown += len("".join(cell["source"]).split())
-        for source, _ in code(path):
-            texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
-            inside += sum(len(text.split()) for text in texts if isinstance(text, str) and len(text.split()) > 7)
-    assert inside <= (markdown + inside) / 7

@@ -55,16 +55,6 @@ def test_with_true_answers_every_strategy_ends_at_the_truth(twelve, strategy):
     assert run["answers"].is_monotonic_increasing
 
 
-def test_quality_is_counted_over_pairs():
-    """Against all pairs, one by one."""
-    rng = np.random.default_rng(5)
-    clusters, labels = rng.integers(0, 4, 15), rng.integers(0, 5, 15)
-    joined, match = ((x[:, None] == x)[np.triu_indices(15, 1)] for x in (clusters, labels))
-    found, both = replays.quality(9, clusters, labels), (joined & match).sum()
-    assert found[:3] == (9, both / match.sum(), both / joined.sum())
-    assert found.F1 == pytest.approx(2 * found.recall * found.precision / (found.recall + found.precision))
-
-
 def test_f1_that_falls_again_has_not_stayed():
     run = pd.DataFrame({"answers": [0, 5, 9, 12], "recall": 1.0, "precision": 1.0, "F1": [0.0, 0.99, 0.9, 0.96]})
     found = replays.summary(run, 20)

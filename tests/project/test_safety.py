@@ -10,7 +10,7 @@ import pytest
 import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
-from crowder.practice.sheets import question_sheet, read_sheets
+from crowder.practice.sheets import question_sheet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,18 +69,3 @@ def test_no_cell_of_a_sheet_is_a_formula_to_a_spreadsheet(tmp_path):
         assert not sheet[column].str.match(r"[=+\-@\t\r＝＋－＠]|\s+[=+\-@]").any(), column
     assert sheet["name_a"].tolist() == [f"'{cell}" for cell in bad[:-1]]
     assert (sheet["city_a"] == "plain").all() and sheet["id_a"].tolist() == records["id"].tolist()[:-1]
-
-
-def test_answers_of_records_whose_names_look_like_formulas_come_back(tmp_path):
-    """An identifier has the apostrophe, too; with it or without, it is the same record."""
-    ids = ["-1", "=a", "r"]
-    records = pd.DataFrame({"id": ids, "name": ["Ann", "Bob", "Cy"]})
-    sheet = question_sheet(records, ["name"], [(0, 1), (1, 2)], "key").assign(same=["yes", "no"])
-    assert sheet["id_a"].tolist() == ["'-1", "'=a"]
-    sheet.to_csv(tmp_path / "s.csv", index=False)
-    assert [row[:3] for row in read_sheets([tmp_path / "s.csv"], records, ["name"], "key")] == [
-        (0, 1, True),
-        (1, 2, False),
-    ]
-    (tmp_path / "t.csv").write_text("id_a,id_b,same\n-1,=a,yes\n")  # as a spreadsheet saves it
-    assert [row[:3] for row in read_sheets([tmp_path / "t.csv"], records, ["name"], "key")] == [(0, 1, True)]

@@ -2,13 +2,12 @@
 
 import json
 import resource
-import subprocess
 from pathlib import Path
 
 import pytest
 from tiny_book import ROOT, TinyBook, notebook
 
-from book.build import environment, folders
+from book.build import folders
 from book.build.chapters import Chapter
 from book.build.manifest import NOT_READ, READ, Manifest, inputs
 
@@ -151,23 +150,3 @@ def test_pages_are_known_by_their_sources_and_by_no_cache(project):
     assert folders.digest(project) == first
     (project / "crowder" / "x.py").rename(project / "crowder" / "y.py")
     assert folders.digest(project) != first
-
-
-def test_git_is_asked_about_this_project_wherever_its_variables_lead(tmp_path, monkeypatch):
-    """In a hook of another repository GIT_DIR would give that one's commit for ours."""
-    git = lambda *words, at: subprocess.run(["git", "-C", str(at), *words], check=True, capture_output=True, text=True)  # noqa: E731
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    for place in (ours, theirs):
-        place.mkdir()
-        git("init", "-q", at=place)
-        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", place.name, at=place)
-    monkeypatch.setattr(environment, "ROOT", ours.resolve())
-    commit = git("rev-parse", "HEAD", at=ours).stdout.strip()
-    assert environment.commit() == commit
-    monkeypatch.setenv("GIT_DIR", str(theirs / ".git"))
-    assert environment.commit() == commit
-    (ours / "inner").mkdir()
-    monkeypatch.setattr(environment, "ROOT", ours.resolve() / "inner")  # unpacked inside another's repository
-    assert environment.commit() is None
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert environment.commit() is None

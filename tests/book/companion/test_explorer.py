@@ -1,6 +1,5 @@
 """The explorer's clusterings and numbers, and the same numbers in the page (book/static/counts.js)."""
 
-import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from book.build.to_myst import to_myst
 from book.companion.charts import explorer
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.models import common_steps
@@ -181,27 +179,3 @@ def test_a_state_is_a_model_and_clusters():
     cora = {"green": [0] * 9 + [10], "red": [10] + [0] * 9}
     assert explorer.setting("model=cora&clusters=3", cora)[0].hellinger2 == pytest.approx(1)
     assert explorer.setting("model=dist1&epsilon=0.3&clusters=3")[0].epsilon == 0.3
-
-
-def test_the_settings_follow_the_figure_on_the_page():
-    given = {
-        "start": "model=uniform&clusters=2",
-        "links": {"</script>": "x"},
-        "clusters": {},
-        "cora": {},
-        "figure": "fig-e",
-    }
-    outputs = [
-        {
-            "output_type": "display_data",
-            "metadata": {"crowder": {"kind": "explorer", "name": "fig-e"}},
-            "data": {explorer.EXPLORER: json.dumps(given), "text/plain": "[explorer]"},
-        }
-    ]
-    cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": outputs}
-    page = to_myst({"cells": [cell]}, "01-one")
-    text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
-    assert '<script type="application/json" class="explorer-settings" data-figure="fig-e">' in text
-    assert text.count("</script>") == 1  # none within the settings
-    settings = text.partition('data-figure="fig-e">')[2].partition("</script>")[0]
-    assert json.loads(settings) == given

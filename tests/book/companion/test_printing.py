@@ -1,6 +1,5 @@
 """Formatting of numbers, and tables that no cell can break."""
 
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -79,11 +78,3 @@ def test_a_table_has_a_rule_for_each_kind_of_cell():
     assert cells[2] == ["12,345", "0.0001235", "True", "a¦b c", "50%", "–"]
     assert cells[3] == ["7", "–", "False", "d¦e", "25%", "<1/2>"]
     assert len({len(line) for line in lines}) == 1 and len(lines) == 4
-
-
-def test_a_table_without_rows_is_its_header():
-    lines = markdown_table(pd.DataFrame({"a": [], "long name": pd.Series([], dtype=str)}), {}).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert len(cells) == 2 and cells[0] == ["a", "long name"]
-    # Nothing but the rule that makes the first line a header.
-    assert all(re.fullmatch(":?-+:?", cell) for cell in cells[1])

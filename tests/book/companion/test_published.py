@@ -110,14 +110,6 @@ def judged(tmp_path, record=RECORD, chapter="01-one"):
     return printed.judge({"counts": chapter}, tmp_path, ["01-one", "02-two"])
 
 
-def test_an_agreement_that_is_lost_is_named_and_a_noted_difference_is_not(tmp_path):
-    entries = judged(tmp_path)
-    assert printed.disagreements(entries) == [
-        "01-one: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)"
-    ]
-    assert printed.tally(entries) == "1 differs, as noted; 1 no longer agrees"
-
-
 def test_a_number_that_nobody_regenerates_fails(tmp_path):
     assert printed.disagreements(judged(tmp_path, record=None)) == [
         "01-one: the printed numbers of counts were not regenerated"
@@ -132,11 +124,3 @@ def test_a_group_has_one_chapter_which_exists(tmp_path):
     chapters = [Chapter("01-one", Path("notebooks/01-one.ipynb"), tmp_path)]
     with pytest.raises(BuildError, match=r"published\.yml: counts: there is no chapter 09-none"):
         printed.read_groups(tmp_path, chapters)
-
-
-def test_the_words_of_the_build():
-    number = {"agrees": True, "differ": None}
-    assert printed.agreement(number) == "agrees"
-    assert printed.agreement(number | {"differ": "why"}) == "agrees now"
-    assert printed.agreement({"agrees": False, "differ": "why"}) == "differs"
-    assert printed.agreement({"agrees": False, "differ": None}) == "disagrees"

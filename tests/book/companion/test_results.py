@@ -1,6 +1,5 @@
 """Files are written completely or not at all."""
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from book.companion import results
-from crowder import datasets, files
+from crowder import files
 
 # Signals itself before the n-th change on disk; True, when there was no n-th.
 KILLED = """
@@ -58,26 +57,6 @@ def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypa
     assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["tab.csv"]
 
 
-def test_a_chapter_notes_which_data_it_used(tmp_path, monkeypatch):
-    monkeypatch.delenv("CROWDER_RESULTS", raising=False)
-    data = datasets.disney()
-
-    def named(name, source):
-        return dataclasses.replace(data, name=name, provenance={"source": source})
-
-    assert results.uses(data) is data  # outside a build nothing is written
-    monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
-    results.uses(named("cora, Jaccard's", "shipped: with crowder"))
-    path = tmp_path / "data" / "cora-jaccard-s-shipped-with-crowder.json"
-    assert json.loads(path.read_text()) == {
-        "kind": "data",
-        "name": "cora, Jaccard's",
-        "source": "shipped: with crowder",
-    }
-    results.uses(named("cora, Jaccard's", "computed"))  # from elsewhere, it is another
-    assert sorted(p.name for p in path.parent.iterdir()) == ["cora-jaccard-s-computed.json", path.name]
-
-
 def test_a_record_is_json_that_people_can_read():
     """Numbers of NumPy are numbers there, what JSON does not know is text, and letters stay letters."""
     record = {"ε": np.float64(0.5), "n": np.int64(3), "w": np.array([1, 2]), "q": Fraction(1, 3), "at": Path("a") / "b"}
@@ -89,20 +68,3 @@ def test_a_record_is_json_that_people_can_read():
 def test_outside_a_notebook_the_plain_text_is_printed(capsys):
     results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {})
     assert capsys.readouterr().out == "a line\n"
-
-
-def test_in_a_notebook_the_bundle_is_published_with_its_facts():
-    """In a shell of IPython's, with no kernel: what is published is caught as it is."""
-    program = """
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
-from book.companion import results
-InteractiveShell.instance()
-with capture_output() as seen:
-    results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {"name": "C01"})
-[output] = seen.outputs
-print(output.data, output.metadata)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "{'text/plain': 'a line', 'text/markdown': '**a line**'} {'crowder': {'name': 'C01'}}\n"

@@ -10,18 +10,15 @@ import pytest
 import yaml
 
 from book.build.chapters import BuildError, Chapter
-from book.build.to_myst import to_myst
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 from book.reports.ledger import (
     AMENDED,
     FILE,
     STATUSES,
     as_csv,
-    changes,
     judge,
     read_catalogue,
     read_records,
-    tally,
 )
 
 # --- the catalogue --------------------------------------------------------------------------------------------------
@@ -178,15 +175,6 @@ def test_calculations_without_a_written_argument_are_exact(project):
     assert judged(project, found(basis="exact"), basis="proved")["changed"]
 
 
-def test_what_failed_is_the_figure_of_a_moved_claim(project):
-    entry = judged(project, found(NOT_SHOWN, "exact", [PIECE, BAD]))
-    assert entry["changed"] and (entry["what"], entry["figure"]) == ("v", "off by one")
-    assert changes([entry]) == ["01-one: C01 changed: expected holds (exact), found not shown (exact) (v: off by one)"]
-    assert json.dumps(entry)  # goes to Sphinx as JSON
-    entry = judged(project, found())
-    assert not entry["changed"] and entry["figure"] == "fine" and changes([entry]) == []
-
-
 @pytest.mark.parametrize(
     ("name", "chapter", "expected"),
     [("C02", "01-one", "01-one: records C02, which has no check written out in a chapter"),
@@ -207,12 +195,6 @@ def test_records_are_read_once_each(tmp_path):
         read_records(tmp_path, list(CHAPTERS))
 
 
-def test_the_tally_is_of_the_paper_in_the_order_of_the_scale():
-    rows = {"C01": "undecided", "C02": "holds", "C03": "holds", "E01": "misprint", "B01": "refuted", "C04": NOT_SHOWN}
-    counts = tally([{"id": name, "status": status} for name, status in rows.items()])
-    assert list(counts.items()) == [("holds", 2), ("undecided", 1), (NOT_SHOWN, 1)] and tally([]) == {}
-
-
 def test_the_file_has_one_line_for_a_claim_whatever_its_words(project):
     text = as_csv([judged(project, found(NOT_SHOWN, "exact", [BAD]), statement='a,\n  "b"')])
     columns, line = csv.reader(text.splitlines())
@@ -220,17 +202,3 @@ def test_the_file_has_one_line_for_a_claim_whatever_its_words(project):
                        "stands figure says rests_on chapter").split()  # fmt: skip
     assert line == ["C01", "p", 'a, "b"', "holds (exact)", NOT_SHOWN, "exact", *[""] * 3, "result", *[""] * 4,
                     "off by one", "", "", "01-one"]  # fmt: skip
-
-
-def test_a_box_follows_its_cell_and_replaces_one_that_only_checks():
-    def ran(id, source, *names):
-        outputs = [{"output_type": "display_data", "data": {}, "metadata": {"crowder": {"kind": "claim", "name": name}}}
-                   for name in names]  # fmt: skip
-        return {"cell_type": "code", "id": id, "metadata": {}, "source": source, "outputs": outputs}
-
-    cells = [ran("a", 'n = 3\ncheck("C01")', "C01"), ran("b", 'check("C02")\ncheck("E01", most=6);', "C02", "E01"),
-             ran("c", "n")]  # fmt: skip
-    made = to_myst({"cells": cells}, "01-one")["cells"]
-    assert [cell["id"] for cell in made] == ["a", "a-claims", "b-claims", "c"]
-    assert [re.findall(r"\{verdict\} (\w+)", cell["source"]) for cell in made] == [[], ["C01"], ["C02", "E01"], []]
-    assert made[0]["outputs"] == [] and cells[0]["outputs"]  # the notebook is as it was
