@@ -4,17 +4,16 @@ The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a fold
 page takes a while to open, so each is opened once, and all that one opening can show is looked at together.
 """
 
-import csv
 import os
 import re
 import tomllib
 from base64 import b64decode
-from collections import defaultdict
 from fnmatch import fnmatch
 from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
+from pkgutil import resolve_name
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -183,46 +182,6 @@ def test_no_punctuation_is_left_alone_after_a_formula(html):
     assert alone == []
 
 
-# --- numbers ------------------------------------------------------------------------------------------------------
-
-#: Columns that together tell which setting a row is about, under all the names that the chapters use.
-SETTINGS = {"model", "ε", "ordering", "n", "k", "m", "p", "sizes", "clusters", "shape", "function", "rounded"}
-#: Columns of numbers that a setting determines, whoever computes them.
-DETERMINED = {"exact": "exact", "printed": "printed", "published": "printed", "corrected": "corrected"}
-
-
-def plain(value):
-    """A setting as text: 0.25 for 1/4, dist1 for Dist-1."""
-    top, _, bottom = value.partition("/")
-    try:
-        return f"{float(top) / float(bottom or 1):.9g}"
-    except ValueError:
-        return value.lower().replace("-", "")
-
-
-def differing(tables):
-    """Settings with two values for what they determine, among tables (name -> lines of CSV)."""
-    found = defaultdict(dict)
-    for name, lines in tables.items():
-        rows = list(csv.DictReader([lines[0].replace("epsilon", "ε"), *lines[1:]])) if lines else []
-        keys = [tuple(sorted((c, plain(v)) for c, v in row.items() if c in SETTINGS)) for row in rows]
-        if not rows or "ordering" not in dict(keys[0]) or len(set(keys)) < len(keys):
-            continue  # of which ordering is not said, or rows of one setting differ in something else
-        for key, row in zip(keys, rows, strict=True):
-            for column, value in row.items():
-                if column in DETERMINED and value:
-                    found[(DETERMINED[column], *key)][name] = float(value)
-    wide = {key: values for key, values in found.items() if max(values.values()) - min(values.values())
-            > 1e-6 * max(map(abs, values.values()))}  # fmt: skip
-    return wide, sum(len(values) > 1 for values in found.values())
-
-
-def test_the_numbers_of_one_setting_are_the_same_in_all_tables(html):
-    shown = [path for path in html.glob("_downloads/*/*.csv") if path.stem[:4] in ("fig-", "tab-")]
-    wide, compared = differing({path.stem: path.read_text(encoding="utf-8").splitlines() for path in shown})
-    assert wide == {} and compared >= 9
-
-
 # --- how long it takes to read ------------------------------------------------------------------------------------
 
 MINUTES, TOGETHER, SHOWN = 12, 160, 8
@@ -387,24 +346,6 @@ def test_a_folded_proof_opens_by_keyboard_and_on_paper(visit):
         assert not page.locator(gone).first.is_visible(), gone
 
 
-@pytest.mark.parametrize(
-    ("words", "hit"),
-    [("certain matches", "(Certain matches)"), ("transitive inference", "Transitive inference")],
-)
-def test_search_finds_a_statement_by_its_name(visit, html, words, hit):
-    page, trouble = visit("search")
-    page.goto(f"{(html / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
-    page.wait_for_selector("#search-results li")
-    page.wait_for_function("document.querySelector('#search-results p').textContent.includes('finished')")
-    found = page.locator("#search-results li").all_inner_texts()
-    assert any(hit in text for text in found), found
-    assert not any("\\(" in text for text in found)
-    assert trouble == []  # opened from a folder, too, it asks for nothing that it may not have
-    page.locator("#search-results li a", has_text=hit).first.click()
-    page.wait_for_load_state()
-    assert page.locator(":target").count() == 1
-
-
 # --- the API reference --------------------------------------------------------------------------------------------
 
 
@@ -413,7 +354,11 @@ def test_a_public_name_has_a_page_with_signature_example_related_names_and_code(
     assert len(listed) == len(set(listed)) > 50
     for name in listed:
         page = (html / "book" / "pages" / "api" / f"crowder.{name}.html").read_text(encoding="utf-8")
-        assert f'id="crowder.{name}"' in page and "&gt;&gt;&gt; " in page and "See also" in page, name
+        assert f'id="crowder.{name}"' in page and "&gt;&gt;&gt; " in page, name
+        related = page.partition('<div class="admonition seealso">')[2].partition("</div>")[0]
+        assert "<dt>" in related, name
+        for other in re.findall('<dt><code[^>]*><span class="pre">(crowder[^<]+)<', related):  # no link
+            resolve_name(other)
         assert re.search(r'href="(?:\.\./)+_modules/crowder/[\w/]+\.html#[\w.]+"><span class="viewcode-link">', page), (
             name
         )
