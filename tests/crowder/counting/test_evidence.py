@@ -34,17 +34,6 @@ def test_the_distance_against_all_outcomes(model, a, b):
     assert product_tv(model, a, b) == pytest.approx(distance(model, a, b), abs=1e-10)
 
 
-@given(step_models(most=4), st.integers(0, 6))
-@settings(max_examples=60, deadline=None)
-def test_evidence_is_two_laws_sorted_by_their_ratio(model, size):
-    log_ratio, green, red = evidence(model, size)
-    assert green.sum() == pytest.approx(1) and red.sum() == pytest.approx(1)
-    inside = np.isfinite(log_ratio)
-    assert (np.diff(log_ratio[inside]) >= 0).all()
-    assert np.allclose(green[inside], np.exp(log_ratio[inside]) * red[inside], rtol=1e-9)
-    assert (red[log_ratio == np.inf] == 0).all() and (green[log_ratio == -np.inf] == 0).all()
-
-
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 0.49])
 def test_closed_forms_for_the_two_models(epsilon):
     """Dist-1: the number above one half, one side turned round. Dist-2: nothing is known only between the ends."""

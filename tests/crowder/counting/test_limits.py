@@ -1,13 +1,11 @@
 """Counts for large clusters: the limits against forty digits, and exact counts."""
 
-import math
-
 import pytest
 from mpmath import mp
 
 import crowder as cr
 from crowder.counting.expected import expected_across
-from crowder.counting.limits import edge_limit, giant_share, matches_above, node_limit
+from crowder.counting.limits import edge_limit, matches_above, node_limit
 from crowder.models import StepDensity
 
 
@@ -60,12 +58,6 @@ def test_exact_counts_of_dist2_are_near_the_limit():
         assert edge / m == pytest.approx(edge_limit(1, start), rel=0.02, abs=2e-3)
         node = expected_across(cr.dist2(epsilon), m, m, "node")
         assert node / m == pytest.approx(node_limit(1, start), rel=0.005)
-
-
-def test_the_giant_solves_its_equation():
-    for c in (1 + 1e-12, 1 + 1e-7, 1.001, 1.5, 3.0, 20.0):
-        assert 1 - giant_share(c) == pytest.approx(math.exp(-c * giant_share(c)), rel=1e-9)
-    assert giant_share(0.0) == giant_share(1.0) == 0.0
 
 
 def test_matches_above_all_non_matches():
