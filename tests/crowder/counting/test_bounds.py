@@ -195,18 +195,6 @@ def test_the_tree_bound_holds_on_random_models_with_dominance_and_refuses_others
 # --- Counterexamples to the printed bounds -------------------------------------------------------------------------
 
 
-def test_theorem_3_as_printed_fails_from_four_singletons_on():
-    """Six pairs, each of which must be asked; n + n min(n, (n-1) L(1)) = 4 + 4 · 3/8, L(1) = 1/8 for ε = 1/3. Up to
-    three records node ordering asks at most nk - k(k+1)/2 ≤ n, whatever the similarities."""
-    model = cr.dist2(Fraction(1, 3))
-    assert theorem_3([1] * 4, partial(integral, model)) == Fraction(11, 2)
-    assert cr.expected_queries(model, [1] * 4, "node") == cr.ideal_queries([1] * 4) == 6
-    assert all(n * k - k * (k + 1) // 2 <= n for n in (1, 2, 3) for k in range(1, n + 1))
-    assert cr.node_bound(cr.dist2(0.4), [2] * 4) == pytest.approx(9.6296, abs=1e-4)  # the ideal count is 10
-    sizes = cr.datasets.cora().sizes
-    assert cr.node_bound(cr.dist2(0.45), sizes) < cr.ideal_queries(sizes) / 2
-
-
 def test_seventy_five_records_exceed_theorem_2():
     """Non-matches are all met at one stage, when cluster i is in c_i pieces: E[Q] = n - k + Σ E[c_i] E[c_j]. For 38 and
     37 records that is 716.05 against 712.11: in fractions, in floats, and by running edge ordering."""
