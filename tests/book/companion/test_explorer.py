@@ -80,7 +80,7 @@ def heights(rng):
     return drawn / drawn.mean()
 
 
-def settings(number=200):
+def settings(number=100):
     """Models and cluster sizes: the presets with many kinds of clusters, and random ones."""
     rng, found = np.random.default_rng(2017), []
     clusters = [[1], [1, 1, 1], [20] * 12, [60] * 4, [120, 40, 40, 40], [30, 7, 7, 1, 1, 1]]
@@ -103,7 +103,7 @@ def as_json(model):
 
 
 def test_the_page_computes_what_the_package_computes(in_page):
-    """In 200 settings, to eleven digits; with the few nodes of a moving bar, to four."""
+    """In a hundred settings, to eleven digits; with the few nodes of a moving bar, to four."""
     times = [0, 1, 2.5, 7, 60, 4000]
     for model, sizes in settings():
         counted = explorer.questions(model, sizes, nodes=24)

@@ -87,7 +87,7 @@ def test_deviations_are_as_rare_as_those_of_a_normal_number():
     """Of printed numbers that are one more run, a share 2 * (1 - Φ(2)) = 4.55 % is refused at 2, for few runs too."""
     rng = np.random.default_rng(7)
     for runs in (3, 12):
-        draws = rng.normal(size=(6_000, runs + 1))
+        draws = rng.normal(size=(2_000, runs + 1))
         refused = np.mean([
             not published.agrees({"deviations": 2}, row[-1], row[:-1].mean(), sd=row[:-1].std(ddof=1), runs=runs)
             for row in draws
