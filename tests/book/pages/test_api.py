@@ -1,6 +1,7 @@
 """The API reference lists every public name. What a page of it has, test_pages says."""
 
 import inspect
+import pydoc
 import re
 from operator import attrgetter
 from pathlib import Path
@@ -25,3 +26,12 @@ def public():
 
 def test_the_page_lists_every_public_name_once():
     assert sorted(re.findall(r"^   ([\w.]+)$", PAGE.read_text(), re.MULTILINE)) == sorted(public())
+
+
+def test_related_names_exist():
+    for path in public():
+        value = attrgetter(path)(crowder)
+        after = inspect.getdoc(value).partition("See Also\n--------\n")[2]
+        related = re.findall(r"^([\w.]+)(?= :|$)", after.partition("\n\n")[0], re.MULTILINE)
+        unknown = [name for name in related if not (pydoc.locate(name) or pydoc.locate(f"{value.__module__}.{name}"))]
+        assert related and unknown == [], path
