@@ -65,14 +65,12 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
     monkeypatch.setattr(figures, "_shown", set())
     monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     figures.use_style()
-    for name, question in (("fig-two", 2), ("fig-four", 4), ("fig-again", 4)):
+    for name, question in (("fig-two", 2), ("fig-four", 4)):
         show(runs, name, question)
-    assert {p.name for p in tmp_path.iterdir()} == {
-        f"fig-{n}.{s}" for n in ("two", "four", "again") for s in ("svg", "csv", "json")
-    }
+    names = {f"fig-{n}.{s}" for n in ("two", "four") for s in ("svg", "csv", "json")}
+    assert {p.name for p in tmp_path.iterdir()} == names
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "fig-two.csv"), stepper.frame(replays))
-    two, four, again = (tmp_path / f"fig-{n}.svg" for n in ("two", "four", "again"))
-    assert two.read_bytes() != four.read_bytes() == again.read_bytes()
+    assert (tmp_path / "fig-two.svg").read_bytes() != (tmp_path / "fig-four.svg").read_bytes()
     assert json.loads((tmp_path / "fig-two.json").read_text())["alt"] == "A circle."
     (_, figure), (bundle, facts) = seen[:2]
     assert (figure["kind"], facts) == ("figure", {"kind": "stepper", "name": "fig-two"})
