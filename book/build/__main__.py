@@ -27,7 +27,6 @@ from book.build import chapters, environment, execute, folders, manifest, render
 from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
 from book.reports import about, ledger, printed
-from crowder import files
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -84,9 +83,10 @@ class Build:
         self.chapters = chapters.read_chapters(self.src)
         self.profile = chapters.read_profile(self.src, args.profile, self.chapters)
         self.selected = chapters.select(self.chapters, args.only)
+        self.others = [c for c in self.chapters if c not in self.selected]
         self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
-        self.catalogue = ledger.read_catalogue(self.src, self.chapters)
-        self.groups = printed.read_groups(self.src, self.chapters)
+        self.chosen |= chapters.overrides(self.others, self.profile, [])
+        self.declared, self.groups = ledger.read_declared(self.src), printed.read_groups(self.src)
 
         self.executed, self.results = (self.out / name / args.profile for name in ("executed", "results"))
         self.logs = self.out / "logs" / args.profile
@@ -96,7 +96,7 @@ class Build:
 
     def run(self) -> None:
         args = self.args
-        due = [c for c in self.selected if args.only or not self.manifest.is_current(c, self.chosen[c.slug])]
+        due = [c for c in self.selected if args.only or not self._is_current(c)]
         self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
         self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
         if due:
@@ -111,6 +111,9 @@ class Build:
         if failures:
             raise BuildError("\n".join(failures))
         self._judge_and_render()
+
+    def _is_current(self, chapter: Chapter) -> bool:
+        return self.manifest.is_current(chapter, self.chosen[chapter.slug])
 
     def _compiled(self) -> Path:
         """The folder for code that Numba compiled from exactly these sources.
@@ -148,18 +151,12 @@ class Build:
         notebook.replace(self.executed / notebook.name)
         self.manifest.record(chapter, parameters, took)
 
-    def _lacking(self) -> list[str]:
-        """The chapters that were not selected and have no current execution with the profile's own parameters."""
-        others = [c for c in self.chapters if c not in self.selected]
-        own = chapters.overrides(others, self.profile, [])
-        return [c.slug for c in others if not self.manifest.is_current(c, own[c.slug])]
-
     def _judge_and_render(self) -> None:
         """Compare what was found with what is declared, and render the pages if all chapters are current."""
-        lacking = self._lacking()
+        lacking = [c.slug for c in self.others if not self._is_current(c)]
         judged = [c.slug for c in (self.selected if lacking else self.chapters)]
-        entries = ledger.judge(self.catalogue, ledger.read_records(self.results, judged), judged)
-        numbers = printed.judge(self.groups, self.results, judged)
+        entries = ledger.judge(self.declared, ledger.read_records(self.results, judged), complete=not lacking)
+        numbers = printed.judge(self.groups, self.results, judged, complete=not lacking)
         changed = ledger.changes(entries) + printed.disagreements(numbers)
         if numbers:
             print(f"printed numbers: {printed.tally(numbers)}")
@@ -180,15 +177,20 @@ class Build:
     def _render(self, entries: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> Path:
         """Render the pages; return their folder."""
         src = self.src
-        to_myst.check_unique_names({c.slug: self.results / c.slug for c in self.chapters})
         render.place(self.chapters, self.executed, self.results, src)
-        render.configure(src, self.args.profile)
-        known = about.facts(self.results, self.chapters, profile=self.args.profile, data=src / "book" / "data")
-        for name, value in (("ledger", entries), ("printed", numbers), ("about", known)):
-            (src / f"{name}.json").write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
-        for name, text in {"ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers)}.items():
-            for folder in (src / "results", self.results):
-                files.write(folder / name, text.encode())
+        render.configure(src, self.args.profile, about.edition(int(self.env["SOURCE_DATE_EPOCH"])))
+        measured = src / "book" / "data" / "measured"
+        pages = {c.slug: c.path.with_suffix("").as_posix() for c in self.chapters}
+        reports = {
+            "ledger.json": json.dumps(entries, ensure_ascii=False, indent=1),  # for book.sphinx_ext.claims
+            "ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers),  # for readers
+            # What pages include.
+            "printed.md": printed.as_markdown(numbers, pages),
+            "ran.md": about.ran(self.results, [*pages], profile=self.args.profile, measured=measured),
+            "faults.md": about.faults(measured),
+        }  # fmt: skip
+        for name, text in reports.items():
+            (src / "results" / name).write_text(text, encoding="utf-8")
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env)
         render.offer_executed(html, self.chapters, self.executed)
         about.write_licences(html)

@@ -43,11 +43,12 @@ def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> 
         (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
 
 
-def configure(src: Path, profile: str) -> None:
-    """Adapt the copy of _config.yml to this build."""
+def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
+    """Adapt the copy of _config.yml to this build; `edition` is for the foot of each page."""
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         config["repository"]["url"] = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{repository}"
+    config["sphinx"]["config"]["html_context"]["edition"] = edition
     if profile != "full":
         # A reader must not mistake the numbers of a quick build for the book's.
         config["html"]["announcement"] = (

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 from book.build.chapters import BuildError, number_of
@@ -106,13 +105,3 @@ def _check_publishable(output: dict[str, Any], slug: str, at: int) -> None:
     if output.get("name") == "stderr":
         text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
         raise BuildError(f"{slug}: cell {at} writes to standard error:\n      {text}")
-
-
-def check_unique_names(results: dict[str, Path]) -> None:
-    """Check that no two chapters use the same name for a figure or table: names are labels of the whole book."""
-    owner: dict[str, str] = {}
-    for slug, folder in results.items():
-        for name in sorted(path.stem for path in folder.glob("*.json")):
-            if name in owner:
-                raise BuildError(f"{slug}: shows {name}, and so does {owner[name]}; names must be unique in the book")
-            owner[name] = slug

@@ -8,7 +8,6 @@ which files of a page are its own; their licences are put beside the pages.
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections import Counter
@@ -19,7 +18,6 @@ from typing import Any
 
 import yaml
 
-from book.build.chapters import Chapter
 from book.build.environment import ROOT, commit
 from book.build.manifest import rows, versions
 
@@ -27,38 +25,27 @@ LICENCES = "licences.txt"
 _DATA = Path(__file__).resolve().parents[1] / "data"
 
 
-def edition() -> dict[str, str]:
-    """Version, commit and date. The date is that of the sources, so that two builds of one commit are equal."""
+def edition(date: int) -> dict[str, str]:
+    """Version, commit and date for the foot of a page. The date is that of the sources, so builds of a commit agree."""
     project = ROOT / "pyproject.toml"
     stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"] if project.exists() else "0"
-    date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), UTC).date().isoformat()
-    return {"version": stated, "commit": commit() or "", "date": date}
+    day = datetime.fromtimestamp(date, UTC).date().isoformat()
+    return {"version": stated, "commit": commit() or "", "date": day}
 
 
-def facts(results: Path, chapters: list[Chapter], *, profile: str, data: Path) -> dict[str, Any]:
-    """What the page says of these chapters, whose `results` are complete; `data` is the folder of the book's data."""
-    slugs = {chapter.slug for chapter in chapters}
+def ran(results: Path, slugs: list[str], *, profile: str, measured: Path) -> str:
+    """Profile, data, versions and run times of these chapters, as a table; their `results` are complete."""
     used = {"{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8")))
             for slug in slugs for path in (results / slug / "data").glob("*.json")}  # fmt: skip
-    times = [row for row in rows(data / "measured" / "chapters.csv") if row["chapter"] in slugs]
-    return {
-        # An execution is current only if it had these versions.
-        "profile": profile, "data": sorted(used), "versions": versions(),
-        "seconds": {row["chapter"]: float(row["seconds"]) for row in times},
-        "machine": times[0]["versions"] if times else "",
-        "faults": rows(data / "measured" / "faults.csv"),
-    }  # fmt: skip
-
-
-def ran(known: dict[str, Any]) -> list[str]:
-    """Profile, data, versions and run times, as a table."""
-    shown = {"profile": known["profile"], "data sets": "; ".join(known["data"]) or "none",
-            "versions": ", ".join(f"{name} {version}" for name, version in known["versions"].items())}  # fmt: skip
-    if times := known["seconds"]:
-        longest = sorted(times, key=times.get, reverse=True)[:3]
-        most = ", ".join(f"{slug} {times[slug]:,.0f} s" for slug in longest)
-        shown["run time in full"] = f"{sum(times.values()) / 60:.0f} minutes, of which {most} ({known['machine']})"
-    return ["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())]
+    # An execution is current only if it had these versions.
+    shown = {"profile": profile, "data sets": "; ".join(sorted(used)) or "none",
+             "versions": ", ".join(f"{name} {version}" for name, version in versions().items())}  # fmt: skip
+    if times := [row for row in rows(measured / "chapters.csv") if row["chapter"] in slugs]:
+        times.sort(key=lambda row: -float(row["seconds"]))
+        total = sum(float(row["seconds"]) for row in times) / 60
+        longest = ", ".join(f"{row['chapter']} {float(row['seconds']):,.0f} s" for row in times[:3])
+        shown["run time in full"] = f"{total:.0f} minutes, of which {longest} ({times[0]['versions']})"
+    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())])
 
 
 # --- the work of others -----------------------------------------------------------------------------------------------
@@ -92,12 +79,12 @@ def write_licences(html: Path) -> None:
 # --- planted faults ---------------------------------------------------------------------------------------------------
 
 
-def faults(known: dict[str, Any]) -> list[str]:
+def faults(measured: Path) -> str:
     """How many faults of which kind were planted, and how many were noticed."""
-    planted = known["faults"]
+    planted = rows(measured / "faults.csv")
     unseen = [row["fault"] for row in planted if not (int(row["tests"]) or row["claims"] or "it hangs" in row["first"])]
     changed = sum(bool(row["claims"]) for row in planted)
     kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in planted).most_common())
     counts = f"{len(planted) - len(unseen)} were noticed, {changed} of them also by a claim or a chapter that stopped."
-    return [f"**{len(planted)} faults** were planted; {counts}" + f" Not noticed: {', '.join(unseen)}." * bool(unseen),
-            "", f"By kind: {kinds}."]  # fmt: skip
+    lacking = f" Not noticed: {', '.join(unseen)}." * bool(unseen)
+    return f"**{len(planted)} faults** were planted; {counts}{lacking}\n\nBy kind: {kinds}."

@@ -14,93 +14,48 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from book.build.chapters import BuildError, Chapter, read_yaml
-from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
+from book.build.chapters import BuildError, read_yaml
+from book.companion.claims import NOT_CHECKED, NOT_SHOWN
 
 STATUSES = ("holds", "holds with a caveat", "misprint", "slip", "refuted", "undecided")
 #: Statuses that require a corrected statement.
 AMENDED = ("holds with a caveat", "misprint", "slip", "refuted")
-#: What kind of statement it is.
-KINDS = ("result", "condition", "wording", "misprint")
 
 FILE = "book/data/claims.yml"
 
 #: Kinds of statements that the paper numbers.
 NUMBERED = ("Theorem", "Corollary", "Proposition", "Definition", "Lemma", "Equation", "Figure", "Table")
 
-_NO_RECORD: dict[str, Any] = {"found": NOT_CHECKED, "basis": "", "where": "", "says": "", "evidence": []}
+_NO_RECORD: dict[str, Any] = {"chapter": "", "found": NOT_CHECKED, "basis": "", "where": "", "says": "", "evidence": []}
 _TEXTS = ("place", "statement", "status", "basis", "kind", "corrected", "affects", "stands", "proof", "prose")
 _LISTS = ("touches", "about", "rests_on")
-_ID = re.compile(r"[BCE]\d\d+")
-_CHECK = re.compile(r"""\bcheck\(\s*["']([BCE]\d+)["']""")
-
-
-def read_catalogue(root: Path, chapters: list[Chapter]) -> dict[str, dict[str, Any]]:
-    """Claim -> its declaration, in the order of the identifiers."""
-    declared, checked = read_declared(root), checked_in(chapters)
-    if unknown := [name for name in checked if name not in declared]:
-        raise BuildError(f"{checked[unknown[0]]}: checks {unknown[0]}, which is not in claims.yml")
-    if lacking := [name for name in declared if name not in checked]:
-        raise BuildError(f"claims.yml: no chapter checks {', '.join(lacking)}")
-    catalogue = {name: entry | {"chapter": checked[name], "carries": []} for name, entry in declared.items()}
-    for name, entry in catalogue.items():
-        for other in entry["rests_on"]:
-            catalogue[other]["carries"].append(name)
-    return dict(sorted(catalogue.items(), key=lambda item: ("CEB".index(item[0][0]), int(item[0][1:]))))
-
-
-def checked_in(chapters: list[Chapter]) -> dict[str, str]:
-    """Claim -> the chapter with the call that checks it."""
-    found: dict[str, str] = {}
-    for chapter in chapters:
-        code = "\n".join(cell["source"] for cell in chapter.notebook()["cells"] if cell["cell_type"] == "code")
-        for name in dict.fromkeys(_CHECK.findall(code)):
-            if name in found:
-                raise BuildError(f"{chapter.slug}: checks {name}, and so does {found[name]}")
-            found[name] = chapter.slug
-    return found
 
 
 def read_declared(root: Path) -> dict[str, dict[str, Any]]:
-    """Claim -> what the file declares of it, with all its fields.
+    """Claim -> what the file declares of it, with all its fields, and the claims that rest on it.
 
-    Which fields a claim needs, whose absence a page could not show, is held by tests/book/pages/test_ledger.py.
+    Which fields and words there are, and which of them a claim needs, is held by tests/book/pages/test_ledger.py.
     """
     listed = read_yaml(root, FILE).get("claims", {}) if (root / FILE).exists() else {}
-    empty = dict.fromkeys(_TEXTS, "") | {key: [] for key in _LISTS}
-    for name, given in listed.items():
-        if not _ID.fullmatch(name):
-            raise BuildError(f"claims.yml: {name}: its name is not C, E or B and two digits or more")
-        for key in given.keys() - empty.keys():
-            raise BuildError(f"claims.yml: {name}: {key} is unknown")
-        for key, known in (("status", STATUSES), ("kind", KINDS), ("basis", (*BASES, ""))):
-            if key in given and given[key] not in known:
-                raise BuildError(f"claims.yml: {name}: {key} must be one of {', '.join(map(repr, known))}")
-    place = {"B": "beyond the paper"}
-    return {name: {"id": name} | empty | {"place": place.get(name[0], ""), "kind": "result"} | given
-            for name, given in listed.items()}  # fmt: skip
+    empty = dict.fromkeys(_TEXTS, "") | {"kind": "result"}
+    order = sorted(listed, key=lambda name: ("CEB".index(name[0]), int(name[1:])))
+    known = {name: {"id": name} | empty | {key: [] for key in (*_LISTS, "carries")} | listed[name] for name in order}
+    for name, entry in known.items():
+        if name[0] == "B" and not entry["place"]:
+            entry["place"] = "beyond the paper"
+        for other in entry["rests_on"]:
+            known[other]["carries"].append(name)
+    return known
 
 
 class Row(NamedTuple):
-    """A statement of the paper, by its printed name.
-
-    Attributes
-    ----------
-    says : str
-        What it says, in our words; without it, the wording of its first claim.
-    claims : tuple of str
-        The claims that judge it, those of the paper first, then errata.
-    chapter : str
-        Where the book treats it; without it, the chapter of its first claim.
-    figure : str
-        Ours for it, as ``08-synthetic#fig-table1``.
-    """
+    """A statement of the paper, by its printed name."""
 
     name: str
-    says: str
-    claims: tuple[str, ...]
-    chapter: str
-    figure: str
+    says: str  # in our words; without it, the wording of its first claim
+    claims: tuple[str, ...]  # those that judge it: claims of the paper first, then errata
+    chapter: str  # where the book treats it; without it, the chapter of its first claim
+    figure: str  # ours for it, as "08-synthetic#fig-table1"
 
     @property
     def numbered(self) -> bool:
@@ -135,29 +90,30 @@ def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
     return records
 
 
-def judge(catalogue: dict[str, dict], records: dict[str, dict], slugs: list[str]) -> list[dict[str, Any]]:
-    """An entry for each claim of these chapters: what is declared, what was found, and whether it changed."""
-    for name, record in records.items():
-        declared = catalogue.get(name, {}).get("chapter")
-        if declared != record["chapter"]:
-            belongs = f"belongs to {declared}" if declared else "has no check written out in a chapter"
-            raise BuildError(f"{record['chapter']}: records {name}, which {belongs}")
+def judge(declared: dict[str, dict], records: dict[str, dict], *, complete: bool) -> list[dict[str, Any]]:
+    """An entry for each claim that was recorded: what is declared, what was found, and whether it changed.
+
+    If the records are `complete`, that is of all chapters, there is an entry for each claim that is declared.
+    """
+    if unknown := records.keys() - declared.keys():
+        name = min(unknown)
+        raise BuildError(f"{records[name]['chapter']}: checks {name}, which is not in claims.yml")
     entries = []
-    for name, declared in catalogue.items():
-        if declared["chapter"] not in slugs:
+    for name, claim in declared.items():
+        if name not in records and not complete:
             continue
         record = records.get(name, _NO_RECORD)
         pieces = record["evidence"]
         # Show a failed piece in preference to the first.
         failed = [piece for piece in pieces if not piece["holds"]]
         shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
-        found = {"status": _status(declared, record["found"]), "basis": record["basis"]}
-        if found["basis"] == "proved" and not declared["proof"]:
+        found = {"status": _status(claim, record["found"]), "basis": record["basis"]}
+        if found["basis"] == "proved" and not claim["proof"]:
             found["basis"] = "exact"  # calculations with symbols, but no written argument that rests on them
-        expected = status_and_basis(declared)
-        entries.append(declared | found | {
-            "expected": expected, "where": record["where"], "evidence": pieces, "says": record["says"],
-            "what": shown["what"], "figure": shown["figure"], "changed": status_and_basis(found) != expected,
+        expected = status_and_basis(claim)
+        entries.append(record | claim | found | {
+            "expected": expected, "what": shown["what"], "figure": shown["figure"],
+            "changed": status_and_basis(found) != expected,
         })  # fmt: skip
     return entries
 
@@ -201,8 +157,8 @@ def status_and_basis(entry: dict[str, Any]) -> str:
 def changes(entries: list[dict[str, Any]]) -> list[str]:
     """One line for each claim whose status or basis is not the declared one."""
     return [
-        f"{entry['chapter']}: {entry['id']} changed: expected {entry['expected']}, found {status_and_basis(entry)} "
-        f"({': '.join(filter(None, (entry['what'], entry['figure'])))})"
+        f"{entry['chapter'] or 'no chapter'}: {entry['id']} changed: expected {entry['expected']}, "
+        f"found {status_and_basis(entry)} ({': '.join(filter(None, (entry['what'], entry['figure'])))})"
         for entry in entries if entry["changed"]
     ]  # fmt: skip
 

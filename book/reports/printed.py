@@ -12,36 +12,35 @@ from typing import Any
 
 import pandas as pd
 
-from book.build.chapters import BuildError, Chapter, read_yaml
+from book.build.chapters import BuildError, read_yaml
+
+FILE = "book/data/published.yml"
 
 
-def read_groups(root: Path, chapters: list[Chapter]) -> dict[str, str]:
+def read_groups(root: Path) -> dict[str, str]:
     """Group of printed numbers -> the chapter that regenerates it."""
-    path = root / "book" / "data" / "published.yml"
-    groups = read_yaml(root, "book/data/published.yml") if path.exists() else {}
-    known = {c.slug for c in chapters}
-    for name, entry in groups.items():
-        if not isinstance(entry, dict):
-            raise BuildError(f"book/data/published.yml: {name}: expected a chapter, a place and numbers, not {entry!r}")
-        if entry.get("chapter") not in known:
-            raise BuildError(f"book/data/published.yml: {name}: there is no chapter {entry.get('chapter')}")
-    return {name: entry["chapter"] for name, entry in groups.items()}
+    exists = (root / FILE).exists()
+    return {name: entry["chapter"] for name, entry in (read_yaml(root, FILE) if exists else {}).items()}
 
 
-def judge(groups: dict[str, str], results: Path, slugs: list[str]) -> list[dict[str, Any]]:
-    """An entry for each group of these chapters, with the comparison that its chapter recorded, if any."""
+def judge(groups: dict[str, str], results: Path, slugs: list[str], *, complete: bool) -> list[dict[str, Any]]:
+    """An entry for each group of these chapters, with the comparison that its chapter recorded, if any.
+
+    If they are `complete`, that is all chapters, there is an entry for each group.
+    """
     found: dict[str, dict[str, Any]] = {}
     for slug in slugs:
         for path in sorted((results / slug / "published").glob("*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
             if groups.get(record["group"]) != slug:
-                raise BuildError(f"{slug}: compares {record['group']}, which book/data/published.yml assigns to "
+                raise BuildError(f"{slug}: compares {record['group']}, which {FILE} assigns to "
                                  f"{groups.get(record['group'], 'no chapter')}")  # fmt: skip
             found[record["group"]] = record
     lacking = {"place": "", "unit": "", "rule": "", "setting": "", "runs": None, "numbers": []}
     return [
-        {"chapter": slug} | found.get(name, lacking | {"group": name}) for name, slug in groups.items() if slug in slugs
-    ]
+        {"chapter": slug} | found.get(name, lacking | {"group": name})
+        for name, slug in groups.items() if complete or slug in slugs
+    ]  # fmt: skip
 
 
 def agreement(number: dict[str, Any]) -> str:
@@ -87,6 +86,27 @@ def as_csv(entries: list[dict[str, Any]]) -> str:
              for entry in entries for number in entry["numbers"]]  # fmt: skip
     # As objects, so that whole numbers stay whole where others are missing.
     return pd.DataFrame(lines, columns=columns, dtype=object).to_csv(index=False, lineterminator="\n")
+
+
+def as_markdown(entries: list[dict[str, Any]], pages: dict[str, str]) -> str:
+    """A table of the paper's numbers beside ours, and the rules by which they agree; `pages` has those of chapters."""
+    size = sum(len(entry["numbers"]) for entry in entries)
+    lines = [f"**{size} printed numbers**: {tally(entries)}.", ""]
+    lines += ["| in the paper | | printed | here | |", "| --- | --- | ---: | ---: | --- |"]
+    rules: dict[str, list[str]] = {}
+    for entry in entries:
+        place = f"{entry['place']} ({entry['unit']})"
+        where = f"{{doc}}`{place} </{pages[entry['chapter']]}>`"
+        for number in entry["numbers"]:
+            verdict = agreement(number) + (f": {number['differ']}" if number["differ"] else "")
+            cells = (where, number["name"], show(number["printed"]), regenerated(number), verdict)
+            lines.append(f"| {' | '.join(cells)} |")
+            where = ""
+        rule = entry["rule"] + f", with {entry['setting']}, which the paper leaves open" * bool(entry["setting"])
+        rule += f", the mean of {entry['runs']} runs ± the standard deviation of one" * bool(entry["runs"])
+        rules.setdefault(rule, []).append(place)
+    lines += ["", "Rules of agreement:", "", *(f"- {'; '.join(places)}: {rule}" for rule, places in rules.items())]
+    return "\n".join(lines)
 
 
 def regenerated(number: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Claims on the pages: badges, the boxes beside statements, and the page that follows the paper.
 
-They read ``ledger.json``, which the build writes beside the sources once the chapters have run (see `ledger`)::
+They read ``results/ledger.json``, which the build writes once the chapters have run (see `ledger`)::
 
     {claim}`C15`              a badge, linked to the evidence
     ```{verdict} C15          the result in one sentence, with the evidence folded; the build inserts it where the
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -36,10 +35,7 @@ PAGE = "book/pages/paper"
 
 
 class Tag(nodes.General, nodes.Element):
-    """An element of HTML: the box of a claim, or a fold and the line of it that is always there.
-
-    A link in that line would be out of reach: a click opens the fold, and does nothing else.
-    """
+    """An element of HTML: the box of a claim, or a fold and the line of it that is always there."""
 
 
 def fold(line: list[nodes.Node], looks: str, *inside: nodes.Node, classes: list[str]) -> Tag:
@@ -79,8 +75,7 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
 
 def page_of(env: Any, slug: str) -> str | None:
     """The page of a chapter, as ``notebooks/appendix/A2-name``."""
-    pages = Path(env.srcdir).glob(f"notebooks/**/{slug}.ipynb")
-    return next((path.relative_to(env.srcdir).with_suffix("").as_posix() for path in pages), None)
+    return next((page for page in env.found_docs if page.endswith(f"/{slug}")), None)
 
 
 def named(slug: str) -> str:
@@ -104,17 +99,15 @@ class ClaimRole(SphinxRole):
         return [badge(self.env, entry)], []
 
 
-class MarkdownDirective(SphinxDirective):
-    """Helpers for directives that insert Markdown."""
+class ClaimDirective(SphinxDirective):
+    """What boxes and rows have in common: Markdown, and what they say of a claim."""
 
     def warn(self, text: str) -> None:
         logger.warning(text, location=self.get_location())
 
     def markdown(self, *lines: str) -> list[nodes.Node]:
         """Nodes for lines of Markdown, with maths and roles."""
-        box = nodes.container()
-        self.state.nested_parse(StringList(list(lines), source="ledger"), self.content_offset, box)
-        return box.children
+        return self.parse_text_to_nodes("\n".join(lines), offset=self.content_offset)
 
     def inline(self, text: str) -> list[nodes.Node]:
         """The nodes of one paragraph of Markdown."""
@@ -128,10 +121,6 @@ class MarkdownDirective(SphinxDirective):
         node["names"].append(name)
         self.state.document.note_explicit_target(node, node)
         return node
-
-
-class ClaimDirective(MarkdownDirective):
-    """What a box and a row say of a claim."""
 
     def labelled(self, texts: dict[str, str]) -> list[nodes.Node]:
         """A paragraph for each of these texts that is not empty, after its label."""
@@ -197,7 +186,7 @@ def pieces(evidence: list[dict[str, Any]]) -> list[str]:
     return lines or ["No evidence was recorded."]
 
 
-class Tally(MarkdownDirective):
+class Tally(ClaimDirective):
     """How many claims of the paper have which status; on the page that follows it also further choices."""
 
     def run(self) -> list[nodes.Node]:
@@ -308,16 +297,9 @@ class Own(Rows):
 
 
 def load(app: Any, env: Any, docnames: Any) -> None:
-    path = Path(app.srcdir) / "ledger.json"
+    path = Path(app.srcdir, "results", "ledger.json")
     entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     env.crowder_ledger = {entry["id"]: entry for entry in entries}
-
-
-def without_links(app: Any, doctree: nodes.document, docname: str) -> None:
-    """Keep only the words of the links in the line of a fold."""
-    for line in doctree.findall(lambda node: isinstance(node, Tag) and node["tag"] == "summary"):
-        for reference in list(line.findall(nodes.reference)):
-            reference.replace_self(reference.children)
 
 
 def add_script(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
@@ -340,6 +322,5 @@ def setup(app: Any) -> dict[str, bool]:
     for name, directive in {"verdict": VerdictBox, "tally": Tally, "paper": Paper, "own": Own}.items():
         app.add_directive(name, directive)
     app.connect("env-before-read-docs", load)
-    app.connect("doctree-resolved", without_links)
     app.connect("html-page-context", add_script)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

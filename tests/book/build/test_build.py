@@ -10,7 +10,6 @@ from tiny_book import FIGURE, TinyBook, tree
 
 from book.build.__main__ import _arguments
 from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
-from book.build.to_myst import check_unique_names
 
 TABLE = """import pandas as pd
 from book.companion import figures
@@ -184,14 +183,6 @@ def test_profiles_and_contents_name_only_what_exists(still):
     for slug in ("03-three", "02-two"):
         (still.root / "notebooks" / f"{slug}.ipynb").unlink()
     assert "02-two: notebooks/02-two.ipynb is in _toc.yml but does not exist" in refusal(still)
-
-
-def test_two_chapters_may_not_use_one_name(tmp_path):
-    for slug in ("01-one", "02-two"):
-        (tmp_path / slug).mkdir()
-        (tmp_path / slug / "tab-a.json").touch()
-    with pytest.raises(BuildError, match="02-two: shows tab-a, and so does 01-one"):
-        check_unique_names({slug: tmp_path / slug for slug in ("01-one", "02-two")})
 
 
 def test_two_builds_at_once_are_one_too_many(built):

@@ -153,7 +153,7 @@ PAPER = """# The paper, in order
 
 ## The printed numbers
 
-```{printed}
+```{include} /results/printed.md
 ```
 
 ## What this book adds
@@ -367,7 +367,7 @@ def test_printed_numbers_stand_beside_ours(built):
     page = plain(built.page("book/pages/paper"))
     assert "differs: a slip" in page and "within 5 %" in page
     assert "with titles alone, which the paper leaves open" in page
-    lines = (built.out / "results" / "full" / "printed.csv").read_text().splitlines()
+    lines = (built.out / "src" / "results" / "printed.csv").read_text().splitlines()
     assert len(lines) == 3 and lines[1].startswith("counts,a,Table 1,questions,100,104,")
     assert ",titles alone," in lines[1]
 
@@ -395,7 +395,7 @@ MOVES = {
     ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (what came before:",
     # A call that is written out, but does not run.
     ('check("B01"', 'if factor > 9: check("B01"'):
-        "B01 changed: expected holds (exact), found not checked (no evidence was recorded)",
+        "no chapter: B01 changed: expected holds (exact), found not checked (no evidence was recorded)",
 }  # fmt: skip
 
 
@@ -410,7 +410,7 @@ def test_what_moved_is_said_of_status_and_of_basis(built, tmp_path):
     tiny.write("02-two", ELSEWHERE, "#p\nsize = 7\nshare = 0.5", NUMBERS)
     done = tiny.build()
     assert done.returncode == 1
-    assert [said for said in MOVES.values() if f"01-one: {said}" not in done.stderr] == []
+    assert [said for said in MOVES.values() if said not in done.stderr] == []
     assert done.stderr.count(" changed: ") == len(MOVES) and "Traceback" not in done.stderr
     assert "02-two: counts, a no longer agrees: printed 100, regenerated 106 (within 5 %)" in done.stderr
     assert "counts, b" not in done.stderr
