@@ -143,7 +143,8 @@ def by_sqlite(path):
     try:
         if not path.stat().st_size:
             return []
-        return sorted(database.execute("SELECT i, j, vote, same, entry FROM log").fetchall())
+        rows = database.execute("SELECT * FROM log").fetchall()  # by place: a name may be what was damaged
+        return sorted((i, j, vote, same, entry) for entry, i, j, vote, same, *_ in rows)
     finally:
         database.close()
 
