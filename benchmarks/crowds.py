@@ -25,7 +25,7 @@ from scipy.spatial.distance import squareform
 
 import crowder as cr
 from book.companion import measured
-from book.companion.crowds import BUDGET, LEVEL, VARIABLE, Crowd, place, read
+from book.companion.crowds import BUDGET, LEVEL, VARIABLE, Crowd, place, read, right
 from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
 from crowder.beyond.error_rates import PRIOR, ErrorRates, learn_errors
@@ -358,13 +358,12 @@ def learned(crowd: Crowd, rates: ErrorRates) -> pd.DataFrame:
 
 def stated(crowd: Crowd) -> pd.DataFrame:
     """What noisy ordering states of each record when it ends, and how many are right, in bins of one tenth."""
-    true, runs = crowd.labels[:, None] == crowd.labels, []
+    runs = []
     for rng in SEEDS:
         strategy = NoisyOrdering(crowd.similarity, rng=rng)
         strategy.run(Oracle(crowd))
-        found = strategy.resolved.clusters[:, None] == strategy.resolved.clusters
-        right = (true & found).sum(axis=1) > (true | found).sum(axis=1) / 2
-        runs.append(pd.DataFrame({"stated": strategy.resolved.given_others, "right": right}))
+        end = strategy.resolved
+        runs.append(pd.DataFrame({"stated": end.given_others, "right": right(end.clusters, crowd.labels)}))
     drawn = pd.concat(runs)
     bins = drawn.groupby(np.minimum(drawn["stated"] * 10, 9).astype(int).rename("bin"))
     table = bins.agg(stated=("stated", "mean"), right=("right", "mean"), records=("right", "size")).reset_index()

@@ -24,7 +24,7 @@ import numpy as np
 from book import strict_yaml
 from book.companion import measured
 
-__all__ = ["BUDGET", "LEVEL", "VARIABLE", "Crowd", "place", "read", "source"]
+__all__ = ["BUDGET", "LEVEL", "VARIABLE", "Crowd", "place", "read", "right", "source"]
 
 VARIABLE = "CROWDER_CROWDS"
 #: The F1 that is wanted; the answers that a replay on cora buys at most.
@@ -43,6 +43,12 @@ class Crowd(NamedTuple):
         """The majority of the first so many votes on a pair, or of those that there are."""
         n, majority = len(self.labels), np.nanmean(self.votes[:, :votes], axis=1) > 0.5
         return lambda i, j: bool(majority[place(n, min(i, j), max(i, j))])
+
+
+def right(clusters: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """For each record whether its cluster and its entity have more than half of their union in common."""
+    found, true = (x[:, None] == x for x in (clusters, labels))
+    return (found & true).sum(axis=1) > (found | true).sum(axis=1) / 2
 
 
 def place(n: int, i: Any, j: Any) -> Any:

@@ -167,9 +167,11 @@ class Journal:
             for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
                 read()
                 votes = list(self._votes[pair].values())
-                if isinstance(which, str):
-                    votes = [vote for vote in votes if vote.worker == which][-1:]
-                if found := votes[0 if isinstance(which, str) else which :][:1]:
+                if isinstance(which, int):
+                    found = votes[which : which + 1]
+                else:
+                    found = [vote for vote in votes if vote.worker == which][-1:]
+                if found:
                     return found[0]
         return None
 
