@@ -448,6 +448,15 @@ def test_forms_of_an_answer(said, stored, tmp_path):
     assert (found.same, found.confidence, found.cost, found.worker) == stored
 
 
+def test_of_several_votes_by_one_worker_the_last_counts_as_theirs(tmp_path):
+    said = iter([(True, "ann"), (False, "bob"), (False, "ann")])
+    with Journal(lambda i, j: next(said), tmp_path / "answers.db") as journal:
+        for number in range(3):
+            journal.vote(0, 1, number)
+        assert (journal.find((0, 1), "ann").entry, journal.find((0, 1), 1).worker) == (3, "bob")
+        assert journal.find((0, 1), "cleo") is None is journal.find((0, 1), 3)
+
+
 @pytest.mark.parametrize("said", [1, 0, "yes", (True,), (True, []), (1, "ann"), (True, 1.5), (True, True), (True, ""),
                                   Answer(True, cost=-1), Answer(True, cost=np.nan), Answer(True, 2.0)])  # fmt: skip
 def test_what_is_no_answer_is_not_written(said, tmp_path):
