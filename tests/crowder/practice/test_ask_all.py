@@ -150,7 +150,7 @@ RUN = """if True:
     asked = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     def crowd(i, j):
         os.write(asked, b"%d %d\\n" % (i, j))
-        time.sleep(0.04)
+        time.sleep(float(sys.argv[3]))
         return i // 4 == j // 4
     with Journal(None, sys.argv[1]) as journal:
         done = ask_all(crowd, [(i, j) for i in range(24) for j in range(i)][:120], journal, parallel=6)
@@ -165,7 +165,10 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(how, tmp_path):
     for _ in range(3 if NIGHTLY else 1):
         before = len(log.read_text().splitlines()) if log.exists() else 0
         child = subprocess.Popen(
-            [sys.executable, "-c", RUN, path, log], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            # Slow enough not to end before the signal comes, on a busy machine, too.
+            [sys.executable, "-c", RUN, path, log, "0.3"],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
         )
         limit = time.monotonic() + 60
         while (not log.exists() or len(log.read_text().splitlines()) < before + 15) and time.monotonic() < limit:
@@ -174,7 +177,7 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(how, tmp_path):
         assert child.wait(60) != 0
         out = len(log.read_text().splitlines()) - len(read(path))
         assert out <= (0 if how == "SIGINT" else 18)  # interrupted, it keeps what was out
-    done = subprocess.run([sys.executable, "-c", RUN, path, log], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", RUN, path, log, "0.02"], capture_output=True, text=True, check=True)
     assert done.stdout == "120\n"
     asked = [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
     assert set(asked) == set(PAIRS) and len(asked) - len(PAIRS) <= (0 if how == "SIGINT" else 18)
