@@ -5,7 +5,7 @@
 Pages must be identical in every build, so a build shows the times in this table instead of its own. Nothing runs here:
 the times come from the manifest of the build.
 
-Columns of chapters.csv: chapter, seconds, processor (seconds of processor time, of all processes), versions.
+Columns of chapters.csv: chapter, seconds, versions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def main() -> None:
         print(f"no new times of the chapters: {manifest} lacks {', '.join(lacking)}; run `make book` first")
         return
     chapters = pd.DataFrame({"chapter": slugs})
-    for column in ("seconds", "processor"):
-        chapters[column] = [round(ran[slug][column], 1) for slug in slugs]
+    chapters["seconds"] = [round(ran[slug]["seconds"], 1) for slug in slugs]
     chapters["versions"] = versions("numpy", "numba")
     chapters.to_csv(results_folder(options) / "chapters.csv", index=False, lineterminator="\n")
     print(chapters.drop(columns="versions").to_string(index=False))

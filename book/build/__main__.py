@@ -26,6 +26,7 @@ from typing import Any
 from book.build import chapters, environment, execute, folders, manifest, render, to_myst
 from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
+from book.build.guard import Guard
 from book.reports import about, ledger, printed
 
 
@@ -41,7 +42,8 @@ def main(argv: list[str] | None = None) -> int:
         with folders.build_lock(args.output):
             work = Path(tempfile.mkdtemp(prefix=".work-", dir=args.output))
             try:
-                Build(args, work).run()
+                with Guard() as guard:
+                    Build(args, work, guard).run()
             finally:
                 shutil.rmtree(work, ignore_errors=True)
     except (BuildError, OSError) as error:
@@ -75,8 +77,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 class Build:
     """One build: what is asked for, checked before anything runs, and the folders that it works in."""
 
-    def __init__(self, args: argparse.Namespace, work: Path) -> None:
-        self.args, self.out, self.work = args, args.output, work
+    def __init__(self, args: argparse.Namespace, work: Path, guard: Guard) -> None:
+        self.args, self.out, self.work, self.guard = args, args.output, work, guard
         # Everything is read from a copy, so edits during the build do not count as executed.
         self.src = folders.copy_sources(ROOT, self.out / "src")
         self.digest = folders.digest(self.src)
@@ -99,6 +101,7 @@ class Build:
         due = [c for c in self.selected if args.only or not self._is_current(c)]
         self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
         self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
+        os.environ.update(self.env)  # papermill reads from it where Jupyter's files are
         if due:
             environment.prepare(self.env)
         measured = self.src / "book" / "data" / "measured" / "chapters.csv"
@@ -107,7 +110,8 @@ class Build:
         others = "; the others are up to date" if len(due) < len(self.selected) else ""
         print(f"executing {len(due)} of {len(self.chapters)} chapters, profile {args.profile}{others}", file=sys.stderr)
         progress = execute.Progress([c.slug for c in due], expected, args.jobs)
-        failures = execute.run_all([*map(self._job, due)], args.jobs, self.env, self.logs, self._publish, progress)
+        jobs = [self._job(chapter) for chapter in due]
+        failures = execute.run_all(jobs, args.jobs, self.env, self.logs, self._publish, progress, self.guard)
         if failures:
             raise BuildError("\n".join(failures))
         self._judge_and_render()
@@ -136,7 +140,7 @@ class Build:
             "timeout": self.args.timeout,
         }  # fmt: skip
 
-    def _publish(self, job: dict[str, Any], took: dict[str, Any]) -> None:
+    def _publish(self, job: dict[str, Any], seconds: float) -> None:
         """Move one chapter's execution into place. The manifest, written last, has its checksums."""
         (chapter,) = (c for c in self.chapters if c.slug == job["slug"])
         parameters, notebook, results = job["parameters"], Path(job["output"]), Path(job["results"])
@@ -149,7 +153,7 @@ class Build:
             path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         folders.replace(results, self.results / chapter.slug)
         notebook.replace(self.executed / notebook.name)
-        self.manifest.record(chapter, parameters, took)
+        self.manifest.record(chapter, parameters, seconds)
 
     def _judge_and_render(self) -> None:
         """Compare what was found with what is declared, and render the pages if all chapters are current."""
@@ -191,7 +195,7 @@ class Build:
         }  # fmt: skip
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")
-        html = render.render(src, self.work, self.logs / "sphinx.log", self.env)
+        html = render.render(src, self.work, self.logs / "sphinx.log", self.env, self.guard)
         render.offer_executed(html, self.chapters, self.executed)
         about.write_licences(html)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")

@@ -43,6 +43,7 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
     """The environment variables for every chapter and for Sphinx; at most `parallel` chapters run at a time."""
     cores = os.cpu_count() or 1
     private = work / "private"
+    private.mkdir()
     env = dict(os.environ)
     env |= {
         "PYTHONPATH": os.pathsep.join([str(src), *filter(None, [os.environ.get("PYTHONPATH")])]),

@@ -69,12 +69,12 @@ class Manifest:
         places = ((self.path.parent, f"{chapter.slug}.ipynb"), (self.results, chapter.slug))
         return [folders.digest(folder, (name,)) for folder, name in places]
 
-    def record(self, chapter: Chapter, parameters: dict[str, Any], took: dict[str, Any]) -> None:
+    def record(self, chapter: Chapter, parameters: dict[str, Any], seconds: float) -> None:
         """Note an execution whose notebook and results are in place."""
         self.chapters[chapter.slug] = {
             "made_from": self._made_from(chapter, parameters),
             "made": self._made(chapter),
-            **took,  # seconds, and those of the processor
+            "seconds": seconds,
         }
         files.write(self.path, (json.dumps({"chapters": self.chapters}, indent=2, sort_keys=True) + "\n").encode())
 

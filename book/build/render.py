@@ -14,6 +14,7 @@ import yaml
 
 from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
+from book.build.guard import Guard
 from book.build.to_myst import to_myst
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
@@ -21,14 +22,7 @@ _PROBLEM = re.compile(r"^.*(?:WARNING|ERROR|CRITICAL|SEVERE): .+$", re.MULTILINE
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-# Jupyter Book must end with the build, or it would go on writing while the next build runs.
-_JUPYTER_BOOK = """
-import sys, threading
-from book.build.execute import end_with_parent
-threading.Thread(target=end_with_parent, daemon=True).start()
-from jupyter_book.cli.main import main
-main()
-"""
+_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 #: Files of the themes that no page uses: templates, source maps, fonts for old browsers, icons drawn by a script.
 _UNUSED = ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*")
@@ -58,19 +52,17 @@ def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 
-def render(src: Path, work: Path, log: Path, env: dict[str, str]) -> Path:
+def render(src: Path, work: Path, log: Path, env: dict[str, str], guard: Guard) -> Path:
     """Run Jupyter Book on `src`; return the folder of finished pages, inside `work`."""
     options = ["build", str(src), "--path-output", str(work), "-n", "-W", "--keep-going"]
-    with subprocess.Popen(
+    done = subprocess.Popen(
         [sys.executable, "-c", _JUPYTER_BOOK, *options], cwd=ROOT,  # so that this `book` is imported
-        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        encoding="utf-8", errors="replace",
-    ) as done:  # fmt: skip
-        try:
-            output = _COLOUR.sub("", done.stdout.read())
-        except BaseException:
-            done.kill()
-            raise
+        env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", errors="replace", start_new_session=True,
+    )  # fmt: skip
+    guard.starts(done.pid)
+    output = _COLOUR.sub("", done.communicate()[0])
+    guard.ends(done.pid)
     log.write_text(output, encoding="utf-8")
     problems = _problems(output, src)
     html = work / "_build" / "html"

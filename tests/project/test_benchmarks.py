@@ -79,4 +79,4 @@ def chapters():
 def test_every_chapter_has_a_committed_time():
     table = measured.read("chapters")
     assert table["chapter"].tolist() == chapters()
-    assert (table[["seconds", "processor"]] > 0).all(axis=None) and table["versions"].nunique() == 1
+    assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1

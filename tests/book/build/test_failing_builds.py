@@ -9,6 +9,7 @@ from tiny_book import TinyBook
 
 from book.build import render
 from book.build.chapters import BuildError
+from book.build.guard import Guard
 
 PLAIN = ("# Title", "#p\nsize = 3")
 
@@ -34,10 +35,9 @@ LATE = "cell 3 of 3 failed: CellTimeoutError"
 BAD = {
     "01-segfault": ("import ctypes\nctypes.string_at(0)", DEAD),
     "02-endless": ("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass", LATE),
-    "03-bereft": ("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", "its process ended with code -9"),
     # What cannot stand on a page.
-    "04-warns": ("import warnings\nwarnings.warn('beware')", "cell 3 writes to standard error"),
-    "05-unsaid": (
+    "03-warns": ("import warnings\nwarnings.warn('beware')", "cell 3 writes to standard error"),
+    "04-unsaid": (
         "from IPython.display import SVG\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')",
         "cell 3 shows an image (image/svg+xml) without caption and alt text",
     ),
@@ -74,24 +74,6 @@ def test_every_way_in_which_a_chapter_can_die_is_named_and_costs_only_that_chapt
     assert not alive(child)
 
 
-FAILS_ONCE = """
-import os, sys
-if "ipykernel_launcher" in sys.orig_argv and not os.path.exists({mark!r}):
-    open({mark!r}, "w").close()
-    os._exit(1)
-"""
-
-
-def test_a_kernel_that_does_not_start_is_started_once_more(tmp_path):
-    """As when another program takes one of the ports that were chosen for it."""
-    site, mark = tmp_path / "site", tmp_path / "mark"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(FAILS_ONCE.format(mark=str(mark)))
-    book = of(tmp_path / "book", {"01-one": "size", "02-two": "1 / 0"})  # which saves rendering
-    message = book.refused("--jobs", "1", PYTHONPATH=str(site))
-    assert mark.exists() and "ZeroDivisionError" in message and "01-one: done" in message
-
-
 # --- rendering ----------------------------------------------------------------------------------------------------
 
 
@@ -106,6 +88,6 @@ def test_a_kernel_that_does_not_start_is_started_once_more(tmp_path):
 )
 def test_why_sphinx_failed_is_told(tmp_path, monkeypatch, code, expected):
     monkeypatch.setattr(render, "_JUPYTER_BOOK", code)
-    with pytest.raises(BuildError) as error:
-        render.render(Path("/x/src"), tmp_path, tmp_path / "log", dict(os.environ))
+    with pytest.raises(BuildError) as error, Guard() as guard:
+        render.render(Path("/x/src"), tmp_path, tmp_path / "log", dict(os.environ), guard)
     assert expected in str(error.value) and "Traceback" not in str(error.value)
