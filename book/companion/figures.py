@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
-import seaborn as sns
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -100,7 +99,6 @@ def use_style() -> None:
     for path in _FONTS:
         if str(path) not in known:
             font_manager.fontManager.addfont(path)
-    sns.set_theme(context="notebook", style="ticks")
     colors = [BLUE, ORANGE, GREEN, PURPLE, RED, SKY]
     dashes = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
     mpl.rcParams.update({
@@ -115,8 +113,10 @@ def use_style() -> None:
         "xtick.labelsize": LEAST_TEXT, "ytick.labelsize": LEAST_TEXT,
         "legend.fontsize": LEAST_TEXT, "legend.title_fontsize": LEAST_TEXT, "legend.frameon": False,
         "axes.linewidth": 0.8, "xtick.major.width": 0.8, "ytick.major.width": 0.8, "xtick.major.size": 4,
-        "ytick.major.size": 4, "xtick.minor.size": 2, "ytick.minor.size": 2,
-        "lines.linewidth": 1.8, "hatch.linewidth": 0.6,
+        "ytick.major.size": 4, "xtick.minor.size": 2, "ytick.minor.size": 2, "xtick.minor.width": 1,
+        "ytick.minor.width": 1, "lines.linewidth": 1.8, "lines.solid_capstyle": "round", "hatch.linewidth": 0.6,
+        "patch.edgecolor": "w", "patch.force_edgecolor": True,
+        "axes.axisbelow": True, "grid.color": ".8", "grid.linewidth": 1, "font.size": 12,
         # Transparent, so that the page's own background shows, light or dark.
         "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
         "figure.figsize": (WIDEST, 3.2), "figure.constrained_layout.use": True, "figure.dpi": 100,
