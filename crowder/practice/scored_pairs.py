@@ -11,7 +11,6 @@ import pandas as pd
 from scipy import sparse
 
 from crowder import validation
-from crowder.beyond.answers import as_vote
 from crowder.constraints import constrained
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import by_first_record
@@ -23,7 +22,6 @@ NAMES: dict[str, list[tuple[str, ...]]] = {
     "left, right": [("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
                     ("left_id", "right_id"), ("ltable_id", "rtable_id")],
     "score": [("match_probability",), ("score",), ("similarity",), ("probability",)],
-    "same": [("same",), ("answer",), ("label",), ("match",)],
 }  # fmt: skip
 
 #: splink's columns of tables.
@@ -37,8 +35,8 @@ SLACK = 1e-9
 class ScoredPairs:
     """Scored candidate pairs, made by `crowder.practice.from_pairs`; orderings take them in place of a similarity.
 
-    Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with known answers and
-    tables, `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables.
+    Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with their tables,
+    `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables.
     """
 
     ids: list[Any]
@@ -62,8 +60,8 @@ class ScoredPairs:
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
 
 
-def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, known: Any = None,
-               tables: Any = None, one_to_one: bool = False) -> ScoredPairs:  # fmt: skip
+def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, tables: Any = None,
+               one_to_one: bool = False) -> ScoredPairs:  # fmt: skip
     """Scored candidate pairs from the table of another program: for orderings, journals and audits.
 
     Parameters
@@ -74,9 +72,6 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     left, right, score : str, optional
         The columns of two identifiers and of the score in [0, 1]. Usual names are recognised, those of splink among
         them. Identifiers may be anything hashable and stay as they are.
-    known : DataFrame or list of tuple, keyword only
-        Answers that are known, so that they are not asked: a table or tuples (left, right, same). Values as in
-        `crowder.beyond.Answers.add`; what is missing or unsure is not known.
     tables : tuple of two columns, keyword only
         The tables of left and right. Two records of one table never match, and identifiers are unique only within a
         table.
@@ -87,8 +82,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     Raises
     ------
     ValueError
-        If a column is not found, a value is missing, a score is not in [0, 1], a pair has two scores, is of one table
-        or of one record, or known answers contradict one another or the tables. Rows are counted from 0.
+        If a column is not found, a value is missing, a score is not in [0, 1], or a pair has two scores, is of one
+        table or of one record. Rows are counted from 0.
     TypeError
         If `frame` is not a table or scores are not numbers.
 
@@ -99,7 +94,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
 
     Notes
     -----
-    Records in no pair are left out; a pair that stands in several rows counts once. O(m log m) for m rows.
+    Records in no pair are left out; a pair that stands in several rows counts once. O(m log m) for m rows. What is
+    known already goes into the journal (`crowder.practice.Journal.record`) or to the ordering (``learn``).
 
     Examples
     --------
@@ -110,13 +106,14 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     >>> predictions = pd.DataFrame({
     ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
-    >>> pairs = cr.practice.from_pairs(predictions, known=[("a1", "b1", True)], one_to_one=True)
+    >>> pairs = cr.practice.from_pairs(predictions, one_to_one=True)
     >>> def crowd(i, j):  # in place of people
     ...     return pairs.ids[i][1] == pairs.ids[j][1]
     >>> with cr.practice.Journal(crowd, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    ...     _ = journal.record([(pairs.ids.index("a1"), pairs.ids.index("b1"), True, None)])
     ...     run = cr.beyond.Audit(cr.EdgeOrdering(pairs, rng=7), recall=0.95, rng=7).run(journal)
-    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries], run.certified
-    ([('a2', 'b2')], 1.0)
+    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries], journal.asked, run.certified
+    ([('a1', 'b1'), ('a2', 'b2')], 1, 1.0)
     >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match
     id table  cluster
     a1  left        0
@@ -125,36 +122,30 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     b2 right        1
     b3 right        2
     """
-    frame = _frame(frame, "frame", "score")
+    frame = _frame(frame)
     sides = _columns(frame, "left, right", left, right)
     values = _scores(frame, _columns(frame, "score", score)[0])
     apart, sources = validation.flag(one_to_one, "one_to_one") or tables is not None, None
     if tables is not None:
         sources = _columns(frame, "tables", *validation.kind(tables, (tuple, list), "tables must be two columns"))
-    if tables is None and sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
+    elif sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
         sources = SOURCES
-    told, same, rows = _known(known, frame, sides, sources)
-    m, cells = len(frame), np.concatenate([_cells(frame, sides), _cells(told, sides)])
-    space = None if sources is None else np.concatenate([_cells(frame, sources), _cells(told, sources)])
-    kinds = [{isinstance(name, str) for name in side} for side in cells[:m].T]
-    if space is None and m and kinds[0].isdisjoint(kinds[1]) and not apart:
+    cells = _cells(frame, sides)
+    kinds = [{isinstance(name, str) for name in side} for side in cells.T]
+    if sources is None and len(frame) and kinds[0].isdisjoint(kinds[1]) and not apart:
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
+    space = np.tile(np.array(["left", "right"] if apart else [0, 0], object), len(frame))
+    if sources is not None:
+        space = _cells(frame, sources).ravel()
+    named = pd.DataFrame({"id": cells.ravel(), "table": space}, dtype=object)
     try:
-        if space is None and apart:
-            space = np.broadcast_to(np.array(["left", "right"], object), cells.shape)
-            lefts, rights = (set(side) for side in cells[:m].T)
-            turned = [x not in lefts and x in rights and y in lefts for x, y in cells[m:]]
-            cells[m:][turned] = cells[m:][turned][:, ::-1]  # a known answer may name the record on the right first
-        number = pd.factorize(cells.ravel())[0]
-        if space is not None:
-            number = pd.factorize(number * len(number) + pd.factorize(space.ravel())[0])[0]
+        number = named.groupby(["id", "table"], sort=False).ngroup().to_numpy(np.int64).reshape(-1, 2)
     except TypeError as error:
         raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
-    number, first = number.reshape(-1, 2).astype(np.int64), np.unique(number, return_index=True)[1]
-    ids, held = cells.ravel()[first].tolist(), None if space is None else space.ravel()[first].tolist()
+    ids, held = (column.tolist() for _, column in named.drop_duplicates().items())
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
-    i, j = number[:m].T
+    i, j = number.T
     if len(within := np.flatnonzero(labels[i] == labels[j])):
         row, ours = within[0], apart and i[within[0]] != j[within[0]]
         what = "of two tables, as two records of one never match" if ours else "two different records"
@@ -169,28 +160,26 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
     every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
     plain = candidates(values[kept] if every else similarity)
-    made = constrained(plain, None if known is None else (number[m:], same), labels if apart else None, ids, rows)
-    return ScoredPairs(ids, made, similarity, held)
+    return ScoredPairs(ids, constrained(plain, tables=labels if apart else None), similarity,
+                       None if sources is None and not apart else held)  # fmt: skip
 
 
-def _frame(value: Any, what: str, column: str) -> pd.DataFrame:
-    """A table of any library; `column` names its values if there is one column besides an index of two levels."""
-    if isinstance(value, pd.MultiIndex):
-        value = pd.Series(True, index=value)  # recordlinkage's true links
+def _frame(value: Any) -> pd.DataFrame:
+    """A table of any library."""
     if isinstance(value, pd.Series):
-        value = value.to_frame(column)
+        value = value.to_frame("score")
     elif hasattr(value, "as_pandas_dataframe"):  # splink's
         value = value.as_pandas_dataframe()
     elif not isinstance(value, pd.DataFrame) and hasattr(value, "__arrow_c_stream__"):
         import pyarrow
 
         value = pyarrow.table(value).to_pandas()
-    validation.kind(value, pd.DataFrame, f"{what} must be a table, such as a DataFrame (of pandas.read_csv)")
+    validation.kind(value, pd.DataFrame, "frame must be a table, such as a DataFrame (of pandas.read_csv)")
     if value.index.nlevels == 2:
-        values = value.set_axis([column], axis=1) if value.shape[1] == 1 else value
+        values = value.set_axis(["score"], axis=1) if value.shape[1] == 1 else value
         value = pd.concat([value.index.to_frame(False, ["left", "right"]), values.reset_index(drop=True)], axis=1)
     if not value.columns.is_unique:
-        raise ValueError(f"{what} must have column {value.columns[value.columns.duplicated()][0]!r} only once")
+        raise ValueError(f"frame must have column {value.columns[value.columns.duplicated()][0]!r} only once")
     return value
 
 
@@ -219,30 +208,6 @@ def _scores(frame: pd.DataFrame, name: Any) -> np.ndarray:
         raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {values[wrong[0]]}; pass probabilities (of "
                          "splink, match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
     return np.clip(values, 0.0, 1.0)
-
-
-def _known(known: Any, frame: pd.DataFrame, sides: tuple, sources: Any) -> tuple[pd.DataFrame, np.ndarray, Any]:
-    """Known answers: a table with the same columns of identifiers, the answers, and their rows."""
-    if known is None:
-        return frame.iloc[:0], np.empty(0, bool), ()
-    if isinstance(known, (list, tuple)):
-        if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in known):
-            raise ValueError(f"known must have tuples (left, right, same), not {known!r}")
-        known = pd.DataFrame(known, columns=[*sides, "same"], dtype=object)
-    table = _frame(known, "known", "same")
-    same = table[_columns(table, "same", None)[0]]
-    if not set(sides) <= set(table.columns):
-        table = table.rename(columns=dict(zip(_columns(table, "left, right", None, None), sides, strict=True)))
-    if sources is not None:
-        _columns(table, "tables", *sources)
-    said = []
-    for row, (value, absent) in enumerate(zip(same, same.isna(), strict=True)):
-        try:
-            said.append(None if absent else as_vote(value))
-        except ValueError as error:
-            raise ValueError(f"known: row {row}: {error}") from None
-    rows = [row for row, vote in enumerate(said) if vote is not None]
-    return table.iloc[rows], np.array([said[row] for row in rows], bool), rows
 
 
 def _cells(frame: pd.DataFrame, columns: tuple) -> np.ndarray:

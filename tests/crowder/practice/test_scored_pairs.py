@@ -126,42 +126,6 @@ def test_every_pair_is_complete():
     assert run.recall(data.labels[order])[-1] == 1
 
 
-def test_known_answers_in_every_form():
-    # Three ways to say the same, with the same questions left; a record that occurs only in a known answer is one too.
-    frame, truth = table_of("text"), dict(zip([f"r{x}" for x in range(8)], LABELS.tolist(), strict=True))
-    same = [truth[a] == truth[b] for a, b in zip(frame.left, frame.right, strict=True)]
-    said = pd.Series([("yes" if s else False) if row < 5 else None for row, s in enumerate(same)], dtype=object)
-    tuples = [(frame.right[row], frame.left[row], same[row]) for row in range(5)]
-    forms = [
-        from_pairs(frame, known=tuples),
-        from_pairs(frame, known=frame.assign(same=said)),
-        from_pairs(frame, known=pd.DataFrame(tuples, columns=["id1", "id2", "label"])),
-    ]
-    links = pd.MultiIndex.from_tuples([t[:2] for t in tuples if t[2]])
-    labels = [truth[name] for name in forms[0].ids]
-    asked = [named_questions(pairs, labels) for pairs in forms]
-    assert asked[0] == asked[1] == asked[2]
-    assert not {frozenset(t[:2]) for t in tuples} & set(asked[0])
-    assert len(asked[0]) < len(named_questions(from_pairs(frame), labels))
-    known = from_pairs(frame, known=links).candidates.known
-    assert known[1].all() and len(known[1]) == sum(same[:5])
-    more = from_pairs(frame, known=[("r0", "new", True)])
-    assert more.ids == [*forms[0].ids, "new"]
-    clusters = more.table(cr.EdgeOrdering(more, rng=1).run(cr.Truth([*labels, truth["r0"]]))).set_index("id")["cluster"]
-    assert clusters["new"] == clusters["r0"]
-
-
-def test_contradictions_name_the_rows_of_the_column():
-    # The rows without an answer do not shift the others.
-    frame = pd.DataFrame({"left": list("aabc"), "right": list("bccd"), "score": 0.5, "k": ["no", None, "yes", "y"]})
-    frame = pd.concat([frame, pd.DataFrame({"left": ["d"], "right": ["a"], "score": [0.5], "k": [1]}),
-                       pd.DataFrame({"left": ["b"], "right": ["d"], "score": [0.5], "k": ["unsure"]})])  # fmt: skip
-    with pytest.raises(
-        ValueError, match="row 4 says that records 'd' and 'a' are the same, against row 0, row 2, row 3;"
-    ):
-        from_pairs(frame, known=frame[["left", "right", "k"]].rename(columns={"k": "same"}))
-
-
 def linkage(n=12):
     """Two tables with the same identifiers 1 to n, and every pair of them scored."""
     i, j = np.indices((n, n)).reshape(2, -1)
@@ -192,9 +156,6 @@ def test_tables_and_one_to_one():
         ]
     apart = from_pairs(frame)  # splink's sources only tell identifiers apart: a table may have duplicates
     assert apart.n == 24 and cr.EdgeOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
-    turned = from_pairs(unique, one_to_one=True, known=[("b1", "a1", True)])  # in the other order
-    for told in (from_pairs(frame, one_to_one=True, known=frame.iloc[:1].assign(same=True)), turned):
-        assert told.n == 24 and cr.EdgeOrdering(told, rng=1).run(cr.Truth(labels)).n_queries == 11
 
 
 def test_no_pairs_and_a_short_name():
@@ -218,16 +179,9 @@ FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score"
     ({}, {"left": "left", "right": "left"}, "left, right must name 2 of the columns"),
     ({}, {"tables": ("left",)}, "tables must name 2 of the columns"),
     ({}, {"tables": (None, None)}, "tables must name 2 of the columns 'left', 'right', 'score', since"),
-    ({}, {"known": FRAME}, "same must name 1 of the columns 'left', 'right', 'score'"),
     ({"right": ["a", "c", "c"], "t": 1, "u": [2, 2, 2]}, {"tables": ("t", "t")}, "tables must name 2 of the columns"),
     ({"t": 1, "u": [1, 2, 2]}, {"tables": ("t", "u")},
      "row 0 must be of two tables, as two records of one never match, not 'a' and 'b'; remove such rows or, if a"),
-    ({}, {"known": [("a", "b", "maybe")]}, 'known: row 0: an answer must be "yes", "no" or "unsure"'),
-    ({}, {"known": [("a", "b")]}, "known must have tuples (left, right, same), not [('a', 'b')]"),
-    ({}, {"known": [("a", "b", True), ("b", "c", 1), ("c", "a", "no")]},
-     "known: row 2 says that records 'c' and 'a' are different, against row 0, row 1; correct or remove one of them"),
-    ({}, {"one_to_one": True, "known": [("a", "b", True), ("a", "c", True)]},
-     "known: row 1 says that records 'a' and 'c' are the same, against"),
 ])  # fmt: skip
 def test_values_refused(change, settings, message):
     with pytest.raises(ValueError) as caught:
@@ -242,7 +196,6 @@ def test_values_refused(change, settings, message):
     (FRAME.assign(left=[[1], [2], [3]], right=[[2], [3], [4]]), {}, "identifiers and tables must be hashable"),
     (FRAME, {"tables": 3}, "tables must be two columns, not 3"),
     (FRAME, {"one_to_one": "no"}, "one_to_one must be True or False"),
-    (FRAME, {"known": 3}, "known must be a table, such as a DataFrame"),
 ])  # fmt: skip
 def test_types_refused(frame, settings, message):
     with pytest.raises(TypeError) as caught:
@@ -297,8 +250,6 @@ def test_recordlinkage():
     ):
         labels = [TRUE[x] for x in pairs.ids]
         assert cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels)).n_queries == 10  # 8 - 4 and 4 choose 2
-    matches = pd.MultiIndex.from_tuples([(1, 2), (4, 3)])
-    assert cr.EdgeOrdering(from_pairs(features[["last"]], known=matches), rng=1).run(cr.Truth(labels)).n_queries == 8
 
 
 def test_polars():
