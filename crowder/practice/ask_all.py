@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -76,11 +77,10 @@ def ask_all(
     """
     parallel = validation.whole(parallel, "parallel", least=1)
     retries = validation.whole(retries, "retries")
-    questions = list(dict.fromkeys((int(i), int(j)) for i, j in pairs))
-    keys = [ordered(i, j) for i, j in questions]  # wrong ones are refused before anything is asked
-    left, told, stop = iter(questions), threading.Condition(), threading.Event()
-    answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[BaseException]()
-    (spent, dearest), out, new, cost, in_a_row = journal.costs(), 0, 0, 0.0, 0
+    questions = {(i, j): ordered(i, j) for i, j in pairs}  # wrong ones are refused before anything is asked
+    answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
+    (spent, dearest), new, cost, in_a_row = journal.costs(), 0, 0.0, 0
+    stop, out = threading.Event(), dict[Future, Pair]()
 
     def try_hard(pair: Pair) -> Answer:
         for attempt in range(retries + 1):
@@ -96,59 +96,49 @@ def ask_all(
         if cap is None:
             return True
         if dearest is None:  # nobody knows what an answer costs: one alone
-            return out == 0 and cap > 0
-        return spent + (out + 1) * dearest <= cap * (1 + 1e-9)
+            return not out and cap > 0
+        return spent + (len(out) + 1) * dearest <= cap * (1 + 1e-9)
 
-    def may_go_on() -> bool:
-        return fits() or not out or stop.is_set()
-
-    def work() -> None:
-        nonlocal spent, dearest, out, new, cost, in_a_row
-        while not stop.is_set():
-            with told:
-                told.wait_for(may_go_on)
-                pair = next(left, None) if not stop.is_set() and in_a_row < parallel else None
-                if pair is None:
-                    return
-                asking = journal.find(ordered(*pair), worker or 0) is None
-                if asking and not fits():
-                    still_open[pair] = "the cap is reached"
-                    continue
-                out += asking
+    def collect() -> None:
+        nonlocal spent, dearest, new, cost, in_a_row
+        for done in wait(out, return_when=FIRST_COMPLETED).done:
+            key = out.pop(done)
             try:
-                row = journal.obtain(ordered(*pair), worker or 0, partial(try_hard, pair))
-                with told:
-                    answers[pair], in_a_row = row.same, in_a_row * (not asking)
-                    new, cost, spent = new + asking, cost + row.cost * asking, spent + row.cost * asking
-                    dearest = max(dearest or 0.0, row.cost) if asking else dearest
+                row = done.result()
+                answers[key], in_a_row, new = row.same, 0, new + 1
+                cost, spent, dearest = cost + row.cost, spent + row.cost, max(dearest or 0.0, row.cost)
             except _FailedError as error:
-                with told:
-                    still_open[pair], in_a_row = str(error), in_a_row + 1
-            except BaseException as error:  # the journal's
+                still_open[key], in_a_row = str(error), in_a_row + 1
+            except Exception as error:  # the journal's
                 failures.append(error)
                 stop.set()
-            finally:
-                with told:
-                    out -= asking
-                    told.notify_all()
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(parallel, len(keys)))]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:  # if interrupted, the answers that are out are still kept
-        stop.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(parallel) as pool:  # at its end, also if interrupted, the answers that are out are kept
+        try:
+            for key, pair in {key: pair for pair, key in questions.items()}.items():
+                if row := journal.find(key, worker or 0):
+                    answers[key] = row.same
+                    continue
+                while len(out) == parallel or (out and not fits()):
+                    collect()
+                if failures:
+                    break
+                if in_a_row >= parallel:
+                    still_open[key] = f"not asked after {in_a_row} failures in a row"
+                elif fits():
+                    out[pool.submit(journal.obtain, key, worker or 0, partial(try_hard, pair))] = key
+                else:
+                    still_open[key] = "the cap is reached"
+            while out:
+                collect()
+        finally:
+            stop.set()
     if len(failures) > 1 and all(isinstance(error, OSError) for error in failures):
         raise OSError("; ".join(dict.fromkeys(map(str, failures)))) from failures[0]  # each may hold an answer
     if failures:
         raise failures[0]
-    reason = f"not asked after {in_a_row} failures in a row"
-    still_open |= {pair: reason for pair in questions if pair not in answers and pair not in still_open}
-    return Asked({pair: answers[pair] for pair in questions if pair in answers}, still_open, new, cost)
+    told = {pair: answers[key] for pair, key in questions.items() if key in answers}
+    return Asked(told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost)
 
 
 class _FailedError(Exception):
