@@ -86,40 +86,28 @@ def read_records(
     >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
     """
-    for what, name in (("id", id), ("label", label)):
-        validation.kind(name, (str, type(None)), f"{what} must be the name of a column")
-    if fields is not None:
-        fields = [fields] if isinstance(fields, str) else validation.kind(fields, Iterable, "fields must be names")
-        fields = [validation.kind(name, str, "fields must be names of columns") for name in fields]
+    fields = [fields] if isinstance(fields, str) else fields
     with naming(path):
-        header, rows = read_rows(path, encoding, sep)
-        id = "id" if id is None and "id" in header else id
-        label = "label" if label is None and "label" in header and "label" != id else label
-        chosen = [name for name in header if name not in (id, label)] if fields is None else fields
-        require(header, [name for name in (id, label, *chosen) if name is not None])
+        table = read_rows(path, encoding, sep)
+        id = "id" if id is None and "id" in table else id
+        label = "label" if label is None and "label" in table and "label" != id else label
+        chosen = [name for name in table if name not in (id, label)] if fields is None else list(fields)
+        require(table, [name for name in (id, label, *chosen) if name is not None])
         if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen) or (id is not None and id == label):
-            raise ValueError(f"fields must be different columns of {', '.join(map(repr, header))}, besides {id!r} and "
+            raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, besides {id!r} and "
                              f"{label!r}, and not be called {' or '.join(NOT_TEXT)}; choose with fields=")  # fmt: skip
-        return _records(rows, id, label, chosen)
-
-
-def _records(rows: list[tuple[int, dict[str, str]]], id: Any, label: Any, chosen: list[str]) -> pd.DataFrame:
-    seen: dict[str, int] = {}
-    records = []
-    for row, cells in rows:
-        name = str(row) if id is None else cells[id].strip()
-        labels = [] if label is None else [cells[label].strip()]
-        for column, value in ((id, name), (label, [*labels, name][0])):
-            if not value:
-                raise ValueError(f"row {row}, column {column!r}: it must not be empty")
-        if seen.setdefault(name, row) != row:
-            again = f"{_short(name)} is also in row {seen[name]}"
-            raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {again}")
-        records.append([name, *labels, *(cells[column] for column in chosen)])
-    if not records:
-        raise ValueError("the file must have records below its header")
-    names = ["id", *([] if label is None else ["label"]), *chosen]
-    return pd.DataFrame(records, columns=names, dtype=object).astype("str")
+        names = table.index.astype(str).to_series(table.index) if id is None else table[id].str.strip()
+        labels = {} if label is None else {"label": table[label].str.strip()}
+        for column, values in ((id, names), *((label, values) for values in labels.values())):
+            if (values == "").any():
+                raise ValueError(f"row {(values == '').idxmax()}, column {column!r}: it must not be empty")
+        if (again := names.duplicated()).any():
+            row, first = again.idxmax(), (names == names[again.idxmax()]).idxmax()
+            raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {_short(names[row])} is also in "
+                             f"row {first}")  # fmt: skip
+        if table.empty:
+            raise ValueError("the file must have records below its header")
+        return pd.DataFrame({"id": names} | labels | {name: table[name] for name in chosen}).reset_index(drop=True)
 
 
 @contextmanager
@@ -131,8 +119,9 @@ def naming(path: Any) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def require(header: list[str], names: Iterable[str]) -> None:
-    """A ValueError unless the header has each of these columns once."""
+def require(table: pd.DataFrame, names: Iterable[str]) -> None:
+    """A ValueError unless the table has each of these columns once."""
+    header = list(table)
     for name in names:
         if name not in header:
             raise ValueError(f"column {name!r} must be in the header, which has {', '.join(map(repr, header))}")
@@ -142,8 +131,8 @@ def require(header: list[str], names: Iterable[str]) -> None:
                              "choose others with fields=")  # fmt: skip
 
 
-def read_rows(path: Any, encoding: str, sep: str | None) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header of a CSV file, and the rows below that are not blank: the number of each, and its cells by column.
+def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
+    """The rows of a CSV file below its header that are not blank, as text, by their numbers in the file.
 
     Without a separator, the one that is most frequent in the first line is taken.
     """
@@ -176,7 +165,7 @@ def read_rows(path: Any, encoding: str, sep: str | None) -> tuple[list[str], lis
                 f"row {row} has {len(cells)} cells, but the header has {len(header)}, and the last of them is "
                 f"{_short(cells[-1])}. A cell that contains the separator must be quoted"
             )
-    return header, [(row, dict(zip(header, cells, strict=True))) for row, cells in rows[1:]]
+    return pd.DataFrame([cells for _, cells in rows[1:]], [row for row, _ in rows[1:]], header, dtype="str")
 
 
 def _text(content: bytes, encoding: str) -> str:

@@ -74,19 +74,21 @@ def read_sheets(
 
 
 def _read(path: str, records: pd.DataFrame, fields: Sequence[str], key: str, encoding: str) -> list[Row]:
-    place = {name: number for number, name in enumerate(records["id"])}
+    ids = list(records["id"])
+    place = dict(zip([*ids, *map(escape_formula, ids)], [*range(len(ids))] * 2, strict=True))
     texts = records[list(fields)].to_numpy().tolist()
     nobody = f"{Path(path).stem}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
-    header, lines = read_rows(path, encoding, None)
+    table = read_rows(path, encoding, None)
     shown = [(side, field, number) for side in (0, 1) for number, field in enumerate(fields)
-             if f"{field}_{'ab'[side]}" in header]  # fmt: skip
-    require(header, ["id_a", "id_b", "same", *({"worker", "token"} & {*header})])
+             if f"{field}_{'ab'[side]}" in table]  # fmt: skip
+    require(table, ["id_a", "id_b", "same", *({"worker", "token"} & {*table})])
     rows = []
-    for number, row in lines:
+    for number, *cells in table.itertuples(name=None):
+        row = dict(zip(table, cells, strict=True))
         if not any(map(str.strip, row.values())):
             continue
         where, said, told = f"row {number}, column", row["same"].strip().lower(), row.get("token", "").strip()
-        pair = [_identifier(row[column].strip(), place) for column in ("id_a", "id_b")]
+        pair = [row[column].strip() for column in ("id_a", "id_b")]
         for column, name in zip(("id_a", "id_b"), pair, strict=True):
             if name not in place:
                 raise ValueError(
@@ -118,12 +120,6 @@ def token(key: str, records: pd.DataFrame, fields: Sequence[str], pair: tuple[in
     told = json.dumps(records.iloc[sorted(pair)][["id", *fields]].to_numpy().tolist())
     # With a letter in front, since a spreadsheet would take some of them for numbers.
     return "t" + blake2b(told.encode(), key=key.encode(), digest_size=6).hexdigest()
-
-
-def _identifier(cell: str, place: dict[str, int]) -> str:
-    """The identifier in a cell of a sheet, which has an apostrophe more if it would be a formula."""
-    escaped = cell[:1] == "'" and escape_formula(cell[1:]) == cell and cell[1:] in place
-    return cell[1:] if escaped else cell
 
 
 def _comparable(cell: str) -> str:
