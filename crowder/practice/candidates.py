@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
 from crowder import validation
 from crowder.constraints import constrained
@@ -22,7 +21,7 @@ __all__ = ["NearestPairs", "cosine", "fields_of", "identical_pairs", "nearest_pa
 
 #: Columns that are not compared unless they are named; similarities are rounded to this many decimals, so that equal
 #: ones tie on every machine; rows whose neighbours are found between two updates of the progress bar.
-NOT_COMPARED, DECIMALS, BATCH = ("id", "label"), 12, 256
+NOT_COMPARED, DECIMALS, BATCH = ("id", "label"), 12, 128
 
 #: The search multiplies at most so many pairs of weights (a minute or two); with more, the commonest terms are left
 #: out of the search, though not out of the similarities of the pairs it finds.
@@ -190,7 +189,7 @@ def _search(
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each record, its nearest others and their similarities, (n, neighbours) each; -1 and 0 where there are none.
 
-    Memory: the two matrices twice, and these two results.
+    Memory: the two matrices twice, these two results, and the similarities of a batch of rows to all others.
     """
     from scipy import sparse
     from tqdm import tqdm
@@ -202,44 +201,23 @@ def _search(
     rare[order] = np.cumsum(frequency[order] ** 2) <= PRODUCTS
     both = both[:, rare]
     both.sort_indices()
-    by_term = both.tocsc()
-    n = both.shape[0]
+    by_term, n = both.T.tocsr(), both.shape[0]
     near, value = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours))
     own = np.arange(n) if tables is None else tables  # of one value, no candidates
-    room = np.zeros(n), np.zeros(n, np.int32)
+    most = min(neighbours, n)
     with tqdm(total=n, desc="candidates", disable=None if progress else True, leave=False) as bar:
         for start in range(0, n, BATCH):
-            end = min(n, start + BATCH)
-            _nearest(both.indptr, both.indices, both.data, by_term.indptr, by_term.indices, by_term.data,
-                     own, start, end, *room, near, value)  # fmt: skip
-            bar.update(end - start)
+            rows = slice(start, start + BATCH)
+            sums = (both[rows] @ by_term).toarray()
+            sums[own[rows, None] == own] = 0.0
+            least = np.partition(sums, n - most, axis=1)[:, n - most, None] - 1e-9  # ties are exact once rounded
+            row, other = np.nonzero(sums >= np.maximum(least, 1e-9))
+            found = np.round(4 * sums[row, other], DECIMALS) / 2
+            best = np.lexsort([other, -found, row])
+            row, other, found = row[best], other[best], found[best]
+            rank = np.arange(len(row)) - np.searchsorted(row, row)
+            kept = rank < neighbours
+            near[start + row[kept], rank[kept]] = other[kept]
+            value[start + row[kept], rank[kept]] = found[kept]
+            bar.update(len(sums))
     return near, value
-
-
-@njit(cache=True)
-def _nearest(starts, terms, weights, of_term, records, their, own, start, end, total, met, near, value):  # type: ignore[no-untyped-def]
-    """Fill the rows from `start` to `end`: sum the products of weights term by term, and keep the largest sums."""
-    most = near.shape[1]
-    for i in range(start, end):
-        count = 0
-        for p in range(starts[i], starts[i + 1]):
-            for q in range(of_term[terms[p]], of_term[terms[p] + 1]):
-                j = records[q]
-                if total[j] == 0.0:
-                    met[count] = j
-                    count += 1
-                total[j] += weights[p] * their[q]
-        for k in range(count):
-            j = met[k]
-            found = np.round(4 * total[j], 12) / 2
-            total[j] = 0.0
-            at = most
-            if own[i] == own[j]:
-                continue
-            while at > 0 and (near[i, at - 1] < 0 or value[i, at - 1] < found or
-                              (value[i, at - 1] == found and near[i, at - 1] > j)):  # fmt: skip
-                at -= 1
-            if at < most:
-                for move in range(most - 1, at, -1):
-                    near[i, move], value[i, move] = near[i, move - 1], value[i, move - 1]
-                near[i, at], value[i, at] = j, found
