@@ -26,7 +26,7 @@ from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import LARGEST, AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "call", "identity", "ordered", "read"]
+__all__ = ["Answer", "Journal", "call", "identity", "ordered"]
 
 Pair = tuple[int, int]
 
@@ -61,9 +61,6 @@ class Journal:
     path : str or path
         The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
         open, there is a file with ``-journal`` after its name: copy both or none.
-    run : Ordering or RevisingOrdering, keyword only
-        The ordering whose answers these are. Needed only if you call ``ask`` and ``tell`` yourself;
-        ``ordering.run(journal)`` and ``edge_ordering(similarity, journal, ...)`` pass it on.
     like : path, keyword only
         A new journal has at most the permissions of this file, such as that of the records.
 
@@ -78,8 +75,8 @@ class Journal:
     ------
     ValueError
         If the file is not a journal, is damaged, or has several hard links; or if it is that of another run: of other
-        records (in number or similarity), another class of ordering, or another order of ties or arrivals (which only
-        `run` can tell). Nothing is then asked.
+        records (in number or similarity), another class of ordering, or another order of ties or arrivals. Nothing is
+        then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
         before a question is asked.
@@ -115,7 +112,7 @@ class Journal:
     (2, 0)
     """
 
-    def __init__(self, oracle: Any, path: str | os.PathLike[str], *, run: Any = None, like: Any = None) -> None:
+    def __init__(self, oracle: Any, path: str | os.PathLike[str], *, like: Any = None) -> None:
         self.asked = 0
         self._oracle = oracle
         self._read, self._votes = 0, defaultdict[Pair, dict[int, Entry]](dict)  # entries read; the votes of each pair
@@ -126,13 +123,11 @@ class Journal:
         self.path = self._file.path
         self.id: str = self._about()["id"]
         self._refresh()
-        if run is not None:
-            self.begin(run)
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
     def begin(self, ordering: Any) -> None:
-        """Check that the stored answers belong to this ordering; `Ordering.run` calls it."""
+        """Check that the stored answers belong to this ordering. `Ordering.run` calls it; call it before ``ask``."""
         ours = identity(ordering)
         oracles.begin(self._oracle, ordering)
         with self._lock, self._file.transaction():
@@ -244,20 +239,18 @@ class Journal:
             spent, dearest = self._file.do("SELECT total(cost), max(cost) FROM log")[0]
             return spent, dearest
 
-    def answers(self, *, history: bool = False) -> pd.DataFrame:
+    def answers(self) -> pd.DataFrame:
         """The answers on disk, sorted by entry.
 
-        Columns entry (1, 2, ... in the order written), i, j, vote (the entry that gave it first), same (of type bool,
-        or boolean and missing where an answer is unsure), worker, confidence, cost. With `history` also what was
-        changed or taken back, and a column gone: from here on the vote counts no more.
+        Columns entry (1, 2, ... in the order written), i, j, vote (the entry that gave it first), same (missing where
+        an answer is unsure), worker, confidence, cost.
         """
         with self._lock, suppress(OSError):  # a file that was deleted does not take the answers with it
             self._refresh()
-        rows = self._file.entries() if history else [row for votes in self._votes.values() for row in votes.values()]
-        frame = pd.DataFrame(sorted(rows), columns=list(Entry._fields), dtype="object")
+        rows = sorted(row for votes in self._votes.values() for row in votes.values())
         types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
-        types |= {"same": "boolean" if frame["same"].isna().any() else "bool", "gone": "bool"}
-        return frame.astype(types) if history else frame.astype(types).drop(columns="gone")
+        frame = pd.DataFrame(rows, columns=list(Entry._fields), dtype="object").drop(columns="gone")
+        return frame.astype(types | {"same": "boolean"})
 
     def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Store votes from elsewhere; the crowd is then not asked these questions. All is written, or nothing.
@@ -283,8 +276,6 @@ class Journal:
         taken = [(ordered(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
         new = changed = 0
         with self._lock:
-            with suppress(OSError):  # perhaps there is room enough
-                self._file.make_room()
             with self._file.transaction():
                 self._refresh()
                 pairs = dict.fromkeys(pair for pair, _ in [*taken, *said])
@@ -357,14 +348,6 @@ class Journal:
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
-
-
-def read(path: str | os.PathLike[str], *, history: bool = False) -> pd.DataFrame:
-    """As `Journal.answers`, of a file that must exist. Questions that are with the crowd are not waited for."""
-    if not os.path.exists(validation.path(path)):
-        raise FileNotFoundError(f"there is no file {path}")
-    with Journal(None, path) as journal:
-        return journal.answers(history=history)
 
 
 def identity(ordering: Any) -> dict[str, object]:

@@ -170,8 +170,9 @@ class Project:
         if self._table:
             tables = self.records[TABLE].factorize()[0]
             order = order[tables[pairs[order, 0]] != tables[pairs[order, 1]]]
-        values = scored.similarity.data[order]
-        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), np.empty((0, 2), np.int64), tables)
+        same = identical_pairs(fields_of(self.records, self.fields), tables)
+        same, values = same[: None if self.settings["identical"] == "same" else 0], scored.similarity.data[order]
+        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
 
     @cached_property
     def near(self) -> NearestPairs:
@@ -191,11 +192,7 @@ class Project:
     @cached_property
     def identical(self) -> list[Pair]:
         """The first record of each text with each other one: the same, unless somebody says otherwise."""
-        if self.settings["identical"] == "ask":
-            return []
-        tables = None if self._table is None else self.records[TABLE].factorize()[0]
-        found = identical_pairs(fields_of(self.records, self.fields), tables)
-        return [(i, j) for i, j in found.tolist()]
+        return [(i, j) for i, j in self.near.identical.tolist()]
 
     # --- answers --------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from crowder import validation
+from crowder.practice.journal import ordered
 
 __all__ = ["Settled", "settle"]
 
@@ -46,16 +47,9 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
     >>> settled.clusters, settled.pairs, settled.same
     (array([0, 0, 0, 1, 2]), [(0, 1), (1, 2), (0, 2), (0, 3)], [True, True, True, False])
     """
-    n, said = validation.whole(n, "n, the number of records,"), defaultdict[Pair, dict](dict)
-    for row, vote in enumerate(validation.kind(votes, Iterable, "votes must be rows (i, j, same, worker)")):
-        try:
-            i, j, same, worker = vote
-            i, j = sorted(validation.whole(record, "a record") for record in (i, j))
-            if i == j or j >= n:
-                raise ValueError(f"a pair must be two of the {n} records, 0 to {n - 1}")
-            said[i, j][worker] = None if same is None else validation.flag(same, "same")
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"votes must be (i, j, same, worker), not {vote!r} in row {row}: {error}") from None
+    said = defaultdict[Pair, dict](dict)
+    for i, j, same, worker in votes:
+        said[ordered(i, j)][worker] = None if same is None else validation.flag(same, "same")
     score = {pair: sum((same is True) - (same is False) for same in of.values()) for pair, of in said.items()}
     majority = {pair: votes > 0 for pair, votes in score.items() if votes}
     labels = _components(n, [pair for pair, same in majority.items() if same])

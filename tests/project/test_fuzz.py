@@ -9,6 +9,7 @@ import csv
 import io
 import sqlite3
 
+import journal_crash
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 from nightly import examples
 
 import crowder as cr
-from crowder.practice import journal
 from crowder.practice.sheets import ANSWERS, read_sheets
 
 pytestmark = pytest.mark.nightly
@@ -157,7 +157,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
     for leftover in folder.glob("answers.db*"):
         leftover.unlink()
     path = put(folder, "answers.db", content)
-    table = outcome(lambda: journal.read(path), ValueError)
+    table = outcome(lambda: journal_crash.read(path), ValueError)
     if table is not None:
         got = table[["i", "j", "vote", "same", "entry"]].astype(int).values.tolist()
         assert sorted(map(tuple, got)) == by_sqlite(path)

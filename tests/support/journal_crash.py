@@ -17,7 +17,6 @@ import numpy as np
 
 import crowder as cr
 from crowder.practice import answer_file
-from crowder.practice.journal import read
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
@@ -39,6 +38,14 @@ class Crowd:
         if self.pause:
             time.sleep(self.pause)
         return bool(LABELS[i] == LABELS[j])
+
+
+def read(path: Path):
+    """The answers of a journal that exists."""
+    if not Path(path).exists():
+        raise FileNotFoundError(path)
+    with cr.practice.Journal(None, path) as journal:
+        return journal.answers()
 
 
 def asked(folder: Path) -> list[list[int]]:

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from chat_server import chat_server
+from journal_crash import read
 from nightly import NIGHTLY
 
 import crowder as cr
 from crowder.practice import Answer, Journal, LearnedOrdering, ask_all
-from crowder.practice.journal import read
 from crowder.practice.votes import settle
 
 LABELS = np.repeat(np.arange(6), 4)
