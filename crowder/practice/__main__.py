@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
-        told = re.sub(r"(?<![-\w])(id|fields|label|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
+        told = re.sub(r"(?<![-\w])(id|fields|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
         missing = "; for all that the command needs: pip install 'crowder[practice]'"
         told += missing * isinstance(error, ModuleNotFoundError)
         print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
@@ -72,7 +72,6 @@ def _parser() -> argparse.ArgumentParser:
     add("csv", metavar="FILE.csv", nargs="+", help="the records, with a header; or two files without duplicates")
     add("--id", metavar="COLUMN", help="unique identifiers (default: id, or the numbers of the rows)")
     add("--fields", metavar="A,B,C", type=lambda text: text.split(","), help="columns to compare (default: all others)")
-    add("--label", metavar="COLUMN", help="true clusters, not compared (default: label, if there is one)")
     add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
     add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
@@ -126,7 +125,6 @@ def start(csv: list[str], **changes: Any) -> None:
       crowder start a.csv b.csv                       two lists; the columns that both have are compared
       crowder start my.csv --scores scores.csv        pairs with the scores of another program
       crowder start my.csv --identical ask            if records with the same text may be different things
-      crowder start my.csv --label truth              a column with the true clusters is never compared
       crowder start german.csv --sep ';' --encoding cp1252
     """
     if len(csv) > 2:
@@ -142,7 +140,7 @@ def start(csv: list[str], **changes: Any) -> None:
             f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
         )
     if number := len(project.identical):
-        print(f"{number:,} of them repeat the text of an earlier one and count as the same; to ask: --identical ask")
+        print(f"Repeating the text of an earlier one: {number:,}, which count as the same; to ask: --identical ask")
     source = f"in {project.settings['scores']}" if project.settings["scores"] else (
         f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
     print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")

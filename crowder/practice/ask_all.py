@@ -28,7 +28,7 @@ class Asked(NamedTuple):
 
 def ask_all(
     crowd: Callable[[int, int], Any], pairs: Iterable[Pair], journal: Journal, *, parallel: int = 16, retries: int = 3,
-    pause: float = 1.0, cap: float | None = None, worker: str | None = None,
+    pause: float = 1.0, cap: float | None = None,
 ) -> Asked:  # fmt: skip
     """Ask a crowd about many pairs at once, and keep every answer before it is used.
 
@@ -48,8 +48,6 @@ def ask_all(
     cap : float, keyword only
         What all answers in the journal may cost. A question is asked only if it fits under the cap, even if all that
         are out turn out as dear as the dearest so far.
-    worker : str, keyword only
-        The name under which the answers are kept; only its own count as given then. By default, whoever gave them.
 
     Returns
     -------
@@ -116,7 +114,7 @@ def ask_all(
     with ThreadPoolExecutor(parallel) as pool:  # at its end, also if interrupted, the answers that are out are kept
         try:
             for key, pair in {key: pair for pair, key in questions.items()}.items():
-                if row := journal.find(key, worker or 0):
+                if row := journal.find(key, 0):
                     answers[key] = row.same
                     continue
                 while len(out) == parallel or (out and not fits()):
@@ -126,7 +124,7 @@ def ask_all(
                 if in_a_row >= parallel:
                     still_open[key] = f"not asked after {in_a_row} failures in a row"
                 elif fits():
-                    out[pool.submit(journal.obtain, key, worker or 0, partial(try_hard, pair))] = key
+                    out[pool.submit(journal.obtain, key, 0, partial(try_hard, pair))] = key
                 else:
                     still_open[key] = "the cap is reached"
             while out:

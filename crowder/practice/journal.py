@@ -93,8 +93,8 @@ class Journal:
     -----
     *Killed process, power failure, full disk:* every answer that the journal has returned is on disk; only questions
     that were open are asked again, and none is asked without room for its answer. If one still cannot be written, the
-    error message contains it, and this object writes it when the question is asked again. *Several threads* may ask
-    different questions at once. *Several processes* on one machine may share a journal; one of them asks at a time.
+    error message contains it. *Several threads* may ask different questions at once. *Several processes* on one machine
+    may share a journal; one of them asks at a time.
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
     the majority. *Time:* some milliseconds for a new answer, microseconds and 300 bytes of memory for a stored one.
 
@@ -116,7 +116,6 @@ class Journal:
         self.asked = 0
         self._oracle = oracle
         self._read, self._votes = 0, defaultdict[Pair, dict[int, Entry]](dict)  # entries read; the votes of each pair
-        self._unsaved = dict[tuple, Answer]()  # answers that could not be written yet
         self._lock = threading.RLock()  # of all of this, and of the file
         self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
         self._file = AnswerFile(path, like=like)
@@ -156,37 +155,29 @@ class Journal:
             raise oracles.unsure((i, j))
         return said
 
-    def find(self, pair: Pair, which: int | str) -> Entry | None:
-        """The answer on disk about a pair i < j of this number, or the last one by this worker."""
+    def find(self, pair: Pair, number: int) -> Entry | None:
+        """The answer on disk about a pair i < j of this number."""
         with self._lock:
             for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
                 read()
-                votes = list(self._votes[pair].values())
-                if isinstance(which, int):
-                    found = votes[which : which + 1]
-                else:
-                    found = [vote for vote in votes if vote.worker == which][-1:]
-                if found:
-                    return found[0]
+                if len(votes := self._votes[pair]) > number:
+                    return list(votes.values())[number]
         return None
 
-    def obtain(self, pair: Pair, which: int | str, ask: Callable[[], Answer]) -> Entry:
+    def obtain(self, pair: Pair, number: int, ask: Callable[[], Answer]) -> Entry:
         """As `find`; if there is no such answer, the one that `ask` returns, once it is on disk. Other threads may ask
         meanwhile, but not this question."""
-        if found := self.find(pair, which):
+        if found := self.find(pair, number):
             return found
-        with self._claimed(key := (pair, which)):
-            if found := self.find(pair, which):  # another thread or process has asked meanwhile
+        with self._claimed((pair, number)):
+            if found := self.find(pair, number):  # another thread or process has asked meanwhile
                 return found
-            if key not in self._unsaved:
-                with self._lock:
-                    self._file.make_room()
-                said = ask()
-                with self._lock:
-                    self._unsaved[key] = said if isinstance(which, int) else said._replace(worker=which)
-                    self.asked += 1
             with self._lock:
-                return self._store(key)
+                self._file.make_room()
+            said = ask()
+            with self._lock:
+                self.asked += 1
+                return self._store(pair, said)
 
     @contextmanager
     def _claimed(self, key: tuple) -> Iterator[None]:
@@ -205,19 +196,16 @@ class Journal:
                     self._file.unlock()
                 self._claims.notify_all()
 
-    def _store(self, key: tuple[Pair, int | str]) -> Entry:
+    def _store(self, pair: Pair, said: Answer) -> Entry:
         """Write the answer that the crowd has just given."""
-        (pair, _), said = key, self._unsaved[key]
         try:
             with self._file.transaction():
                 self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
         except OSError as error:
             raise OSError(
                 f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: {error}. "
-                "Free some space and run again with this Journal object; in a new process, pass the answer to "
-                "Journal.record"
+                "Free some space, and pass the answer to Journal.record"
             ) from error
-        del self._unsaved[key]
         self._refresh()
         return list(self._votes[pair].values())[-1]
 

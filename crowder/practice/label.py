@@ -62,13 +62,12 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
 
 
 def shown(project: Project, pair: tuple[int, int]) -> str:
-    """Two records as text, one below the other in each field that is not equal, with a star if words differ."""
+    """Two records as text, one below the other in each field that is not equal."""
     a, b = (project.records.iloc[record] for record in pair)
     names = {field: visible(field)[:16] for field in ["id", *project.fields] if (a[field] + b[field]).strip()}
     room, lines = max(map(len, names.values())), []
     for field, name in names.items():
-        differs = field != "id" and list(map(_word, a[field].split())) != list(map(_word, b[field].split()))
-        lines.append(f"{'*' if differs else ' '} {name:{room}}  {visible(a[field]) or '-'}")
+        lines.append(f"  {name:{room}}  {visible(a[field]) or '-'}")
         if a[field] != b[field]:
             lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
     return "\n".join(lines)
@@ -119,9 +118,3 @@ def _keys(stream: IO[str]) -> Iterator[str]:
 def visible(text: str) -> str:
     """The text on one line, with what cannot be seen, or would steer the terminal, by number."""
     return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in " ".join(text.split()))
-
-
-def _word(text: str) -> str:
-    """A word for comparison: capitals and punctuation around it do not count."""
-    kept = [place for place, c in enumerate(text) if c.isalnum()]
-    return text[kept[0] : kept[-1] + 1].lower() if kept else text

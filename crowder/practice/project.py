@@ -39,7 +39,7 @@ __all__ = ["DEFAULTS", "Project", "find"]
 
 #: Of so many last questions it is said how many were matches.
 LATELY = 100
-READING: dict[str, Any] = {"id": None, "fields": None, "label": None, "sep": ",", "encoding": "utf-8"}
+READING: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8"}
 DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "price": 0.05}
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
@@ -78,6 +78,8 @@ class Project:
         before = told.get("settings", {})
         self.settings = DEFAULTS | before | changes
         self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
+        if self.settings["fields"]:  # an identifier may have been named since
+            self.settings["fields"] = [name for name in self.settings["fields"] if name != self.settings["id"]]
         self.csv = self.files[0]
         self.records, self.fields = self._read()
         self.ids, self.n = list(self.records["id"]), len(self.records)

@@ -102,9 +102,9 @@ def read_records(
             if (values == "").any():
                 raise ValueError(f"row {(values == '').idxmax()}, column {column!r}: it must not be empty")
         if (again := names.duplicated()).any():
-            row, first = again.idxmax(), (names == names[again.idxmax()]).idxmax()
-            raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {_short(names[row])} is also in "
-                             f"row {first}")  # fmt: skip
+            name, row = names[again.idxmax()], again.idxmax()
+            also = f"{_short(name)} is also in row {(names == name).idxmax()}"
+            raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {also}")
         if table.empty:
             raise ValueError("the file must have records below its header")
         return pd.DataFrame({"id": names} | labels | {name: table[name] for name in chosen}).reset_index(drop=True)

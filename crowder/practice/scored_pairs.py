@@ -44,9 +44,6 @@ class ScoredPairs:
     similarity: Any
     tables: list[Any] | None = None
 
-    def __repr__(self) -> str:
-        return f"<ScoredPairs: {self.similarity.nnz} pairs of {self.n} records>"
-
     @property
     def n(self) -> int:
         """Number of records."""

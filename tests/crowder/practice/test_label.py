@@ -278,7 +278,6 @@ def test_records_stand_below_one_another_and_cannot_steer_the_terminal(project):
     names = ["id", "name", "town", "long", "kind", "once", "none"]
     records = pd.DataFrame([["r1", *text], ["r2", *other]], columns=names)
     told = shown(project(records), (0, 1))
-    assert re.findall(r"^\* (\w+)", told, flags=re.MULTILINE) == ["name", "town", "long"]
     assert "<U+001B>[31mLee" in told and "<U+202E>Lee" in told and "\x1b" not in told and "none" not in told
     assert told.splitlines()[:2] == ["  id    r1", "        r2"] and told.splitlines()[10:] == ["  once  equal"]
 

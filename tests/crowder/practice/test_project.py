@@ -113,6 +113,12 @@ def test_new_records_are_compared_first(made, csv):
         Project(made.folder)
 
 
+def test_a_column_that_is_named_as_identifier_is_compared_no_more(csv):
+    RECORDS.rename(columns={"id": "key"}).to_csv(csv, index=False)
+    assert started(csv).fields == ["key", "name", "town"]
+    assert started(csv, id="key").fields == ["name", "town"] == Project(csv.with_suffix(".crowder")).fields
+
+
 def test_other_fields_are_compared_from_then_on(made, csv):
     made.answer((0, 1), True, "ann")
     other = started(csv, fields=["town"])
