@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
-    add("--price", type=_price, help="of one answer (default: 0.05)")
+    add("--price", type=float, help="of one answer (default: 0.05)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
@@ -102,12 +102,6 @@ def _size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a number, 1 or more, not {text!r}")
     return int(text)
-
-
-def _price(text: str) -> float:
-    if not 0 <= float(text) < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number, 0 or more, not {text!r}")
-    return float(text)
 
 
 def _open(name: str | None) -> Project:

@@ -131,10 +131,8 @@ def ask_all(
                 collect()
         finally:
             stop.set()
-    if len(failures) > 1 and all(isinstance(error, OSError) for error in failures):
-        raise OSError("; ".join(dict.fromkeys(map(str, failures)))) from failures[0]  # each may hold an answer
     if failures:
-        raise failures[0]
+        raise OSError("; ".join(dict.fromkeys(map(str, failures)))) from failures[0]  # each may hold an answer
     told = {pair: answers[key] for pair, key in questions.items() if key in answers}
     return Asked(told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost)
 

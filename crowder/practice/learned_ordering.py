@@ -14,7 +14,6 @@ from crowder import validation
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
-from crowder.pairs import Candidates
 from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
 from crowder.practice.pair_features import pair_features
 from crowder.practice.two_sided import Urn
@@ -156,10 +155,7 @@ class LearnedOrdering(Ordering):
         self.features = pair_features(columns, near) if features is None else features
         if len(self.features) != len(near.pairs):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs")
-        self._start(near.candidates if identical else replace(near.candidates, known=None))
-
-    def _start(self, candidates: Candidates) -> None:
-        self._begin(candidates)
+        self._begin(near.candidates if identical else replace(near.candidates, known=None))
         self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
         some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
         spread = some.std(axis=0)

@@ -161,8 +161,7 @@ class Project:
         """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
         frame = pd.read_csv(self.settings["scores"], dtype=str, engine="python", sep=None,
                             encoding=self.settings["encoding"])  # fmt: skip
-        score = next((name for name in ("score", "match_probability") if name in frame), frame.columns[-1])
-        scored = from_pairs(frame.assign(**{score: pd.to_numeric(frame[score], errors="coerce")}), score=score)
+        scored = from_pairs(frame)
         number = pd.Index(self.ids).get_indexer(scored.ids)
         if (number < 0).any():
             absent = scored.ids[int(number.argmin())]

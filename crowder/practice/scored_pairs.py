@@ -82,7 +82,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         If a column is not found, a value is missing, a score is not in [0, 1], or a pair has two scores, is of one
         table or of one record. Rows are counted from 0.
     TypeError
-        If `frame` is not a table or scores are not numbers.
+        If `frame` is not a table, or identifiers are not hashable.
 
     See Also
     --------
@@ -194,16 +194,12 @@ def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
 
 def _scores(frame: pd.DataFrame, name: Any) -> np.ndarray:
     """A column as similarities in [0, 1]."""
-    try:
-        if any(isinstance(x, str) for x in frame[name]):
-            raise TypeError
-        values = frame[name].to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise TypeError(f"score must be numbers, not column {name!r} of {frame[name].dtype}; convert it") from None
+    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # NaN, too
     if len(wrong):
-        raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {values[wrong[0]]}; pass probabilities (of "
-                         "splink, match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
+        found = frame[name].iloc[wrong[0]]
+        raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {found}; pass probabilities (of splink, "
+                         "match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
     return np.clip(values, 0.0, 1.0)
 
 

@@ -180,7 +180,7 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     ("start nosuch.csv", "nosuch.csv"),
     ("start my.csv --id nosuch", "column 'nosuch' must be in the header"),
     ("start my.csv --neighbours 0", "must be a number, 1 or more, not '0'"),
-    ("start my.csv --price -1", "price"),
+    ("start my.csv --price much", "price"),
     ("start my.csv --identical maybe", "identical"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
