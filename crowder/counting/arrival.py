@@ -161,8 +161,9 @@ def nonmatches_at_random(step: Step, different: np.ndarray, many: np.ndarray, no
 #: Expected sizes are integrated over this many standard deviations on each side of the mean, in four panels.
 SPAN = 8.0
 
-#: Gauss-Legendre nodes between a level and the end of its step: only the probability of being earlier varies there.
-ABOVE = 12
+#: Gauss-Legendre nodes between a level and the end of its step, where only the probability of being earlier varies: so
+#: many, or as few if expected sizes deviate by more than four, which makes a difference of less than 1e-15.
+ABOVE, FEW_ABOVE = 12, 5
 
 #: Gauss-Hermite nodes for what expected sizes have in common, which is little.
 SHARED = 3
@@ -256,7 +257,7 @@ def _laws(model: SimilarityModel) -> tuple[_Law, _Law]:
 
 def _expected_sizes(mean: float, variance: float, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights for the expected size of a record."""
-    x, weight = np.polynomial.legendre.leggauss(nodes)
+    x, weight = _gauss(nodes)
     half = SPAN / 4 * np.sqrt(variance)  # of a panel
     centres = mean + half * np.arange(-3, 4, 2)
     return (centres[:, None] + half * x).ravel(), np.tile(half * weight, len(centres))
@@ -265,7 +266,7 @@ def _expected_sizes(mean: float, variance: float, nodes: int) -> tuple[np.ndarra
 def _not_above(law: _Law, level: np.ndarray, size: np.ndarray, sums: _Sums) -> np.ndarray:
     """Moments 0, 1, 2 of a similarity that is not an earlier record's above the level: (3, levels, sizes)."""
     result = np.tile(law.moments[:, None, None], (1, len(level), len(size)))
-    x, weight = np.polynomial.legendre.leggauss(ABOVE)
+    x, weight = _gauss(ABOVE if sums.deviation < 4 else FEW_ABOVE)
     for (low, high), height in zip(pairwise(law.edges), law.heights, strict=True):
         start = np.clip(level, low, high)
         if height == 0 or (start == high).all():
