@@ -116,6 +116,9 @@ class AnswerFile:
             raise ValueError(f"{self.path} is a journal of another version of crowder ({version}, not {VERSION})")
         if (found := self.do("PRAGMA quick_check(1)")) != [("ok",)]:
             raise self._damaged(found[0][0])
+        known = [(text,) for text in TABLES if text.startswith("CREATE")]  # SQLite makes do with other words in them
+        if self.do("SELECT sql FROM sqlite_master ORDER BY rowid") != known:
+            raise self._damaged("its tables are not those of a journal")
         return False
 
     def entries(self, after: int = 0) -> list[Entry]:

@@ -271,6 +271,15 @@ def test_a_flipped_answer_is_told_and_not_used(tmp_path):
     assert len(crowd.asked) == 1
 
 
+def test_a_flipped_bit_in_the_definition_of_a_table_is_noticed(tmp_path):
+    """SQLite reads "QRIMARY KEY" as a part of the type: no entry would have a number then, and none would be found."""
+    with Journal(None, path := tmp_path / "answers.db") as journal:
+        journal.record([(0, 1, True, "ann")])
+    path.write_bytes(path.read_bytes().replace(b"INTEGER PRIMARY KEY", b"INTEGER QRIMARY KEY", 1))
+    with pytest.raises(ValueError, match="is damaged: its tables are not those of a journal"):
+        read(path)
+
+
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
 def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
     with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
