@@ -6,6 +6,7 @@ import argparse
 import inspect
 import re
 import secrets
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +33,6 @@ are the same, and what follows from their answers is not asked. my.csv has its p
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
 SHOWN, CLOSE = 10, 0.5  # answers that contradict others; a similarity at which a pair may well match
 HELD = 24 * 3600  # seconds for which the questions of a sheet or page are with whoever has it
-NOTHING_LEFT = "No question is left. For the clusters: crowder clusters"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -144,13 +144,9 @@ def start(csv: list[str], **changes: Any) -> None:
         print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
               f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
     print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many find the matches, only answers can tell.")
-    name = _name(project)
-    where = f"here: crowder label{name}; in a browser: crowder label{name} --html; in sheets: crowder next{name}"
+    name = shlex.quote(str(project.folder))
+    where = f"here: crowder label {name}; in a browser: crowder label {name} --html; in sheets: crowder next {name}"
     print(f"\nThe project is {project.folder}. To answer {where}")
-
-
-def _name(project: Project) -> str:
-    return "" if list(Path().glob("*.crowder")) == [project.folder] else f" {project.folder}"
 
 
 def label(project: str | None, worker: str = "terminal", html: bool = False, size: int = 50,
@@ -233,8 +229,7 @@ def audit(project: str | None, recall: float | None = None, confidence: float | 
     opened.turn_audit(not pause, recall, confidence)
     _certified(opened, always=True)
     if not pause and opened.questions(1):
-        name = _name(opened)
-        print(f"Its questions are now the next ones: crowder label{name}, or crowder next{name}")
+        print("Its questions are now the next ones: crowder label, or crowder next")
 
 
 def clusters(project: str | None) -> None:
@@ -291,7 +286,7 @@ def _disagreements(project: Project) -> None:
           "against these:")  # fmt: skip
     for i, j in doubts[:SHOWN]:
         print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: {visible(', '.join(said[i, j]))}")
-    print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: crowder label{_name(project)} --doubts "
+    print("  ...\n" * (len(doubts) > SHOWN) + "To ask about them again: crowder label --doubts "
           "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
 
 
@@ -300,7 +295,7 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
     taken = project.journal.leased()
     left = project.questions(1 + len(taken), worker)
     if not left:
-        print(NOTHING_LEFT)
+        print("No question is left. For the clusters: crowder clusters")
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
         print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest.")

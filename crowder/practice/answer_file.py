@@ -20,13 +20,10 @@ from typing import Any, NamedTuple
 
 from crowder import files, validation
 
-__all__ = ["LARGEST", "AnswerFile", "Entry"]
+__all__ = ["AnswerFile", "Entry"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
 APPLICATION, VERSION = 0x63726F77, 5
-
-#: The largest record: SQLite integers have 63 bits.
-LARGEST = 2**63 - 1
 
 #: SQLite's word for flushing every transaction to the disk.
 FLUSH = "FULL"

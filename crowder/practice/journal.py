@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ import pandas as pd
 from crowder import oracles, validation
 from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
-from crowder.practice.answer_file import LARGEST, AnswerFile, Entry
+from crowder.practice.answer_file import AnswerFile, Entry
 
 __all__ = ["Answer", "Journal", "call", "identity", "ordered"]
 
@@ -281,7 +281,7 @@ class Journal:
 
     def _checked(self, votes: Iterable[tuple]) -> dict[tuple[Pair, str | None], bool | None]:
         """Each answer by pair and worker."""
-        n, rows = self._about().get("number of records", LARGEST), dict[tuple[Pair, str | None], bool | None]()
+        n, rows = self._about().get("number of records", inf), dict[tuple[Pair, str | None], bool | None]()
         for row, vote in enumerate(votes):
             what = f"the answer in row {row}"
             try:
@@ -378,9 +378,9 @@ def _digest(*parts: Any) -> str:
 
 def ordered(i: int, j: int) -> Pair:
     """The pair i < j, checked."""
-    low, high = sorted(validation.whole(record, "a record", least=-LARGEST) for record in (i, j))
-    if low < 0 or low == high or high > LARGEST:
-        raise ValueError(f"a pair must be two different records, numbered from 0, not {(i, j)}")
+    low, high = sorted(validation.whole(record, "a record") for record in (i, j))
+    if low == high:
+        raise ValueError(f"a pair must be two different records, not {(i, j)}")
     return low, high
 
 
