@@ -23,7 +23,7 @@ __all__ = ["NearestPairs", "cosine", "fields_of", "identical_pairs", "nearest_pa
 #: ones tie on every machine; rows whose neighbours are found between two updates of the progress bar.
 NOT_COMPARED, DECIMALS, BATCH = ("id", "label"), 12, 128
 
-#: The search multiplies at most so many pairs of weights (a minute or two); with more, the commonest terms are left
+#: The search multiplies at most so many pairs of weights (some minutes); with more, the commonest terms are left
 #: out of the search, though not out of the similarities of the pairs it finds.
 PRODUCTS = 2e10
 
@@ -109,9 +109,9 @@ def nearest_pairs(
 
     Notes
     -----
-    Measured with 20 neighbours on one core, and peak memory of the whole process (0.3 to 0.4 GB of it before the call):
-    10,000 people or products 5 s and 0.4 to 0.5 GB, 100,000 people 190 s and 0.6 GB, 100,000 products 180 s and 0.8 GB.
-    Memory grows with the text and the pairs found.
+    Measured with 20 neighbours on one core, and peak memory of the whole process (0.3 GB of it before the call): 10,000
+    people 5 s and 0.4 GB; 100,000 people 350 s (from a twentieth of them) and 0.8 GB. Memory grows with the text and
+    the pairs found, and by 2 kB for each record.
 
     Examples
     --------
