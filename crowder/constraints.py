@@ -6,7 +6,6 @@ of one table, so a question about them is not asked.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["constrained", "first_knowledge", "open_pairs", "share_table"]
 
 
-def constrained(
-    pairs: Candidates, known: Any = None, tables: Any = None, ids: Any = None, rows: Any = None
-) -> Candidates:
+def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Candidates:
     """The same candidate pairs, with answers that are known before any question, or tables without duplicates.
 
     `known` are pairs of records (k, 2), which need not be candidates, and whether they match (k,); `tables` is the
-    table of each record (n,), of which no two records match. The identifiers of the records, `ids`, and the row in
-    which each known answer stands, `rows`, are for the error: a ValueError if the arguments are not of that form, or
+    table of each record (n,), of which no two records match. A ValueError if the arguments are not of that form, or
     the answers contradict one another or the tables.
 
     Examples
@@ -57,15 +53,7 @@ def constrained(
     made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
     _, row = first_knowledge(made)
     if known is not None and row is not None:
-        said, ids, rows = known[1][row], ids or range(made.n), rows or range(row + 1)
-        i, j = known[0][row].tolist()
-        against = _against(made, row)
-        why = [", ".join(f"row {rows[earlier]}" for earlier in sorted(against - {-1}))] * bool(against - {-1})
-        why += ["the tables"] * (-1 in against)
-        raise ValueError(
-            f"known: row {rows[row]} says that records {ids[i]!r} and {ids[j]!r} are "
-            f"{'the same' if said else 'different'}, against {' and '.join(why)}; correct or remove one of them"
-        )
+        raise ValueError(f"known: row {row}, {tuple(known[0][row].tolist())}, contradicts earlier rows or the tables")
     return made
 
 
@@ -85,34 +73,6 @@ def first_knowledge(pairs: Candidates) -> tuple[Knowledge, int | None]:
             known = learn(known, i, j, same)
     known.count[ASKED], known.count[ELSEWHERE] = 0, len(about) > 0  # these were no questions
     return known, None
-
-
-def _against(pairs: Candidates, row: int) -> set[int]:
-    """Earlier rows of the known answers, as few as possible, that imply the opposite of this one; -1 for the tables.
-
-    A chain of matches from one record to the other, or a chain with exactly one pair that does not match.
-    """
-    assert pairs.known is not None
-    answered: dict[int, list[tuple[int, bool, int]]] = defaultdict(list)
-    for earlier in range(row):
-        i, j = pairs.known[0][earlier].tolist()
-        same = bool(pairs.known[1][earlier])
-        answered[i].append((j, same, earlier))
-        answered[j].append((i, same, earlier))
-    (start, end), differ = pairs.known[0][row].tolist(), bool(pairs.known[1][row])
-    reached: dict[tuple[int, bool], set[int]] = {(start, False): set()}
-    waiting = deque(reached)
-    while (end, differ) not in reached:
-        record, apart = waiting.popleft()
-        steps = list(answered[record])
-        if pairs.tables is not None:
-            steps += [(other, False, -1) for other in np.flatnonzero(pairs.tables == pairs.tables[record]).tolist()]
-        for other, same, earlier in steps:
-            state = other, apart or not same
-            if (same or not apart) and other != record and state not in reached:
-                reached[state] = reached[record, apart] | {earlier}
-                waiting.append(state)
-    return reached[end, differ]
 
 
 def share_table(ring: np.ndarray, tables: np.ndarray | None, i: int, j: int) -> bool:

@@ -147,9 +147,11 @@ def start(csv: list[str], **changes: Any) -> None:
     name = shlex.quote(str(project.folder))
     where = f"here: crowder label {name}; in a browser: crowder label {name} --html; in sheets: crowder next {name}"
     print(f"\nThe project is {project.folder}. To answer {where}")
+    if project.audit_is_over():
+        print("The audit was of other candidate pairs, and has ended. To begin another: crowder audit")
 
 
-def label(project: str | None, worker: str = "terminal", html: bool = False, size: int = 50,
+def label(project: str | None, worker: str = "terminal", html: bool = False, size: int | None = None,
           doubts: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
@@ -161,9 +163,11 @@ def label(project: str | None, worker: str = "terminal", html: bool = False, siz
       crowder answers ~/Downloads/answers-3f2a9c01.csv
       crowder label --doubts --worker bob           asks bob about answers that contradict others
     """
+    if size and not html:
+        raise ValueError("--size is the number of questions on a page; add --html")
     opened = _open(project)
     if html:
-        if drawn := _draw(opened, size):
+        if drawn := _draw(opened, size or 50):
             text, key = page(opened, drawn)
             files.write(path := opened.folder / f"label-{key}.html", text.encode(), like=opened.csv)
             print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")

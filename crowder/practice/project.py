@@ -324,11 +324,19 @@ class Project:
     @property
     def audited(self) -> dict[str, Any]:
         """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn."""
-        path = self.folder / "audit.json"
-        told = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        told = self._audit_file()
         if told.get("key") != self._key:
             told = {"key": self._key, "on": False, "recall": 0.95, "confidence": 0.95, "before": [], "drawn": []}
         return told
+
+    def audit_is_over(self) -> bool:
+        """Whether an audit was on, of other candidate pairs than these."""
+        told = self._audit_file()
+        return told.get("on", False) and told["key"] != self._key
+
+    def _audit_file(self) -> dict[str, Any]:
+        path = self.folder / "audit.json"
+        return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
     def _audited(self, **changes: Any) -> None:
         files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode(), like=self.csv)

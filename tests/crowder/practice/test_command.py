@@ -105,6 +105,8 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
         assert "at confidence 0.95, if all answers are true" in said
     share = float(re.search(r"Certified: recall at least ([\d.]+) among the candidate pairs", said)[1])
     assert share >= 0.8 and f"recall at least {share:g} among" in run("clusters")[1]
+    for line, ends in (("start my.csv", False), ("start my.csv --neighbours 3", True)):
+        assert ("audit was of other candidate pairs, and has ended" in run(line)[1]) == ends
 
 
 def test_start_tells_what_it_keeps_and_what_it_may_lose(here, capsys):
@@ -186,6 +188,7 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
     ("audit --recall 2", "recall"),
     ("next --size 0", "must be a number, 1 or more, not '0'"),
+    ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "PROJECT is no project: nosuch. Projects in this folder: my.crowder"),
     ("answers nosuch.csv", "nosuch.csv"),
     ("answers nosuch-*.csv", "nosuch-*.csv"),
