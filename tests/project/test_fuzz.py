@@ -83,7 +83,7 @@ def rows_of(content: bytes, sep: str = ","):
 
 
 @given(content=st.one_of(either(PEOPLE), CSV_TEXT.map(str.encode)), sep=st.sampled_from(",;\t"))
-@examples(150, night=5_000)
+@examples(150, night=2_000)
 def test_records_are_read_as_the_csv_module_reads_them_or_refused(folder, content, sep):
     path = put(folder, "records.csv", content)
     got = outcome(lambda: cr.practice.read_records(path, sep=sep), ValueError)
@@ -110,7 +110,7 @@ ANSWER_TEXT = st.lists(
 
 
 @given(content=st.one_of(either(SHEET), ANSWER_TEXT, CSV_TEXT.map(str.encode)))
-@examples(150, night=5_000)
+@examples(150, night=2_000)
 def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, content):
     records = pd.DataFrame({"id": IDS})
     told = outcome(lambda: read_sheets([put(folder, "sheet.csv", content)], records, [], "key"), ValueError)
@@ -150,7 +150,7 @@ def by_sqlite(path):
 
 
 @given(data=st.data())
-@examples(25, night=1_500)
+@examples(25, night=600)
 def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
     good = kept(folder)
     content = data.draw(either(good))

@@ -234,7 +234,7 @@ def test_a_power_cut_leaves_a_transaction_whole_or_undone(data):
 
 
 @given(st.data())
-@examples(25, night=5000)
+@examples(25, night=2000)
 def test_a_flipped_bit_is_noticed_or_changes_no_answer(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.db"
