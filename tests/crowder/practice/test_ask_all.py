@@ -158,6 +158,8 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(how, tmp_path):
             [sys.executable, "-c", RUN, path, log, "0.3"],
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            # A test run in the background has Ctrl-C switched off, and would pass that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         limit = time.monotonic() + 60
         while (not log.exists() or len(log.read_text().splitlines()) < before + 15) and time.monotonic() < limit:
