@@ -198,12 +198,12 @@ CODE = ".cell_input, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input
 
 def reading(html):
     """Minutes for a page, at 200 words a minute and half a minute an equation; and its figures and tables."""
+    html = re.sub("<pre.*?</pre>", "", html, flags=re.DOTALL)  # code, and what it prints
+    html = re.sub("<math.*?</math>", " x ", html, flags=re.DOTALL)  # a formula within the line is read as one word
     article = BeautifulSoup(html, "html.parser").find("article")
     for part in article.select(FOLDED) + article.select(CODE):
         part.extract()
     equations = [part.extract() for part in article.select("div.math")]
-    for formula in article.select("math"):  # a formula within the line is read as one word
-        formula.replace_with(" x ")
     words = sum(bool(re.search(r"[^\W_]", word)) for word in article.get_text(" ").split())
     return words / 200 + len(equations) / 2, len(article.select("figure, table"))
 
