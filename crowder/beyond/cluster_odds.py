@@ -18,7 +18,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["certainty", "closest", "log_odds", "most_urgent", "move", "probable", "tally"]
+__all__ = ["certainty", "closest", "correlation", "log_odds", "most_urgent", "move", "probable", "tally"]
+
+#: Values whose variance is smaller are equal but for rounding.
+SAME = 1e-12
 
 
 @njit(cache=True)
@@ -145,3 +148,39 @@ def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: n
     every = np.hstack([odds, rest])
     every = np.exp(every - every.max(axis=1, keepdims=True))
     return every[np.arange(n), clusters] / every.sum(axis=1)
+
+
+def correlation(values: np.ndarray, clusters: np.ndarray) -> float:
+    r"""The intraclass correlation of the values that a record has with the records of another cluster.
+
+    With :math:`x_1, \dots, x_m` such values, μ their mean over all records and clusters and σ² their variance, it is
+
+    .. math:: \sum \sum_{s \ne t} (x_s - \mu)(x_t - \mu) \Big/ \sigma^2 \sum m (m - 1) ,
+
+    the outer sums over each record and each cluster without it that has at least two records; 1 if there are none, or
+    σ² is below `SAME`. `values` is symmetric, `clusters` are in 0, ..., k - 1. O(n²).
+
+    Examples
+    --------
+    Records 2 and 3 are each equally similar to both records of a cluster; then one of them is not:
+
+    >>> values, clusters = np.zeros((4, 4)), np.array([0, 0, 1, 2])
+    >>> values[2, :2] = values[:2, 2] = 1.0
+    >>> correlation(values, clusters)
+    1.0
+    >>> values[2, 1] = values[1, 2] = 0.0
+    >>> round(correlation(values, clusters), 2)
+    -0.33
+    """
+    size, order = np.bincount(clusters), np.argsort(clusters, kind="stable")
+    starts = np.cumsum(size) - size
+    of = np.tile(size > 1, (len(clusters), 1))
+    of[np.arange(len(clusters)), clusters] = False
+    m = np.broadcast_to(size, of.shape)[of]
+    if len(m) == 0:
+        return 1.0
+    sums, squares = (np.add.reduceat(x[:, order], starts, axis=1)[of] for x in (values, values**2))
+    mean = sums.sum() / m.sum()
+    own = squares - 2 * mean * sums + m * mean**2
+    variance = own.sum() / m.sum()
+    return float(((sums - m * mean) ** 2 - own).sum() / (m * (m - 1)).sum() / variance) if variance > SAME else 1.0

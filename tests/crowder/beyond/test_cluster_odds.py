@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from crowder.beyond.cluster_odds import certainty, closest, most_urgent, move, probable, tally
+from crowder.beyond.cluster_odds import certainty, closest, correlation, most_urgent, move, probable, tally
 from crowder.beyond.clustering import weak_cuts
 
 
@@ -94,3 +94,19 @@ def test_how_sure_a_place_is_by_its_definition(state):
         weights = [np.exp(naive(s, e, -1.0, 0.3, [r], there)) if there else 1.0 for there in rest]
         alone = 1.0 if rest[clusters[r]] else 0.0  # counted above if its cluster has no other record
         assert sure == pytest.approx(weights[clusters[r]] / (sum(weights) + alone))
+
+
+def test_the_correlation_is_that_of_two_values_of_a_record_with_one_cluster(state):
+    _, e, labels = state
+    clusters = np.unique(labels, return_inverse=True)[1]
+    groups = [e[i, clusters == c] for i in range(10) for c in set(clusters) - {clusters[i]} if sum(clusters == c) > 1]
+    every = np.concatenate(groups)
+    two = [(x - every.mean()) * (y - every.mean()) for group in groups for x, y in combinations(group, 2)]
+    assert correlation(e, clusters) == pytest.approx(np.mean(two) / every.var())
+
+
+def test_the_correlation_is_one_where_nothing_says_otherwise():
+    assert correlation(np.zeros((3, 3)), np.arange(3)) == 1.0  # every record alone
+    assert correlation(np.full((4, 4), 0.1), np.array([0, 0, 1, 1])) == 1.0  # all values equal
+    values = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [1, 2, 0, 0], [1, 2, 0, 0.0]])
+    assert correlation(values, np.array([0, 1, 2, 2])) == pytest.approx(1.0)  # two values of a cell are equal

@@ -10,7 +10,6 @@ from shared import f1
 
 import crowder as cr
 from crowder.beyond.cluster_odds import tally
-from crowder.beyond.noisy_ordering import CORRELATIONS
 
 
 def invented(sizes, seed, model=None):
@@ -100,23 +99,6 @@ def test_a_vote_counts_with_the_rates_of_its_worker():
         ordering.learn((1, 0), said[count - 1], workers[count - 1])
         expected = rates.of_votes(said[:count], workers[:count])
         assert ordering._s[0, 1] == ordering._s[1, 0] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_each_correlation_is_judged_by_its_chance_of_the_answer(same):
-    """A cluster of two and a record: λ has two similarities, whose sum is divided by 1 + ρ. A match is answered "no" in
-    a third of the cases, a non-match "yes" hardly ever."""
-    rates = cr.beyond.ErrorRates(0.01, 0.3, vote=(0.001, 0.001))
-    ordering = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 28), errors=rates, rng=1)
-    ordering.learn((0, 1), True)
-    before, apart = ordering._scores.copy(), ordering._e[0, 2] + ordering._e[1, 2]
-    assert ordering.clusters.tolist() == [0, 0, 1, 2, 3, 4, 5, 6] and apart > 0.1
-    ordering.learn((2, 0), same)
-    yes, no = rates.majority(1)[0], 1 - rates.majority(1)[1]  # P("yes") of a non-match and of a match
-    for at, rho in enumerate(CORRELATIONS):
-        match = 1 / (1 + np.exp(-(ordering._base + apart / (1 + rho))))
-        said = match * no + (1 - match) * yes
-        assert ordering._scores[at] - before[at] == pytest.approx(np.log(said if same else 1 - said))
 
 
 def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
@@ -349,18 +331,17 @@ def test_with_errors_it_does_not_lag_behind_edge_ordering():
     assert np.mean(lags, axis=0).max() <= 0.05
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_on_cora_it_lags_far_behind_edge_ordering(seed):
-    """A limit, not a wish: the docstring states it. If this fails because F1 is higher, change the docstring."""
+@pytest.mark.parametrize(("n", "seed"), [(300, 1), (300, 2), (300, 3), (600, 1)])
+def test_on_cora_a_perfect_crowd_is_asked_little_more_than_by_edge_ordering(n, seed):
+    """Until F1 reaches 0.95, as the docstring states: 0.9 to 1.3 times as many questions."""
     data = cr.datasets.cora()
-    drawn = np.random.default_rng(seed).choice(data.n, 300, replace=False)
+    drawn = np.random.default_rng(seed).choice(data.n, n, replace=False)
     similarity, labels = np.asarray(data.similarity)[np.ix_(drawn, drawn)], data.labels[drawn]
     crowd = cr.Truth(labels)
     run = cr.edge_ordering(similarity, crowd, rng=1)
     precision, recall = run.precision(labels), run.recall(labels)
     reached = int(np.argmax(2 * precision * recall >= 0.95 * (precision + recall).clip(1e-9)))
-    assert f1(cr.beyond.NoisyOrdering(similarity, rng=1).run(crowd, reached), labels) < 0.6
-    assert f1(run.clusters, labels) == 1.0
+    assert f1(cr.beyond.NoisyOrdering(similarity, rng=1).run(crowd, int(1.35 * reached)), labels) >= 0.95
 
 
 def replay(crowd, votes, seed, budget):
