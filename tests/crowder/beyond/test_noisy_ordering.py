@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
-from crowder.beyond.cluster_odds import tally
+from crowder.beyond.cluster_odds import correlation, tally
 
 
 def invented(sizes, seed, model=None):
@@ -255,6 +255,21 @@ def test_equal_similarities_have_equal_odds():
     ordering = cr.beyond.NoisyOrdering([0.5, 0.5, 0.9, 0.5, 0.5, 0.5], rng=1)
     by_similarity = {0.5: {round(ordering._e[p], 12) for p in combinations(range(4), 2) if p != (0, 3)}}
     assert len(by_similarity[0.5]) == 1 and ordering._e[0, 3] > max(by_similarity[0.5])
+
+
+def test_the_correlation_is_at_most_one():
+    """The estimate is above one where large clusters differ most: then similarities are damped fully, not more."""
+    labels = np.repeat(np.arange(5), [10, 10, 2, 2, 2])
+    between = np.full((5, 5), 0.1)
+    between[0, 1] = between[1, 0] = 0.6
+    np.fill_diagonal(between, 0.9)
+    ordering, estimates = cr.beyond.NoisyOrdering(between[np.ix_(labels, labels)], rng=1), []
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
+        estimates.append(correlation(ordering._e, ordering.clusters))
+        assert 0.2 <= ordering.correlation <= 1.0
+    assert max(estimates) > 1.1
+    np.testing.assert_array_equal(ordering.clusters, labels)
 
 
 def two_tables(seed):
