@@ -31,8 +31,9 @@ from crowder.validation import Seed
 
 __all__ = ["NoisyOrdering", "Resolved"]
 
-#: Similarities are taken to be correlated at least so much: a sum that nothing damps outweighs every answer.
-LEAST_CORRELATION = 0.2
+#: Limits of the correlation of similarities. A sum that nothing damps outweighs every answer; one that is damped to its
+#: mean joins no clusters, however many of their records are alike, before there is an answer for each two.
+CORRELATIONS = 0.2, 0.8
 
 #: Inside clusters a similarity counts with 2 (1 - ρ) / (this + m), where m is the size of the larger cluster of its two
 #: records: so those of a record with its whole cluster never outweigh a few answers.
@@ -156,8 +157,8 @@ class NoisyOrdering(RevisingOrdering):
     -----
     *Similarities* count twice. Across clusters, the probability that a pair of a given rank matches is learned from the
     pairs decided so far; its log-odds are summed and damped by a correlation ρ. This is the intraclass correlation of
-    the log-odds that a record has with the records of another cluster, at least `LEAST_CORRELATION` and at most 1; it
-    is 1 as long as every record is alone. Inside clusters they count little (`INSIDE`), and never more than a few
+    the log-odds that a record has with the records of another cluster, within the limits `CORRELATIONS`, the upper one
+    as long as every record is alone. Inside clusters they count little (`INSIDE`), and never more than a few
     answers.
 
     *Learning:* error rates, similarities and ρ are learned anew whenever the number of answers has grown by a tenth,
@@ -166,7 +167,7 @@ class NoisyOrdering(RevisingOrdering):
     clustered again.
 
     *Where it fails:* with a crowd that never errs it still doubts. On samples of 300 and 600 records of cora, its F1
-    reaches 0.95 after 0.9 to 1.3 times as many questions as that of edge ordering. On a crowd that errs it may also be
+    reaches 0.95 after 0.7 to 1.1 times as many questions as that of edge ordering. On a crowd that errs it may also be
     behind edge ordering for some answers, though not by 0.05 on average.
 
     *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). Not in the paper.
@@ -178,7 +179,7 @@ class NoisyOrdering(RevisingOrdering):
     >>> crowd = Faulty(Truth(data.labels), 0.1, rng=1, persistent=True)
     >>> ordering = NoisyOrdering(data.similarity, rng=1)
     >>> np.bincount(ordering.run(crowd)), ordering.n_answers
-    (array([20, 15, 10,  5]), 117)
+    (array([20, 15, 10,  5]), 126)
     >>> np.bincount(edge_ordering(data.similarity, crowd, rng=1).clusters)
     array([19,  1, 19,  1,  8,  2])
     """
@@ -255,7 +256,7 @@ class NoisyOrdering(RevisingOrdering):
     def _learn_similarities(self, chance: np.ndarray) -> None:
         """P(match) as a falling function of the rank of a pair, from the pairs that are decided so far."""
         m, every = len(self._i), self.n * (self.n - 1) / 2
-        self._e, self._base, self.correlation = np.zeros((self.n, self.n)), 0.0, 1.0
+        self._e, self._base, self.correlation = np.zeros((self.n, self.n)), 0.0, CORRELATIONS[1]
         if m == 0:
             return
         one, other = self._labels[self._i], self._labels[self._j]
@@ -277,7 +278,7 @@ class NoisyOrdering(RevisingOrdering):
         self._e[:] = log(LEAST) - self._base
         np.fill_diagonal(self._e, 0.0)
         self._e[self._i, self._j] = self._e[self._j, self._i] = odds - self._base
-        self.correlation = min(max(correlation(self._e, self.clusters), LEAST_CORRELATION), 1.0)
+        self.correlation = float(np.clip(correlation(self._e, self.clusters), *CORRELATIONS))
 
     def _tally(self) -> None:
         self._answered, self._similar, self._size = tally(self._s, self._e, self._labels)

@@ -10,6 +10,7 @@ from shared import f1
 
 import crowder as cr
 from crowder.beyond.cluster_odds import correlation, tally
+from crowder.beyond.noisy_ordering import CORRELATIONS
 
 
 def invented(sizes, seed, model=None):
@@ -257,8 +258,8 @@ def test_equal_similarities_have_equal_odds():
     assert len(by_similarity[0.5]) == 1 and ordering._e[0, 3] > max(by_similarity[0.5])
 
 
-def test_the_correlation_is_at_most_one():
-    """The estimate is above one where large clusters differ most: then similarities are damped fully, not more."""
+def test_the_correlation_stays_within_its_limits():
+    """The estimate is above one where large clusters differ most."""
     labels = np.repeat(np.arange(5), [10, 10, 2, 2, 2])
     between = np.full((5, 5), 0.1)
     between[0, 1] = between[1, 0] = 0.6
@@ -267,8 +268,8 @@ def test_the_correlation_is_at_most_one():
     while (pair := ordering.ask()) is not None:
         ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
         estimates.append(correlation(ordering._e, ordering.clusters))
-        assert 0.2 <= ordering.correlation <= 1.0
-    assert max(estimates) > 1.1
+        assert CORRELATIONS[0] <= ordering.correlation <= CORRELATIONS[1]
+    assert max(estimates) > 1.05
     np.testing.assert_array_equal(ordering.clusters, labels)
 
 
@@ -348,7 +349,7 @@ def test_with_errors_it_does_not_lag_behind_edge_ordering():
 
 @pytest.mark.parametrize(("n", "seed"), [(300, 1), (300, 2), (300, 3), (600, 1)])
 def test_on_cora_a_perfect_crowd_is_asked_little_more_than_by_edge_ordering(n, seed):
-    """Until F1 reaches 0.95, as the docstring states: 0.9 to 1.3 times as many questions."""
+    """Until F1 reaches 0.95, as the docstring states: 0.7 to 1.1 times as many questions."""
     data = cr.datasets.cora()
     drawn = np.random.default_rng(seed).choice(data.n, n, replace=False)
     similarity, labels = np.asarray(data.similarity)[np.ix_(drawn, drawn)], data.labels[drawn]
@@ -356,7 +357,7 @@ def test_on_cora_a_perfect_crowd_is_asked_little_more_than_by_edge_ordering(n, s
     run = cr.edge_ordering(similarity, crowd, rng=1)
     precision, recall = run.precision(labels), run.recall(labels)
     reached = int(np.argmax(2 * precision * recall >= 0.95 * (precision + recall).clip(1e-9)))
-    assert f1(cr.beyond.NoisyOrdering(similarity, rng=1).run(crowd, int(1.35 * reached)), labels) >= 0.95
+    assert f1(cr.beyond.NoisyOrdering(similarity, rng=1).run(crowd, int(1.15 * reached)), labels) >= 0.95
 
 
 def replay(crowd, votes, seed, budget):
