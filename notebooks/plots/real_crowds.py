@@ -6,7 +6,7 @@ from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-crowds-answers": (
-        "Eight curves in each of two panels. On gym, that of noisy ordering starts and stays near 0.95; on "
+        "Eight curves in each of two panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
         "allsports it rises with the others and passes 0.95 first. Edge, node, evidence and hybrid ordering end "
         "well below, and those of member votes and control queries rise later."
     ),
@@ -16,11 +16,13 @@ ALT = {
     ),
     "fig-crowds-recall": (
         "Eight curves in each of four panels. Recall rises for all; the precision of edge, node, evidence and "
-        "hybrid ordering falls, on gym to about a half, while that of noisy ordering stays near one."
+        "hybrid ordering falls, on gym to about a half, while that of noisy ordering ends near one, on allsports "
+        "after a dip."
     ),
     "fig-crowds-stated": (
         "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
-        "allsports ends on the diagonal. The third invented crowd and gym are single points at the left edge."
+        "allsports starts at one and ends on the diagonal. The third invented crowd and gym are single points at the "
+        "left edge."
     ),
     "fig-which-answers": (
         "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
