@@ -5,6 +5,7 @@ When a chapter or the build has ended, however it ended, `book.build.guard` kill
 
 from __future__ import annotations
 
+import logging
 import queue
 import shutil
 import sys
@@ -85,6 +86,8 @@ class _Engine(NBClientEngine):
 
 
 papermill_engines.register("book", _Engine)
+# It warns of parameters whose comments it cannot read; the build knows them all, and refuses what is unknown.
+logging.getLogger("papermill").setLevel(logging.ERROR)
 
 
 def _stripped(notebook: Any) -> Any:
