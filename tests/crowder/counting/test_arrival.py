@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import crowder as cr
+from crowder.counting import arrival
 from crowder.counting.arrival import expected_queries_in_order, prob_nonmatch_first
 from crowder.counting.expected import expected_across
 from crowder.models import StepDensity
@@ -150,3 +151,11 @@ def test_arrival_is_random_by_default():
     model = cr.dist1(0.3)
     assert cr.expected_queries(model, [5, 4], "node", arrival="random") == cr.expected_queries(model, [5, 4], "node")
     assert by_size(model, [40, 4]) != pytest.approx(cr.expected_queries(model, [40, 4], "node"), rel=0.01)
+
+
+def test_a_few_nodes_suffice_where_expected_sizes_vary_much(monkeypatch):
+    """As many nodes as for few records tell nothing more: with 300 records expected sizes deviate by five."""
+    model, by_size = cr.dist1(0.3), {"ordering": "node", "arrival": "expected size"}
+    few = cr.expected_queries(model, [200, 100], **by_size)
+    monkeypatch.setattr(arrival, "FEW_ABOVE", arrival.ABOVE)
+    assert few == pytest.approx(cr.expected_queries(model, [200, 100], **by_size), rel=1e-13)
