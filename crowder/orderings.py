@@ -78,17 +78,14 @@ class Ordering(ABC):
     ...     def __init__(self, similarity, *, rng):
     ...         super().__init__(similarity)
     ...         i, j, _ = self.pairs()
-    ...         self.order = np.random.default_rng(rng).permutation(len(i))
-    ...         self.listed, self.at = np.column_stack([i, j])[self.order].tolist(), 0
+    ...         order = np.random.default_rng(rng).permutation(len(i))
+    ...         self.listed, self.at = np.column_stack([i, j])[order].tolist(), 0
     ...
     ...     def next_question(self):
     ...         while self.at < len(self.listed):
     ...             if not self.settled(*self.listed[self.at]):
     ...                 return tuple(self.listed[self.at])
     ...             self.at += 1
-    ...
-    ...     def decided_by(self):
-    ...         return (self.order,)
     >>> RandomOrdering([[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]], rng=7).run(Truth([0, 0, 1])).n_queries
     2
     """
@@ -118,13 +115,6 @@ class Ordering(ABC):
         Two records (i, j), in either order, that are not `settled`. Calling it again before an answer is recorded must
         return the same pair.
         """
-
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        """What determines the questions besides the similarities, as arrays: a shuffle, an arrival order, settings.
-
-        A journal stores a digest of it, to detect that answers belong to a different run.
-        """
-        return ()
 
     # --- what a subclass may use --------------------------------------------------------------------------------------
 
@@ -358,9 +348,6 @@ class EdgeOrdering(Ordering):
         codes, at = self._walk
         return unpacked(edge_ask(codes, at, self._knowledge.component, self._knowledge.table))
 
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        return (self._walk.codes,)
-
     def _run(self, labels: np.ndarray) -> None:
         self._knowledge = edge_run(self._walk, self._knowledge, labels)
 
@@ -444,9 +431,6 @@ class NodeOrdering(Ordering):
 
     def next_question(self) -> tuple[int, int] | None:
         return unpacked(node_ask(tuple(self._walk), tuple(self._knowledge)))
-
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        return (self._walk.arrivals, self._walk.priority)
 
     def _run(self, labels: np.ndarray) -> None:
         self._knowledge = node_run(self._walk, self._knowledge, labels)

@@ -211,9 +211,11 @@ class Audit(Ordering):
     if no match is found, the limit would be that of the stratum with the lowest rate, and the most similar pairs have
     been asked about anyway.
 
-    *Answers from elsewhere* (`learn`, question sheets) are used when the run comes to these pairs, as if they were
-    given then, so they do not change the draws. Use the same seed. For question sheets, a subclass takes the place of
-    the ordering: its ``__init__(self, similarity, *, rng)`` passes an ordering on to this one.
+    *Answers from elsewhere* (`learn`, question sheets, a journal) are used when the run comes to these pairs, as if
+    given then, so they do not change the draws. With the same seed a run is resumed; with another seed the draws are
+    new ones, independent of the answers known. The guarantee is that of a single run: if the best of several is chosen,
+    their error probabilities add up. For question sheets, a subclass takes the place of the ordering: its
+    ``__init__(self, similarity, *, rng)`` passes an ordering on to this one.
 
     *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
     matches up to its last records, so little is left to save, and a run may ask some per cent more than it takes to
@@ -245,8 +247,7 @@ class Audit(Ordering):
         self.target, self.confidence = _target(recall), float(_inside(confidence, "confidence"))
         self.ordering = ordering  # which knows what this run has used, and nothing else
         self._begin(ordering._candidates)
-        self._key = int(validation.generator(rng, "the audit").integers(2**63))
-        self._rng = np.random.default_rng(self._key)
+        self._rng = np.random.default_rng(validation.generator(rng, "the audit").integers(2**63))
         self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
         self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
         self._audited = self._hits = 0  # questions drawn, and those that found a match
@@ -277,11 +278,6 @@ class Audit(Ordering):
     def auditing(self) -> bool:
         """Whether the question that `ask` returned last, if not yet answered, was drawn for the audit."""
         return self._question is not None and self._question[1]
-
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
-        rules = np.array([float(self.target), self.confidence])
-        return (*self.ordering.decided_by(), kind, rules, np.array([self._key]))
 
     def _next(self) -> tuple[tuple[int, int], bool] | None:
         if not self._auditing and not self._due() and (pair := self.ordering.ask()) is not None:

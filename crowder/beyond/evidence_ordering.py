@@ -146,7 +146,6 @@ class EvidenceOrdering(Ordering):
             self._edges, self._ratio = edges[1:-1], log_ratios(green, red)
             steps = step_of(self._edges, square)
         self._steps = steps[self._arrivals][:, self._arrivals]
-        self._first_ratio = self._ratio
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals)
         absorb_known(self._summed, self._candidates, self._place)
@@ -204,10 +203,6 @@ class EvidenceOrdering(Ordering):
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:
             rank(self._summed)  # the sums themselves stay
-
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        settings = np.array([list(FORMS).index(self.form), self._learns])
-        return settings, self._arrivals, self._lead.pairs, self._edges, self._first_ratio
 
 
 def evidence_ordering(

@@ -195,7 +195,6 @@ class NoisyOrdering(RevisingOrdering):
     ) -> None:
         super().__init__(similarity)
         self._rng = validation.generator(rng, "ties and starts")
-        self._first_draws = deepcopy(self._rng).random(2)  # which tell one seed from another
         self.votes = validation.whole(votes, "votes", least=1)
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
@@ -204,9 +203,9 @@ class NoisyOrdering(RevisingOrdering):
             validation.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
         n, (values, codes) = self.n, self._candidates.listed()
-        self._falling = np.lexsort((self._rng.random(len(values)), -values))
-        self._i, self._j = codes[self._falling] >> 32, codes[self._falling] & LOW
-        self._tied = np.unique(-values[self._falling], return_inverse=True)[1]
+        falling = np.lexsort((self._rng.random(len(values)), -values))
+        self._i, self._j = codes[falling] >> 32, codes[falling] & LOW
+        self._tied = np.unique(-values[falling], return_inverse=True)[1]
         self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
         self._s, self._certain = np.zeros((n, n)), self._known()
@@ -233,14 +232,6 @@ class NoisyOrdering(RevisingOrdering):
             certain[i, j] = certain[j, i] = np.where(same, CERTAIN, -CERTAIN)
         np.fill_diagonal(certain, 0.0)
         return certain
-
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        """The seed, and all settings but `doubt`, which changes no question before the last."""
-        given, settings = self._given, [float(self.votes)]
-        if given is not None:
-            settings += [given.false_yes, given.false_no, *given.vote, *given.unclear, given.unclear_yes]
-            settings += given.rates_of(given.workers).ravel().tolist()
-        return self._falling, self._first_draws, np.array(settings)
 
     # --- what is learned ----------------------------------------------------------------------------------------------
 

@@ -55,10 +55,6 @@ class RevisingOrdering(ABC):
     def clusters(self) -> np.ndarray:
         """The cluster of each record given the answers so far, shape (n,), int64."""
 
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        """What determines the questions besides the similarities, as in `crowder.Ordering.decided_by`."""
-        return ()
-
     #: For a journal.
     _similarities = Ordering._similarities
 

@@ -193,12 +193,6 @@ class Stopping(Ordering):
         self._queue = pairs[rising[kept:]]
         return tuple(self._queue[-1].tolist()) if len(self._queue) else None
 
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        kind = np.frombuffer(type(self.ordering).__name__.encode(), np.uint8)
-        steps = (part for density in (self.model.green, self.model.red) for part in (density.edges, density.heights))
-        rules = np.array([self.delta, self.odds])
-        return (*self.ordering.decided_by(), kind, rules, *(np.array(part, np.float64) for part in steps))
-
     def _take_in(self) -> None:
         """Update the sums, and the ordering, with the answers since the last time."""
         while self._taken < self.n_queries:

@@ -2,7 +2,8 @@
 
 A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
 where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
-answers, and continues where it stopped. Nothing that was paid for is ever deleted.
+answers, and continues where it stopped; any other run uses the answers to those of its questions that are there.
+Nothing that was paid for is ever deleted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "call", "identity", "ordered"]
+__all__ = ["Answer", "Journal", "call", "ordered"]
 
 Pair = tuple[int, int]
 
@@ -74,9 +75,8 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, is damaged, or has several hard links; or if it is that of another run: of other
-        records (in number or similarity), another class of ordering, or another order of ties or arrivals. Nothing is
-        then asked.
+        If the file is not a journal, is damaged, or has several hard links; or if its answers are about other records,
+        in number or similarity. Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
         before a question is asked.
@@ -126,15 +126,20 @@ class Journal:
     # --- asking ---------------------------------------------------------------------------------------------------
 
     def begin(self, ordering: Any) -> None:
-        """Check that the stored answers belong to this ordering. `Ordering.run` calls it; call it before ``ask``."""
-        ours = identity(ordering)
+        """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
+        ``ask``."""
+        validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
+        ours = {
+            "number of records": ordering.n,
+            "digest of similarities, known answers and tables": _digest(*ordering._similarities()),
+        }
         oracles.begin(self._oracle, ordering)
         with self._lock, self._file.transaction():
             theirs = self._about()
             for what, value in ours.items():
                 if theirs.get(what, value) != value:
                     raise ValueError(
-                        f"{self.path} is the journal of another run: the {what} is {theirs[what]} there and {value} "
+                        f"{self.path} is the journal of other records: the {what} is {theirs[what]} there and {value} "
                         "here. Use another file; answers that hold here too can be added with Journal.record"
                     )
                 self._file.do("INSERT OR IGNORE INTO about VALUES (?, ?)", (what, value))
@@ -338,17 +343,6 @@ class Journal:
         self.close()
 
 
-def identity(ordering: Any) -> dict[str, object]:
-    """What identifies a run: its records' number, and digests of the similarities and of what orders the questions."""
-    validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
-    return {
-        "number of records": ordering.n,
-        "digest of similarities, known answers and tables": _digest(*ordering._similarities()),
-        "kind of ordering": type(ordering).__name__,
-        "digest of ties or arrivals, which a seed decides,": _digest(*ordering.decided_by()),
-    }
-
-
 def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     """The crowd's `number`-th answer about i and j, in any of the forms that it may have, checked."""
     vote, what = getattr(oracle, "vote", None), f"the answer to {(i, j)}"
@@ -368,11 +362,10 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     return Answer(same, confidence, float(cost), _worker(answer.worker, what))
 
 
-def _digest(*parts: Any) -> str:
+def _digest(*parts: np.ndarray) -> str:
     digest = blake2b(digest_size=16)
     for part in parts:
-        digest.update(b"%d " % len(part))
-        digest.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else part)
+        digest.update(b"%d " % len(part) + part.tobytes())
     return digest.hexdigest()
 
 

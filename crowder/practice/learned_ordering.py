@@ -172,9 +172,6 @@ class LearnedOrdering(Ordering):
         self._decided: np.ndarray | None = None  # the clusters, unless something has changed
         self._fitted = False
 
-    def decided_by(self) -> tuple[np.ndarray, ...]:
-        return (np.array([self._key]), np.array([self.accept, self.target, self.confidence]))
-
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def learn(self, pair: tuple[int, int], same: bool | None) -> None:

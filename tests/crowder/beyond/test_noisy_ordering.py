@@ -137,21 +137,6 @@ def test_answers_may_be_taken_while_a_question_is_open():
     assert ordering.ask() is None and ordering.n_answers == 3
 
 
-def test_a_journal_tells_runs_apart_by_seed_votes_and_rates():
-    """By all settings but `doubt`, which changes no question before the last; every rate that is given counts."""
-    known = dict(false_yes=0.01, false_no=0.1, workers={"ann": (0.1, 0.2)}, vote=(0.1, 0.1), unclear=(0.1, 0.1))
-    other = dict(false_yes=0.02, false_no=0.2, workers={"ann": (0.1, 0.3)}, vote=(0.1, 0.2), unclear=(0.1, 0.2))
-    rates = [known, known | {"unclear_yes": 0.4}, *(known | {name: rate} for name, rate in other.items())]
-    settings = [{}, {"rng": 2}, {"votes": 2}, *({"errors": cr.beyond.ErrorRates(**given)} for given in rates)]
-
-    def decided(**settings):  # without ties, the seed still draws starts of the search
-        ordering = cr.beyond.NoisyOrdering(np.linspace(0.1, 0.9, 6), **{"rng": 1} | settings)
-        return tuple(part.tobytes() for part in ordering.decided_by())
-
-    assert len({decided(**given) for given in settings}) == len(settings)
-    assert decided() == decided(doubt=0.1)
-
-
 @pytest.mark.parametrize("said", [True, False, None, "random"])
 @pytest.mark.parametrize("votes", [1, 3])
 def test_whatever_is_answered_every_question_ends(said, votes):
