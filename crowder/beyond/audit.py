@@ -34,7 +34,7 @@ from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
 
-__all__ = ["Audit", "AuditCost", "Audited", "audit_cost", "limits"]
+__all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "limits"]
 
 #: The audit starts after so many questions without a match, as a share of those that the audit would ask.
 PATIENCE = 0.25
@@ -79,6 +79,52 @@ def _limits(alpha: float, most: int) -> np.ndarray:
         chance[k] = 0.0
     found.flags.writeable = False
     return found
+
+
+class Draws:
+    """Draws without replacement. `hits` of them showed a match; `runs` are successive ones that did not: the matches
+    found before, the pairs that the first was drawn from, and how many draws.
+
+    Examples
+    --------
+    >>> draws = Draws()
+    >>> draws.add(found=0, pairs=1000, number=100)
+    >>> draws.most(0, 1000, alpha=0.05)  # so many matches may be among the 1,000
+    30
+    """
+
+    def __init__(self) -> None:
+        self.runs, self.hits = list[list[int]](), 0
+
+    def add(self, found: int, pairs: int, number: int) -> None:
+        """Count draws that showed no match."""
+        if self.runs and self.runs[-1][0] == found and self.runs[-1][1] - self.runs[-1][2] == pairs:
+            self.runs[-1][2] += number
+        elif number:
+            self.runs.append([found, pairs, number])
+
+    def exposure(self, matches: int) -> float:
+        """H of a number of matches."""
+        if not self.runs:
+            return 0.0
+        found, pairs, draws = np.array(self.runs).T
+        missed, rest = matches - found, pairs - draws
+        if (rest < missed).any():  # a draw would have shown one of them
+            return inf
+        left_out = gammaln(pairs + 1) - gammaln(rest + 1) - gammaln(pairs - missed + 1) + gammaln(rest - missed + 1)
+        return float(left_out.sum())
+
+    def reject(self, matches: int, alpha: float) -> bool:
+        """Whether they reject a number of matches."""
+        most = 16 << max(0, self.hits.bit_length() - 4)  # so that few lengths are computed
+        return self.exposure(matches) >= limits(alpha, most)[self.hits] + ROUNDING
+
+    def most(self, low: int, high: int, alpha: float) -> int:
+        """The largest number that they do not reject, from `low`, which is possible, to below `high`, which is not."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.reject(middle, alpha) else (middle, high)
+        return low
 
 
 class AuditCost(NamedTuple):
@@ -250,10 +296,10 @@ class Audit(Ordering):
         self._rng = np.random.default_rng(validation.generator(rng, "the audit").integers(2**63))
         self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
         self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
-        self._audited = self._hits = 0  # questions drawn, and those that found a match
+        self._audited = 0  # questions drawn
         self._misses, self._patience, self._check_at = 0, inf, FIRST_CHECK  # questions since the last match
         self._pool, self._at = np.empty(0, np.int64), np.zeros(1, np.int64)  # pairs in random order, and the next one
-        self._draws: list[list[int]] = []  # pairs found before, pairs drawn from, draws that showed no match
+        self._draws = Draws()
         self._found_now: int | None = None  # pairs found, unless there was a match since they were counted
 
     # --- questions ----------------------------------------------------------------------------------------------------
@@ -321,22 +367,12 @@ class Audit(Ordering):
             while code != -1 and share_table(known.ring, self._candidates.tables, code >> 32, code & LOW):
                 self._at[0] += 1
                 code = edge_ask(self._pool, self._at, known.component, known.table)
-            self._add_draws(before, int(self._at[0]))
+            self._draws.add(self._found(), len(self._pool) - before, int(self._at[0]) - before)
             if self._is_certified():
                 self._reason = "recall"
                 return None
             if code != -1:
                 return (int(code >> 32), int(code & LOW)), True
-
-    def _add_draws(self, first: int, end: int) -> None:
-        """Count draws that showed no match: those of the pool from position `first` to before `end`."""
-        found, pairs = self._found(), len(self._pool) - first
-        if end == first:
-            return
-        if self._draws and self._draws[-1][0] == found and self._draws[-1][1] - self._draws[-1][2] == pairs:
-            self._draws[-1][2] += end - first
-        else:
-            self._draws.append([found, pairs, end - first])
 
     def _use(self, same: bool) -> None:
         """Go on with the answer to the question."""
@@ -346,10 +382,10 @@ class Audit(Ordering):
         if drawn:
             at = int(self._at[0])
             if same:
-                self._hits += 1
+                self._draws.hits += 1
                 self._auditing = False
             else:
-                self._add_draws(at, at + 1)
+                self._draws.add(self._found(), len(self._pool) - at, 1)
             self._at[0] = at + 1
             self._audited += 1
             self.ordering.learn(pair, same)
@@ -361,25 +397,10 @@ class Audit(Ordering):
 
     # --- limits -------------------------------------------------------------------------------------------------------
 
-    def _exposure(self, matches: int) -> float:
-        """H of a number of matches."""
-        if not self._draws:
-            return 0.0
-        found, pairs, draws = np.array(self._draws).T
-        missed, rest = matches - found, pairs - draws
-        if (rest < missed).any():  # a draw would have shown one of them
-            return inf
-        left_out = gammaln(pairs + 1) - gammaln(rest + 1) - gammaln(pairs - missed + 1) + gammaln(rest - missed + 1)
-        return float(left_out.sum())
-
-    def _rejected(self, matches: int) -> bool:
-        most = 16 << max(0, self._hits.bit_length() - 4)  # so that few lengths are computed
-        return self._exposure(matches) >= limits(1 - self.confidence, most)[self._hits] + ROUNDING
-
     def _is_certified(self) -> bool:
         found = self._found()
         enough = int(found / self.target) + 1  # matches with which the recall would be too low
-        return enough - found > len(self._pool) - self._at[0] or self._rejected(enough)
+        return enough - found > len(self._pool) - self._at[0] or self._draws.reject(enough, 1 - self.confidence)
 
     def _found(self) -> int:
         """The pairs that count and that this run has found to match."""
@@ -420,12 +441,9 @@ class Audit(Ordering):
         plain, known = super().resolution, self._knowledge
         found = self._matching(known)
         weight, count = self._units(known)
-        low, high = found, found + int(weight @ count) + 1  # the least number that is rejected is above low
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._rejected(middle) else (middle, high)
-        return Audited(plain.queries, plain.answers, plain.clusters, found, low - found, self.confidence, self._audited,
-                       self._hits, self._expected, self._reason, self.crowd_errs,
+        most = self._draws.most(found, found + int(weight @ count) + 1, 1 - self.confidence)
+        return Audited(plain.queries, plain.answers, plain.clusters, found, most - found, self.confidence,
+                       self._audited, self._draws.hits, self._expected, self._reason, self.crowd_errs,
                        "all pairs" if self.every_pair else "candidate pairs", known=plain.known)  # fmt: skip
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
+from crowder.beyond.audit import Draws
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
 from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
 from crowder.practice.pair_features import pair_features
-from crowder.practice.two_sided import Urn
 from crowder.resolution import Resolution
 from crowder.validation import Seed
 
@@ -61,6 +61,28 @@ class Accepted(Resolution):
     confidence: float = 0.95
     audited: int = 0
     reason: str = ""
+
+
+class Urn:
+    """Open pairs, packed, that were decided one way and are drawn without replacement. A hit was decided wrongly."""
+
+    def __init__(self, codes: np.ndarray, rng: np.random.Generator) -> None:
+        self.codes = np.sort(codes)
+        self.order = rng.permutation(self.codes)
+        self.drawn, self.draws = 0, Draws()
+
+    def show(self, hit: bool) -> None:
+        """Take what is known of the next pair."""
+        if hit:
+            self.draws.hits += 1
+        else:
+            self.draws.add(self.draws.hits, len(self.order) - self.drawn, 1)
+        self.drawn += 1
+
+    def most(self, alpha: float) -> int:
+        """The largest number of hits in the urn, those drawn included, that is not rejected."""
+        hits = self.draws.hits
+        return self.draws.most(hits, hits + len(self.order) - self.drawn + 1, alpha)
 
 
 class LearnedOrdering(Ordering):
@@ -371,7 +393,7 @@ class LearnedOrdering(Ordering):
         unsure, wrong = np.array(list(self._unsure), np.int64), list[int]()
         for urn, codes in zip(self._urns, (accepted, rejected[~excluded]), strict=True):
             new = ~np.isin(codes, urn.codes) | np.isin(codes, unsure)
-            wrong.append(urn.most(self._alpha) - urn.hits + int(new.sum()))
+            wrong.append(urn.most(self._alpha) - urn.draws.hits + int(new.sum()))
         return wrong[0], min(len(rejected), wrong[1] + 2 * wrong[0] * bool(excluded.any()))
 
     def _limits(self) -> tuple[float, float]:
@@ -383,7 +405,7 @@ class LearnedOrdering(Ordering):
     def _is_poor(self) -> bool:
         """Whether the errors drawn so far suggest more of them than the target allows."""
         allowed = (1 - self.target) * self._together()
-        return any(urn.hits >= MANY_HITS and urn.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
+        return any(urn.draws.hits >= MANY_HITS and urn.draws.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
                    for urn in self._urns)  # fmt: skip
 
     def _together(self) -> int:

@@ -86,8 +86,8 @@ class ReplayedAudit(Audit):
 
     def least(self) -> int:
         """About how many more answers the certificate takes if no other match turns up."""
-        found = self._found()
+        found, hits = self._found(), self._draws.hits
         enough = int(found / self.target) + 1
-        exposure = limits(1 - self.confidence, self._hits + 1)[self._hits] - self._exposure(enough)
+        exposure = limits(1 - self.confidence, hits + 1)[hits] - self._draws.exposure(enough)
         weight, count = self._units(self.ordering._knowledge)
         return 0 if self.certified else max(1, round(float(-np.expm1(-exposure / (enough - found) * weight) @ count)))

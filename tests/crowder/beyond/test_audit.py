@@ -134,7 +134,7 @@ def test_the_limit_is_that_of_the_definition():
     result = run.resolution
     for g in (result.found + result.missed, result.found + result.missed + 1):
         exposure = 0.0
-        for found, pairs, missed in run._draws:
+        for found, pairs, missed in run._draws.runs:
             exposure += sum(-log(1 - (g - found) / (pairs - s)) for s in range(missed))
         assert (exposure >= limits(0.05, 16)[hits]) == (g > result.found + result.missed)
     assert (result.audited, result.discovered) == (audited, hits)
@@ -221,7 +221,7 @@ def test_answers_learned_early_change_no_draw():
     for pair, same in zip(result.queries[::-1].tolist(), result.answers[::-1].tolist(), strict=True):
         again.learn(tuple(pair), same)
     assert again.ask() is None
-    assert again._draws == whole._draws
+    assert again._draws.runs == whole._draws.runs
     assert again.resolution.missed == result.missed and again.resolution.reason == result.reason
 
 

@@ -10,7 +10,7 @@ import crowder as cr
 from crowder.datasets import people
 from crowder.practice import LearnedOrdering, nearest_pairs
 from crowder.practice.candidates import NearestPairs
-from crowder.practice.two_sided import Urn
+from crowder.practice.learned_ordering import Urn
 
 SIZES, FEW = [3] * 12 + [2] * 12 + [1] * 40, [3] * 5 + [2] * 5 + [1] * 10
 RUNS = 40 if os.environ.get("CROWDER_NIGHTLY") else 1
