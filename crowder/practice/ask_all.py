@@ -9,11 +9,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from crowder import validation
-from crowder.practice.journal import Answer, Journal, call, ordered
+from crowder.practice.journal import Answer, Journal, Pair, call, ordered
 
 __all__ = ["Asked", "ask_all"]
-
-Pair = tuple[int, int]
 
 
 class Asked(NamedTuple):

@@ -27,7 +27,7 @@ from crowder.beyond.revising_ordering import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder.practice.answer_file import AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "call", "ordered"]
+__all__ = ["Answer", "Journal", "Pair", "call", "ordered"]
 
 Pair = tuple[int, int]
 

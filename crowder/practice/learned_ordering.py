@@ -15,8 +15,7 @@ from crowder.beyond.audit import Draws
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
-from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs
-from crowder.practice.pair_features import pair_features
+from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
 from crowder.resolution import Resolution
 from crowder.validation import Seed
 
@@ -114,7 +113,7 @@ class LearnedOrdering(Ordering):
     probability : ndarray of float64, shape (m,)
         The learned probability of a match of each candidate pair; before there is any, the similarity.
     features : ndarray of float32, shape (m, p)
-        What it is learned from (`crowder.practice.pair_features`).
+        What it is learned from (`crowder.practice.candidates.pair_features`).
 
     Raises
     ------

@@ -26,10 +26,9 @@ import pandas as pd
 from crowder import files
 from crowder.orderings import Ordering
 from crowder.practice import sheets
-from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs
-from crowder.practice.journal import Journal
+from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
+from crowder.practice.journal import Journal, Pair
 from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.pair_features import pair_features
 from crowder.practice.record_file import read_records
 from crowder.practice.replayed_audit import ReplayedAudit
 from crowder.practice.scored_pairs import from_pairs
@@ -43,7 +42,6 @@ READING: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "
 DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "price": 0.05}
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
-Pair = tuple[int, int]
 Vote = tuple[int, int, bool | None, str | None]
 
 

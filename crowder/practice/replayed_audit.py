@@ -17,10 +17,9 @@ from crowder.beyond.audit import Audit, limits
 from crowder.engine import LOW
 from crowder.orderings import Ordering
 from crowder.pairs import Candidates
+from crowder.practice.journal import Pair
 
 __all__ = ["ReplayedAudit"]
-
-Pair = tuple[int, int]
 
 
 class _Told(Ordering):

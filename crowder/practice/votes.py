@@ -11,11 +11,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from crowder import validation
-from crowder.practice.journal import ordered
+from crowder.practice.journal import Pair, ordered
 
 __all__ = ["Settled", "settle"]
-
-Pair = tuple[int, int]
 
 
 class Settled(NamedTuple):
