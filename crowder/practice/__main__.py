@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = vars(_parser().parse_args(arguments))
     run = options.pop("run")
     try:
+        if "project" in options:
+            options["project"] = Project(find(options["project"]))
         return run(**options) or 0
     except KeyboardInterrupt:
         print("\nInterrupted; every answer so far is saved.", file=sys.stderr)
@@ -104,10 +106,6 @@ def _size(text: str) -> int:
     return int(text)
 
 
-def _open(name: str | None) -> Project:
-    return Project(find(name))
-
-
 def start(csv: list[str], **changes: Any) -> None:
     """Find the pairs of records that may match, and make the project of a CSV file, or renew it.
 
@@ -151,7 +149,7 @@ def start(csv: list[str], **changes: Any) -> None:
         print("The audit was of other candidate pairs, and has ended. To begin another: crowder audit")
 
 
-def label(project: str | None, worker: str = "terminal", html: bool = False, size: int | None = None,
+def label(project: Project, worker: str = "terminal", html: bool = False, size: int | None = None,
           doubts: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
@@ -165,21 +163,20 @@ def label(project: str | None, worker: str = "terminal", html: bool = False, siz
     """
     if size and not html:
         raise ValueError("--size is the number of questions on a page; add --html")
-    opened = _open(project)
     if html:
-        if drawn := _draw(opened, size or 50):
-            text, key = page(opened, drawn)
-            files.write(path := opened.folder / f"label-{key}.html", text.encode(), like=opened.csv)
+        if drawn := _draw(project, size or 50):
+            text, key = page(project, drawn)
+            files.write(path := project.folder / f"label-{key}.html", text.encode(), like=project.csv)
             print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
         return
-    given = ask(opened, worker, sys.stdin, sys.stdout, opened.doubts() if doubts else [])
-    print(f"\n{_count(given, 'answer')} saved; {opened.progress()}.")
-    _certified(opened)
-    _disagreements(opened)
-    _tell_taken(opened, worker)
+    given = ask(project, worker, sys.stdin, sys.stdout, project.doubts() if doubts else [])
+    print(f"\n{_count(given, 'answer')} saved; {project.progress()}.")
+    _certified(project)
+    _disagreements(project)
+    _tell_taken(project, worker)
 
 
-def next_(project: str | None, size: int = 20) -> None:
+def next_(project: Project, size: int = 20) -> None:
     """Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
 
     No sheet is ever overwritten. Nobody else is asked its questions for a day, or until it comes back.
@@ -187,9 +184,8 @@ def next_(project: str | None, size: int = 20) -> None:
       crowder next my.crowder --size 100
       crowder answers my.crowder/questions-1.csv
     """
-    opened = _open(project)
-    if drawn := _draw(opened, size):
-        path = opened.write_sheet(drawn)
+    if drawn := _draw(project, size):
+        path = project.write_sheet(drawn)
         print(f"{path}: {_count(len(drawn), 'question')}.")
         print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
 
@@ -202,7 +198,7 @@ def _draw(project: Project, size: int) -> list[tuple[int, int]]:
     return drawn
 
 
-def answers(sheets: list[str], project: str | None, **how: str) -> None:
+def answers(sheets: list[str], project: Project, **how: str) -> None:
     """Take the answers from filled sheets, all of them or, if one sheet is refused, none.
 
     A sheet without a column "worker" is one worker, named after its file. Handed in again, it replaces this worker's
@@ -212,14 +208,13 @@ def answers(sheets: list[str], project: str | None, **how: str) -> None:
       crowder answers for-*.csv --project my.crowder
       crowder answers ann.csv --encoding cp1252
     """
-    opened = _open(project)
-    new, changed, taken_back, unsure = opened.receive(sheets, **how)
-    print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {opened.progress()}.")
-    _certified(opened)
-    _disagreements(opened)
+    new, changed, taken_back, unsure = project.receive(sheets, **how)
+    print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {project.progress()}.")
+    _certified(project)
+    _disagreements(project)
 
 
-def audit(project: str | None, recall: float | None = None, confidence: float | None = None,
+def audit(project: Project, recall: float | None = None, confidence: float | None = None,
           pause: bool = False) -> None:  # fmt: skip
     """Let the next questions be drawn at random among the open candidate pairs, until a recall is certified.
 
@@ -229,14 +224,13 @@ def audit(project: str | None, recall: float | None = None, confidence: float | 
       crowder audit --recall 0.9 --confidence 0.99
       crowder audit --pause                         back to likely matches; the audit can go on later
     """
-    opened = _open(project)
-    opened.turn_audit(not pause, recall, confidence)
-    _certified(opened, always=True)
-    if not pause and opened.questions(1):
+    project.turn_audit(not pause, recall, confidence)
+    _certified(project, always=True)
+    if not pause and project.questions(1):
         print("Its questions are now the next ones: crowder label, or crowder next")
 
 
-def clusters(project: str | None) -> None:
+def clusters(project: Project) -> None:
     """Write the clusters that follow from all answers: columns id, cluster and size (and file, if there are two).
 
     Answers that contradict one another are listed, with what to do; the clusters are then the likeliest.
@@ -244,15 +238,14 @@ def clusters(project: str | None) -> None:
       crowder clusters
       crowder clusters my.crowder
     """
-    opened = _open(project)
-    table, path = opened.table(), opened.folder / "clusters.csv"
+    table, path = project.table(), project.folder / "clusters.csv"
     text = table.assign(id=table["id"].map(escape_formula)).to_csv(index=False, lineterminator="\n")
-    files.write(path, text.encode(), like=opened.csv)
+    files.write(path, text.encode(), like=project.csv)
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
-    print(f"{opened.progress()}.")
-    _certified(opened, always=True)
-    _disagreements(opened)
+    print(f"{project.progress()}.")
+    _certified(project, always=True)
+    _disagreements(project)
 
 
 def _certified(project: Project, always: bool = False) -> None:

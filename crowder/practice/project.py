@@ -92,7 +92,7 @@ class Project:
         try:
             told = json.loads(path.read_text("utf-8"))
             return {name: told[name] for name in ("files", "settings", "records")}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except (ValueError, KeyError, TypeError):
             raise ValueError(f"{path} is damaged; delete it and run crowder start with the same options again: "
@@ -389,15 +389,9 @@ def _listed(paths: Iterable[Any]) -> str:
 
 
 def find(name: str | None) -> Path:
-    """The folder of a project by its name, with or without ``.crowder``, or by its CSV file; None: the only one here.
-
-    A ValueError if there is none, or there are several.
-    """
+    """The folder of a project; without a name, the only one here, or a ValueError."""
     here = sorted(path for path in Path().glob("*.crowder") if path.is_dir())
-    names = [] if name is None else [Path(name), Path(f"{name}.crowder"), Path(name).with_suffix(".crowder")]
-    found = here if name is None else [path for path in names if path.suffix == ".crowder" and path.is_dir()][:1]
-    if len(found) == 1:
-        return found[0]
-    told = f"is no project: {name}" if name is not None else "must be named, unless there is just one in this folder"
+    if name is not None or len(here) == 1:
+        return Path(name) if name is not None else here[0]
     there = ", ".join(map(str, here)) or "none; run: crowder start FILE.csv"
-    raise ValueError(f"PROJECT {told}. Projects in this folder: {there}")
+    raise ValueError(f"PROJECT must be named, unless this folder has just one. Projects in this folder: {there}")

@@ -157,7 +157,7 @@ def test_a_table_of_other_forms_is_read_with_the_options_that_messages_name(run)
     (option,) = re.findall(r"--sep=\S+", errors)
     code, *_ = run(f"start german.csv {option} --id key --fields name,city --encoding cp1252")
     assert code == 0 and Project("german.crowder").fields == ["name", "city"]
-    assert ";same;worker" in Path(re.match(r"\S+\.csv", run("next german")[1])[0]).read_text()
+    assert ";same;worker" in Path(re.match(r"\S+\.csv", run("next german.crowder")[1])[0]).read_text()
 
 
 # --- help ---------------------------------------------------------------------------------------------------------
@@ -189,7 +189,8 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     ("audit --recall 2", "recall"),
     ("next --size 0", "must be a number, 1 or more, not '0'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
-    ("label nosuch", "PROJECT is no project: nosuch. Projects in this folder: my.crowder"),
+    ("label nosuch", "nosuch must be a project, but has no project.json; run crowder start"),
+    ("label my.csv", "my.csv must be a project"),
     ("answers nosuch.csv", "nosuch.csv"),
     ("answers nosuch-*.csv", "nosuch-*.csv"),
     ("answers my.csv", "column 'id_a' must be in the header"),
