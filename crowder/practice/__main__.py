@@ -145,7 +145,7 @@ def start(csv: list[str], **changes: Any) -> None:
     name = shlex.quote(str(project.folder))
     where = f"here: crowder label {name}; in a browser: crowder label {name} --html; in sheets: crowder next {name}"
     print(f"\nThe project is {project.folder}. To answer {where}")
-    if project.audit_is_over():
+    if project.audited["over"]:
         print("The audit was of other candidate pairs, and has ended. To begin another: crowder audit")
 
 

@@ -321,20 +321,12 @@ class Project:
 
     @property
     def audited(self) -> dict[str, Any]:
-        """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn."""
-        told = self._audit_file()
-        if told.get("key") != self._key:
-            told = {"key": self._key, "on": False, "recall": 0.95, "confidence": 0.95, "before": [], "drawn": []}
-        return told
-
-    def audit_is_over(self) -> bool:
-        """Whether an audit was on, of other candidate pairs than these."""
-        told = self._audit_file()
-        return told.get("on", False) and told["key"] != self._key
-
-    def _audit_file(self) -> dict[str, Any]:
-        path = self.folder / "audit.json"
-        return json.loads(path.read_text("utf-8")) if path.exists() else {}
+        """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn; or
+        that an audit of other candidate pairs is over."""
+        path, target = self.folder / "audit.json", {"recall": 0.95, "confidence": 0.95}
+        none = {"key": self._key, "on": False, "over": False, "before": [], "drawn": []} | target
+        told = json.loads(path.read_text("utf-8")) if path.exists() else none
+        return none | (told if told["key"] == self._key else {"over": told["on"]})
 
     def _audited(self, **changes: Any) -> None:
         files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode(), like=self.csv)
@@ -344,7 +336,7 @@ class Project:
         told = self.audited
         wanted = {"recall": recall or told["recall"], "confidence": confidence or told["confidence"]}
         new = on and (not told["drawn"] or any(told[name] != value for name, value in wanted.items()))
-        self._audited(on=on, **wanted, **({"before": list(self.answers), "drawn": []} if new else {}))
+        self._audited(on=on, over=False, **wanted, **({"before": list(self.answers), "drawn": []} if new else {}))
 
     def audit(self) -> ReplayedAudit:
         """The audit as it stands, from the answers so far."""
