@@ -34,7 +34,7 @@ from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
 
-__all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "limits"]
+__all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "inside", "limits"]
 
 #: The audit starts after so many questions without a match, as a share of those that the audit would ask.
 PATIENCE = 0.25
@@ -60,7 +60,7 @@ def limits(alpha: float, most: int) -> np.ndarray:
     >>> limits(0.05, 3).round(3)  # the first is -ln 0.0375
     array([3.283, 6.159, 8.716])
     """
-    return _limits(float(_inside(alpha, "alpha")), validation.whole(most, "most", least=1))
+    return _limits(float(inside(alpha, "alpha")), validation.whole(most, "most", least=1))
 
 
 @lru_cache(maxsize=64)
@@ -84,13 +84,6 @@ def _limits(alpha: float, most: int) -> np.ndarray:
 class Draws:
     """Draws without replacement. `hits` of them showed a match; `runs` are successive ones that did not: the matches
     found before, the pairs that the first was drawn from, and how many draws.
-
-    Examples
-    --------
-    >>> draws = Draws()
-    >>> draws.add(found=0, pairs=1000, number=100)
-    >>> draws.most(0, 1000, alpha=0.05)  # so many matches may be among the 1,000
-    30
     """
 
     def __init__(self) -> None:
@@ -151,7 +144,7 @@ def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> Au
     sizes = cluster_sizes(sizes)
     weight, count = _products(sizes)
     found = int((sizes * (sizes - 1) // 2).sum())
-    return _cost(weight, count, found, _target(recall), 1 - _inside(confidence, "confidence"))
+    return _cost(weight, count, found, _target(recall), 1 - inside(confidence, "confidence"))
 
 
 @dataclass(frozen=True)
@@ -290,7 +283,7 @@ class Audit(Ordering):
             raise ValueError("ordering must not be an Audit itself")
         if ordering.n_queries or ordering._pending is not None:
             raise ValueError("ordering must not have asked any question yet")
-        self.target, self.confidence = _target(recall), float(_inside(confidence, "confidence"))
+        self.target, self.confidence = _target(recall), float(inside(confidence, "confidence"))
         self.ordering = ordering  # which knows what this run has used, and nothing else
         self._begin(ordering._candidates)
         self._rng = np.random.default_rng(validation.generator(rng, "the audit").integers(2**63))
@@ -447,7 +440,7 @@ class Audit(Ordering):
                        "all pairs" if self.every_pair else "candidate pairs", known=plain.known)  # fmt: skip
 
 
-def _inside(value: Any, name: str) -> Any:
+def inside(value: Any, name: str) -> Any:
     """A number in (0, 1)."""
     if validation.probability(value, name) in (0, 1):
         raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
@@ -456,7 +449,7 @@ def _inside(value: Any, name: str) -> Any:
 
 def _target(recall: Any) -> Fraction:
     """A recall as it is written: 0.95 is 19/20."""
-    return Fraction(str(_inside(recall, "recall")))
+    return Fraction(str(inside(recall, "recall")))
 
 
 def _products(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -23,8 +23,6 @@ import numpy as np
 import pandas as pd
 
 from crowder import oracles, validation
-from crowder.beyond.revising_ordering import RevisingOrdering
-from crowder.orderings import Ordering
 from crowder.practice.answer_file import AnswerFile, Entry
 
 __all__ = ["Answer", "Journal", "Pair", "call", "ordered"]
@@ -78,8 +76,7 @@ class Journal:
         If the file is not a journal, is damaged, or has several hard links; or if its answers are about other records,
         in number or similarity. Nothing is then asked.
     OSError
-        If the journal cannot be written, or has been deleted or replaced while it was open; a full disk is detected
-        before a question is asked.
+        If the journal cannot be written, or has been deleted or replaced while it was open.
     TypeError
         When asking, if the answer is none of these forms; nothing is then written. Also if an ordering that needs a yes
         or no gets an unsure answer; that is on disk, and the ordering goes on after a later vote by `record`.
@@ -128,7 +125,6 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
-        validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an Ordering, such as an EdgeOrdering")
         ours = {
             "number of records": ordering.n,
             "digest of similarities, known answers and tables": _digest(*ordering._similarities()),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.beyond.audit import Draws
+from crowder.beyond.audit import Draws, inside
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
 from crowder.orderings import Ordering
@@ -164,10 +164,7 @@ class LearnedOrdering(Ordering):
         rng: Seed,
     ) -> None:
         self.accept = validation.flag(accept, "accept")
-        for value, name in ((target, "target"), (confidence, "confidence")):
-            if validation.probability(value, name) in (0, 1):
-                raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
-        self.target, self.confidence = float(target), float(confidence)
+        self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
         self._key = int(validation.generator(rng, "the first questions").integers(2**63))
         columns, identical = fields_of(records, fields, table), validation.flag(identical, "identical")
         near = nearest_pairs(records, fields=fields, table=table, identical=identical) if pairs is None else pairs

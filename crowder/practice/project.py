@@ -50,17 +50,6 @@ class Project:
 
     With a file of records, or two that each have no duplicates, the project is made, or takes a new state of the files
     and changed settings (first those of `DEFAULTS`). Nothing is written before `start`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "my.csv")
-    >>> _ = path.write_text("id,name\\na,Ann Lee\\nb,Bo Roy\\nc,Anne Lee\\n")
-    >>> project = Project(path.with_suffix(".crowder"), path)
-    >>> project.start()
-    >>> project.answer(project.questions(1)[0], True, "ann")
-    >>> Project(path.with_suffix(".crowder")).table().values.tolist()
-    [['a', 0, 2], ['b', 1, 1], ['c', 0, 2]]
     """
 
     def __init__(self, folder: str | os.PathLike[str], *csv: str | os.PathLike[str], **changes: Any):

@@ -42,7 +42,6 @@ def read_records(
     *,
     id: str | None = None,
     fields: Sequence[str] | None = None,
-    label: str | None = None,
     encoding: str = "utf-8",
     sep: str | None = ",",
 ) -> pd.DataFrame:
@@ -52,11 +51,10 @@ def read_records(
     ----------
     path : path
         The file.
-    id, label : str, optional, keyword only
-        Columns with the identifiers of the records, and with the true clusters. By default ``id`` and ``label``, if
-        there are such columns; without identifiers, a record is identified by its row number in the file.
+    id : str, optional, keyword only
+        The column with the identifiers of the records: by default ``id``, if there is one, or else the row numbers.
     fields : sequence of str, optional, keyword only
-        Columns to compare, in this order. By default all others.
+        Columns to compare, in this order. By default all but ``label``, which has the true clusters if it is there.
     encoding : str, keyword only
         Encoding of the file. A UTF-8 byte order mark is skipped.
     sep : str, optional, keyword only
@@ -90,24 +88,24 @@ def read_records(
     with naming(path):
         table = read_rows(path, encoding, sep)
         id = "id" if id is None and "id" in table else id
-        label = "label" if label is None and "label" in table and "label" != id else label
-        chosen = [name for name in table if name not in (id, label)] if fields is None else list(fields)
-        require(table, [name for name in (id, label, *chosen) if name is not None])
-        if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen) or (id is not None and id == label):
-            raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, besides {id!r} and "
-                             f"{label!r}, and not be called {' or '.join(NOT_TEXT)}; choose with fields=")  # fmt: skip
-        names = table.index.astype(str).to_series(table.index) if id is None else table[id].str.strip()
-        labels = {} if label is None else {"label": table[label].str.strip()}
-        for column, values in ((id, names), *((label, values) for values in labels.values())):
+        named = {"id": id} | ({"label": "label"} if "label" in table and id != "label" else {})
+        chosen = [name for name in table if name not in named.values()] if fields is None else list(fields)
+        require(table, [name for name in (*named.values(), *chosen) if name is not None])
+        if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen):
+            raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, but not the "
+                             f"identifiers, nor called {' or '.join(NOT_TEXT)}; choose with fields=")  # fmt: skip
+        numbers = table.index.astype(str).to_series(table.index)
+        made = {name: numbers if column is None else table[column].str.strip() for name, column in named.items()}
+        for name, values in made.items():
             if (values == "").any():
-                raise ValueError(f"row {(values == '').idxmax()}, column {column!r}: it must not be empty")
-        if (again := names.duplicated()).any():
-            name, row = names[again.idxmax()], again.idxmax()
-            also = f"{_short(name)} is also in row {(names == name).idxmax()}"
+                raise ValueError(f"row {(values == '').idxmax()}, column {named[name]!r}: it must not be empty")
+        if (again := made["id"].duplicated()).any():
+            name, row = made["id"][again.idxmax()], again.idxmax()
+            also = f"{name[:SHOWN]!r} is also in row {(made['id'] == name).idxmax()}"
             raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {also}")
         if table.empty:
             raise ValueError("the file must have records below its header")
-        return pd.DataFrame({"id": names} | labels | {name: table[name] for name in chosen}).reset_index(drop=True)
+        return pd.DataFrame(made | {name: table[name] for name in chosen}).reset_index(drop=True)
 
 
 @contextmanager
@@ -158,12 +156,12 @@ def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
         raise ValueError("the file must have a header and rows, but it is empty")
     header = [name.strip() for name in rows[0][1]]
     if len(header) == 1 and sep != found and found in header[0]:
-        raise ValueError(f"the header has only one cell, {_short(header[0])}; perhaps pass sep={found!r}")
+        raise ValueError(f"the header has only one cell, {header[0][:SHOWN]!r}; perhaps pass sep={found!r}")
     for row, cells in rows[1:]:
         if len(cells) != len(header):
             raise ValueError(
                 f"row {row} has {len(cells)} cells, but the header has {len(header)}, and the last of them is "
-                f"{_short(cells[-1])}. A cell that contains the separator must be quoted"
+                f"{cells[-1][:SHOWN]!r}. A cell that contains the separator must be quoted"
             )
     return pd.DataFrame([cells for _, cells in rows[1:]], [row for row, _ in rows[1:]], header, dtype="str")
 
@@ -188,7 +186,3 @@ def _text(content: bytes, encoding: str) -> str:
         line = text[: text.index("\0")].count("\n") + 1
         raise ValueError(f"line {line}: a cell must not contain NUL; if it is in UTF-16, pass encoding='utf-16-le'")
     return text
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")

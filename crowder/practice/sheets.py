@@ -157,11 +157,5 @@ def write_sheet(stem: str, sheet: pd.DataFrame, *, sep: str = ",", like: Any = N
 
 def escape_formula(cell: str) -> str:
     """A cell that no spreadsheet runs as a formula: if necessary, with an apostrophe in front, which `read_sheets`
-    takes away again.
-
-    Examples
-    --------
-    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("'=1"), escape_formula("Ann")
-    ("'=1+1", "'-5", "''=1", 'Ann')
-    """
+    takes away again."""
     return f"'{cell}" if FORMULA.match(cell) else cell

@@ -41,7 +41,7 @@ def test_every_value_is_a_string_and_none_is_guessed(tmp_path):
 
 def test_identifier_and_label_come_first_and_fields_in_the_order_asked(tmp_path):
     content = "year,key,who,title\n2017,a,x,On Trees\n2018,b,y,On Graphs\n"
-    named = read(tmp_path, content, id="key", label="who", fields=["title", "year"])
+    named = read(tmp_path, content.replace("who", "label"), id="key", fields=["title", "year"])
     assert list(named.columns) == ["id", "label", "title", "year"]
     assert named.values.tolist() == [["a", "x", "On Trees", "2017"], ["b", "y", "On Graphs", "2018"]]
     # Without names: every column is a field, and the row names the record.
@@ -130,18 +130,16 @@ FAULTS = {
     "header only": (b"id,a\n", {}, "the file must have records"),
     "no such column": (b"id,a\n1,x\n", {"fields": ["a", "b"]}, "column 'b' must be in the header, which has 'id', 'a'"),
     "no such identifier": (b"id,a\n1,x\n", {"id": "key"}, "column 'key' must be in the header"),
-    "no such label": (b"id,a\n1,x\n", {"label": "who"}, "column 'who' must be in the header"),
     "no header": (b"1,Disney\n2,Epcot\n", {"fields": ["name"]}, "header, which has '1', 'Disney'"),
     "column twice": (b"id,a,b, a\n1,x,y,z\n", {}, "each another one, but [2, 4] are called 'a'"),
     "nameless column": (b"id,a, \n1,x,y\n", {}, "columns must have names, each another one, but [3] are called ''"),
     "field twice": (b"id,a\n1,x\n", {"fields": ["a", "a"]}, "fields must be different"),
     "no field": (b"id,label\n1,x\n", {}, "fields must be different columns of"),
     "no field chosen": (b"id,a\n1,x\n", {"fields": []}, "fields must be different columns of"),
-    "a field called id": (b"key,id,a\n1,x,y\n", {"id": "key"}, "and not be called id or label"),
-    "both": (b"id,a\n1,x\n", {"label": "id"}, "besides 'id' and 'id'"),
+    "a field called id": (b"key,id,a\n1,x,y\n", {"id": "key"}, "nor called id or label"),
     "identifier twice": (b"id,a\n7,x\n\n7 ,y\n", {}, "row 4, column 'id': identifiers must be unique, but '7'"),
     "empty identifier": (b"id,a\n1,x\n ,y\n", {}, "row 3, column 'id': it must not be empty"),
-    "empty label": (b"id,a,who\n1,x,\n", {"label": "who"}, "row 2, column 'who': it must not be empty"),
+    "empty label": (b"id,a,label\n1,x,\n", {}, "row 2, column 'label': it must not be empty"),
     "too few cells": (b"id,a,b\n1,x,y\n2,x\n", {}, "row 3 has 2 cells, but the header has 3"),
     "too many cells": (b"id,a\n1,x\n2,Park, Orlando\n", {}, "row 3 has 3 cells, but the header has 2, and the last"),
     "rows of lines": (b'id,a\n1,"two\nlines"\n2\n', {}, "row 3 has 1 cells,"),  # the fourth line, the third row
