@@ -17,12 +17,13 @@ import pandas as pd
 from crowder import validation
 from crowder.constraints import constrained
 from crowder.pairs import Candidates
+from crowder.similarity import NOT_TEXT
 
 __all__ = ["NearestPairs", "fields_of", "identical_pairs", "nearest_pairs", "pair_features"]
 
-#: Columns that are not compared unless they are named; similarities are rounded to this many decimals, so that equal
-#: ones tie on every machine; rows whose neighbours are found between two updates of the progress bar.
-NOT_COMPARED, DECIMALS, BATCH = ("id", "label"), 12, 128
+#: Similarities are rounded to this many decimals, so that equal ones tie on every machine; rows whose neighbours are
+#: found between two updates of the progress bar.
+DECIMALS, BATCH = 12, 128
 
 #: The search multiplies at most so many pairs of weights (some minutes); with more, the commonest terms are left
 #: out of the search, though not out of the similarities of the pairs it finds.
@@ -159,7 +160,7 @@ def fields_of(records: Any, fields: Sequence[str] | None = None, table: Hashable
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
     if table is not None and table not in records:
         raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
-    names = [name for name in records if name not in (*NOT_COMPARED, table)] if fields is None else list(fields)
+    names = [name for name in records if name not in (*NOT_TEXT, table)] if fields is None else list(fields)
     if not names or any(name not in records for name in names):
         raise ValueError(f"fields must name columns of the records, {list(records)}, not {names}")
     absent = {name: records[name].isna().to_numpy() for name in names}

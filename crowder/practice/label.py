@@ -27,11 +27,7 @@ HELP = "y same, n different, u not sure, z takes the last answer back, q ends (e
 
 def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[tuple[int, int]] = ()) -> int:
     """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `first`
-    are asked first, and although they have been answered.
-
-    Each answer is on disk before the next question is shown. Where `stdin` is not a terminal, it has one answer a line.
-    What others have is not asked.
-    """
+    are asked first, and although they have been answered."""
     holder, words = secrets.token_hex(8), _keys(stdin)
     given, queue, ahead, last = 0, list[tuple[int, int]](), list(first), None
     try:

@@ -58,8 +58,8 @@ def read_records(
     encoding : str, keyword only
         Encoding of the file. A UTF-8 byte order mark is skipped.
     sep : str, optional, keyword only
-        Separator of the cells: one character, or the two characters ``\\t`` for a tab. None takes the one of comma,
-        semicolon, tab and ``|`` that is most frequent in the first line.
+        Separator of the cells, one character. None takes the one of comma, semicolon, tab and ``|`` that is most
+        frequent in the first line.
 
     Returns
     -------
@@ -134,7 +134,6 @@ def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
 
     Without a separator, the one that is most frequent in the first line is taken.
     """
-    sep = "\t" if sep == r"\t" else sep
     if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
         raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
     text = _text(Path(validation.path(path)).read_bytes(), encoding)

@@ -15,21 +15,10 @@ import numpy as np
 
 from crowder.beyond.audit import Audit, limits
 from crowder.engine import LOW
-from crowder.orderings import Ordering
-from crowder.pairs import Candidates
+from crowder.orderings import EdgeOrdering
 from crowder.practice.journal import Pair
 
 __all__ = ["ReplayedAudit"]
-
-
-class _Told(Ordering):
-    """An ordering that asks nothing and knows what it is told."""
-
-    def __init__(self, pairs: Candidates) -> None:
-        self._begin(pairs)
-
-    def next_question(self) -> None:
-        return None
 
 
 class ReplayedAudit(Audit):
@@ -41,13 +30,13 @@ class ReplayedAudit(Audit):
 
     def __init__(
         self,
-        pairs: Candidates,
+        pairs: Any,
         before: Iterable[tuple[Pair, bool]],
         since: Iterable[tuple[Pair, bool]],
         drawn: Iterable[Pair],
         **how: Any,
     ) -> None:
-        super().__init__(_Told(pairs), **how)
+        super().__init__(EdgeOrdering(pairs, ties="index"), **how)  # which is told the answers, and asks nothing
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)
@@ -65,6 +54,9 @@ class ReplayedAudit(Audit):
                 for other in waiting:
                     self.ordering.learn(*other)
                 waiting, self._found_now = [], None
+
+    def _due(self) -> bool:
+        return True
 
     def draws(self, size: int) -> list[Pair]:
         """The next pairs to ask about, no two of the same clusters: first those drawn before others that have been

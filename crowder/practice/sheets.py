@@ -54,9 +54,7 @@ def read_sheets(
 ) -> list[Row]:  # fmt: skip
     """The rows of question sheets about these fields of the records, also those without an answer; `key` as in `token`.
 
-    A ValueError names row and column if a column is missing, an identifier is unknown, the records of a pair are the
-    same, a cell is not one of the answers, a token or the text of a record does not fit, or two answers under one name
-    contradict each other.
+    A ValueError names row and column of what does not fit, or of two answers under one name that contradict each other.
     """
     given: dict[tuple[int, int, str], Row] = {}
     rows = []

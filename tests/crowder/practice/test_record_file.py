@@ -76,14 +76,11 @@ def test_other_encodings_and_separators(encoding, tmp_path):
 
 @pytest.mark.parametrize("sep", list(",;\t|"))
 def test_the_separator_of_the_first_line_is_found(sep, tmp_path):
-    """A tab may be passed as a shell passes it."""
     content = "\n" + sep.join(["id", "a;,x"[: 1 + (sep == "|")], "b"]) + f"\n1{sep}a,b,c;d,,{sep}\n"
     content = content.replace("a,b,c;d,,", '"a,b,c;d,,"')
     names = content.split("\n")[1].split(sep)
     wanted = [names, ["1", "a,b,c;d,,", ""]]
     assert table(read(tmp_path, content, sep=None)) == table(read(tmp_path, content, sep=sep)) == wanted
-    if sep == "\t":
-        assert table(read(tmp_path, content, sep=r"\t")) == wanted
 
 
 def test_a_blank_record_is_read_and_similar_to_none(tmp_path):
@@ -155,7 +152,7 @@ FAULTS = {
     "UTF-16 by its mark": ("id,a\n1,x\n".encode("utf-16"), {}, "perhaps 'cp1252', 'latin-1' or 'utf-16'"),
     "UTF-16 without": ("id\n1\n".encode("utf-16-le"), {}, "UTF-16, pass encoding='utf-16-le'"),
     "UTF-16 expected": (b"id,a\n1,x\n", {"encoding": "utf-16"}, "byte 0x0a (byte 9 of the file)"),
-    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": r"\t"}, "line 2: byte 0xe9"),
+    "latin-1 with tabs": (b"id\ta\n1\t\xe9\n", {"sep": "\t"}, "line 2: byte 0xe9"),
     "latin-1": ("id,a,b\n1,x,y\n2,\"x\n\",caf\xe9\n".encode("latin-1"), {}, "line 4: byte 0xe9 (byte 24"),
     "latin-1 first": (b"\xe9d,a\n1,x\n", {}, "line 1: byte 0xe9 (byte 1 of the file)"),
     "latin-1 at a row's start": (b"a,b\n\n\xe9,x\n", {}, "line 3: byte 0xe9"),
@@ -175,7 +172,7 @@ def test_a_bad_file_is_refused_and_told_where(fault, tmp_path):
     assert len(str(caught.value)) < len(str(tmp_path)) + 250  # a long cell is not printed whole
 
 
-@pytest.mark.parametrize("sep", ["", ",,", '"', "\n", r"\n", 3])
+@pytest.mark.parametrize("sep", ["", ",,", '"', "\n", r"\t", 3])
 def test_a_separator_is_one_character(sep, tmp_path):
     with pytest.raises(ValueError, match="sep must"):
         read(tmp_path, PLACES, sep=sep)
