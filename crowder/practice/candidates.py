@@ -76,7 +76,6 @@ class NearestPairs:
 def nearest_pairs(
     records: pd.DataFrame,
     *,
-    fields: Sequence[str] | None = None,
     table: str | None = None,
     neighbours: int = 20,
     identical: bool = True,
@@ -85,14 +84,13 @@ def nearest_pairs(
     r"""The pairs of each record and its most similar others.
 
     The similarity is the mean of two cosines of tf-idf vectors, as scikit-learn's ``TfidfVectorizer`` makes them: of
-    words (``\w+``, in lower case), and of three characters in a row within words, over all fields compared.
+    words (``\w+``, in lower case), and of three characters in a row within words, over all fields.
 
     Parameters
     ----------
     records : DataFrame
-        A column for each field. A missing value is an empty field, a number is compared as it is written.
-    fields : sequence of str, optional, keyword only
-        Columns to compare; by default all except ``id``, ``label`` and `table`.
+        A column for each field; ``id``, ``label`` and `table` are not compared. A missing value is an empty field, a
+        number is compared as it is written.
     table : str, optional, keyword only
         A column that names the table of each record. Two records of one table never match, and are no candidates.
     neighbours : int, keyword only
@@ -126,7 +124,7 @@ def nearest_pairs(
     ([[0, 1]], [0.68])
     """
     validation.whole(neighbours, "neighbours", least=1)
-    columns = fields_of(records, fields, table)
+    columns = fields_of(records, table)
     tables = None if table is None else validation.labels(records[table].astype(str).to_numpy(object), len(records))
     same = identical_pairs(columns, tables)[: None if validation.flag(identical, "identical") else 0]
     rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
@@ -155,14 +153,15 @@ def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) ->
     return np.array([(group[0], other) for group in found for other in group[1:]], np.int64).reshape(-1, 2)
 
 
-def fields_of(records: Any, fields: Sequence[str] | None = None, table: Hashable = None) -> dict[str, list[str]]:
-    """The columns to compare, in lower case, with white space collapsed; a missing value is empty."""
+def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
+    """All columns but ``id``, ``label`` and the table, in lower case, with white space collapsed; a missing value is
+    empty."""
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
     if table is not None and table not in records:
         raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
-    names = [name for name in records if name not in (*NOT_TEXT, table)] if fields is None else list(fields)
-    if not names or any(name not in records for name in names):
-        raise ValueError(f"fields must name columns of the records, {list(records)}, not {names}")
+    names = [name for name in records if name not in (*NOT_TEXT, table)]
+    if not names:
+        raise ValueError(f"records must have columns to compare, not {list(records)} alone")
     absent = {name: records[name].isna().to_numpy() for name in names}
     return {name: ["" if gone else " ".join(str(value).lower().split())
                    for value, gone in zip(records[name], absent[name], strict=True)] for name in names}  # fmt: skip
@@ -226,9 +225,6 @@ def _search(
             value[start + row[kept], rank[kept]] = found[kept]
             bar.update(len(sums))
     return near, value
-
-
-# --- what a similarity is learned from --------------------------------------------------------------------------------
 
 
 def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -99,8 +98,6 @@ class LearnedOrdering(Ordering):
         are certified.
     identical : bool, keyword only
         Whether records with the same text in all fields are known to match.
-    fields : sequence of str, optional, keyword only
-        Columns to compare; by default all except ``id``, ``label`` and `table`.
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs, features : NearestPairs and ndarray, optional, keyword only
@@ -156,7 +153,6 @@ class LearnedOrdering(Ordering):
         table: str | None = None,
         accept: bool = False,
         identical: bool = True,
-        fields: Sequence[str] | None = None,
         target: float = 0.95,
         confidence: float = 0.95,
         pairs: NearestPairs | None = None,
@@ -166,8 +162,8 @@ class LearnedOrdering(Ordering):
         self.accept = validation.flag(accept, "accept")
         self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
         self._key = int(validation.generator(rng, "the first questions").integers(2**63))
-        columns, identical = fields_of(records, fields, table), validation.flag(identical, "identical")
-        near = nearest_pairs(records, fields=fields, table=table, identical=identical) if pairs is None else pairs
+        columns, identical = fields_of(records, table), validation.flag(identical, "identical")
+        near = nearest_pairs(records, table=table, identical=identical) if pairs is None else pairs
         if near.n != len(records):
             raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
         self.features = pair_features(columns, near) if features is None else features

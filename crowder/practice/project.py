@@ -133,9 +133,9 @@ class Project:
             self.near  # noqa: B018
         except ValueError:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
-                self.records, fields=self.fields, table=self._table, neighbours=self.settings["neighbours"],
+                self.records, table=self._table, neighbours=self.settings["neighbours"],
                 identical=self.settings["identical"] == "same", progress=True)  # fmt: skip
-            self.features = pair_features(fields_of(self.records, self.fields), self.near)
+            self.features = pair_features(fields_of(self.records, self._table), self.near)
             content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
             files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
@@ -158,7 +158,7 @@ class Project:
         if self._table:
             tables = self.records[TABLE].factorize()[0]
             order = order[tables[pairs[order, 0]] != tables[pairs[order, 1]]]
-        same = identical_pairs(fields_of(self.records, self.fields), tables)
+        same = identical_pairs(fields_of(self.records, self._table), tables)
         same, values = same[: None if self.settings["identical"] == "same" else 0], scored.similarity.data[order]
         return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
 
@@ -263,8 +263,8 @@ class Project:
     def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
         near = self.near
-        made = LearnedOrdering(self.records, table=self._table, identical=False, fields=self.fields, pairs=near,
-                               features=self.features, rng=SEED)  # fmt: skip
+        made = LearnedOrdering(self.records, table=self._table, identical=False, pairs=near, features=self.features,
+                               rng=SEED)  # fmt: skip
         for pair in self.identical:
             if pair not in self.answers:
                 Ordering.learn(made, pair, True)  # which is no example to learn from

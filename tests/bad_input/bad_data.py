@@ -67,7 +67,7 @@ TABLE = {
         Row(lambda: cr.practice.read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory"),
         Row(lambda: cr.practice.read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
         Row(lambda: cr.practice.nearest_pairs("Ann"), TypeError, "records must"),
-        Row(lambda: cr.practice.nearest_pairs(PEOPLE, fields=["email"]), ValueError, "fields must"),
+        Row(lambda: cr.practice.nearest_pairs(PEOPLE[[]]), ValueError, "records must have columns"),
         Row(lambda: cr.practice.nearest_pairs(PEOPLE, neighbours=0), ValueError, "neighbours must"),
         Row(lambda: cr.practice.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), ValueError, "target must"),
         Row(lambda: cr.practice.LearnedOrdering(PEOPLE), TypeError, "rng"),

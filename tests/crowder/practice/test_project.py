@@ -245,7 +245,7 @@ def labelled(request, tmp_path):
         part.to_csv(tmp_path / name, index=False)
     changes = {}
     if request.param == "scores":
-        near = nearest_pairs(records, fields=["name", "city", "birth"])
+        near = nearest_pairs(records[["name", "city", "birth"]])
         scored = pd.DataFrame(np.array(records["id"])[near.pairs], columns=["left", "right"])
         scored.assign(score=near.similarity).to_csv(tmp_path / "scores.csv", index=False)
         changes["scores"] = str(tmp_path / "scores.csv")
