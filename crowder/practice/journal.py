@@ -19,7 +19,6 @@ from math import inf, isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from crowder import oracles, validation
@@ -125,10 +124,11 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
-        ours = {
-            "number of records": ordering.n,
-            "digest of similarities, known answers and tables": _digest(*ordering._similarities()),
-        }
+        digest = blake2b(digest_size=16)
+        for part in ordering._similarities():
+            digest.update(b"%d " % len(part) + part.tobytes())
+        said = digest.hexdigest()
+        ours = {"number of records": ordering.n, "digest of similarities, known answers and tables": said}
         oracles.begin(self._oracle, ordering)
         with self._lock, self._file.transaction():
             theirs = self._about()
@@ -356,13 +356,6 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
         raise ValueError(f"the cost of {what} must be a number, 0 or more, not {cost!r}")
     return Answer(same, confidence, float(cost), _worker(answer.worker, what))
-
-
-def _digest(*parts: np.ndarray) -> str:
-    digest = blake2b(digest_size=16)
-    for part in parts:
-        digest.update(b"%d " % len(part) + part.tobytes())
-    return digest.hexdigest()
 
 
 def ordered(i: int, j: int) -> Pair:

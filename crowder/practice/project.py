@@ -282,7 +282,12 @@ class Project:
     def questions(self, size: int, worker: str | None = None) -> list[Pair]:
         """The next questions, for this worker: last those that are left unsure, if others said so."""
         mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
-        chosen = self._new_questions(size)
+        told = self.audited
+        if told["on"]:
+            chosen = self.audit().draws(size)
+            self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *chosen])])
+        else:
+            chosen = self.ordering.batch(size)
         chosen += [pair for pair in self.settled.unsure if pair not in mine]
         return list(dict.fromkeys(chosen))[:size]
 
@@ -297,14 +302,6 @@ class Project:
             if (got := self.still_open(got)) or not found:
                 return got
             taken |= dict.fromkeys(found, 0.0)  # another process was faster
-
-    def _new_questions(self, size: int) -> list[Pair]:
-        told = self.audited
-        if not told["on"]:
-            return self.ordering.batch(size)
-        drawn = self.audit().draws(size)
-        self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])])
-        return drawn
 
     # --- audit ----------------------------------------------------------------------------------------------------
 

@@ -44,15 +44,10 @@ class ScoredPairs:
     similarity: Any
     tables: list[Any] | None = None
 
-    @property
-    def n(self) -> int:
-        """Number of records."""
-        return len(self.ids)
-
     def table(self, result: Any) -> pd.DataFrame:
         """The cluster of each identifier, from a `Resolution`, a `Resolved`, or labels (n,): columns ``id``, ``table``
         if there are tables, and ``cluster``. A ValueError if there is not one cluster for each record."""
-        clusters = by_first_record(validation.labels(getattr(result, "clusters", result), self.n))
+        clusters = by_first_record(validation.labels(getattr(result, "clusters", result), len(self.ids)))
         tables = {"table": self.tables} if self.tables else {}
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
 

@@ -51,7 +51,7 @@ def test_the_questions_are_those_of_the_matrix(kind):
     name, pairs = KINDS[kind], from_pairs(frame)
     assert (
         pairs.ids == list(dict.fromkeys(x for row in zip(frame.left, frame.right, strict=True) for x in row))
-        and pairs.n == 8
+        and len(pairs.ids) == 8
     )
     number = {name(x): x for x in range(8)}
     labels = LABELS[[number[x] for x in pairs.ids]]
@@ -149,14 +149,14 @@ def test_tables_and_one_to_one():
     ):
         labels = [int(str(name).lstrip("ab")) for name in pairs.ids]
         run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
-        assert pairs.n == 24 and run.n_queries == 12 and run.recall(labels)[-1] == 1
+        assert len(pairs.ids) == 24 and run.n_queries == 12 and run.recall(labels)[-1] == 1
         assert pairs.table(run)["table"].nunique() == 2 and pairs.table(run).columns.tolist() == [
             "id",
             "table",
             "cluster",
         ]
     apart = from_pairs(frame)  # splink's sources only tell identifiers apart: a table may have duplicates
-    assert apart.n == 24 and cr.EdgeOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
+    assert len(apart.ids) == 24 and cr.EdgeOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
 
 
 def test_no_pairs():
@@ -226,7 +226,7 @@ def test_splink(link):
         pairs = from_pairs(frame, one_to_one=link == "link_only")
         labels = [TRUE[x] for x in pairs.ids]
         run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
-        assert pairs.n == 8 and run.recall(labels)[-1] == 1
+        assert len(pairs.ids) == 8 and run.recall(labels)[-1] == 1
         assert run.n_queries == (
             4 if link == "link_only" else 4 + 6
         )  # each pair, and between the four if they may match
