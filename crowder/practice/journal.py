@@ -77,8 +77,7 @@ class Journal:
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open.
     TypeError
-        When asking, if the answer is none of these forms; nothing is then written. Also if an ordering that needs a yes
-        or no gets an unsure answer; that is on disk, and the ordering goes on after a later vote by `record`.
+        When asking, if the answer is none of these forms; nothing is then written.
 
     See Also
     --------
@@ -148,13 +147,10 @@ class Journal:
         found = self.obtain(ordered(i, j), number, lambda: call(self._oracle, i, j, number))
         return found.same if found.worker is None else (found.same, found.worker)
 
-    def __call__(self, i: int, j: int) -> bool:
-        """The first answer about records i and j that is not unsure."""
+    def __call__(self, i: int, j: int) -> bool | None:
+        """The first answer about records i and j that is not unsure; None if all are, and nobody is asked again."""
         self.vote(i, j, 0)
-        said = next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
-        if said is None:  # asking again is for the user to decide
-            raise oracles.unsure((i, j))
-        return said
+        return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
 
     def find(self, pair: Pair, number: int) -> Entry | None:
         """The answer on disk about a pair i < j of this number."""

@@ -456,12 +456,17 @@ def test_what_is_no_answer_is_not_written(said, tmp_path):
 
 def test_an_unsure_answer_is_not_lost_and_somebody_elses_follows_it(tmp_path):
     with Journal(lambda i, j: None, tmp_path / "answers.db") as journal:
-        for _ in range(2):  # it stays so, and nobody is asked again
-            with pytest.raises(TypeError, match=r"answer to \(0, 2\) must be True or False, not None \(unsure\)"):
-                journal(0, 2)
+        assert journal(0, 2) is journal(0, 2) is None  # nobody is asked again
         assert journal.asked == 1 == len(journal.answers())
         journal.record([(0, 2, None, "ann"), (0, 2, np.False_, "bob")])
         assert journal(0, 2) is False and journal.asked == 1
+
+
+def test_an_unsure_answer_leaves_its_pair_open_in_a_run_with_a_journal_too(tmp_path):
+    crowd = lambda i, j: None if (i + j) % 3 == 0 else bool(LABELS[i] == LABELS[j])  # noqa: E731
+    with Journal(crowd, tmp_path / "answers.db") as journal:
+        assert same(cr.edge_ordering(SIMILARITY, journal, rng=5), cr.edge_ordering(SIMILARITY, crowd, rng=5))
+        assert journal.answers()["same"].isna().any()
 
 
 # --- votes that are recorded, changed and taken back ------------------------------------------------------------------
