@@ -44,8 +44,9 @@ def ask_all(
     retries, pause : int, float, keyword only
         How often a question is asked again if the crowd fails, and after how many seconds, doubled each time.
     cap : float, keyword only
-        What all answers in the journal may cost. A question is asked only if it fits under the cap, even if all that
-        are out turn out as dear as the dearest so far.
+        What all answers in the journal may cost, also those that others add meanwhile. A question is asked only if it
+        fits under the cap, even if all that are out turn out as dear as the dearest so far. What a failure costs is not
+        counted: a crowd that pays for a reply which it cannot use returns ``Answer(None, cost=...)``.
 
     Returns
     -------
@@ -55,6 +56,8 @@ def ask_all(
 
     Raises
     ------
+    ValueError
+        If there is a cap and an answer costs nothing; it is kept, and no more questions are asked.
     OSError
         If an answer cannot be written; no more questions are asked then.
 
@@ -75,7 +78,7 @@ def ask_all(
     retries = validation.whole(retries, "retries")
     questions = {(i, j): ordered(i, j) for i, j in pairs}  # wrong ones are refused before anything is asked
     answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
-    (spent, dearest), new, cost, in_a_row = journal.costs(), 0, 0.0, 0
+    new, cost, in_a_row = 0, 0.0, 0
     stop, out = threading.Event(), dict[Future, Pair]()
 
     def try_hard(pair: Pair) -> Answer:
@@ -91,21 +94,23 @@ def ask_all(
     def fits() -> bool:
         if cap is None:
             return True
-        if dearest is None:  # nobody knows what an answer costs: one alone
+        spent, dearest = journal.costs()
+        if not dearest:  # nobody knows what an answer costs: one alone
             return not out and cap > 0
         return spent + (len(out) + 1) * dearest <= cap * (1 + 1e-9)
 
     def collect() -> None:
-        nonlocal spent, dearest, new, cost, in_a_row
+        nonlocal new, cost, in_a_row
         for done in wait(out, return_when=FIRST_COMPLETED).done:
             key = out.pop(done)
             try:
                 row = done.result()
-                answers[key], in_a_row, new = row.same, 0, new + 1
-                cost, spent, dearest = cost + row.cost, spent + row.cost, max(dearest or 0.0, row.cost)
+                answers[key], in_a_row, new, cost = row.same, 0, new + 1, cost + row.cost
+                if cap is not None and not row.cost:
+                    raise ValueError(f"with a cap, every answer must have a cost, but that to {key} has none")
             except _FailedError as error:
                 still_open[key], in_a_row = str(error), in_a_row + 1
-            except Exception as error:  # the journal's
+            except Exception as error:  # the journal's, or there is no cost
                 failures.append(error)
                 stop.set()
 
@@ -130,7 +135,8 @@ def ask_all(
         finally:
             stop.set()
     if failures:
-        raise OSError("; ".join(dict.fromkeys(map(str, failures)))) from failures[0]  # each may hold an answer
+        told = "; ".join(dict.fromkeys(map(str, failures)))  # each may hold an answer
+        raise (ValueError if isinstance(failures[0], ValueError) else OSError)(told) from failures[0]
     told = {pair: answers[key] for pair, key in questions.items() if key in answers}
     return Asked(told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 @contextmanager
 def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, stall=1.0, latency=0.0, seed=1):
-    """Its address, and how often each pair of texts was answered, right or wrong.
+    """Its address, and how often each pair of texts was answered, right or wrong; and None, with nonsense.
 
     `truth` says of two texts whether they are the same. A share of the pairs is answered wrongly, however often it is
     asked; a share of all requests, at random, fails, is answered with nonsense, or is answered only after `stall`
@@ -37,10 +37,9 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
             same = bool(truth(*pair)) != error
             content = f"Sure! ```json\n{json.dumps({'same': same, 'confidence': 0.6 if error else 0.9})}\n```"
             if luck > 1 - babbling:
-                content = "As a language model, I"
-            else:
-                with lock:
-                    answered[pair] += 1
+                pair, content = None, 'Perhaps: {"same": "true", "confidence": 95}'
+            with lock:
+                answered[pair] += 1
             usage = {"prompt_tokens": 200, "completion_tokens": 20}
             return self.reply(200, {"choices": [{"message": {"content": content}}], "usage": usage})
 

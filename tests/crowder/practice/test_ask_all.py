@@ -175,13 +175,16 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(how, tmp_path):
     assert all(asked.count(pair) <= 2 + (how == "SIGKILL") for pair in asked)
 
 
+PRICE = (200 + 5 * 20) / 1e6  # of a reply of the server, at a dollar and five a million tokens
+
+
 def resolved(url, journal):
     """Asked in batches until no candidate pair is open, and settled: F1 over pairs of records, and the answers."""
     crowd = chat_crowd(url, "a-model", RECORDS, price=(1.0, 5.0), timeout=1.0)
     ordering, votes = LearnedOrdering(RECORDS, rng=7), []
     while pairs := ordering.batch(20):
         asked = ask_all(crowd, pairs, journal, pause=0.01, retries=6)
-        assert asked.open == {} and asked.cost == pytest.approx(asked.new * (200 + 5 * 20) / 1e6)
+        assert asked.open == {} and asked.cost >= asked.new * PRICE * (1 - 1e-9)
         for pair in pairs:
             ordering.learn(pair, asked.answers[pair])
             votes.append((*pair, asked.answers[pair], "model"))
@@ -197,8 +200,10 @@ def test_a_model_that_errs_stalls_babbles_and_fails_ends_as_one_that_only_errs(t
     for name, how in {"perfect": {}, "errs": errs, "errs and fails": errs | fails}.items():
         with chat_server(truth, **how) as (url, answered), Journal(None, tmp_path / f"{name}.db") as journal:
             found[name] = resolved(url, journal)
-            late = sum(answered.values()) - len(journal.answers())  # answers that came too late
+            paid = round(journal.costs()[0] / PRICE)
+            late = sum(answered.values()) - paid  # replies that came too late
             assert len(journal.answers()) == found[name][1] and 0 <= late <= (15 if "fails" in name else 0)
+            assert paid - len(journal.answers()) <= answered[None]  # and nonsense that came in time has its cost
             sure = journal.answers().set_index(["i", "j"])
         wrong = [(i, j) for i, j in sure.index if sure["same"][i, j] != (LABELS[i] == LABELS[j])]
         assert all(sure["confidence"][pair] == (0.6 if pair in wrong else 0.9) for pair in sure.index)
@@ -206,8 +211,30 @@ def test_a_model_that_errs_stalls_babbles_and_fails_ends_as_one_that_only_errs(t
     assert found["errs"] == found["errs and fails"] == (0.818, 48)
 
 
-def test_a_reply_that_is_no_answer_is_an_error():
-    with chat_server(truth, babbling=1.0) as (url, _), pytest.raises(TypeError):  # nothing in it is JSON
-        chat_crowd(url, "a-model", RECORDS)(0, 1)
+def test_replies_that_cannot_be_read_are_paid_for_and_count_under_the_cap(journal):
+    with chat_server(truth, babbling=0.6) as (url, answered):
+        crowd = chat_crowd(url, "a-model", RECORDS, price=(1.0, 5.0))
+        asked = ask_all(crowd, PAIRS, journal, cap=60 * PRICE)
+    replies = sum(answered.values())
+    assert asked.cost == pytest.approx(replies * PRICE) and 50 <= replies <= 60 + 2 * 16  # three replies an answer
+    assert {None} < set(asked.answers.values()) and answered[None] > len(asked.answers) / 2
     with pytest.raises(OSError, match="refused"):  # nobody is there any more
-        chat_crowd(url, "a-model", RECORDS)(0, 1)
+        crowd(0, 1)
+
+
+def test_a_cap_needs_the_cost_of_every_answer(journal):
+    calls = []
+    with pytest.raises(ValueError, match="every answer must have a cost"):
+        ask_all(lambda i, j: calls.append((i, j)) or TRUE[i, j], PAIRS, journal, cap=1.0)
+    assert len(calls) == len(journal.answers()) == 1
+
+
+def test_two_calls_with_one_journal_have_one_cap(journal):
+    crowd = lambda i, j: time.sleep(0.002) or Answer(TRUE[i, j], cost=0.01)  # noqa: E731
+    calls = [threading.Thread(target=ask_all, args=(crowd, half, journal), kwargs={"parallel": 2, "cap": 0.4})
+             for half in (PAIRS[:60], PAIRS[60:])]  # fmt: skip
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert 0.39 <= journal.costs()[0] <= 0.4 + 2 * 0.01 + 1e-9  # each does not see what the other has out
