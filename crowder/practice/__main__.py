@@ -76,7 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--fields", metavar="A,B,C", type=lambda text: text.split(","), help="columns to compare (default: all others)")
     add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
-    add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score (in [0, 1])")
+    add(
+        "--scores",
+        metavar="FILE.csv",
+        help="pairs that another program has scored: left, right, score (in [0, 1]); '': none",
+    )
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
     add("--price", type=float, help="of one answer (default: 0.05)")
@@ -94,8 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--project", default=None, help=alone)
     add("--encoding", help="of the sheets (default: utf-8)")
     add = made["audit"].add_argument
-    add("--recall", type=float, help="to certify (default: 0.95)")
-    add("--confidence", type=float, help="of the certificate (default: 0.95)")
+    add("--recall", type=_share, help="to certify (default: 0.95)")
+    add("--confidence", type=_share, help="of the certificate (default: 0.95)")
     add("--pause", action="store_true", help="ask the questions of the ordering again")
     return top
 
@@ -104,6 +108,12 @@ def _size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a number, 1 or more, not {text!r}")
     return int(text)
+
+
+def _share(text: str) -> float:
+    if not 0 < float(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, not {text}")
+    return float(text)
 
 
 def start(csv: list[str], **changes: Any) -> None:
@@ -133,7 +143,7 @@ def start(csv: list[str], **changes: Any) -> None:
         )
     if number := len(project.identical):
         print(f"Repeating the text of an earlier one: {number:,}, which count as the same; to ask: --identical ask")
-    source = f"in {project.settings['scores']}" if project.settings["scores"] else (
+    source = f"in {Path(project.settings['scores']).name}" if project.settings["scores"] else (
         f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
     print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")
     if number := int((near.furthest >= CLOSE).sum()):
@@ -170,7 +180,7 @@ def label(project: Project, worker: str = "terminal", html: bool = False, size: 
             print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
         return
     given = ask(project, worker, sys.stdin, sys.stdout, project.doubts() if doubts else [])
-    print(f"\n{_count(given, 'answer')} saved; {project.progress()}.")
+    print(f"\n{_count(abs(given), 'answer')} {'saved' if given >= 0 else 'taken back'}; {project.progress()}.")
     _certified(project)
     _disagreements(project)
     _tell_taken(project, worker)
@@ -253,13 +263,14 @@ def _certified(project: Project, always: bool = False) -> None:
     told = project.audited
     if not (always or told["on"] or told["drawn"]):
         return
-    if project.doubts():
+    if project.contradicted:
         print("Nothing is certified: answers contradict one another, so some are wrong.")
         return
     run = project.audit()
     found, share = run.resolution, int(1000 * run.resolution.certified) / 1000  # no more is said than is certified
-    recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if all "
-              f"answers are true ({_count(found.found, 'matching pair')} found")  # fmt: skip
+    recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if "
+              f"{'the majority is right where workers disagree' if project.settled.split else 'all answers are true'} "
+              f"({_count(found.found, 'matching pair')} found")  # fmt: skip
     more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
     if run.certified:
         print(f"Certified: {recall}).")
@@ -279,8 +290,7 @@ def _disagreements(project: Project) -> None:
     said = dict[tuple[int, int], list[str]]()
     for i, j, same, worker in project.evidence:
         said.setdefault((i, j), []).append(f"{({True: 'same', False: 'different', None: 'unsure'})[same]} ({worker})")
-    print(f"{_count(len(doubts), 'disagreement')} among the answers. The clusters are the likeliest by all of them, "
-          "against these:")  # fmt: skip
+    print(f"{_count(len(doubts), 'disagreement')} among the answers; the clusters are the likeliest by all of them:")
     for i, j in doubts[:SHOWN]:
         print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: {visible(', '.join(said[i, j]))}")
     print("  ...\n" * (len(doubts) > SHOWN) + "To ask about them again: crowder label --doubts "
@@ -293,9 +303,12 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
     left = project.questions(1 + len(taken), worker)
     if not left:
         print("No question is left. For the clusters: crowder clusters")
+        if unsure := len(project.settled.unsure):
+            print(f"About {_count(unsure, 'pair')} nobody is sure; another worker may be: crowder label --worker NAME")
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
-        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest.")
+        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest. "
+              "A sheet or page that comes back gives back what is blank in it.")  # fmt: skip
 
 
 def _count(number: int, what: str) -> str:

@@ -52,7 +52,8 @@ def ask_all(
     -------
     Asked
         A pair whose answers all failed is still open, as are those after the cap, or after as many failures in a row as
-        questions are out. Ask again later, also after an interrupt: what was answered is not asked again.
+        questions are out. Ask again later, also after an interrupt: what was answered is not asked again. (An interrupt
+        waits for the answers that are out; a second one does not, and they are asked for again.)
 
     Raises
     ------

@@ -34,6 +34,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
         while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker):
             if queue[0] != last:
                 last = queue[0]
+                _forget_typed(stdin)
                 print(f"\n{project.progress()}\n\n{shown(project, last)}\n", file=stdout)
             print("The same? y n u, z undo, q quit: ", end="", file=stdout, flush=True)
             word = next(words, "quit")
@@ -106,9 +107,17 @@ def _keys(stream: IO[str]) -> Iterator[str]:
     try:
         tty.setcbreak(stream, termios.TCSANOW)
         while typed := os.read(stream.fileno(), 64).decode(errors="replace").lower():
-            yield from "?" if typed.startswith("\x1b") else typed  # an arrow is several characters
+            yield "?" if typed.startswith("\x1b") else typed[0]  # an arrow is several characters
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
+
+
+def _forget_typed(stream: IO[str]) -> None:
+    """Drop the keys typed so far: nobody answers a question before it is shown."""
+    if os.name != "nt" and stream.isatty():
+        import termios
+
+        termios.tcflush(stream, termios.TCIFLUSH)
 
 
 def visible(text: str) -> str:

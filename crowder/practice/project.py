@@ -39,7 +39,7 @@ __all__ = ["DEFAULTS", "Project", "find"]
 #: Of so many last questions it is said how many were matches.
 LATELY = 100
 READING: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8"}
-DEFAULTS = READING | {"scores": None, "neighbours": 20, "identical": "same", "price": 0.05}
+DEFAULTS = READING | {"scores": None, "scored": None, "neighbours": 20, "identical": "same", "price": 0.05}
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
 Vote = tuple[int, int, bool | None, str | None]
@@ -63,57 +63,76 @@ class Project:
             theirs = _listed(told["files"])
             raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {theirs}; rename a file")
         before = told.get("settings", {})
+        if changes.get("scores"):
+            changes["scores"] = os.path.relpath(changes["scores"], folder)
         self.settings = DEFAULTS | before | changes
         self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
         if self.settings["fields"]:  # an identifier may have been named since
             self.settings["fields"] = [name for name in self.settings["fields"] if name != self.settings["id"]]
         self.csv = self.files[0]
-        self.records, self.fields = self._read()
+        answers = self.folder / "answers.db"
+        if told and (not answers.exists() or self.journal.id != told["journal"]):
+            raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
+                             f"answers, remove {folder}")  # fmt: skip
+        self.records, self.fields, self._digests = self._read(self.settings["fields"])
         self.ids, self.n = list(self.records["id"]), len(self.records)
-        rows = self.records[["id", *self.fields]].to_numpy().tolist()
-        self._digests = [blake2b(json.dumps(row).encode(), digest_size=6).hexdigest() for row in rows]
-        self._check(told.get("records", []), bool(csv), before.get("fields", self.fields) == self.fields)
+        self._check(told.get("records", []), bool(csv), before.get("fields"))
         self.settings["fields"] = self.fields
+        if csv:  # what the scores are is read once, so that the file need not stay
+            self.settings["scored"] = (
+                blake2b(self._scores.read_bytes()).hexdigest() if self.settings["scores"] else None
+            )
 
     def _told(self) -> dict[str, Any]:
         """What project.json says; nothing if there is none."""
         path = self.folder / "project.json"
         try:
             told = json.loads(path.read_text("utf-8"))
-            return {name: told[name] for name in ("files", "settings", "records")}
+            return {name: told[name] for name in ("files", "settings", "records", "journal")}
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (ValueError, KeyError, TypeError):
             raise ValueError(f"{path} is damaged; delete it and run crowder start with the same options again: "
                              "the answers are in answers.db, and stay there") from None  # fmt: skip
 
-    def _read(self) -> tuple[pd.DataFrame, list[str]]:
-        """The records of one file or two, and the fields that all of them have."""
-        how = {name: self.settings[name] for name in READING}
+    def _read(self, fields: list[str] | None) -> tuple[pd.DataFrame, list[str], list[str]]:
+        """The records of one file or two, the fields that all of them have, and a digest of each record."""
+        how = {name: self.settings[name] for name in READING} | {"fields": fields}
         read = [read_records(path, **how) for path in self.files]
         fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
         if not fields:
             raise ValueError(f"{_listed(self.files)} must have a column in common besides the identifiers")
+        rows = [row for table in read for row in table[["id", *fields]].to_numpy().tolist()]
+        digests = [blake2b(json.dumps(row).encode(), digest_size=6).hexdigest() for row in rows]
         self._table = TABLE if len(read) == 2 else None
         if len(read) == 1:
-            return read[0], fields
+            return read[0], fields, digests
         names = [path.stem for path in self.files]
         if names[0] == names[1]:
             raise ValueError(f"two files must have different names, not both {names[0]}")
         if set(read[0]["id"]) & set(read[1]["id"]):
             read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
         read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
-        return pd.concat(read, ignore_index=True), fields
+        return pd.concat(read, ignore_index=True), fields, digests
 
-    def _check(self, then: list[str], starting: bool, same_fields: bool) -> None:
+    def _check(self, then: list[str], starting: bool, fields: list[str] | None) -> None:
+        """An error if records are no longer what they were `then`, by these fields, and that matters."""
         asked = {record for vote in self.votes for record in vote[:2]}
         known = max([len(then), *(record + 1 for record in asked)])
         if self.n < known:
             raise ValueError(f"{self.csv} must still have its {known} records, not {self.n}; restore what was removed")
-        for record, (old, now) in enumerate(zip(then, self._digests, strict=False) if same_fields else ()):
+        digests = self._digests
+        if fields is not None and fields != self.fields:
+            digests = self._read(fields)[2] if asked else []
+        for record, (old, now) in enumerate(zip(then, digests, strict=False)):
             if old != now and (record in asked or not starting):
-                hint = "answers are about its old text: restore it" if record in asked else "run crowder start again"
-                raise ValueError(f"{self.csv}: record {record + 1}, {self.ids[record]!r}, has changed; {hint}")
+                hint = "changed; answers are about its old text: restore it"
+                if old in digests:
+                    hint = "moved; records can be added at the end only, of two files of the second"
+                elif record not in asked:
+                    hint = "changed; run crowder start again"
+                what = f"record {record + 1}, {self.ids[record]!r}, has {hint}"
+                raise ValueError(f"{_listed(self.files)}: {what}")
         if self.n > len(then) and not starting:
             again = "crowder start " + " ".join(map(str, self.files))
             raise ValueError(f"{self.csv} has more than the {len(then)} records known; run: {again}")
@@ -121,10 +140,14 @@ class Project:
     # --- candidates -----------------------------------------------------------------------------------------------
 
     @property
+    def _scores(self) -> Path:
+        return Path(os.path.normpath(self.folder / self.settings["scores"]))
+
+    @property
     def _key(self) -> str:
         """What the candidates follow from."""
-        scores = self.settings["scores"] and Path(self.settings["scores"]).read_bytes().hex()
-        parts = [scores, self.settings["neighbours"], self.settings["identical"], self._table, *self._digests]
+        parts = [self.settings[name] for name in ("scored", "neighbours", "identical")]
+        parts += [self._table, *self._digests]
         return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
     def start(self) -> None:
@@ -140,24 +163,32 @@ class Project:
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
             files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
         told = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
-        told |= {"settings": self.settings, "records": self._digests}
+        told |= {"settings": self.settings, "records": self._digests, "journal": self.journal.id}
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
         files.write(self.folder / "project.json", json.dumps(told).encode(), like=self.csv)
 
     def _scored(self) -> NearestPairs:
         """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
-        frame = pd.read_csv(self.settings["scores"], dtype=str, engine="python", sep=None,
+        frame = pd.read_csv(self._scores, dtype=str, engine="python", sep=None, keep_default_na=False,
                             encoding=self.settings["encoding"])  # fmt: skip
-        scored = from_pairs(frame)
-        number = pd.Index(self.ids).get_indexer(scored.ids)
-        if (number < 0).any():
-            absent = scored.ids[int(number.argmin())]
-            raise ValueError(f"{self.settings['scores']}: {absent!r} must be the identifier of a record")
-        pairs = np.sort(number[np.array(scored.similarity.coords).T], axis=1)
-        order, tables = np.lexsort([pairs[:, 1], pairs[:, 0]]), None
+        scored, tables = from_pairs(frame, one_to_one=bool(self._table)), None
+        names = pd.Index(scored.ids)
         if self._table:
             tables = self.records[TABLE].factorize()[0]
-            order = order[tables[pairs[order, 0]] != tables[pairs[order, 1]]]
+            stems = dict(zip(("left", "right"), (file.stem for file in self.files), strict=True))
+            full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables, names, strict=True)]
+            names = names.where(names.isin(self.ids), full)
+        number = pd.Index(self.ids).get_indexer(names)
+        if (number < 0).any():
+            absent = scored.ids[int(number.argmin())]
+            raise ValueError(f"{self._scores}: {absent!r} must be the identifier of a record")
+        pairs = np.sort(number[np.array(scored.similarity.coords).T], axis=1)
+        order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+        if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
+            i, j = wrong[0]
+            raise ValueError(
+                f"{self._scores}: {self.ids[i]!r} and {self.ids[j]!r} must be of two files; leave out such pairs"
+            )
         same = identical_pairs(fields_of(self.records, self._table), tables)
         same, values = same[: None if self.settings["identical"] == "same" else 0], scored.similarity.data[order]
         return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
@@ -283,8 +314,9 @@ class Project:
         """The next questions, for this worker: last those that are left unsure, if others said so."""
         mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
         told = self.audited
-        if told["on"]:
-            chosen = self.audit().draws(size)
+        if told["on"]:  # whoever is unsure about a draw is not asked again
+            own = mine.intersection(self.settled.unsure)
+            chosen = [pair for pair in self.audit().draws(size + len(own)) if pair not in own][:size]
             self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *chosen])])
         else:
             chosen = self.ordering.batch(size)
@@ -310,19 +342,21 @@ class Project:
         """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn; or
         that an audit of other candidate pairs is over."""
         path, target = self.folder / "audit.json", {"recall": 0.95, "confidence": 0.95}
-        none = {"key": self._key, "on": False, "over": False, "before": [], "drawn": []} | target
-        told = json.loads(path.read_text("utf-8")) if path.exists() else none
-        return none | (told if told["key"] == self._key else {"over": told["on"]})
+        none: dict[str, Any] = {"key": self._key, "on": False, "over": False, "before": [], "drawn": []} | target
+        try:
+            told = none | json.loads(path.read_text("utf-8")) if path.exists() else none
+        except (ValueError, TypeError):
+            raise ValueError(f"{path} is damaged; remove it, and begin another audit") from None
+        return told if told["key"] == self._key else none | {"over": told["on"]}
 
     def _audited(self, **changes: Any) -> None:
         files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode(), like=self.csv)
 
     def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
-        """Let the next questions be those of the audit, or of the ordering again. Another target is another audit."""
-        told = self.audited
-        wanted = {"recall": recall or told["recall"], "confidence": confidence or told["confidence"]}
-        new = on and (not told["drawn"] or any(told[name] != value for name, value in wanted.items()))
-        self._audited(on=on, over=False, **wanted, **({"before": list(self.answers), "drawn": []} if new else {}))
+        """Let the next questions be those of the audit, or of the ordering again. Draws serve every target."""
+        wanted = {name: value for name, value in (("recall", recall), ("confidence", confidence)) if value is not None}
+        begins = on and not self.audited["drawn"]
+        self._audited(on=on, over=False, **wanted, **({"before": list(self.answers)} if begins else {}))
 
     def audit(self) -> ReplayedAudit:
         """The audit as it stands, from the answers so far."""
@@ -350,9 +384,20 @@ class Project:
         told = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
         return told + f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
 
+    @property
+    def contradicted(self) -> list[Pair]:
+        """The answers that the clusters do not follow; and, if two files have no duplicates, those that join records of
+        one file."""
+        found, group = list(self.settled.contradicted), self.settled.clusters
+        if self._table:
+            files = self.records[TABLE].factorize()[0]
+            twice = np.flatnonzero(np.bincount(2 * group + files) > 1) // 2  # clusters with two records of one file
+            found += [pair for pair, same in self.answers.items() if same and group[pair[0]] in twice]
+        return found
+
     def doubts(self) -> list[Pair]:
-        """The answers that contradict others: the clusters do not follow them, or workers disagree."""
-        return list(dict.fromkeys([*self.settled.contradicted, *self.settled.split]))
+        """The answers that contradict others, and those on which workers disagree."""
+        return list(dict.fromkeys([*self.contradicted, *self.settled.split]))
 
     def table(self) -> pd.DataFrame:
         """The clusters that follow from the evidence: columns id, (of two files) file, cluster, size, in the order of

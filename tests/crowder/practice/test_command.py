@@ -85,12 +85,15 @@ def test_disagreements_are_told_and_resolved_by_asking_again(run, here):
     code, out, _ = run("answers ann.csv")
     assert code == 0 and "1 disagreement among the answers" in out
     assert "Nothing is certified: answers contradict one another" in out
-    word = "y" if "different (ann)" in out.split("against these:\n")[1] else "n"
+    word = "y" if "different (ann)" in out.split("by all of them:\n")[1] else "n"
     said = run("label --doubts --worker ann", f"{word}\n")[1]
     out = run("clusters")[1]
     assert "1 answer saved" in said and "disagreement" not in out and "ertified" in out
     out = run("answers bob.csv")[1]
     assert re.search(r"1 disagreement.*same \(ann\), different \(bob-[0-9a-f]{6}\)", out, re.S)  # a name, and a file
+    Path("cem.csv").write_text(f"id_a,id_b,same\n{a},{b},yes\n")
+    run("answers cem.csv")  # a majority is no contradiction, though it is not unanimous
+    assert "if the majority is right where workers disagree" in run("clusters")[1]
 
 
 def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
@@ -178,6 +181,10 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
 # --- mistakes -----------------------------------------------------------------------------------------------------
 
 
+def files_here():
+    return {path: path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file() and "db" not in path.name}
+
+
 @pytest.mark.parametrize(("line", "message"), [
     ("start nosuch.csv", "nosuch.csv"),
     ("start my.csv --id nosuch", "column 'nosuch' must be in the header"),
@@ -186,7 +193,7 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     ("start my.csv --identical maybe", "identical"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
-    ("audit --recall 2", "recall"),
+    ("audit --recall 95", "must be between 0 and 1, not 95"),
     ("next --size 0", "must be a number, 1 or more, not '0'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "nosuch must be a project, but has no project.json; run crowder start"),
@@ -197,11 +204,11 @@ def test_help_shows_a_session_whose_lines_are_right(name, capsys):
     ("", "required: COMMAND"),
 ])  # fmt: skip
 def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
-    before = {path: path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file() and "db" not in path.name}
+    before = files_here()
     code, _, errors = run(line)
     assert code == 2 and message in errors and "Traceback" not in errors
     assert len([text for text in errors.splitlines() if "error:" in text]) == 1
-    assert before == {path: path.read_bytes() for path in before}
+    assert before == files_here()
 
 
 def test_a_package_that_is_missing_is_named(run, monkeypatch):

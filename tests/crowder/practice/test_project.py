@@ -94,7 +94,7 @@ def test_records_may_be_added_and_change_where_nothing_has_been_answered(made, c
 @pytest.mark.parametrize(("change", "message"), [
     (lambda r: r.replace("Ann Lee", "Bob Lee"), "record 1, 'a', has changed; answers are about its old text: restore"),
     (lambda r: r.iloc[1:], r"must still have its 6 records, not 5; restore what was removed"),
-    (lambda r: r.iloc[::-1], "record 1, 'f', has changed; answers are about its old text"),
+    (lambda r: r.iloc[::-1], "record 1, 'f', has moved; records can be added at the end only"),
     (lambda r: r.drop(columns="town"), "column 'town' must be in the header"),
 ], ids=["text", "removed", "order", "column"])  # fmt: skip
 def test_other_changes_are_refused_and_no_answer_is_lost(made, csv, change, message):
@@ -117,6 +117,26 @@ def test_a_column_that_is_named_as_identifier_is_compared_no_more(csv):
     RECORDS.rename(columns={"id": "key"}).to_csv(csv, index=False)
     assert started(csv).fields == ["key", "name", "town"]
     assert started(csv, id="key").fields == ["name", "town"] == Project(csv.with_suffix(".crowder")).fields
+
+
+def test_a_journal_that_is_gone_or_of_another_project_is_told(made, csv, tmp_path):
+    made.answer((0, 1), True, "ann")
+    (answers := made.folder / "answers.db").rename(tmp_path / "kept.db")
+    for other in (False, True):
+        if other:
+            Journal(None, answers).close()
+        for opening in (lambda: Project(made.folder), lambda: Project(made.folder, csv)):
+            with pytest.raises(ValueError, match=r"answers.db is gone, or is that of another project: restore it"):
+                opening()
+    (tmp_path / "kept.db").replace(answers)
+    assert Project(made.folder).votes == [(0, 1, True, "ann")]
+
+
+def test_records_that_move_while_other_fields_are_chosen_are_refused(made, csv):
+    made.answer((0, 1), True, "ann")
+    RECORDS.iloc[::-1].to_csv(csv, index=False)
+    with pytest.raises(ValueError, match="has moved"):
+        started(csv, fields=["name"])
 
 
 def test_other_fields_are_compared_from_then_on(made, csv):
@@ -284,7 +304,7 @@ def test_an_audit_goes_on_where_it_stopped_and_certifies_what_was_found(labelled
     assert project.questions(6) == [] and run.found == len(pairs_of(project.table()["cluster"]) & listed)
 
 
-def test_a_pause_leads_back_to_the_ordering_and_another_target_is_another_audit(labelled):
+def test_a_pause_leads_back_to_the_ordering_and_draws_serve_every_target(labelled):
     project, truth = labelled
     answered(project, truth, until=lambda project: len(project.answers) >= 10)
     ours = project.questions(5)
@@ -294,8 +314,48 @@ def test_a_pause_leads_back_to_the_ordering_and_another_target_is_another_audit(
     assert project.questions(5) == ours != drawn
     project.turn_audit(True)
     assert project.questions(5) == drawn
-    project.turn_audit(True, recall=0.5)
-    assert project.audited["recall"] == 0.5 and project.audited["drawn"] == []
+    project.turn_audit(True, recall=0.99)
+    assert project.audited["recall"] == 0.99 and project.questions(5) == drawn
+    (project.folder / "audit.json").write_text('{"key": "')
+    with pytest.raises(ValueError, match=r"audit.json is damaged; remove it, and begin another audit"):
+        project.questions(5)
+
+
+def test_who_is_unsure_about_a_draw_is_not_asked_again_and_others_are(labelled):
+    project, _ = labelled
+    project.turn_audit(True)
+    first = project.questions(5, "ann")
+    project.record(dict.fromkeys([(*pair, "ann") for pair in first]))
+    assert set(first).isdisjoint(project.questions(5, "ann")) and project.questions(5, "bob") == first
+
+
+def test_answers_that_join_records_of_a_file_without_duplicates_are_contradictions(tmp_path):
+    for name in "ab":
+        RECORDS.assign(id=name + RECORDS["id"], town=name).to_csv(tmp_path / f"{name}.csv", index=False)
+    project = Project(tmp_path / "a-b.crowder", tmp_path / "a.csv", tmp_path / "b.csv")
+    project.start()
+    project.record({(0, 6, "ann"): True, (1, 8, "ann"): True})
+    assert project.contradicted == []
+    project.record({(0, 7, "ann"): True, (2, 3, "ann"): True})  # two of b with one of a; and two of a
+    assert project.contradicted == project.doubts() == [(0, 6), (0, 7), (2, 3)]
+
+
+def test_scores_name_records_as_their_files_do_and_the_file_need_not_stay(tmp_path, monkeypatch):
+    """Both files number their records from 1; the one with the scores is named from elsewhere, and then removed."""
+    for name in "ab":
+        RECORDS.assign(id=range(1, 7)).to_csv(tmp_path / f"{name}.csv", index=False)
+    (scores := tmp_path / "scores.csv").write_text("left,right,score\n1,1,0.9\n2,1,0.4\na:3,b:2,0.3\n")
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path / "p.crowder", tmp_path / "a.csv", tmp_path / "b.csv", scores="scores.csv")
+    project.start()
+    scores.unlink()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert Project(tmp_path / "p.crowder").near.pairs.tolist() == [[0, 6], [1, 6], [2, 7]]
+    scores.write_text("left,right,score\n1,1,0.9\na:1,a:2,0.8\n")
+    again = Project(tmp_path / "p.crowder", tmp_path / "a.csv", tmp_path / "b.csv", scores=str(scores))
+    with pytest.raises(ValueError, match="'a:1' and 'a:2' must be of two files"):
+        again.start()
 
 
 def test_the_answers_in_doubt_are_those_that_the_clusters_do_not_follow(made):
