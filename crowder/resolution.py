@@ -244,5 +244,5 @@ def by_first_record(clusters: Any) -> np.ndarray:
     clusters = np.asarray(clusters)
     _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)
-    number[np.argsort(first)] = np.arange(len(first))
+    number[np.argsort(first, kind="stable")] = np.arange(len(first))
     return number[inverse]

@@ -89,7 +89,7 @@ def limit(what: str, x, y, value, *, within: float) -> Evidence:
     'from 0.6 to 0.5001 over 3.0 decades (claimed limit 0.5, within 0.001)'
     """
     x, y, decades = _sequence(what, x, y)
-    order = np.argsort(x)
+    order = np.argsort(x, kind="stable")
     last, y = x[order][1:] > x.max() / 10 * (1 - 1e-9), y[order]
     with np.errstate(invalid="ignore"):  # where both are infinite
         gaps = np.abs(y - float(value))

@@ -147,7 +147,7 @@ class EvidenceOrdering(Ordering):
             steps = step_of(self._edges, square)
         self._steps = steps[self._arrivals][:, self._arrivals]
         self._summed = sum_evidence(self._ratio[self._steps])
-        self._place = np.argsort(self._arrivals)
+        self._place = np.argsort(self._arrivals, kind="stable")
         absorb_known(self._summed, self._candidates, self._place)
         pairs = np.empty(0, np.int64)
         if model is None and form == "auto":

@@ -423,7 +423,7 @@ class NoisyOrdering(RevisingOrdering):
         weak, pairs, parent, order = self._weak_cuts()
         urgency = np.minimum(-weak, 0) + np.log(pairs)
         found = None
-        for top in np.argsort(-urgency):
+        for top in np.argsort(-urgency, kind="stable"):
             if not urgency[top] > least:
                 break
             below = np.zeros(self.n, bool)

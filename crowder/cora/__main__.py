@@ -59,7 +59,7 @@ def packed(labels: np.ndarray, diagonal: np.ndarray, whole: np.ndarray) -> bytes
     chain = _chain(square)
     square = square[np.ix_(chain, chain)]
     steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
-    arrays = {"labels": np.asarray(labels), "group": np.argsort(chain)[group], "steps": steps}
+    arrays = {"labels": np.asarray(labels), "group": np.argsort(chain, kind="stable")[group], "steps": steps}
     if any(np.abs(array).max(initial=0) > np.iinfo(np.int16).max for array in arrays.values()):
         raise ValueError("the numbers of labels, groups and pairs must fit 16 bits")
     content = io.BytesIO()

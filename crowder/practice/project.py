@@ -162,7 +162,7 @@ class Project:
             content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
             files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
-        told = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
+        told: dict[str, Any] = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
         told |= {"settings": self.settings, "records": self._digests, "journal": self.journal.id}
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
         files.write(self.folder / "project.json", json.dumps(told).encode(), like=self.csv)
@@ -176,7 +176,7 @@ class Project:
         if self._table:
             tables = self.records[TABLE].factorize()[0]
             stems = dict(zip(("left", "right"), (file.stem for file in self.files), strict=True))
-            full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables, names, strict=True)]
+            full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables or [], names, strict=True)]
             names = names.where(names.isin(self.ids), full)
         number = pd.Index(self.ids).get_indexer(names)
         if (number < 0).any():
