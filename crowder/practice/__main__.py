@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--doubts", action="store_true", help="ask again about answers that contradict others")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
     add = made["answers"].add_argument
-    add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets, or patterns")
+    add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets")
     add("--project", default=None, help=alone)
     add("--encoding", help="of the sheets (default: utf-8)")
     add = made["audit"].add_argument
@@ -136,7 +136,7 @@ def start(csv: list[str], **changes: Any) -> None:
     project.start()
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
-    print(f"{' and '.join(csv)}: {project.n:,} records, compared by {', '.join(project.fields)}.")
+    print(f"{' and '.join(csv)}: {_count(project.n, 'record')}, compared by {', '.join(project.fields)}.")
     if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
         print(
             f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
@@ -274,7 +274,7 @@ def _certified(project: Project, always: bool = False) -> None:
     more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
     if run.certified:
         print(f"Certified: {recall}).")
-    elif not told["drawn"]:
+    elif not share:
         print(f"No recall is certified yet ({_count(found.found, 'matching pair')} found). {more}")
     else:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
