@@ -105,7 +105,7 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
     while "No question is left" not in (out := run("next --size 4")[1]):
         fill(path := out.split(": ")[0])
         said = run(f"answers {path}")[1]
-        assert "at confidence 0.95, if all answers are true" in said
+    assert "at confidence 0.95, if all answers are true" in said
     share = float(re.search(r"Certified: recall at least ([\d.]+) among the candidate pairs", said)[1])
     assert share >= 0.8 and f"recall at least {share:g} among" in run("clusters")[1]
     for line, ends in (("start my.csv", False), ("start my.csv --neighbours 3", True)):
