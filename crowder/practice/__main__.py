@@ -274,7 +274,7 @@ def _certified(project: Project, always: bool = False) -> None:
     more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
     if run.certified:
         print(f"Certified: {recall}).")
-    elif not share:
+    elif not (told["drawn"] and share):
         print(f"No recall is certified yet ({_count(found.found, 'matching pair')} found). {more}")
     else:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
