@@ -15,6 +15,8 @@ Plain functions over arrays, most of them compiled by numba. For clusters a and 
 
 from __future__ import annotations
 
+from math import lgamma
+
 import numpy as np
 from numba import njit
 
@@ -66,17 +68,24 @@ def log_odds(answered, similar, size, base, rho, a, b):
 
 
 @njit(cache=True)
-def most_urgent(answered, similar, size, base, rho, penalty):
+def most_urgent(answered, similar, size, base, rho, penalty, fitted=False):
     """The pair of clusters with the most expected wrong pairs of records, and the logarithm of this number.
 
     That is min(λ, 0) + ln |A||B|, nearly, less a penalty. (-1, -1, -inf) if none is finite. O(k²) for k clusters.
+
+    With `fitted`, λ of clusters whose records are similar is without what they owe to having been fitted to the
+    answers: of many splits of one entity, that with the fewest "yes" across was found. There are about
+    Γ(|A| + |B|) / (Γ(|A|) Γ(|B|)) of these sizes.
     """
     alive = np.flatnonzero(size)
     best, x, y = -np.inf, -1, -1
     most = 2 * np.log(size.sum())  # more than any gain below
     for t, a in enumerate(alive):
         for b in alive[:t]:
-            value = min(log_odds(answered, similar, size, base, rho, a, b), 0.0) - penalty[a, b]
+            value = log_odds(answered, similar, size, base, rho, a, b)
+            if fitted and similar[a, b] > 0:
+                value += lgamma(size[a] + size[b]) - lgamma(size[a]) - lgamma(size[b])
+            value = min(value, 0.0) - penalty[a, b]
             if value + most > best:  # logarithms take time
                 value += np.log(size[a] * size[b])
                 if value > best:

@@ -166,6 +166,10 @@ class NoisyOrdering(RevisingOrdering):
     are clustered from several starts. In between, an answer that contradicts the clusters makes its two clusters be
     clustered again.
 
+    *Before it ends*, it asks about clusters whose records are similar as if nothing spoke against their being one that
+    they owe to having been fitted to the answers: among the splits of an entity there is often one with hardly a "yes"
+    across. Otherwise such halves would stay apart for ever.
+
     *Where it fails:* with a crowd that never errs it still doubts. On samples of 300 and 600 records of cora, its F1
     reaches 0.95 after up to 1.15 times as many questions as that of edge ordering. Where a crowd errs about a few dozen
     records, its F1 may be far behind for some answers, though not by 0.05 on average.
@@ -387,7 +391,7 @@ class NoisyOrdering(RevisingOrdering):
 
     def next_question(self) -> tuple[int, int] | None:
         across, least = self._across()
-        return self._inside(least) or across
+        return self._inside(least) or across or self._across(fitted=True)[0]
 
     def batch(self, size: int) -> list[tuple[int, int]]:
         """At most so many questions to ask at once: the next ones, if each is answered as is likelier.
@@ -404,11 +408,11 @@ class NoisyOrdering(RevisingOrdering):
             found.append(pair)
         return found
 
-    def _across(self) -> tuple[tuple[int, int] | None, float]:
+    def _across(self, fitted: bool = False) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
         while True:
             a, b, urgency = most_urgent(self._answered, self._similar, self._size, self._base, self.correlation,
-                                        self._penalty)  # fmt: skip
+                                        self._penalty, fitted)  # fmt: skip
             if urgency <= self._least:
                 return None, self._least
             here, there = (np.flatnonzero(self._labels == name) for name in (a, b))

@@ -243,6 +243,28 @@ def test_equal_similarities_have_equal_odds():
     assert len(by_similarity[0.5]) == 1 and ordering._e[0, 3] > max(by_similarity[0.5])
 
 
+@pytest.mark.parametrize(("similarity", "asks"), [(0.9, True), (0.1, False)])
+def test_before_it_ends_it_asks_about_halves_that_only_answers_keep_apart(similarity, asks):
+    """Two clusters of twelve, nine times "no" between them. If their records are alike, one entity may have been split
+    so that these nine lie across: then it asks on. cora with gym's errors ended with two entities in halves."""
+    half, other = list(range(12)), list(range(12, 24))
+    w = np.full((36, 36), 0.1)
+    for one, two, value in (
+        (half, half, 0.9),
+        (other, other, 0.9),
+        (half, other, similarity),
+        (other, half, similarity),
+    ):
+        w[np.ix_(one, two)] = value
+    rows = [(*pair, "yes") for group in (half, other) for pair in combinations(group, 2)]
+    rows += [(i, 12 + i, "no") for i in range(9)] + [(i, j, "no") for j in range(24, 36) for i in range(j)]
+    ordering = cr.beyond.NoisyOrdering(w, errors=cr.beyond.ErrorRates(0.05, 0.2), rng=1)
+    ordering.take(cr.beyond.Answers.read(rows))
+    asked = ordering.ask()
+    assert np.bincount(ordering.clusters)[:2].tolist() == [12, 12]
+    assert (asked is not None and {record < 12 for record in asked} == {True, False}) == asks
+
+
 def test_the_correlation_stays_within_its_limits():
     """The estimate is above one where large clusters differ most."""
     labels = np.repeat(np.arange(5), [10, 10, 2, 2, 2])
