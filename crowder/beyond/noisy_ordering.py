@@ -171,7 +171,7 @@ class NoisyOrdering(RevisingOrdering):
     across. Otherwise such halves would stay apart for ever.
 
     *Where it fails:* with a crowd that never errs it still doubts. On samples of 300 and 600 records of cora, its F1
-    reaches 0.95 after up to 1.15 times as many questions as that of edge ordering. Where a crowd errs about a few dozen
+    reaches 0.95 after up to 1.25 times as many questions as that of edge ordering. Where a crowd errs about a few dozen
     records, its F1 may be far behind for some answers, though not by 0.05 on average.
 
     *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). Not in the paper.
