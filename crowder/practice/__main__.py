@@ -111,7 +111,7 @@ def _size(text: str) -> int:
 
 
 def _share(text: str) -> float:
-    if not 0 < float(text) < 1:
+    if not re.fullmatch(r"0?\.\d*[1-9]\d*", text):
         raise argparse.ArgumentTypeError(f"must be between 0 and 1, not {text}")
     return float(text)
 
@@ -278,6 +278,9 @@ def _certified(project: Project, always: bool = False) -> None:
         print(f"No recall is certified yet ({_count(found.found, 'matching pair')} found). {more}")
     else:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
+    if (waits := run.draws(1)) and waits[0] in project.settled.unsure:
+        names = " and ".join(visible(project.ids[record]) for record in waits[0])
+        print(f"The certificate waits for another worker's answer about {names}: crowder label --worker NAME")
     if found.discovered:
         print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
               + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip

@@ -13,6 +13,8 @@ from crowder.practice.journal import Answer, Journal, Pair, call, ordered
 
 __all__ = ["Asked", "ask_all"]
 
+CAPPED = "the cap is reached"
+
 
 class Asked(NamedTuple):
     """The answers about pairs (None: unsure), from the journal or new; the pairs that are still open, and why; and how
@@ -80,7 +82,15 @@ def ask_all(
     questions = {(i, j): ordered(i, j) for i, j in pairs}  # wrong ones are refused before anything is asked
     answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
     new, cost, in_a_row = 0, 0.0, 0
-    stop, out = threading.Event(), dict[Future, Pair]()
+    stop, out, begun = threading.Event(), dict[Future, Pair](), set[Pair]()
+
+    def ask(key: Pair, pair: Pair) -> Answer:
+        """Called when nobody else asks this question, and no other process any."""
+        with journal._lock:  # no answer is written meanwhile
+            if stop.is_set() or not fits(sum(journal.find(other, 0) is None for other in begun)):
+                raise _FailedError(CAPPED)
+            begun.add(key)
+        return try_hard(pair)
 
     def try_hard(pair: Pair) -> Answer:
         for attempt in range(retries + 1):
@@ -92,13 +102,14 @@ def ask_all(
                 break
         raise _FailedError(f"{type(failure).__name__}: {failure}") from failure
 
-    def fits() -> bool:
+    def fits(others: int) -> bool:
+        """Whether one more answer fits under the cap besides others that are out."""
         if cap is None:
             return True
         spent, dearest = journal.costs()
         if not dearest:  # nobody knows what an answer costs: one alone
-            return not out and cap > 0
-        return spent + (len(out) + 1) * dearest <= cap * (1 + 1e-9)
+            return not others and cap > 0
+        return spent + (others + 1) * dearest <= cap * (1 + 1e-9)
 
     def collect() -> None:
         nonlocal new, cost, in_a_row
@@ -106,11 +117,14 @@ def ask_all(
             key = out.pop(done)
             try:
                 row = done.result()
-                answers[key], in_a_row, new, cost = row.same, 0, new + 1, cost + row.cost
+                answers[key], in_a_row = row.same, 0
+                if key not in begun:  # somebody else has answered meanwhile
+                    continue
+                new, cost = new + 1, cost + row.cost
                 if cap is not None and not row.cost:
                     raise ValueError(f"with a cap, every answer must have a cost, but that to {key} has none")
             except _FailedError as error:
-                still_open[key], in_a_row = str(error), in_a_row + 1
+                still_open[key], in_a_row = str(error), in_a_row + (str(error) != CAPPED)
             except Exception as error:  # the journal's, or there is no cost
                 failures.append(error)
                 stop.set()
@@ -121,16 +135,16 @@ def ask_all(
                 if row := journal.find(key, 0):
                     answers[key] = row.same
                     continue
-                while len(out) == parallel or (out and not fits()):
+                while len(out) == parallel or (out and not fits(len(out))):
                     collect()
                 if failures:
                     break
                 if in_a_row >= parallel:
                     still_open[key] = f"not asked after {in_a_row} failures in a row"
-                elif fits():
-                    out[pool.submit(journal.obtain, key, 0, partial(try_hard, pair))] = key
+                elif fits(len(out)):
+                    out[pool.submit(journal.obtain, key, 0, partial(ask, key, pair))] = key
                 else:
-                    still_open[key] = "the cap is reached"
+                    still_open[key] = CAPPED
             while out:
                 collect()
         finally:

@@ -307,6 +307,12 @@ class Journal:
                 self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?)", (*pair, holder, time.time() + seconds))
         return got
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Meanwhile, no other thread or process writes to the journal, or is here."""
+        with self._lock, self._file.transaction():
+            yield
+
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
         """The pairs that others than this holder have, and until when (`time.time`)."""
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -107,7 +108,10 @@ def _keys(stream: IO[str]) -> Iterator[str]:
     try:
         tty.setcbreak(stream, termios.TCSANOW)
         while typed := os.read(stream.fileno(), 64).decode(errors="replace").lower():
-            yield "?" if typed.startswith("\x1b") else typed[0]  # an arrow is several characters
+            if typed.startswith("\x1b"):  # an arrow is several characters, which may come one by one
+                time.sleep(0.05)
+                _forget_typed(stream)
+            yield "?" if typed.startswith("\x1b") else typed[0]
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
 

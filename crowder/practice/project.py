@@ -29,7 +29,7 @@ from crowder.practice import sheets
 from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
 from crowder.practice.journal import Journal, Pair
 from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.record_file import read_records
+from crowder.practice.record_file import naming, read_records, read_rows
 from crowder.practice.replayed_audit import ReplayedAudit
 from crowder.practice.scored_pairs import from_pairs
 from crowder.practice.votes import Settled, settle
@@ -169,9 +169,11 @@ class Project:
 
     def _scored(self) -> NearestPairs:
         """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
-        frame = pd.read_csv(self._scores, dtype=str, engine="python", sep=None, keep_default_na=False,
-                            encoding=self.settings["encoding"])  # fmt: skip
-        scored, tables = from_pairs(frame, one_to_one=bool(self._table)), None
+        with naming(self._scores):
+            frame = read_rows(self._scores, self.settings["encoding"], None).reset_index(drop=True)
+            if frame.empty:
+                raise ValueError("the file must have pairs below its header")
+            scored, tables = from_pairs(frame, one_to_one=bool(self._table)), None
         names = pd.Index(scored.ids)
         if self._table:
             tables = self.records[TABLE].factorize()[0]
@@ -317,7 +319,7 @@ class Project:
         if told["on"]:  # whoever is unsure about a draw is not asked again
             own = mine.intersection(self.settled.unsure)
             chosen = [pair for pair in self.audit().draws(size + len(own)) if pair not in own][:size]
-            self._audited(drawn=[*dict.fromkeys([*map(tuple, told["drawn"]), *chosen])])
+            self._audited(chosen)
         else:
             chosen = self.ordering.batch(size)
         chosen += [pair for pair in self.settled.unsure if pair not in mine]
@@ -349,12 +351,17 @@ class Project:
             raise ValueError(f"{path} is damaged; remove it, and begin another audit") from None
         return told if told["key"] == self._key else none | {"over": told["on"]}
 
-    def _audited(self, **changes: Any) -> None:
-        files.write(self.folder / "audit.json", json.dumps(self.audited | changes).encode(), like=self.csv)
+    def _audited(self, drawn: Iterable[Pair] = (), **changes: Any) -> None:
+        """Change what audit.json says, also if others do so at the same time: no draw of theirs is forgotten."""
+        with self.journal.alone():
+            told = self.audited | changes
+            told["drawn"] = [*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])]
+            files.write(self.folder / "audit.json", json.dumps(told).encode(), like=self.csv)
 
     def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
         """Let the next questions be those of the audit, or of the ordering again. Draws serve every target."""
-        wanted = {name: value for name, value in (("recall", recall), ("confidence", confidence)) if value is not None}
+        given = {"recall": recall, "confidence": confidence}
+        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         begins = on and not self.audited["drawn"]
         self._audited(on=on, over=False, **wanted, **({"before": list(self.answers)} if begins else {}))
 

@@ -40,6 +40,8 @@ class ReplayedAudit(Audit):
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)
+        # In an order of all pairs, so that the draws stay the same if an answer is taken back.
+        self._pool, self._listed = self._rng.permutation(pairs.listed()[1]), True
         ours, ahead, waiting = {*drawn}, list[Pair](), list[tuple[Pair, bool]]()
         self.next_question()
         for pair, same in since:

@@ -32,11 +32,15 @@ TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
 CHAPTER = json.loads((Path(__file__).resolve().parents[3] / "notebooks/16-your-data.ipynb").read_text("utf-8"))
 
 
-def chat_crowd(*arguments, **how):
-    """The crowd that the chapter makes of a language model."""
+def chapter():
+    """What the chapter defines to make a crowd of a language model."""
     (source,) = (cell["source"] for cell in CHAPTER["cells"] if cell["id"] == "yd-chat-crowd")
     exec("".join(source), names := {"cr": cr})  # noqa: S102
-    return names["chat_crowd"](*arguments, **how)
+    return names
+
+
+def chat_crowd(*arguments, **how):
+    return chapter()["chat_crowd"](*arguments, **how)
 
 
 def truth(a, b):
@@ -229,12 +233,38 @@ def test_a_cap_needs_the_cost_of_every_answer(journal):
     assert len(calls) == len(journal.answers()) == 1
 
 
-def test_two_calls_with_one_journal_have_one_cap(journal):
+def test_two_calls_that_share_a_journal_have_one_cap(journal):
+    """As two processes do: each has opened the file."""
     crowd = lambda i, j: time.sleep(0.002) or Answer(TRUE[i, j], cost=0.01)  # noqa: E731
-    calls = [threading.Thread(target=ask_all, args=(crowd, half, journal), kwargs={"parallel": 2, "cap": 0.4})
-             for half in (PAIRS[:60], PAIRS[60:])]  # fmt: skip
-    for call in calls:
-        call.start()
-    for call in calls:
-        call.join()
-    assert 0.39 <= journal.costs()[0] <= 0.4 + 2 * 0.01 + 1e-9  # each does not see what the other has out
+
+    def call(pairs):
+        with Journal(None, journal.path) as ours:
+            ask_all(crowd, pairs, ours, parallel=16, cap=0.4)
+
+    calls = [threading.Thread(target=call, args=(half,)) for half in (PAIRS[:60], PAIRS[60:])]
+    for one in calls:
+        one.start()
+    for one in calls:
+        one.join()
+    assert 0.3 <= journal.costs()[0] <= 0.4 + 1e-9
+
+
+def test_what_somebody_else_answers_meanwhile_is_taken_and_not_counted(journal):
+    def crowd(i, j):
+        journal.record([(*PAIRS[-1], TRUE[PAIRS[-1]], "ann")])
+        return Answer(TRUE[i, j], cost=0.01)
+
+    asked = ask_all(crowd, PAIRS[-9:], journal, parallel=2, cap=1.0)
+    assert asked.new == 8 and asked.cost == pytest.approx(0.08) and len(asked.answers) == 9
+
+
+@pytest.mark.parametrize("reply", [
+    {"choices": []}, {"choices": [{"message": None}]}, {"choices": [{"message": {"content": None}}]}, {"error": "busy"},
+    {"choices": [{"message": {"content": '{"same": 1}'}}]}, {"choices": [{"message": {"content": "{" * 10_000 + "}"}}]},
+])  # fmt: skip
+def test_no_form_of_a_reply_is_an_error(reply):
+    names = chapter()
+    usage = {"usage": {"prompt_tokens": 200, "completion_tokens": None}}
+    assert names["read_reply"](reply) is None and names["cost_of"](reply | usage, (1.0, 5.0)) == 0.0002
+    odd = {"choices": [{"message": {"content": '{"same": true, "confidence": true}'}}]}
+    assert names["read_reply"](odd) == (True, None) and names["cost_of"](odd, (1.0, 5.0)) == 0

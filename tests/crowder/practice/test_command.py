@@ -112,6 +112,13 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
         assert ("audit was of other candidate pairs, and has ended" in run(line)[1]) == ends
 
 
+def test_a_certificate_that_waits_for_a_worker_says_so(run):
+    run("audit --recall 0.8")
+    assert "waits for another worker's answer" not in run("label --worker ann", "n\n")[1]
+    assert "waits for another worker's answer about r" in run("label --worker ann", "u\nn\n")[1]
+    assert "waits for another worker's answer" not in run("label --worker bob", "n\nn\n")[1]
+
+
 def test_start_tells_what_it_keeps_and_what_it_may_lose(here, capsys):
     people([12, 12], mistakes=0.5, rng=1).to_csv("some.csv", index=False)
     assert main(shlex.split("start some.csv --neighbours 2 --price 0.3")) == 0

@@ -1,5 +1,6 @@
 """A project's folder: what it keeps, what it takes, what it refuses without losing an answer."""
 
+import threading
 from itertools import combinations
 
 import numpy as np
@@ -319,6 +320,38 @@ def test_a_pause_leads_back_to_the_ordering_and_draws_serve_every_target(labelle
     (project.folder / "audit.json").write_text('{"key": "')
     with pytest.raises(ValueError, match=r"audit.json is damaged; remove it, and begin another audit"):
         project.questions(5)
+
+
+def test_no_draw_is_forgotten_if_two_draw_at_once_or_an_earlier_answer_is_taken_back(labelled):
+    project, truth = labelled
+    answered(project, truth, until=lambda project: False in project.answers.values())
+    project.turn_audit(True)
+    others = [Project(project.folder) for _ in range(2)]
+    stale = [other.audited["drawn"] for other in others]
+    drawn = [other.draw(4, holder, 60) for other, holder in zip(others, "ab", strict=True)]
+    assert stale == [[], []] and {*drawn[0], *drawn[1]} <= {*map(tuple, project.audited["drawn"])}
+    project.journal.release("a"), project.journal.release("b")
+    before = project.questions(9)
+    project.record({}, [(*next(pair for pair, same in project.answers.items() if not same), "ann")])
+    after = project.questions(10)
+    assert [pair for pair in after if pair in before] == before
+
+
+def test_two_threads_that_draw_forget_nothing(labelled):
+    project, _ = labelled
+    project.turn_audit(True)
+    drawn = []
+
+    def draw(holder):
+        for _ in range(4):
+            drawn.extend(Project(project.folder).draw(2, holder, 60))
+
+    threads = [threading.Thread(target=draw, args=(holder,)) for holder in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert drawn and {*drawn} <= {*map(tuple, project.audited["drawn"])}
 
 
 def test_who_is_unsure_about_a_draw_is_not_asked_again_and_others_are(labelled):
