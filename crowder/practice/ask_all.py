@@ -90,7 +90,12 @@ def ask_all(
             if stop.is_set() or not fits(sum(journal.find(other, 0) is None for other in begun)):
                 raise _FailedError(CAPPED)
             begun.add(key)
-        return try_hard(pair)
+        try:
+            return try_hard(pair)
+        except _FailedError:
+            with journal._lock:
+                begun.remove(key)
+            raise
 
     def try_hard(pair: Pair) -> Answer:
         for attempt in range(retries + 1):
@@ -150,8 +155,8 @@ def ask_all(
         finally:
             stop.set()
     if failures:
-        told = "; ".join(dict.fromkeys(map(str, failures)))  # each may hold an answer
-        raise (ValueError if isinstance(failures[0], ValueError) else OSError)(told) from failures[0]
+        what = "; ".join(dict.fromkeys(map(str, failures)))  # each may hold an answer
+        raise (ValueError if isinstance(failures[0], ValueError) else OSError)(what) from failures[0]
     told = {pair: answers[key] for pair, key in questions.items() if key in answers}
     return Asked(told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost)
 

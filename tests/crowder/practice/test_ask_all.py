@@ -226,6 +226,17 @@ def test_replies_that_cannot_be_read_are_paid_for_and_count_under_the_cap(journa
         crowd(0, 1)
 
 
+def test_pairs_that_fail_take_no_room_under_the_cap(journal):
+    def crowd(i, j):
+        if (i + j) % 2:
+            raise OSError("silent")
+        return Answer(TRUE[i, j], cost=0.01)
+
+    fine = [pair for pair in PAIRS if sum(pair) % 2 == 0]
+    asked = ask_all(crowd, PAIRS, journal, parallel=40, retries=0, cap=0.01 * len(fine))
+    assert set(asked.answers) == set(fine)
+
+
 def test_a_cap_needs_the_cost_of_every_answer(journal):
     calls = []
     with pytest.raises(ValueError, match="every answer must have a cost"):
