@@ -363,18 +363,6 @@ def test_an_answer_that_is_out_when_the_disk_is_full_has_its_room(tmp_path):
     assert told["then"] == "990" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 990
 
 
-def test_an_answer_that_cannot_be_written_at_all_is_told(tmp_path):
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
-
-        def full(*cells):
-            raise OSError("database or disk is full")
-
-        journal._file.append = full
-        with pytest.raises(OSError, match=r"answer to \(0, 1\) is True, but could not be written: .*full. Free some"):
-            journal(0, 1)
-        assert len(crowd.asked) == 1 and len(journal.answers()) == 0
-
-
 # --- other records, and other runs on the same ones ------------------------------------------------------------------
 
 MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]

@@ -1,6 +1,5 @@
 """A project's folder: what it keeps, what it takes, what it refuses without losing an answer."""
 
-import threading
 from itertools import combinations
 
 import numpy as np
@@ -335,23 +334,6 @@ def test_no_draw_is_forgotten_if_two_draw_at_once_or_an_earlier_answer_is_taken_
     project.record({}, [(*next(pair for pair, same in project.answers.items() if not same), "ann")])
     after = project.questions(10)
     assert [pair for pair in after if pair in before] == before
-
-
-def test_two_threads_that_draw_forget_nothing(labelled):
-    project, _ = labelled
-    project.turn_audit(True)
-    drawn = []
-
-    def draw(holder):
-        for _ in range(4):
-            drawn.extend(Project(project.folder).draw(2, holder, 60))
-
-    threads = [threading.Thread(target=draw, args=(holder,)) for holder in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert drawn and {*drawn} <= {*map(tuple, project.audited["drawn"])}
 
 
 def test_who_is_unsure_about_a_draw_is_not_asked_again_and_others_are(labelled):
