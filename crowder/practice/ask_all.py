@@ -140,13 +140,15 @@ def ask_all(
                 if row := journal.find(key, 0):
                     answers[key] = row.same
                     continue
-                while len(out) == parallel or (out and not fits(len(out))):
+                room = fits(len(out))
+                while len(out) == parallel or (out and not room):
                     collect()
+                    room = fits(len(out))
                 if failures:
                     break
                 if in_a_row >= parallel:
                     still_open[key] = f"not asked after {in_a_row} failures in a row"
-                elif fits(len(out)):
+                elif room:
                     out[pool.submit(journal.obtain, key, 0, partial(ask, key, pair))] = key
                 else:
                     still_open[key] = CAPPED
