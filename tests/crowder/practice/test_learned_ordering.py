@@ -126,7 +126,7 @@ def test_what_is_certified_is_true(seed):
     assert found.certified_precision <= (together & match).sum() / together.sum() + 1e-12
     assert found.certified_recall <= (together & match).sum() / match.sum() + 1e-12
     assert found.reason == "settled" or min(found.certified_precision, found.certified_recall) >= 0.9
-    assert len(found.accepted) and found.n_queries < len(pairs)
+    assert found.n_queries < len(pairs) / 1.5  # of so few pairs, most of those accepted are drawn
 
 
 class Decided(LearnedOrdering):
