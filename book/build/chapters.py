@@ -45,8 +45,9 @@ class Chapter:
         values = {}
         try:
             for statement in ast.parse(tagged[0]["source"]).body:
-                if isinstance(statement, ast.Assign):
-                    values[ast.unparse(statement.targets[0])] = ast.literal_eval(statement.value)
+                match statement:
+                    case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
+                        values[ast.unparse(target)] = ast.literal_eval(value)
         except SyntaxError as error:
             raise BuildError(f"{self.slug}: the parameters cell is not Python: {error}") from None
         except ValueError:
