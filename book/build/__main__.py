@@ -196,7 +196,7 @@ class Build:
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env, self.guard)
-        render.offer_executed(html, self.chapters, self.executed)
+        render.offer_executed(html, self.chapters, self.executed, src)
         about.write_licences(html)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         return html

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["as_json", "display", "folder", "glue", "uses", "write"]
 
 _RESULTS = "CROWDER_RESULTS"
+_HIDDEN = "application/papermill.record/"
 
 
 def folder() -> Path | None:
@@ -42,13 +43,17 @@ def glue(**values: Any) -> None:
     """Name computed numbers for the prose, where the role ``{glue:text}`name:.2f``` shows them.
 
     Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with computed
-    numbers, which the role ``{glue:md}`name:myst``` shows. Outside a notebook this does nothing.
+    numbers, which the role ``{glue:md}`name:myst``` shows. Outside a notebook this does nothing. Each value becomes an
+    output as myst-nb looks for it, of a type that no viewer shows.
     """
     if _in_notebook():
-        from myst_nb import glue as glue_one
+        from IPython.core.formatters import format_display_data
+        from IPython.display import display as publish
 
         for name, value in values.items():
-            glue_one(name, _plain_number(value), display=False)
+            bundle, facts = format_display_data(_plain_number(value))
+            facts["scrapbook"] = {"name": name, "mime_prefix": _HIDDEN}
+            publish({_HIDDEN + kind: text for kind, text in bundle.items()}, raw=True, metadata=facts)
 
 
 class _Text(str):
