@@ -25,7 +25,9 @@ imports these two.
 """
 
 import importlib
-from typing import Any
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from crowder import datasets, models, similarity
 from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
@@ -35,6 +37,10 @@ from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, edge_ordering, node_ordering
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L
+
+if TYPE_CHECKING:
+    from crowder import beyond, experiments, practice
+    from crowder.counting.exact import expected_queries_exact
 
 __version__ = "2.0.0.dev0"
 
@@ -46,14 +52,31 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    """What is slow to load, and needed by few, is imported on first use."""
-    if name in ("beyond", "experiments", "practice"):
-        return importlib.import_module(f"crowder.{name}")
-    if name == "expected_queries_exact":
-        return importlib.import_module("crowder.counting.exact").expected_queries_exact
-    raise AttributeError(f"module 'crowder' has no attribute {name!r}")
+#: What is slow to load and needed by few: the module that is imported on first use.
+_LAZY = {
+    "beyond": "crowder.beyond",
+    "experiments": "crowder.experiments",
+    "expected_queries_exact": "crowder.counting.exact",
+    "practice": "crowder.practice",
+}
+
+for _name, _package in (("experiments", "joblib"), ("expected_queries_exact", "sympy")):
+    if find_spec(_package) is None:  # `from crowder import *` takes every name in the list
+        __all__.remove(_name)
+
+if not TYPE_CHECKING:  # otherwise every name would pass for an attribute
+
+    def __getattr__(name):
+        if name not in _LAZY:
+            raise AttributeError(f"module 'crowder' has no attribute {name!r}")
+        try:
+            module = importlib.import_module(_LAZY[name])
+        except ImportError as error:
+            if sys._getframe(1).f_globals["__name__"] == "importlib._bootstrap":
+                raise  # `from crowder import name` would replace what an AttributeError says
+            raise AttributeError(f"crowder.{name} cannot be loaded: {error}") from error
+        return getattr(module, name, module)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

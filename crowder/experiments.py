@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from crowder import validation
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
+from crowder.optional import needing
 from crowder.oracles import Truth
 from crowder.orderings import edge_ordering, node_ordering
 from crowder.validation import Seed
+
+with needing("experiments"):
+    from joblib import Parallel, delayed
 
 __all__ = ["count_questions", "mean_interval", "repeat", "sweep"]
 

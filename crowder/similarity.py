@@ -33,6 +33,7 @@ import numpy as np
 from scipy import sparse
 
 from crowder import validation
+from crowder.optional import needing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +77,9 @@ def jaro_winkler(columns: Columns) -> OneToMany:
     ``max(|a|, |b|)/2 - 1`` positions of each other and t half the number of those in a different order (rounded down);
     ``J + 0.1 p (1 - J)`` for a common prefix of p characters if J > 0.7.
     """
-    from rapidfuzz import process
-    from rapidfuzz.distance import JaroWinkler
+    with needing("text"):
+        from rapidfuzz import process
+        from rapidfuzz.distance import JaroWinkler
 
     text = _characters(columns)
 
@@ -228,8 +230,9 @@ def spread(square: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 def _edits(columns: Columns) -> tuple[np.ndarray, OneToMany]:
     """The lengths of the texts, and the longer length less the edits."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Levenshtein
+    with needing("text"):
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
 
     text = _characters(columns)
     length = np.array([len(one) for one in text], np.int32)

@@ -14,12 +14,14 @@ from math import comb
 from numbers import Rational
 from typing import Any
 
-import sympy as sp
-
 from crowder import validation
 from crowder.counting.expected import checked_ordering
 from crowder.models import SimilarityModel, StepDensity
+from crowder.optional import needing
 from crowder.resolution import cluster_sizes
+
+with needing("symbolic"):
+    import sympy as sp
 
 __all__ = ["connected_exactly", "expected_queries_exact"]
 

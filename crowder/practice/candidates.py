@@ -16,6 +16,7 @@ import pandas as pd
 
 from crowder import validation
 from crowder.constraints import constrained
+from crowder.optional import needing
 from crowder.pairs import Candidates
 from crowder.similarity import NOT_TEXT
 
@@ -170,7 +171,9 @@ def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
 def tfidf(texts: Sequence[str], analyzer: str, token: str = r"\w+") -> Any:
     """The (records, terms) matrix of tf-idf weights, rows of length 1, of words ("word") or trigrams ("char_wb")."""
     from scipy import sparse
-    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    with needing("practice"):
+        from sklearn.feature_extraction.text import TfidfVectorizer
 
     options = {"token_pattern": token} if analyzer == "word" else {"ngram_range": (3, 3)}
     try:
@@ -196,7 +199,9 @@ def _search(
     Memory: the two matrices twice, these two results, and the similarities of a batch of rows to all others.
     """
     from scipy import sparse
-    from tqdm import tqdm
+
+    with needing("practice"):
+        from tqdm import tqdm
 
     both = sparse.csr_array(sparse.hstack([words, characters]) / 2)
     frequency = np.bincount(both.indices, minlength=both.shape[1]).astype(np.float64)
@@ -248,8 +253,9 @@ def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarr
 
 
 def _of_field(field: list[str], pairs: np.ndarray) -> list[np.ndarray]:
-    from rapidfuzz import fuzz, process
-    from rapidfuzz.distance import JaroWinkler
+    with needing("practice"):
+        from rapidfuzz import fuzz, process
+        from rapidfuzz.distance import JaroWinkler
 
     text, (i, j) = np.array(field, object), pairs.T
     empty = text == ""

@@ -13,6 +13,7 @@ from crowder import validation
 from crowder.beyond.audit import Draws, inside
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
+from crowder.optional import needing
 from crowder.orderings import Ordering
 from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
 from crowder.resolution import Resolution
@@ -284,8 +285,9 @@ class LearnedOrdering(Ordering):
         places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
         if not said.sum(axis=0).all():
             return
-        from sklearn.ensemble import ExtraTreesClassifier
-        from sklearn.linear_model import LogisticRegression
+        with needing("practice"):
+            from sklearn.ensemble import ExtraTreesClassifier
+            from sklearn.linear_model import LogisticRegression
 
         which, same = np.nonzero(said)
         rows, weight = self._scaled[places[which]], said[which, same]

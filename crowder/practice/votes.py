@@ -57,7 +57,7 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
             affected[labels[i]] += [(i, j, same, worker) for worker, same in by_worker.items()]
     part = np.zeros(n, np.int64)
     if affected:  # hardly ever, and the import takes half a second
-        from crowder.beyond.resolve import resolve
+        from crowder.beyond import resolve
     for answers in affected.values():
         records = np.unique([row[:2] for row in answers])
         number = dict(zip(records.tolist(), range(len(records)), strict=True))

@@ -9,7 +9,7 @@ import pytest
 from reference import Closure
 
 import crowder as cr
-from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
+from crowder.beyond.by_evidence import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.summed_evidence import UNIT, into_steps, learned_densities, log_ratios
 from crowder.datasets import people
 
