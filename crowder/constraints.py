@@ -39,16 +39,13 @@ def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Can
     array([[0, 2]])
     """
     if known is not None:
-        listed, same = np.asarray(known[0]), np.asarray(known[1])
-        if not len(listed) == len(same) == 0 and (listed.shape != (len(same), 2) or listed.dtype.kind not in "iu"):
-            raise ValueError(f"known must be pairs of records (k, 2) and answers (k,), not {known!r}")
-        if len(same) and same.dtype != bool:
-            raise ValueError(f"known must have the answers True and False, not {same.tolist()!r}")
-        listed = listed.astype(np.int64).reshape(-1, 2)
-        wrong = np.flatnonzero(((listed < 0) | (listed >= pairs.n)).any(1) | (listed[:, 0] == listed[:, 1]))
-        if len(wrong):
-            pair = tuple(listed[wrong[0]].tolist())
-            raise ValueError(f"known: row {wrong[0]}, {pair}, must be two different records out of {pairs.n}, from 0")
+        if not isinstance(known, (tuple, list)) or len(known) != 2:
+            raise TypeError(f"known must be two arrays, pairs of records and answers, not {known!r}")
+        listed, same = validation.pairs(known[0], pairs.n, "known"), np.asarray(known[1])
+        if same.size and same.dtype != bool:
+            raise TypeError(f"known must have the answers True and False, not {same.tolist()!r}")
+        if same.shape != (len(listed),):
+            raise ValueError(f"known must have an answer for each of the {len(listed)} pairs, not shape {same.shape}")
         known = listed, same.astype(bool)
     made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
     _, row = first_knowledge(made)

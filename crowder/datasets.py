@@ -83,12 +83,17 @@ class Dataset:
             import pandas as pd
 
             validation.kind(self.records, pd.DataFrame, "records must be a DataFrame")
-        labels = np.asarray(self.labels)
+        try:
+            labels = np.asarray(self.labels)
+        except ValueError:  # lists of different lengths
+            labels = np.empty(0, object)
+        if labels.ndim != 1:
+            raise ValueError(f"labels must be one-dimensional, not of shape {labels.shape}")
         if labels.size and labels.dtype.kind not in "iu":
             raise ValueError(f"labels must be cluster numbers, not {labels.dtype}; crowder.Truth accepts other values")
         object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))
         object.__setattr__(self, "labels", np.ascontiguousarray(labels, dtype=np.int64))
-        if self.labels.ndim != 1 or self.condensed.shape != (self.n * (self.n - 1) // 2,):
+        if self.condensed.shape != (self.n * (self.n - 1) // 2,):
             raise ValueError(
                 f"{self.n} labels need {self.n * (self.n - 1) // 2} condensed similarities, "
                 f"not shape {self.condensed.shape}"
@@ -131,7 +136,6 @@ def synthetic(
     *,
     rng: int | np.random.Generator,
     discretize: str | None = None,
-    levels: int = 10,
     shuffle: bool = False,
 ) -> Dataset:
     """Clusters of given sizes, each pair's similarity drawn from the model: f_g within clusters, f_r between them.
@@ -144,10 +148,7 @@ def synthetic(
     rng : int or numpy.random.Generator
         Seed or generator. All matching pairs are drawn first, in condensed order, then the others.
     discretize : {None, "round", "floor", "ceil"}
-        How to round values to multiples of 1/levels (:func:`crowder.similarity.discretize`). None leaves them
-        unchanged.
-    levels : int
-        Steps of the discretisation.
+        How to round values to tenths (:func:`crowder.similarity.discretize`). None leaves them unchanged.
     shuffle : bool
         By default cluster 0 comes first, then cluster 1, and so on. The orderings break ties at random, so this reveals
         nothing to them. Pass True, for records in random order, if you break ties by index.
@@ -188,11 +189,11 @@ def synthetic(
     green, red = model.green.sample(matches, rng=generator), model.red.sample(others, rng=generator)
     condensed = _mixed(labels, green, red)
     if discretize is not None:
-        condensed = functions.discretize(condensed, discretize, levels)
+        condensed = functions.discretize(condensed, discretize)
     seed = None if isinstance(rng, np.random.Generator) else rng
     provenance = {
-        "source": "drawn from the model", "model": str(model), "sizes": sizes, "seed": seed,
-        "discretize": discretize, "levels": levels if discretize else None, "shuffle": shuffle,
+        "source": "drawn from the model", "model": f"{model}: {model.green}, {model.red}", "sizes": sizes, "seed": seed,
+        "discretize": discretize, "shuffle": shuffle,
     }  # fmt: skip
     return Dataset("synthetic", condensed, labels, provenance)
 
@@ -331,6 +332,9 @@ Orchard Park Queen River School Spring Station Sunset Temple Tower Valley Victor
 
 CITIES = "Arden Brookfield Clayton Dunmore Eastwick Fairview Greystone Hartwell Kingsport Linden Marlow Norwood".split()
 
+#: The largest mean number of errors in a record: its text has a few dozen characters.
+MOST_MISTAKES = 100
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -354,7 +358,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
     Raises
     ------
     ValueError
-        If a size is not a positive integer, or `mistakes` is negative or not finite.
+        If a size is not a positive integer, or `mistakes` is not from 0 to 100.
 
     See Also
     --------
@@ -372,8 +376,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
     import pandas as pd
 
     rng = validation.generator(rng, "people")
-    if not (isinstance(mistakes, (int, float)) and 0 <= mistakes < float("inf")):
-        raise ValueError(f"mistakes must be a number, 0 or more, not {mistakes!r}")
+    mistakes = validation.number(mistakes, "mistakes", most=MOST_MISTAKES)
     rows = []
     for person, size in enumerate(cluster_sizes(sizes).tolist(), 1):
         true = _person(rng)

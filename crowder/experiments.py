@@ -26,6 +26,9 @@ with needing("experiments"):
 
 __all__ = ["count_questions", "mean_interval", "repeat", "sweep"]
 
+#: Of the intervals of `mean_interval`.
+CONFIDENCE = 0.95
+
 
 def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any) -> list:
     """Call ``function(**settings, rng=...)`` repeatedly, each time with its own generator.
@@ -63,11 +66,11 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
     [30, 68, 39]
     """
-    validation.whole(repetitions, "repetitions", least=1)
+    repetitions = validation.whole(repetitions, "repetitions", least=1)
     validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
     if not callable(function):
         raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
-    children = validation.generator(rng, "repetitions").spawn(repetitions)
+    children = _spawn(rng, repetitions)
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
 
@@ -109,7 +112,7 @@ def sweep(
     for point in grid:
         if "repetition" in validation.kind(point, Mapping, "grid must contain mappings, such as {'scale': 1}"):
             raise ValueError("grid must not contain a setting 'repetition', the name of a column of the results")
-    for point, parent in zip(grid, validation.generator(rng, "repetitions").spawn(len(grid)), strict=True):
+    for point, parent in zip(grid, _spawn(rng, len(grid)), strict=True):
         for r, result in enumerate(repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)):
             validation.kind(result, Mapping, "function must return a mapping from names to results")
             if taken := sorted(result.keys() & {*point, "repetition"}):
@@ -118,8 +121,32 @@ def sweep(
     return pd.DataFrame(rows)
 
 
-def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
-    """The mean of independent values, and Student's t interval for it (NaN from a single value).
+def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:
+    try:
+        return validation.generator(rng, "repetitions").spawn(number)
+    except TypeError as error:
+        if isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng must be a seed or a generator that can spawn others, not {rng!r}") from error
+        raise
+
+
+def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
+    """The mean of independent values, and Student's t interval for it, of 95 %.
+
+    Parameters
+    ----------
+    values : array_like, shape (v,)
+        Finite numbers, at least one.
+
+    Returns
+    -------
+    mean, low, high : float
+        The ends of the interval are NaN for a single value.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, or one is not finite.
 
     See Also
     --------
@@ -135,12 +162,12 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> tuple[float
         raise ValueError(f"values must be one-dimensional, not of shape {values.shape}")
     if not len(values):
         raise ValueError("values must not be empty")
-    if not 0 < validation.probability(confidence, "confidence") < 1:
-        raise ValueError(f"confidence must be in (0, 1), not {confidence!r}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"values must be finite, not {values[~np.isfinite(values)][0]}")
     mean = float(values.mean())
     if len(values) < 2:
         return mean, float("nan"), float("nan")
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
     return mean, mean - half, mean + half
 
 

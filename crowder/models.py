@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.shown import Shown
 from crowder.validation import Seed
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
     "uniform",
 ]
 
-#: A mass may differ from one by this much: heights given as floats do not sum exactly.
+#: A mass may differ from one by this much, or the precision of the numbers: those given as floats do not sum exactly.
 MASS_TOLERANCE = 1e-9
 
 
@@ -67,10 +68,10 @@ class StepDensity:
             object.__setattr__(self, "edges", tuple(self.edges))
             object.__setattr__(self, "heights", tuple(self.heights))
             edges, heights = self._edges, self._heights
-        except (TypeError, ValueError):
-            raise ValueError(f"edges and heights must be sequences, not {self.edges}, {self.heights}") from None
+        except TypeError:
+            edges = heights = np.empty(())
         if edges.ndim != 1 or heights.ndim != 1:
-            raise ValueError(f"edges and heights must be sequences, not {self.edges}, {self.heights}")
+            raise ValueError(f"edges and heights must be sequences of numbers, not {self.edges}, {self.heights}")
         if len(edges) != len(heights) + 1 or len(heights) == 0:
             raise ValueError(f"edges must be one more than heights, at least two, not {len(edges)} for {len(heights)}")
         if edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
@@ -78,16 +79,17 @@ class StepDensity:
         if not np.isfinite(heights).all() or (heights < 0).any():
             raise ValueError(f"heights must be finite and not negative, not {heights.tolist()}")
         mass = float(heights @ np.diff(edges))
-        if abs(mass - 1) > MASS_TOLERANCE:
+        coarse = (float(np.finfo(x.dtype).eps) for x in (*self.edges, *self.heights) if isinstance(x, np.floating))
+        if abs(mass - 1) > max(MASS_TOLERANCE, len(heights) * max(coarse, default=0.0)):
             raise ValueError(f"heights times widths must sum to 1, not {mass:.12g}")
 
     @cached_property
     def _edges(self) -> np.ndarray:
-        return np.array(self.edges, dtype=np.float64)
+        return validation.numbers(self.edges, "edges")
 
     @cached_property
     def _heights(self) -> np.ndarray:
-        return np.array(self.heights, dtype=np.float64)
+        return validation.numbers(self.heights, "heights")
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
@@ -152,8 +154,8 @@ def common_steps(p: StepDensity, q: StepDensity) -> tuple[np.ndarray, np.ndarray
     return edges, p.pdf(middle), q.pdf(middle)
 
 
-@dataclass(frozen=True)
-class SimilarityModel:
+@dataclass(frozen=True, repr=False)
+class SimilarityModel(Shown):
     """The densities f_g of similarities within clusters (`green`) and f_r between clusters (`red`).
 
     Attributes
@@ -185,6 +187,10 @@ class SimilarityModel:
     def __post_init__(self) -> None:
         for which, density in (("green", self.green), ("red", self.red)):
             validation.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
+
+    def _facts(self) -> dict[str, Any]:
+        steps = len(np.union1d(self.green._edges, self.red._edges)) - 1
+        return {"name": self.name, **({} if self.epsilon is None else {"ε": str(self.epsilon)}), "steps": steps}
 
     @classmethod
     def from_steps(
@@ -237,8 +243,23 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     - ``dist1``: :math:`f_g = 1 \mp \epsilon` and :math:`f_r = 1 \pm \epsilon` below and above ½;
     - ``dist2``: :math:`f_r = 1/(1-\epsilon)` on :math:`[0, 1-\epsilon]`, :math:`f_g` the same on :math:`[\epsilon, 1]`.
 
-    Three tuples: m + 1 edges from 0 to 1, and m heights of each density, in the arithmetic of ε, which is a float,
-    `fractions.Fraction` or symbol (unused by ``uniform``). A ValueError if no model has this name.
+    Parameters
+    ----------
+    name : {"uniform", "dist1", "dist2"}
+    epsilon : float, fractions.Fraction or sympy expression
+        ε; unused by ``uniform``.
+
+    Returns
+    -------
+    edges, green, red : tuple
+        m + 1 edges from 0 to 1, and m heights of each density, in the arithmetic of ε.
+
+    Raises
+    ------
+    ValueError
+        If no model has this name.
+    TypeError
+        If ε is missing, text or not real.
 
     See Also
     --------
@@ -257,7 +278,9 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     if epsilon is None:
         raise TypeError(f"epsilon must be given for {name}")
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
-        validation.expression(epsilon, "ε")  # this needs sympy; a number does not
+        epsilon = validation.expression(epsilon, "ε")  # this needs sympy; a number does not
+        if getattr(epsilon, "is_extended_real", False) is False:  # a matrix has no such attribute
+            raise TypeError(f"ε must be real, not {epsilon}")
     if name == "dist1":
         half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
@@ -306,7 +329,8 @@ def dist1(epsilon: Any) -> SimilarityModel:
     >>> round(dist1(0.6 / 2).hellinger2, 12) == round(1 - (1 - 0.3**2) ** 0.5, 12)
     True
     """
-    return SimilarityModel.from_steps(*steps("dist1", _checked(epsilon)), name="dist1", epsilon=epsilon)
+    epsilon = _checked(epsilon)
+    return SimilarityModel.from_steps(*steps("dist1", epsilon), name="dist1", epsilon=epsilon)
 
 
 def dist2(epsilon: Any) -> SimilarityModel:
@@ -333,7 +357,8 @@ def dist2(epsilon: Any) -> SimilarityModel:
     >>> dist2(Fraction(1, 5)).red.mean
     Fraction(2, 5)
     """
-    if _checked(epsilon) == Fraction(1, 2):
+    epsilon = _checked(epsilon)
+    if epsilon == Fraction(1, 2):
         raise ValueError("ε must lie in (0, 1/2) for Dist-2: at 1/2 the supports of f_g and f_r no longer overlap")
     return SimilarityModel.from_steps(*steps("dist2", epsilon), name="dist2", epsilon=epsilon)
 
@@ -342,15 +367,15 @@ def _checked(epsilon: Any) -> Any:
     try:
         inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
         inside = inside and bool(0 < epsilon <= Fraction(1, 2))
-    except (TypeError, ValueError):  # text, or a list
+    except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is none
         inside = False
     if not inside:
         raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
-    return epsilon
+    return epsilon if isinstance(epsilon, (Rational, float)) or validation.is_symbolic(epsilon) else float(epsilon)
 
 
-def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityModel:
-    r"""A model whose pairs come in the order of rounded similarities with ties broken at random.
+def rounded(model: SimilarityModel, rule: str) -> SimilarityModel:
+    r"""A model whose pairs come in the order of similarities rounded to tenths, with ties broken at random.
 
     The mass of each rounded value is spread evenly over its bin, the similarities that are rounded to it:
     :math:`f(x) = (F(b) - F(a)) / (b - a)` on a bin :math:`[a, b]`, for f_g and f_r. `crowder.expected_queries` of this
@@ -360,15 +385,13 @@ def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityMo
     ----------
     model : SimilarityModel
     rule : {"round", "floor", "ceil"}
-        As for `crowder.similarity.discretize`. "floor" and "ceil" give pairs the same order: values other
-        than the multiples of 1/levels differ by one step.
-    levels : int
-        Values are rounded to multiples of 1/levels.
+        As for `crowder.similarity.discretize`. "floor" and "ceil" give pairs the same order: values other than tenths
+        differ by one step.
 
     Raises
     ------
     ValueError
-        If the rule is unknown, or there is no level.
+        If the rule is unknown.
 
     See Also
     --------
@@ -376,13 +399,12 @@ def rounded(model: SimilarityModel, rule: str, levels: int = 10) -> SimilarityMo
 
     Examples
     --------
-    >>> rounded(dist2(0.25), "floor", levels=2).green.heights  # a third of the matches are below one half
-    (0.66..., 1.33...)
+    >>> np.round(rounded(dist2(0.15), "floor").green.heights[:3], 3)  # half of the second tenth is below ε
+    array([0.   , 0.588, 1.176])
     """
     if not isinstance(rule, str) or rule not in ("round", "floor", "ceil"):
         raise ValueError(f'rule must be "round", "floor" or "ceil", not {rule!r}')
-    levels = validation.whole(levels, "levels", least=1)
-    inner = (np.arange(levels) + 0.5) / levels if rule == "round" else np.arange(1, levels) / levels
+    inner = (np.arange(10) + 0.5) / 10 if rule == "round" else np.arange(1, 10) / 10
     edges = np.concatenate([[0.0], inner, [1.0]])
     laws = (validation.model(model).green, model.red)
     heights = [(np.diff(law.cdf(edges)) / np.diff(edges)).tolist() for law in laws]

@@ -28,11 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.shown import Shown
 from crowder.validation import Seed
 
 __all__ = ["Faulty", "MajorityVote", "Oracle", "Truth", "expected_answers", "majority_error", "votes_needed"]
 
-#: The largest number of votes on one question that `votes_needed` considers.
+#: The largest number of votes on one question.
 MOST_VOTES = 1_000_000
 
 #: The type of an oracle: ``oracle(i, j)`` returns whether records i and j refer to the same entity.
@@ -45,7 +46,7 @@ Answer: TypeAlias = bool | tuple[bool | None, Hashable] | None
 Crowd: TypeAlias = Callable[[int, int], Answer]
 
 
-class Truth:
+class Truth(Shown):
     """The perfect oracle: it answers from the true labels and never errs (Section "System model").
 
     Parameters
@@ -81,6 +82,9 @@ class Truth:
 
     def __init__(self, labels: ArrayLike) -> None:
         self.labels = validation.labels(labels)
+
+    def _facts(self) -> dict[str, Any]:
+        return {"records": len(self), "clusters": len(np.unique(self.labels))}
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -349,8 +353,8 @@ def votes_needed(error: float, questions: int, failure: float) -> int:
 def odd(votes: Any) -> int:
     """The number of votes, checked to be odd, so that there is always a majority."""
     votes = validation.whole(votes, "votes", least=-(2**63))
-    if votes < 1 or votes % 2 == 0:
-        raise ValueError(f"votes must be an odd number, at least 1, not {votes}")
+    if not 1 <= votes <= MOST_VOTES or votes % 2 == 0:
+        raise ValueError(f"votes must be an odd number from 1 to {MOST_VOTES:,}, not {votes}")
     return votes
 
 

@@ -36,6 +36,7 @@ from crowder.engine import (
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
+from crowder.shown import Shown
 from crowder.sorting import EdgeWalk, by_arrival, edge_sort, shuffle_ties
 from crowder.validation import Seed
 
@@ -47,7 +48,7 @@ SIZE_DECIMALS = 9
 NONE = np.empty(0, np.float64)
 
 
-class Ordering(ABC):
+class Ordering(Shown, ABC):
     """Base class of orderings: `ask` returns the next question, `tell` records its answer, `resolution` is the result
     so far.
 
@@ -105,6 +106,9 @@ class Ordering(ABC):
         self._knowledge = pairs.knowledge()
         self._pending: tuple[int, int] | None = None
         self._set_aside: set[tuple[int, int]] = set()
+
+    def _facts(self) -> dict[str, Any]:
+        return {"records": self.n, "questions": self.n_queries}
 
     # --- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -450,6 +454,19 @@ def edge_ordering(
 ) -> Resolution:
     """Resolve all records by edge ordering: ``EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)``.
 
+    Parameters
+    ----------
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    oracle : callable
+        ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
+    rng, ties : keyword only
+        As for `EdgeOrdering`: what breaks ties.
+
+    Returns
+    -------
+    Resolution
+
     See Also
     --------
     crowder.EdgeOrdering : the same, a question at a time.
@@ -473,6 +490,19 @@ def node_ordering(
     order: str | ArrayLike = "expected-size",
 ) -> Resolution:
     """Resolve all records by node ordering: ``NodeOrdering(similarity, rng=rng, ...).run(oracle)``.
+
+    Parameters
+    ----------
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    oracle : callable
+        ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
+    rng, ties, order : keyword only
+        As for `NodeOrdering`: what breaks ties, and the order in which records arrive.
+
+    Returns
+    -------
+    Resolution
 
     See Also
     --------
@@ -499,8 +529,12 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    listed = np.asarray(order)
-    if (listed.size and listed.dtype.kind not in "iu") or not np.array_equal(np.sort(listed, None), np.arange(n)):
+    try:
+        listed = np.asarray(order)
+    except ValueError:  # lists of different lengths
+        listed = np.empty(0, object)
+    whole = listed.ndim == 1 and (listed.dtype.kind in "iu" or not listed.size)
+    if not whole or not np.array_equal(np.sort(listed), np.arange(n)):
         raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
     return listed.astype(np.int64)
 
@@ -523,11 +557,14 @@ def _generator(rng: Any) -> np.random.Generator:
 def _priorities(ties: Any, m: int) -> np.ndarray:
     try:
         exact = np.asarray(ties)
-        if exact.dtype.kind not in "fiubO":
+        text = exact.dtype == object and any(isinstance(x, (str, bytes)) for x in exact.flat)
+        if exact.dtype.kind not in "fiubO" or text:
             raise TypeError
         priority = np.asarray(exact, dtype=np.float64)
     except (TypeError, ValueError):
         priority = np.empty(0)
+    except OverflowError:  # a whole number beyond the floats; only the order counts
+        priority = np.full(exact.shape, np.inf)
     if priority.shape != (m,):
         raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}")
     if np.isnan(priority).any():

@@ -18,14 +18,12 @@ from scipy import sparse
 from crowder.constraints import first_knowledge
 from crowder.engine import Knowledge
 from crowder.sorting import by_record, edge_sort, square_sums, sums
+from crowder.validation import MOST_RECORDS
 
 __all__ = ["Candidates", "candidates"]
 
 #: The two stored values of a pair may differ by this much (rounding errors of the caller); the upper one is used.
 SYMMETRY_TOLERANCE = 1e-12
-
-#: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits.
-MOST_RECORDS = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,13 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.shown import Shown
 
 __all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
 
-#: The largest number of records whose number of pairs fits into 64 bits, and products of it into a float.
-MOST_RECORDS = 2**31 - 1
 
-
-@dataclass(frozen=True)
-class Resolution:
+@dataclass(frozen=True, repr=False)
+class Resolution(Shown):
     """The questions of a run in order, their answers, and the clusters that follow from them.
 
     Attributes
@@ -35,8 +33,8 @@ class Resolution:
     Raises
     ------
     ValueError
-        If there is not one answer for each question, a question is not a pair of the n records, or a cluster is
-        missing.
+        If there is not one answer for each question, a question or a known match is not a pair of the n records, or a
+        cluster is missing.
     TypeError
         If records are not integers, or answers not booleans.
 
@@ -58,25 +56,26 @@ class Resolution:
     known: np.ndarray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        queries, answers, clusters = np.asarray(self.queries), np.asarray(self.answers), np.asarray(self.clusters)
-        if clusters.ndim != 1 or clusters.dtype.kind not in "iu":
-            clusters = validation.labels(self.clusters)
-        if queries.size and (queries.ndim != 2 or queries.shape[1] != 2 or answers.shape != queries.shape[:1]):
-            raise ValueError(f"queries must have shape (q, 2) and answers (q,), not {queries.shape}, {answers.shape}")
-        if len(answers) and not queries.size:
-            raise ValueError(f"queries must have a row for each of the {len(answers)} answers, not none")
-        if queries.size and (queries.dtype.kind not in "iu" or answers.dtype != bool):
-            raise TypeError(f"queries must be integers and answers boolean, not {queries.dtype} and {answers.dtype}")
-        n = len(clusters)
-        wrong = np.zeros(0, dtype=bool)
-        if queries.size:
-            wrong = ((queries < 0) | (queries >= n)).any(axis=1) | (queries[:, 0] == queries[:, 1])
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            raise ValueError(f"question {at + 1}, {tuple(queries[at].tolist())}, is not a pair of the {n} records")
-        object.__setattr__(self, "queries", queries.astype(np.int64, copy=False).reshape(-1, 2))
-        object.__setattr__(self, "answers", answers.astype(bool, copy=False).reshape(-1))
+        clusters: Any = self.clusters
+        if not isinstance(clusters, np.ndarray) or clusters.ndim != 1 or clusters.dtype.kind not in "iu":
+            clusters = validation.labels(clusters)
+        queries = validation.pairs(self.queries, len(clusters), "queries")
+        try:
+            answers = np.asarray(self.answers)
+        except ValueError:  # lists of different lengths
+            answers = np.empty(0, object)
+        if answers.size and answers.dtype != bool:
+            raise TypeError(f"answers must be True or False, not {self.answers!r}")
+        if answers.shape != queries.shape[:1]:
+            raise ValueError(f"answers must be as many as the {len(queries)} queries, not of shape {answers.shape}")
+        object.__setattr__(self, "queries", queries)
+        object.__setattr__(self, "answers", answers.astype(bool, copy=False))
         object.__setattr__(self, "clusters", by_first_record(clusters))
+        if self.known is not None:
+            object.__setattr__(self, "known", validation.pairs(self.known, len(clusters), "known"))
+
+    def _facts(self) -> dict[str, Any]:
+        return {"records": len(self.clusters), "clusters": len(np.unique(self.clusters)), "questions": self.n_queries}
 
     @property
     def n_queries(self) -> int:
@@ -168,8 +167,8 @@ def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
         array = np.zeros(1)
     if array.ndim != 1 or (len(array) and (array.dtype.kind not in "iu" or (array < 1).any())):
         raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}")
-    if len(array) and (total := sum(array.tolist())) > MOST_RECORDS:
-        raise ValueError(f"cluster sizes must sum to at most {MOST_RECORDS}, not {total}")
+    if len(array) and (total := sum(array.tolist())) > validation.MOST_RECORDS:
+        raise ValueError(f"cluster sizes must sum to at most {validation.MOST_RECORDS}, not {total}")
     return array.astype(np.int64)
 
 

@@ -197,11 +197,6 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     return _all_pairs(found, function(found), np.float64)
 
 
-def one_to_many(records: Records, similarity: str, *, fields: Sequence[str] | None = None) -> OneToMany:
-    """The function (i, j) that gives the similarities of record i and the records j."""
-    return named(SIMILARITIES, similarity)(columns(records, fields))
-
-
 def _all_pairs(columns: Columns, values: OneToMany, dtype: type) -> np.ndarray:
     """The condensed values of all records; equal records are compared once."""
     first, group = groups(zip(*columns, strict=True))
@@ -265,7 +260,7 @@ def overlaps(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The sizes of the records and the overlaps of all pairs, for a similarity of `COUNTED`."""
     found = columns(records, fields)
-    sizes, common = COUNTED[similarity](found)
+    sizes, common = named(COUNTED, similarity)(found)
     return sizes, _all_pairs(found, common, np.int32)
 
 
@@ -299,11 +294,6 @@ def columns(records: Records, fields: Sequence[str] | None = None) -> Columns:
     if isinstance(records, (Mapping, Set)) or not isinstance(records, Iterable):
         raise TypeError(f"records must be a DataFrame or a sequence of texts, not {records!r}")
     return [[_cell(record, "record") for record in records]]
-
-
-def texts(records: Records, fields: Sequence[str] | None = None) -> list[str]:
-    """The lower-case text of each record: its fields joined by a space."""
-    return joined(columns(records, fields))
 
 
 def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[str]:
@@ -427,13 +417,11 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     array([0.2, 0.7])
     """
     step = named({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
-    levels, values = validation.whole(levels, "levels", least=1), np.asarray(values)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"values must be real numbers, not dtype {values.dtype}")
+    levels, values = validation.whole(levels, "levels", least=1), validation.numbers(values, "values")
     inside = (values >= 0) & (values <= 1)  # NaN fails both
     if not inside.all():
         raise ValueError(f"values must be in [0, 1], not {values[~inside][0]}")
-    scaled = values.astype(np.float64) * levels
+    scaled = values * levels
     if rule != "round":
         # 0.29 * 100 is 28.999999999999996: without this, floor would change a value that is already a multiple.
         nearest = np.rint(scaled)

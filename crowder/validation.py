@@ -5,29 +5,35 @@ Each returns the value, or raises a TypeError or ValueError in which ``what`` na
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import sys
+from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from crowder.optional import needing
 
 if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "Seed", "expression", "flag", "generator", "is_symbolic", "kind", "labels", "model", "not_a_class",
-    "numbers", "path", "probability", "whole",
+    "MOST_RECORDS", "Seed", "expression", "flag", "generator", "is_symbolic", "kind", "labels", "model", "not_a_class",
+    "number", "numbers", "pairs", "path", "probability", "whole",
 ]  # fmt: skip
 
+#: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits; the number of their pairs fits into 63.
+MOST_RECORDS = 2**31 - 1
 
 #: The source of randomness: a seed, or a generator, which continues from its current state.
 Seed: TypeAlias = int | np.random.Generator
 
 
-def whole(value: Any, what: str, *, least: int = 0) -> int:
-    """A whole number, at least `least`."""
-    if type(value) is int and value >= least:  # the common case, checked fast
+def whole(value: Any, what: str, *, least: int = 0, most: float = math.inf) -> int:
+    """A whole number from `least` to `most`."""
+    if type(value) is int and least <= value <= most:  # the common case, checked fast
         return value
     try:
         if isinstance(value, (bool, np.bool_)):
@@ -37,7 +43,25 @@ def whole(value: Any, what: str, *, least: int = 0) -> int:
         raise TypeError(f"{what} must be a whole number, not {value!r}") from None
     if number < least:
         raise ValueError(f"{what} must be at least {least}, not {number}")
+    if number > most:
+        raise ValueError(f"{what} must be at most {most:,}, not {number}")
     return number
+
+
+def number(value: Any, what: str, *, least: float = 0.0, most: float = math.inf) -> float:
+    """A finite real number from `least` to `most`."""
+    try:
+        if isinstance(value, (bool, np.bool_, str, bytes)):
+            raise TypeError
+        found = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be a real number, not {value!r}") from None
+    except OverflowError:
+        found = math.inf
+    if not (math.isfinite(found) and least <= found <= most):
+        limits = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise ValueError(f"{what} must be a finite number, {limits}, not {found:g}")
+    return found
 
 
 def kind(value: Any, wanted: type | tuple[type, ...], what: str) -> Any:
@@ -58,19 +82,40 @@ def numbers(value: Any, what: str) -> np.ndarray:
     """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "fiubO" or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
+        text = array.dtype == object and any(isinstance(x, (str, bytes)) for x in array.flat)
+        if array.dtype.kind not in "fiubO" or text:
             raise TypeError
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{what} must be real numbers, not {value!r}") from None
 
 
+def pairs(value: Any, n: int, what: str) -> np.ndarray:
+    """Pairs of two different records out of n, (k, 2), int64: compiled code does not look whether a record is there."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(1, object)
+    if not array.size and array.ndim in (1, 2):
+        return np.empty((0, 2), np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{what} must be pairs of whole numbers, not {value!r}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{what} must be pairs of records, (k, 2), not of shape {array.shape}")
+    wrong = np.flatnonzero(((array < 0) | (array >= n)).any(axis=1) | (array[:, 0] == array[:, 1]))
+    if len(wrong):
+        pair = tuple(array[wrong[0]].tolist())
+        raise ValueError(f"{what}: row {wrong[0]}, {pair}, must be two different records out of {n}, from 0")
+    return array.astype(np.int64)
+
+
 def expression(value: Any, what: str) -> sp.Expr:
-    """A sympy expression. Text is refused, because sympy would evaluate it as Python."""
-    import sympy as sp
+    """A sympy expression. Only numbers and sympy's own objects are given to sympy, which runs text, also in a list."""
+    with needing("symbolic"):
+        import sympy as sp
 
     try:
-        made = None if isinstance(value, str) else sp.sympify(value)
+        made = sp.sympify(value) if isinstance(value, (sp.Basic, sp.MatrixBase, Number)) else None
     except (sp.SympifyError, TypeError, ValueError, AttributeError):
         made = None
     if not isinstance(made, (sp.Expr, sp.MatrixBase)):
@@ -96,7 +141,7 @@ def probability(value: Any, what: str) -> Any:
     """A probability, in [0, 1]."""
     try:
         inside = not isinstance(value, (bool, np.bool_)) and np.ndim(value) == 0 and bool(0 <= value <= 1)
-    except (TypeError, ValueError):  # text, or a list
+    except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is none
         inside = False
     if not inside:
         raise ValueError(f"{what} must be in [0, 1], not {value!r}")
@@ -107,15 +152,13 @@ def generator(rng: Any, why: str) -> np.random.Generator:
     """A generator, from a seed or a generator; ``why`` names what is random."""
     if rng is None:
         raise ValueError(f"pass rng=, a seed or a numpy.random.Generator: {why} must be reproducible")
-    try:
-        if isinstance(rng, (bool, np.bool_, str)):
-            raise TypeError
+    if isinstance(rng, (np.random.Generator, np.random.SeedSequence)):
         return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(whole(rng, "rng"))
     except TypeError:
         message = f"rng must be a seed (a whole number, 0 or more) or a numpy.random.Generator, not {rng!r}"
         raise TypeError(message) from None
-    except ValueError:
-        raise ValueError(f"rng must be a seed of 0 or more, not {rng!r}") from None
 
 
 def labels(values: Any, n: int | None = None) -> np.ndarray:

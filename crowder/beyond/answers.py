@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from crowder import validation
+from crowder.validation import MOST_RECORDS
 
 __all__ = ["Answers"]
 
@@ -18,9 +19,6 @@ SAID = {
     "yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False,
     "unsure": None,
 }  # fmt: skip
-
-#: Records are numbered below this, as in sparse similarities.
-MOST_RECORDS = 2**31 - 1
 
 
 class Answers:

@@ -147,7 +147,7 @@ def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> Au
     return _cost(weight, count, found, _target(recall), 1 - inside(confidence, "confidence"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audited(Resolution):
     """A `Resolution` that says what recall is certified, with a given confidence, if all answers are true.
 
@@ -254,8 +254,7 @@ class Audit(Ordering):
     *Answers from elsewhere* (`learn`, question sheets, a journal) are used when the run comes to these pairs, as if
     given then, so they do not change the draws. With the same seed a run is resumed; with another seed the draws are
     new ones, independent of the answers known. The guarantee is that of a single run: if the best of several is chosen,
-    their error probabilities add up. For question sheets, a subclass takes the place of the ordering: its
-    ``__init__(self, similarity, *, rng)`` passes an ordering on to this one.
+    their error probabilities add up.
 
     *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
     matches up to its last records, so little is left to save, and a run may ask some per cent more than it takes to
@@ -295,6 +294,10 @@ class Audit(Ordering):
         self._pool, self._at = np.empty(0, np.int64), np.zeros(1, np.int64)  # pairs in random order, and the next one
         self._draws = Draws()
         self._found_now: int | None = None  # pairs found, unless there was a match since they were counted
+
+    def _facts(self) -> dict[str, Any]:
+        of_it = {"ordering": type(self.ordering).__name__, "recall": float(self.target), "confidence": self.confidence}
+        return {**of_it, **super()._facts(), "drawn questions": self._audited}
 
     # --- questions ----------------------------------------------------------------------------------------------------
 

@@ -165,10 +165,10 @@ class EvidenceOrdering(Ordering):
 
     def evidence(self, w: ArrayLike) -> np.ndarray:
         """The current evidence of pairs with similarities w (any shape), in nats; ±65,536 if they are certain."""
-        w = np.asarray(w)
-        if w.dtype.kind not in "fiub" or not ((w >= 0) & (w <= 1)).all():  # NaN is neither
+        w = validation.numbers(w, "w")
+        if not ((w >= 0) & (w <= 1)).all():  # NaN is neither
             raise ValueError(f"w must be similarities in [0, 1], not {w.tolist()!r}")
-        return self._ratio[np.searchsorted(self._edges, w.astype(np.float64), side="right")] / UNIT
+        return self._ratio[np.searchsorted(self._edges, w, side="right")] / UNIT
 
     def next_question(self) -> tuple[int, int] | None:
         self._take_in()
@@ -214,6 +214,19 @@ def evidence_ordering(
     rng: Seed | None = None,
 ) -> Resolution:
     """Resolve all records by evidence ordering: ``EvidenceOrdering(similarity, model, ...).run(oracle)``.
+
+    Parameters
+    ----------
+    similarity : array_like
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+    oracle : callable
+        ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
+    model, form, rng
+        As for `EvidenceOrdering`: the densities, if they are known; what is asked first; what breaks ties.
+
+    Returns
+    -------
+    Resolution
 
     See Also
     --------

@@ -38,6 +38,9 @@ __all__ = ["PRIOR", "ErrorRates", "Prior", "learn_errors"]
 #: Learned rates are kept in this range, so that no vote is proof and none counts for its opposite.
 LEAST, MOST = 1e-4, 0.49
 
+#: The largest number of rounds of each fit of `learn_errors`.
+ROUNDS = 100
+
 #: Pairs about which the crowd agrees more than this are not called unclear.
 UNCLEAR = 0.1
 
@@ -171,6 +174,8 @@ class ErrorRates:
         ------
         ValueError
             If there is not one worker for each vote.
+        TypeError
+            If a vote is neither True nor False.
 
         Examples
         --------
@@ -181,6 +186,7 @@ class ErrorRates:
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
         same = different = unclear = 0.0  # ln P(votes | look)
         for said, worker in zip(yes, workers, strict=True):
+            validation.flag(said, "a vote")  # text would count as true
             a, b = self.workers.get(worker, self.vote)
             same += log1p(-b) if said else log(b)
             different += log(a) if said else log1p(-a)
@@ -237,7 +243,7 @@ def given_truth(sums: np.ndarray, looks: np.ndarray) -> tuple[np.ndarray, np.nda
     return total, np.exp(joint - total)
 
 
-def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> ErrorRates:
+def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     r"""The rates under which the votes are likeliest, given the probability of a match for each pair.
 
     With :math:`s` the probability that a pair is a match, the EM algorithm maximises
@@ -253,8 +259,6 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
     answers : Answers
     same : array_like, shape (p,)
         s for each pair of ``answers.pairs``: 0 and 1 where the truth is known, or what a clustering says.
-    rounds : int
-        The largest number of rounds of each of the two fits; a fit also ends when no rate changes by 1e-6.
 
     Returns
     -------
@@ -264,7 +268,7 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
     Raises
     ------
     ValueError
-        If `same` does not hold one probability for each pair, or `rounds` is not positive.
+        If `same` does not hold one probability for each pair.
     TypeError
         If `answers` are no `Answers`.
 
@@ -274,10 +278,11 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
 
     Notes
     -----
-    O(answers) a round. `same` stays as given; it is not revised by the votes. If it says nothing (1/2 everywhere),
-    matches and non-matches have the same votes, and the rates go to where votes are no evidence. If no pair has two
-    votes, only the total rates of single votes can be learned; `Prior` says how they are divided. Source: Dempster,
-    Laird and Rubin (1977) for EM; the model is ours.
+    O(answers) a round, of `ROUNDS` at most for each of the two fits; a fit also ends when no rate changes by 1e-6.
+    `same` stays as given; it is not revised by the votes. If it says nothing (1/2 everywhere), matches and non-matches
+    have the same votes, and the rates go to where votes are no evidence. If no pair has two votes, only the total rates
+    of single votes can be learned; `Prior` says how they are divided. Source: Dempster, Laird and Rubin (1977) for EM;
+    the model is ours.
 
     Examples
     --------
@@ -290,18 +295,17 @@ def learn_errors(answers: Answers, same: ArrayLike, *, rounds: int = 100) -> Err
     """
     check_answers(answers)
     same = check_probabilities(same, answers)
-    rounds = validation.whole(rounds, "rounds", least=1)
     (wrong_yes, right_no), (wrong_no, right_yes) = PRIOR.false_yes, PRIOR.false_no
     pairs = np.array([[right_yes, wrong_yes], [wrong_no, right_no], [PRIOR.unclear, PRIOR.unclear]])
     single = np.array([PRIOR.vote_yes, PRIOR.vote_no])
     found = _Rates(pairs / pairs.sum(axis=0), single[None, :, 0] / single.sum(axis=1), _mean(PRIOR.unclear_yes))
-    found = _learn(*_patterns(answers, same), found, pairs, single, rounds)
+    found = _learn(*_patterns(answers, same), found, pairs, single, ROUNDS)
     vote, named = found.vote[0], {}
     if len(answers.workers) > 1:
         each = np.repeat(found.vote, len(answers.workers), axis=0)
         common = PRIOR.worker * np.stack([vote, 1 - vote], axis=-1)
         data = _Votes(answers.pair, answers.yes, answers.worker, np.ones(len(answers.yes)))
-        found = _learn(data, np.array([same, 1 - same]), found._replace(vote=each), pairs, common, rounds)
+        found = _learn(data, np.array([same, 1 - same]), found._replace(vote=each), pairs, common, ROUNDS)
         # That of a worker of whom nothing is known goes with these looks, not with those of the first fit.
         if len(answers.worker):
             vote = np.average(found.vote, axis=0, weights=np.bincount(answers.worker, minlength=len(answers.workers)))

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
@@ -18,7 +17,7 @@ from crowder.validation import Seed
 __all__ = ["resolve"]
 
 #: Arrays of all pairs of so many records take some gigabytes.
-MOST_RECORDS = 8_000
+MOST_RESOLVED = 8_000
 
 
 def resolve(
@@ -26,7 +25,6 @@ def resolve(
     similarity: ArrayLike | None = None,
     *,
     n: int | None = None,
-    errors: ErrorRates | None = None,
     rng: Seed,
 ) -> Resolved:
     """The likeliest clusters, given answers that exist already.
@@ -34,14 +32,11 @@ def resolve(
     Parameters
     ----------
     answers : Answers, DataFrame or iterable of tuple
-        As `Answers.read` takes them: two records, "yes", "no" or "unsure", and perhaps the worker. It also reads names
-        of records.
+        As `Answers.read` takes them: the numbers of two records, "yes", "no" or "unsure", and perhaps the worker.
     similarity : array_like, optional
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt.
     n : int, keyword only
         The number of records. By default that of the similarity, otherwise one more than the largest one named.
-    errors : ErrorRates, keyword only
-        How the crowd errs. By default learned from the answers.
     rng : int or numpy.random.Generator, keyword only
         Draws the starts of the search.
 
@@ -67,9 +62,9 @@ def resolve(
     perhaps because they are alike: without similarities, the share of matches among them is the prior of a match, and
     clusters that nobody compared with a record are not taken for its own.
 
-    If the rates are learned and the answers contradict the clusters as often as if they had nothing to do with the
-    records (`crowder.beyond.error_rates.informative`), the clusters are still the likeliest if they have, but
-    ``given_others`` is small.
+    If the answers contradict the clusters as often as if they had nothing to do with the records
+    (`crowder.beyond.error_rates.informative`), the clusters are still the likeliest if they have, but ``given_others``
+    is small.
 
     Examples
     --------
@@ -94,10 +89,10 @@ def resolve(
     if records < answers.n:
         what = "n" if pairs is None else "the number of records of similarity"
         raise ValueError(f"{what} must be at least {answers.n}, since the answers name record {answers.n - 1}")
-    if records > MOST_RECORDS:
-        raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
+    if records > MOST_RESOLVED:
+        raise ValueError(f"answers must be about at most {MOST_RESOLVED:,} records, not {records:,}; number those that "
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
     values = np.zeros((records, records)) if similarity is None else similarity
-    ordering = NoisyOrdering(values, errors=errors, rng=rng)
+    ordering = NoisyOrdering(values, rng=rng)
     ordering.take(answers)
     return replace(ordering.resolved, n_answers=len(answers))

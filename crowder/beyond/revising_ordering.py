@@ -17,11 +17,12 @@ from crowder import validation
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
 from crowder.orderings import Ordering
 from crowder.pairs import candidates
+from crowder.shown import Shown
 
 __all__ = ["RevisingOrdering"]
 
 
-class RevisingOrdering(ABC):
+class RevisingOrdering(Shown, ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
 
     It stands in a module of its own so that a journal (`crowder.practice.Journal`), which takes every subclass, need
@@ -45,6 +46,9 @@ class RevisingOrdering(ABC):
         self._asked = np.zeros((self.n, self.n), np.int32)  # the number of answers about each pair, unsure ones too
         self._answers: list[tuple[int, int, bool | None, Hashable]] = []
         self._pending: tuple[int, int] | None = None
+
+    def _facts(self) -> dict[str, Any]:
+        return {"records": self.n, "answers": self.n_answers}
 
     @abstractmethod
     def next_question(self) -> tuple[int, int] | None:

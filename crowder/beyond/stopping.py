@@ -17,7 +17,7 @@ component. It goes beyond the paper.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf, isfinite, log
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ from crowder.resolution import Resolution
 __all__ = ["Stopped", "Stopping"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stopped(Resolution):
     """A `Resolution` that says which pairs of clusters no answer tells apart, and how probable a match is.
 
@@ -156,9 +156,7 @@ class Stopping(Ordering):
         validation.model(model)
         if validation.probability(delta, "delta") == 1:
             raise ValueError(f"delta must be in [0, 1), not {delta!r}")
-        odds = max(1, ordering.n) if odds is None else odds
-        if not isinstance(odds, (int, float, np.number)) or not (odds > 0 and isfinite(odds)):
-            raise ValueError(f"odds must be a positive, finite number, not {odds!r}")
+        odds = max(1, ordering.n) if odds is None else validation.number(odds, "odds", least=np.finfo(float).tiny)
         self.ordering, self.model, self.delta, self.odds = ordering, model, float(delta), float(odds)
         self._begin(ordering._candidates)
         edges, green, red = common_steps(model.green, model.red)

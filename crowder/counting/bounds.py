@@ -170,7 +170,7 @@ def three_steps(p: float | Fraction) -> SimilarityModel:
 
     .. math:: f_g = 3(1 - p),\; 0,\; 3p \quad\text{and}\quad f_r = 0,\; 3,\; 0, \qquad L_{g,r}(t) = (1 - p)^t .
     """
-    third = Fraction(1, 3)
+    third, p = Fraction(1, 3), validation.probability(p, "p")
     return SimilarityModel.from_steps(
         [0, third, 2 * third, 1], green=[3 * (1 - p), 0, 3 * p], red=[0, 3, 0], name="three steps"
     )
@@ -343,7 +343,7 @@ def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: fl
     clusters = int(many.sum())
     if not 0 < validation.probability(delta, "delta") <= 1:
         raise ValueError(f"delta must be greater than 0 and at most 1, not {delta!r}")
-    if limit is not None and validation.whole(limit, "limit", least=1) < clusters:
+    if limit is not None and validation.whole(limit, "limit", least=1, most=validation.MOST_RECORDS) < clusters:
         raise ValueError(f"limit must be at least the number of clusters, {clusters}, not {limit}")
     if h2 == 0 or clusters == 0:  # no evidence is ever enough
         return float((different - 1) @ many)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import integrate
 from scipy.special import lambertw
 
+from crowder import validation
 from crowder.models import SimilarityModel
 
 __all__ = ["edge_limit", "giant_share", "matches_above", "node_limit"]
@@ -42,8 +43,7 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     >>> round(edge_limit(1.0), 6)  # the uniform model: 1.43 m questions for each pair of clusters, not m log m
     1.428639
     """
-    if not (ratio >= 0 and start >= 0):
-        raise ValueError(f"ratio and start must be numbers of at least 0, not {ratio!r}, {start!r}")
+    ratio, start = validation.number(ratio, "ratio"), validation.number(start, "start")
     first = giant_share(start)
 
     def at(theta: float) -> float:
@@ -78,14 +78,13 @@ def node_limit(ratio: float, start: float = 0.0) -> float:
     >>> node_limit(1.0), node_limit(1 / 3)  # uniform; Dist-1 with ε = 1/2
     (1.0, 0.5)
     """
-    if not (0 <= ratio < math.inf and start >= 0):
-        raise ValueError(f"ratio and start must be at least 0, and ratio finite, not {ratio!r}, {start!r}")
+    ratio, start = validation.number(ratio, "ratio"), validation.number(start, "start")
     return 2 * ratio / (1 + ratio) * (-np.expm1(-start) / start if start > 0 else 1.0)
 
 
 def giant_share(c: float) -> float:
     r"""The share θ of the giant component at mean degree c: the largest solution of :math:`1-\theta = e^{-c\theta}`."""
-    if c <= 1:
+    if (c := validation.number(c, "c")) <= 1:
         return 0.0
     return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
 
@@ -100,7 +99,7 @@ def _lambert(x: float) -> float:
 
 def matches_above(model: SimilarityModel) -> float:
     """The mass of f_g above the support of f_r: the share of matches that are more similar than any non-match."""
-    red = model.red
+    red = validation.model(model).red
     top = max(right for right, height in zip(red._edges[1:], red._heights, strict=True) if height > 0)
     green = model.green
     width = np.clip(green._edges[1:] - np.maximum(green._edges[:-1], top), 0, None)

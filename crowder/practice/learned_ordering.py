@@ -37,7 +37,7 @@ LAST, UNEXPECTED = 50, 2
 MANY_HITS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Accepted(Resolution):
     """A `Resolution` in which pairs were accepted without a question, and what an audit says of it.
 

@@ -52,7 +52,6 @@ def test_synthetic_is_the_seed_s():
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() == first.condensed.tolist()
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() != first.condensed.tolist()
     assert (first.provenance["seed"], first.provenance["sizes"]) == (3, [5, 4])
-    assert first.provenance["levels"] is None  # nothing was brought to levels
 
 
 @pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
@@ -61,8 +60,6 @@ def test_synthetic_discretised_values_are_exact_multiples(rule):
     found = datasets.synthetic([30, 20], dist1(0.2), rng=1, discretize=rule)
     assert set(found.condensed) <= {k / 10 for k in range(11)}
     assert found.condensed.tolist() == similarity.discretize(plain.condensed, rule).tolist()
-    halves = datasets.synthetic([30, 20], dist1(0.2), rng=1, discretize=rule, levels=2)
-    assert set(halves.condensed) <= {0.0, 0.5, 1.0}
 
 
 def test_synthetic_shuffled_keeps_sizes_and_model():

@@ -6,6 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
+from crowder.beyond import error_rates
 from crowder.beyond.answers import Answers
 from crowder.beyond.error_rates import PRIOR, ErrorRates, _learn, _Rates, _Votes, learn_errors
 
@@ -110,13 +111,16 @@ LOOKS = np.array(
 )  # pseudo-counts of matches and non-matches
 
 
-def test_every_round_of_em_increases_what_it_maximises():
+def test_every_round_of_em_increases_what_it_maximises(monkeypatch):
     rng = np.random.default_rng(5)
     answers, same = crowd(rng, 120, ["ann", "bob", "eve"], RATES, 3)
     soft = np.where(same, 0.9, 0.2)
     votes = (PRIOR.vote_yes, PRIOR.vote_no)
     one = Answers.read([(*answers.pairs[k].tolist(), bool(y)) for k, y in zip(answers.pair, answers.yes, strict=True)])
-    found = [objective(one, soft, learn_errors(one, soft, rounds=k), votes) for k in range(1, 30)]
+    found = []
+    for rounds in range(1, 30):
+        monkeypatch.setattr(error_rates, "ROUNDS", rounds)
+        found.append(objective(one, soft, learn_errors(one, soft), votes))
     assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
     # with workers: the second fit, whose prior is the common rate
     rates = _Rates(np.array([[0.8, 0.1], [0.1, 0.8], [0.1, 0.1]]), np.full((3, 2), 0.1), 0.5)

@@ -41,7 +41,9 @@ def test_records_that_fit_better_are_right_more_often():
     for seed in range(30):
         rows = voted(LABELS, {"ann": 0.1}, seed, share=0.5)
         rates = cr.beyond.ErrorRates(0.1, 0.1, vote=(1e-4, 1e-4))
-        result = cr.beyond.resolve(rows, n=len(LABELS), errors=rates, rng=seed)
+        ordering = cr.beyond.NoisyOrdering(np.zeros((len(LABELS), len(LABELS))), errors=rates, rng=seed)
+        ordering.take(cr.beyond.Answers.read(rows))
+        result = ordering.resolved
         true, found = LABELS[:, None] == LABELS, result.clusters[:, None] == result.clusters
         right += ((true & found).sum(axis=1) / (true | found).sum(axis=1) > 0.5).tolist()
         stated += result.given_others.tolist()
