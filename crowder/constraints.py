@@ -41,12 +41,8 @@ def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Can
     if known is not None:
         if not isinstance(known, (tuple, list)) or len(known) != 2:
             raise TypeError(f"known must be two arrays, pairs of records and answers, not {known!r}")
-        listed, same = validation.pairs(known[0], pairs.n, "known"), np.asarray(known[1])
-        if same.size and same.dtype != bool:
-            raise TypeError(f"known must have the answers True and False, not {same.tolist()!r}")
-        if same.shape != (len(listed),):
-            raise ValueError(f"known must have an answer for each of the {len(listed)} pairs, not shape {same.shape}")
-        known = listed, same.astype(bool)
+        listed = validation.pairs(known[0], pairs.n, "known")
+        known = listed, validation.flags(known[1], len(listed), "known answers")
     made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
     _, row = first_knowledge(made)
     if known is not None and row is not None:

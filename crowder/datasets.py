@@ -12,7 +12,7 @@ And invented people, labelled records for trials (`people`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,7 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        validation.kind(self.name, str, "name must be text")
         condensed = validation.numbers(self.condensed, "condensed similarities")
         validation.kind(self.provenance, Mapping, "provenance must be a mapping")
         if self.records is not None:
@@ -177,7 +178,7 @@ def synthetic(
     >>> synthetic([2, 1], dist1(0.3), rng=1, discretize="round").labels
     array([0, 0, 1])
     """
-    if not isinstance(sizes, Iterable):
+    if not isinstance(sizes, Iterable) or isinstance(sizes, (str, bytes, Mapping, Set)):
         raise TypeError(f"sizes must be a sequence of cluster sizes, not {sizes!r}")
     sizes = cluster_sizes(list(sizes)).tolist()
     model, generator = validation.model(model), validation.generator(rng, "similarities")

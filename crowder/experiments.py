@@ -66,8 +66,8 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
     [30, 68, 39]
     """
-    repetitions = validation.whole(repetitions, "repetitions", least=1)
-    validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31))
+    repetitions = validation.whole(repetitions, "repetitions", least=1, most=2**31 - 1)
+    validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
     if not callable(function):
         raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
     children = _spawn(rng, repetitions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational, Real
+from numbers import Number, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -185,6 +185,9 @@ class SimilarityModel(Shown):
     epsilon: object = None
 
     def __post_init__(self) -> None:
+        validation.kind(self.name, str, "name must be text")
+        if not (self.epsilon is None or isinstance(self.epsilon, Number) or validation.is_symbolic(self.epsilon)):
+            raise TypeError(f"epsilon must be a number or None, not {self.epsilon!r}")
         for which, density in (("green", self.green), ("red", self.red)):
             validation.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
 
@@ -257,7 +260,7 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     Raises
     ------
     ValueError
-        If no model has this name.
+        If no model has this name, or ε is a number outside [0, ½].
     TypeError
         If ε is missing, text or not real.
 
@@ -277,10 +280,12 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
         return (0, 1), (1,), (1,)
     if epsilon is None:
         raise TypeError(f"epsilon must be given for {name}")
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+    if isinstance(epsilon, Real) and not isinstance(epsilon, bool):
+        validation.number(epsilon, "ε", most=0.5)
+    else:
         epsilon = validation.expression(epsilon, "ε")  # this needs sympy; a number does not
-        if getattr(epsilon, "is_extended_real", False) is False:  # a matrix has no such attribute
-            raise TypeError(f"ε must be real, not {epsilon}")
+        if getattr(epsilon, "is_real", False) is False or (epsilon.is_number and not epsilon.is_real):
+            raise TypeError(f"ε must be real, not {epsilon}")  # a matrix has no such attribute
     if name == "dist1":
         half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)

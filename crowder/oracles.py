@@ -334,7 +334,8 @@ def votes_needed(error: float, questions: int, failure: float) -> int:
     >>> votes_needed(0.1, 1000, 0.01)  # a thousand questions, all correct in 99 of 100 runs
     19
     """
-    if not 0 <= _probability(error) < 0.5:
+    error = float(validation.probability(error, "error"))
+    if not error < 0.5:
         raise ValueError(f"error must be below 1/2, not {error!r}: otherwise no number of votes is enough")
     validation.whole(questions, "questions", least=1)
     if not 0 < validation.probability(failure, "failure") < 1:

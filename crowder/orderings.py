@@ -344,8 +344,9 @@ class EdgeOrdering(Ordering):
             values, codes = self._candidates.listed()
             priority = NONE if isinstance(ties, str) else _priorities(ties, len(values))
             falling, codes = edge_sort(values, codes, priority)
-        if random_ties:
-            shuffle_ties(falling, codes, _generator(rng).random(len(codes)))
+        generator = _generator(rng) if random_ties or rng is not None else None
+        if generator is not None and random_ties:
+            shuffle_ties(falling, codes, generator.random(len(codes)))
         self._walk = EdgeWalk(codes, np.zeros(1, np.int64))
 
     def next_question(self) -> tuple[int, int] | None:
@@ -417,7 +418,8 @@ class NodeOrdering(Ordering):
     ) -> None:
         super().__init__(similarity)
         random_ties = _random_ties(ties)
-        generator = _generator(rng) if random_ties or (isinstance(order, str) and order == "random") else None
+        wanted = random_ties or (isinstance(order, str) and order == "random") or rng is not None
+        generator = _generator(rng) if wanted else None
         arrivals = arrival_order(self._candidates, order, generator, random_ties)
         pairs, n = self._candidates, self.n
         if pairs.complete and isinstance(ties, str):  # pairs are read from the square

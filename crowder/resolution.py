@@ -60,16 +60,8 @@ class Resolution(Shown):
         if not isinstance(clusters, np.ndarray) or clusters.ndim != 1 or clusters.dtype.kind not in "iu":
             clusters = validation.labels(clusters)
         queries = validation.pairs(self.queries, len(clusters), "queries")
-        try:
-            answers = np.asarray(self.answers)
-        except ValueError:  # lists of different lengths
-            answers = np.empty(0, object)
-        if answers.size and answers.dtype != bool:
-            raise TypeError(f"answers must be True or False, not {self.answers!r}")
-        if answers.shape != queries.shape[:1]:
-            raise ValueError(f"answers must be as many as the {len(queries)} queries, not of shape {answers.shape}")
         object.__setattr__(self, "queries", queries)
-        object.__setattr__(self, "answers", answers.astype(bool, copy=False))
+        object.__setattr__(self, "answers", validation.flags(self.answers, len(queries), "answers"))
         object.__setattr__(self, "clusters", by_first_record(clusters))
         if self.known is not None:
             object.__setattr__(self, "known", validation.pairs(self.known, len(clusters), "known"))

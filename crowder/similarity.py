@@ -417,7 +417,7 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     array([0.2, 0.7])
     """
     step = named({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
-    levels, values = validation.whole(levels, "levels", least=1), validation.numbers(values, "values")
+    levels, values = validation.whole(levels, "levels", least=1, most=2**53), validation.numbers(values, "values")
     inside = (values >= 0) & (values <= 1)  # NaN fails both
     if not inside.all():
         raise ValueError(f"values must be in [0, 1], not {values[~inside][0]}")

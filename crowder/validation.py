@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "MOST_RECORDS", "Seed", "expression", "flag", "generator", "is_symbolic", "kind", "labels", "model", "not_a_class",
-    "number", "numbers", "pairs", "path", "probability", "whole",
+    "MOST_RECORDS", "Seed", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels", "model",
+    "not_a_class", "number", "numbers", "pairs", "path", "probability", "whole",
 ]  # fmt: skip
 
 #: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits; the number of their pairs fits into 63.
@@ -80,6 +80,8 @@ def not_a_class(value: Any, what: str) -> Any:
 
 def numbers(value: Any, what: str) -> np.ndarray:
     """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{what} must not have masked values")
     try:
         array = np.asarray(value)
         text = array.dtype == object and any(isinstance(x, (str, bytes)) for x in array.flat)
@@ -137,8 +139,23 @@ def flag(value: Any, what: str) -> bool:
     return bool(value)
 
 
+def flags(value: Any, n: int, what: str) -> np.ndarray:
+    """n times True or False, (n,), bool."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        array = np.empty(1, object)
+    if array.size and array.dtype != bool:
+        raise TypeError(f"{what} must be True or False, not {value!r}")
+    if array.shape != (n,):
+        raise ValueError(f"{what} must be {n}, one for each pair, not of shape {array.shape}")
+    return array.astype(bool, copy=False)
+
+
 def probability(value: Any, what: str) -> Any:
-    """A probability, in [0, 1]."""
+    """A probability, in [0, 1]; a number of NumPy, whose precision may be low, becomes one of Python."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+        value = value.item()
     try:
         inside = not isinstance(value, (bool, np.bool_)) and np.ndim(value) == 0 and bool(0 <= value <= 1)
     except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is none

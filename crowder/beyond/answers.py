@@ -72,7 +72,7 @@ class Answers:
     """
 
     def __init__(self, n: int | None = None) -> None:
-        self._n = None if n is None else validation.whole(n, "n, the number of records,")
+        self._n = None if n is None else validation.whole(n, "n, the number of records,", most=MOST_RECORDS)
         self._named = 0  # one more than the largest record named
         self._index: dict[tuple[int, int], int] = {}
         self._code: dict[Hashable, int] = {}
@@ -123,7 +123,8 @@ class Answers:
             raise TypeError(f"rows must be a data frame or an iterable of (i, j, said[, worker]), not {rows!r}{remedy}")
         for number, row in enumerate(_rows_of(rows) if table else rows):
             try:
-                if not isinstance(row, (tuple, list, np.ndarray)) or len(row) not in (3, 4):
+                listed = isinstance(row, (tuple, list)) or (isinstance(row, np.ndarray) and row.ndim == 1)
+                if not listed or len(row) not in (3, 4):
                     raise ValueError("an answer must be (i, j, said) or (i, j, said, worker)")
                 if table and (missing := [x for x, value in zip(NAMES, row, strict=False) if _missing(value)]):
                     remedy = 'write "unsure", or leave the row out' if missing == ["answer"] else "fill it in"

@@ -196,6 +196,12 @@ class Audited(Resolution):
     crowd_errs: bool = False
     among: str = "all pairs"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("found", "missed", "audited", "discovered"):
+            validation.whole(getattr(self, name), name)
+        inside(self.confidence, "confidence")
+
     @property
     def certified(self) -> float:
         """The recall certified with this confidence: found / (found + missed); 1 if both are 0."""

@@ -132,9 +132,9 @@ class ErrorRates:
         checked = {
             "false_yes": _rate(self.false_yes, "false_yes"),
             "false_no": _rate(self.false_no, "false_no"),
-            "workers": {name: _two_rates(two, f"the rates of worker {name!r}") for name, two in self.workers.items()},
-            "vote": _two_rates(self.vote, "vote"),
-            "unclear": _two_rates(self.unclear, "unclear", zero=True),
+            "workers": {name: two_rates(two, f"the rates of worker {name!r}") for name, two in self.workers.items()},
+            "vote": two_rates(self.vote, "vote"),
+            "unclear": two_rates(self.unclear, "unclear", zero=True),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -149,7 +149,13 @@ class ErrorRates:
 
     def rates_of(self, workers: Iterable[Hashable]) -> np.ndarray:
         """The rates (a, b) of these workers, shape (number of workers, 2)."""
-        return np.array([self.workers.get(worker, self.vote) for worker in workers], dtype=float).reshape(-1, 2)
+        validation.kind(workers, Iterable, "workers must be a sequence")
+        return np.array([self._rates_of(worker) for worker in workers], dtype=float).reshape(-1, 2)
+
+    def _rates_of(self, worker: Hashable) -> tuple[float, float]:
+        if not isinstance(worker, Hashable):
+            raise TypeError(f"a worker must be hashable, such as text or a number, not {worker!r}")
+        return self.workers.get(worker, self.vote)
 
     def evidence(self, answers: Answers) -> np.ndarray:
         """ln P(votes | match) / P(votes | non-match) of each pair of `answers`, shape (p,), in nats. O(answers).
@@ -182,12 +188,15 @@ class ErrorRates:
         >>> round(ErrorRates(0.01, 0.1, vote=(0.1, 0.1)).of_votes([True, True], ["ann", "bob"]), 3)
         3.703
         """
+        for value, what in ((yes, "yes"), (workers, "workers")):
+            if not isinstance(value, Sequence) and getattr(value, "ndim", 0) != 1:
+                raise TypeError(f"{what} must be a sequence, not {value!r}")
         if len(yes) != len(workers):
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
         same = different = unclear = 0.0  # ln P(votes | look)
         for said, worker in zip(yes, workers, strict=True):
             validation.flag(said, "a vote")  # text would count as true
-            a, b = self.workers.get(worker, self.vote)
+            a, b = self._rates_of(worker)
             same += log1p(-b) if said else log(b)
             different += log(a) if said else log1p(-a)
             unclear += log(self.unclear_yes) if said else log1p(-self.unclear_yes)
@@ -345,6 +354,10 @@ def informative(answers: Answers, clusters: np.ndarray) -> float:
     >>> round(informative(Answers.read([(0, 1, "yes")] * 4 + [(0, 2, "no")] * 4), np.array([0, 0, 1])), 2)
     0.99
     """
+    check_answers(answers)
+    clusters = validation.labels(clusters)
+    if answers.n > len(clusters):
+        raise ValueError(f"clusters must have an entry for each of the {answers.n} records, not {len(clusters)}")
     one, other = np.sort(clusters[answers.pairs][answers.pair], axis=1).T
     inside, between = (np.bincount(answers.yes[of], minlength=2) for of in (one == other, one != other))  # no, yes
     records = np.unique(answers.pairs)
@@ -458,14 +471,16 @@ def _rate(value: Any, what: str, zero: bool = False) -> float:
     """A rate of errors, checked to be below one half; only `unclear` may be 0."""
     try:
         rate = np.nan if isinstance(value, (bool, np.bool_, str)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         rate = np.nan
     if not (0 < rate < 0.5 or (zero and rate == 0)):
         raise ValueError(f"{what} must be a rate of errors in {'[' if zero else '('}0, 1/2), not {value!r}")
     return rate
 
 
-def _two_rates(value: Any, what: str, zero: bool = False) -> tuple[float, float]:
-    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
-        raise ValueError(f"{what} must be (false_yes, false_no), not {value!r}")
-    return _rate(value[0], f"false_yes of {what}", zero), _rate(value[1], f"false_no of {what}", zero)
+def two_rates(value: Any, what: str, zero: bool = False) -> tuple[float, float]:
+    try:
+        yes, no = value
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be (false_yes, false_no), not {value!r}") from None
+    return _rate(yes, f"false_yes of {what}", zero), _rate(no, f"false_no of {what}", zero)

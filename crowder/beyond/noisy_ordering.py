@@ -199,7 +199,7 @@ class NoisyOrdering(RevisingOrdering):
     ) -> None:
         super().__init__(similarity)
         self._rng = validation.generator(rng, "ties and starts")
-        self.votes = validation.whole(votes, "votes", least=1)
+        self.votes = validation.whole(votes, "votes", least=1, most=CLOSED)  # pairs with so many are never asked
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
         self.doubt = float(doubt)

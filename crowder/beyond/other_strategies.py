@@ -11,8 +11,11 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from crowder.oracles import Oracle, odd
+from crowder import validation
+from crowder.beyond.error_rates import two_rates
+from crowder.oracles import Oracle, callable_oracle, odd
 from crowder.orderings import Ordering
+from crowder.pairs import candidates
 from crowder.validation import Seed, generator
 
 __all__ = ["MemberVotes", "control_queries"]
@@ -52,7 +55,8 @@ class MemberVotes:
     """
 
     def __init__(self, crowd: Oracle, votes: int, ordering: Ordering, *, early: bool = True) -> None:
-        self.crowd, self.votes, self.ordering, self.early = crowd, odd(votes), ordering, early
+        self.crowd, self.votes, self.early = callable_oracle(crowd), odd(votes), validation.flag(early, "early")
+        self.ordering = validation.kind(ordering, Ordering, "ordering must be an ordering, such as NodeOrdering")
         self.said: dict[tuple[int, int], bool] = {}
 
     @property
@@ -81,7 +85,7 @@ class MemberVotes:
         count = [0, 0]
         for pair in pairs[:size]:
             if pair not in self.said:
-                self.said[pair] = bool(self.crowd(*pair))
+                self.said[pair] = validation.flag(self.crowd(*pair), f"the answer to {pair}")
             count[self.said[pair]] += 1
             if self.early and max(count) > size // 2:
                 break
@@ -93,7 +97,7 @@ class MemberVotes:
         First each record leaves its cluster if a vote with the others there says "different". Then the clusters, the
         largest first, and the records that left join the first cluster before them for which a vote says "same".
         """
-        rng, clusters = generator(rng, "the choice of members"), np.array(clusters)
+        rng, clusters = generator(rng, "the choice of members"), validation.labels(clusters, self.ordering.n)
         for v in range(len(clusters)):
             mates = [u for u in rng.permutation(np.flatnonzero(clusters == clusters[v])).tolist() if u != v]
             if mates and not self.majority([v], mates):
@@ -130,8 +134,8 @@ def control_queries(
     .. math:: \min\bigl(\lceil \beta \log_2(|A| + |B|) \min(|A|, |B|) \rceil,\ |A| |B|\bigr)
 
     answers between them, so that the questions inside a cluster form an expander: a wrong join takes many wrong
-    answers. They are told apart with fewer if the sum says that they differ with `CONFIDENCE`. The similarity is
-    condensed, in ``pdist`` order; no pair is asked twice; `rng` chooses the control queries, and breaks ties. Yields
+    answers. They are told apart with fewer if the sum says that they differ with `CONFIDENCE`. The similarity has
+    every pair; no pair is asked twice; `rng` chooses the control queries, and breaks ties. Yields
     the clusters (n,) after each answer, and once more at the end, when records may have moved.
 
     Source: Galhotra, Firmani, Saha and Srivastava, "Robust Entity Resolution Using Random Graphs", SIGMOD 2018. Theirs
@@ -154,9 +158,13 @@ def control_queries(
     >>> np.bincount(edge_ordering(similarity, crowd, rng=0).clusters)  # no way back from a wrong answer
     array([11,  9, 10,  2,  8])
     """
-    rng, (false_yes, false_no) = generator(rng, "control queries"), errors
+    rng, (false_yes, false_no) = generator(rng, "control queries"), two_rates(errors, "errors")
+    pairs, crowd = candidates(similarity), callable_oracle(crowd)
+    if not pairs.complete:
+        raise ValueError("similarity must have every pair, dense or condensed")
+    similarity, _ = pairs.listed()
     weight = log(false_no / (1 - false_yes)), log((1 - false_no) / false_yes)  # of no, of yes
-    n = round((1 + (1 + 8 * len(similarity)) ** 0.5) / 2)
+    n = pairs.n
     i, j = np.triu_indices(n, 1)
     falling = np.lexsort((rng.random(len(similarity)), -similarity))
     walk = list(zip(i[falling].tolist(), j[falling].tolist(), strict=True))
@@ -179,7 +187,7 @@ def control_queries(
     def ask(u: int, v: int) -> np.ndarray:
         """Keep the answer, join the two clusters if it settles that, and return the clusters."""
         asked[u, v] = asked[v, u] = True
-        evidence[u, v] = evidence[v, u] = weight[bool(crowd(u, v))]
+        evidence[u, v] = evidence[v, u] = weight[validation.flag(crowd(u, v), f"the answer to {(u, v)}")]
         if label[u] != label[v]:
             count, total, need = across(label[u], label[v])
             if count >= need and total > ROUNDING:

@@ -73,6 +73,15 @@ class Stopped(Resolution):
     chance: Any = field(default=())
     crowd_errs: bool = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        declared = validation.pairs(self.declared, len(self.clusters), "declared")
+        chance = validation.numbers(self.chance, "chance")
+        if chance.shape != (len(declared),) or not ((chance >= 0) & (chance <= 1)).all():
+            raise ValueError(f"chance must be a probability for each of {len(declared)} pairs, not {chance}")
+        object.__setattr__(self, "declared", declared)
+        object.__setattr__(self, "chance", chance)
+
     @property
     def bound(self) -> float:
         """An upper bound on the probability that any match is missed, averaged over the prior: the sum of `chance`, at

@@ -35,6 +35,9 @@ __all__ = [
 #: Gauss-Legendre nodes for each panel. Half as many already give twelve correct digits.
 NODES = 24
 
+#: The most of them: finding more would take hours.
+MOST_NODES = 10_000
+
 _gauss = cache(np.polynomial.legendre.leggauss)
 
 
@@ -92,7 +95,8 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
            [0.        , 0.33333333, 0.5       ]])
     """
     validation.model(model)
-    matches, nonmatches = validation.whole(matches, "matches"), validation.whole(nonmatches, "nonmatches")
+    matches = validation.whole(matches, "matches", most=MOST_NODES)
+    nonmatches = validation.whole(nonmatches, "nonmatches", most=MOST_NODES)
     node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
     ends = list(pairwise(common_steps(model.green, model.red)[0]))
     at = np.concatenate([low + (high - low) * (node + 1) / 2 for low, high in ends])

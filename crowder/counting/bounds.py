@@ -343,6 +343,7 @@ def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: fl
     clusters = int(many.sum())
     if not 0 < validation.probability(delta, "delta") <= 1:
         raise ValueError(f"delta must be greater than 0 and at most 1, not {delta!r}")
+    delta = float(delta)
     if limit is not None and validation.whole(limit, "limit", least=1, most=validation.MOST_RECORDS) < clusters:
         raise ValueError(f"limit must be at least the number of clusters, {clusters}, not {limit}")
     if h2 == 0 or clusters == 0:  # no evidence is ever enough
@@ -386,9 +387,9 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     >>> round(question_bound(uniform(), 1200, 14), 1), round(question_bound(dist1(0.05), 1200, 14), 1)
     (3558.0, 1395.0)
     """
-    n, k = validation.whole(n, "n"), validation.whole(k, "k")
+    n, k = validation.whole(n, "n", most=validation.MOST_RECORDS), validation.whole(k, "k")
     validation.model(model)
-    validation.probability(error, "error")
+    error = float(validation.probability(error, "error"))
     if not 1 <= k <= n:
         raise ValueError(f"k must be from 1 to n, but {n} records cannot form {k} clusters")
     if k <= 2 or k == n:

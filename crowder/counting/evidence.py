@@ -43,7 +43,7 @@ def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray,
     >>> green.round(4), red.round(4)
     (array([0.0625, 0.375 , 0.5625]), array([0.5625, 0.375 , 0.0625]))
     """
-    size = validation.whole(size, "size")
+    size = validation.whole(size, "size", most=validation.MOST_RECORDS)
     g, r = _ratio_classes(validation.model(model))
     if (outcomes := comb(size + len(g) - 1, len(g) - 1)) > MOST_OUTCOMES:
         raise ValueError(f"size {size} has too many outcomes to list, {outcomes:,} with {len(g)} likelihood ratios")
@@ -112,7 +112,8 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     record arrived first is taken: in random order the first of s + t records is in the wrong cluster with probability
     t/(s + t). Returns an array of shape (right + 1, wrong + 1), row s and column t.
     """
-    right, wrong = validation.whole(right, "right"), validation.whole(wrong, "wrong")
+    right = validation.whole(right, "right", most=validation.MOST_RECORDS)
+    wrong = validation.whole(wrong, "wrong", most=validation.MOST_RECORDS)
     validation.model(model)
     result = np.zeros((right + 1, wrong + 1))
     result[0, 1:] = 1.0

@@ -107,7 +107,7 @@ def connected_exactly(m: int, p: Any) -> list:
     Gilbert's recursion: otherwise the first vertex is in a component of k < n vertices. It subtracts, which loses no
     digits in fractions, and is thus independent of `crowder.counting.expected.log_connected`.
     """
-    chance: list = []
+    m, chance = validation.whole(m, "m", most=validation.MOST_RECORDS), list[Any]()
     for n in range(1, m + 1):
         apart = sum(comb(n - 1, k - 1) * chance[k - 1] * (1 - p) ** (k * (n - k)) for k in range(1, n))
         chance.append(1 + 0 * p - apart)

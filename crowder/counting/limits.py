@@ -44,7 +44,8 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     1.428639
     """
     ratio, start = validation.number(ratio, "ratio"), validation.number(start, "start")
-    first = giant_share(start)
+    if (first := giant_share(start)) > 1 - 1e-12:
+        return 0.0  # a limit of that order
 
     def at(theta: float) -> float:
         rest = 1 - theta
