@@ -87,9 +87,9 @@ class Dataset:
         try:
             labels = np.asarray(self.labels)
         except ValueError:  # lists of different lengths
-            labels = np.empty(0, object)
+            labels = np.empty(())
         if labels.ndim != 1:
-            raise ValueError(f"labels must be one-dimensional, not of shape {labels.shape}")
+            raise ValueError(f"labels must be one-dimensional, not {self.labels!r}")
         if labels.size and labels.dtype.kind not in "iu":
             raise ValueError(f"labels must be cluster numbers, not {labels.dtype}; crowder.Truth accepts other values")
         object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))

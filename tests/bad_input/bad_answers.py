@@ -2,11 +2,12 @@
 
 from math import nan
 
+import numpy as np
 import pandas as pd
 from bad_material import Row, V
 
 import crowder as cr
-from crowder.beyond.error_rates import learn_errors
+from crowder.beyond.error_rates import informative, learn_errors
 
 ONE = cr.beyond.Answers.read([(0, 1, "yes", "ann")], n=3)
 RATES = cr.beyond.ErrorRates(0.01, 0.1)
@@ -15,6 +16,8 @@ RATES = cr.beyond.ErrorRates(0.01, 0.1)
 TABLE = {
     "Answers of a crowd": [
         Row(lambda: cr.beyond.Answers(-1), ValueError, "n, the number of records, must be at least 0, not -1"),
+        Row(lambda: cr.beyond.Answers(10**30), ValueError, "n, the number of records, must be at most 2,147,483,647"),
+        Row(lambda: cr.beyond.Answers.read([np.array(1)]), ValueError, "an answer must be (i, j, said) or"),
         Row(lambda: cr.beyond.Answers.read(None), TypeError, "rows must be a data frame or an iterable of"),
         Row(lambda: cr.beyond.Answers.read("answers.csv"),
             TypeError, "rows must be a data frame or an iterable of (i, j, said[, worker]), not 'answers.csv'; read"),
@@ -41,6 +44,7 @@ TABLE = {
     "An ordering for a crowd that errs, and clusters from answers": [
         Row(lambda: cr.beyond.NoisyOrdering(V), ValueError, "pass rng="),
         Row(lambda: cr.beyond.NoisyOrdering(V, votes=0, rng=7), ValueError, "votes must be at least 1, not 0"),
+        Row(lambda: cr.beyond.NoisyOrdering(V, votes=10**30, rng=7), ValueError, "votes must be at most"),
         Row(lambda: cr.beyond.NoisyOrdering(V, doubt=1, rng=7), ValueError, "doubt must be in [0, 1), not 1"),
         Row(lambda: cr.beyond.NoisyOrdering(V, errors=0.1, rng=7), TypeError, "errors must be ErrorRates, not 0.1"),
         Row(lambda: cr.beyond.NoisyOrdering(V, rng=7).take([(0, 1, True)]), TypeError, "answers must be Answers, not"),
@@ -70,10 +74,16 @@ TABLE = {
         Row(lambda: cr.beyond.ErrorRates(0.01, 0.1, unclear_yes=1), ValueError, "unclear_yes must be in (0, 1), not 1"),
         Row(lambda: RATES.evidence([(0, 1, True)]), TypeError, "answers must be Answers, such as Answers.read(rows)"),
         Row(lambda: RATES.of_votes([True, False], ["ann"]), ValueError, "one worker for each vote"),
+        Row(lambda: RATES.of_votes(["no"], ["ann"]), TypeError, "a vote must be True or False, not 'no'"),
+        Row(lambda: RATES.of_votes([0], ["ann"]), TypeError, "a vote must be True or False, not 0"),
+        Row(lambda: RATES.of_votes(None, ["ann"]), TypeError, "yes must be a sequence, not None"),
+        Row(lambda: RATES.of_votes([True], [["ann"]]), TypeError, "a worker must be hashable, such as text or"),
+        Row(lambda: RATES.rates_of(5), TypeError, "workers must be a sequence, not 5"),
+        Row(lambda: cr.beyond.ErrorRates(10**400, 0.1), ValueError, "false_yes must be a rate of errors in (0, 1/2)"),
+        Row(lambda: informative(ONE, [0, 1]), ValueError, "clusters must have an entry for each of the 3 records"),
         Row(lambda: RATES.majority(2), ValueError, "votes must be"),
         Row(lambda: learn_errors(ONE, [0.5, 0.5]), ValueError, "same must have one entry for each of the 1 pairs"),
         Row(lambda: learn_errors(ONE, [1.5]), ValueError, "same must be in [0, 1], not 1.5 for pair (0, 1)"),
         Row(lambda: learn_errors(ONE, ["yes"]), TypeError, "same, the probabilities of a match, must be real numbers"),
-        Row(lambda: learn_errors(ONE, [1], rounds=0), ValueError, "rounds must be at least 1, not 0"),
     ],
 }  # fmt: skip

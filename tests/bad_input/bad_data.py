@@ -27,7 +27,9 @@ TABLE = {
         Row(lambda: cr.similarity.discretize([0.1], "near"), ValueError, "discretisation must"),
         Row(lambda: cr.similarity.discretize([0.1], "round", 0), ValueError, "levels must be at least 1, not 0"),
         Row(lambda: cr.similarity.discretize([nan], "round"), ValueError, "values must be in [0, 1], not nan"),
-        Row(lambda: cr.similarity.discretize(["a"], "round"), TypeError, "values must be real numbers, not dtype <U1"),
+        Row(lambda: cr.similarity.discretize(["a"], "round"), TypeError, "values must be real numbers, not ['a']"),
+        Row(lambda: cr.similarity.discretize([0.1], "round", 10**400), ValueError, "levels must be at most"),
+        Row(lambda: cr.similarity.overlaps(["a"], "cosine"), ValueError, "similarity must be one of"),
     ],
     "Data sets": [
         Row(lambda: cr.datasets.Dataset("x", [0.1, 0.2], [0, 1]), ValueError, "2 labels need"),
@@ -35,6 +37,11 @@ TABLE = {
         Row(lambda: cr.datasets.Dataset("x", [0.1], [0.2, 0.7]), ValueError, "labels must be cluster numbers, not"),
         Row(lambda: cr.datasets.Dataset("x", [0.1], [0, 1], records=PEOPLE),
             ValueError, "records must be"),
+        Row(lambda: cr.datasets.Dataset("x", [0.1], [[0], [0, 1]]), ValueError, "labels must be one-dimensional"),
+        Row(lambda: cr.datasets.Dataset("x", [0.1], 5), ValueError, "labels must be one-dimensional, not 5"),
+        Row(lambda: cr.datasets.Dataset("x", [0.1j], [0, 1]), TypeError, "condensed similarities must be real numbers"),
+        Row(lambda: cr.datasets.Dataset(7, [0.1], [0, 1]), TypeError, "name must be text, not 7"),
+        Row(lambda: cr.datasets.synthetic(b"ab", M, rng=7), TypeError, "sizes must be a sequence of cluster sizes"),
         Row(lambda: cr.datasets.synthetic([2, 0], M, rng=7), ValueError, "cluster sizes must"),
         Row(lambda: cr.datasets.synthetic(5, M, rng=7), TypeError, "sizes must be a sequence of cluster sizes, not 5"),
         Row(lambda: cr.datasets.synthetic([2], "dist1", rng=7), TypeError, "model must be a SimilarityModel, such as"),
@@ -60,7 +67,9 @@ TABLE = {
     ],
     "Invented people": [
         Row(lambda: people([2, 0], rng=7), ValueError, "cluster sizes must"),
-        Row(lambda: people([2], mistakes=-1, rng=7), ValueError, "mistakes must be a number, 0 or more, not -1"),
+        Row(lambda: people([2], mistakes=-1, rng=7), ValueError, "mistakes must be a finite number, from 0 to 100"),
+        Row(lambda: people([2], mistakes=1e18, rng=7), ValueError, "mistakes must be a finite number, from 0 to 100"),
+        Row(lambda: people([2], mistakes="1", rng=7), TypeError, "mistakes must be a real number, not '1'"),
     ],
     "Records in a file, and their candidate pairs": [
         Row(lambda: cr.practice.read_records(None), TypeError, "path must"),

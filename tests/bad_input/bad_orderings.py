@@ -1,8 +1,10 @@
 """Bad input to the orderings, the crowd, resolutions and experiments."""
 
+from decimal import Decimal
 from math import nan
 
 import numpy as np
+import sympy as sp
 from bad_material import Row, V, asking, crowd, done, pairs_of
 from scipy import sparse
 
@@ -10,6 +12,13 @@ import crowder as cr
 from crowder import experiments, oracles
 from crowder.constraints import constrained
 from crowder.pairs import candidates
+
+LEGACY = np.random.RandomState(7)
+
+
+def known(pairs):
+    return cr.Resolution([[0, 1]], [True], [0, 0, 1], known=pairs).recall([0, 0, 1])
+
 
 TABLE = {
     "Similarities": [
@@ -28,8 +37,11 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(sparse.coo_array((2**31, 2**31)), rng=7), ValueError, "similarity must have"),
     ],
     "Known answers and tables": [
-        Row(lambda: constrained(candidates(V), ([[0, 1]], [1])), ValueError, "known must have the answers True and"),
-        Row(lambda: constrained(candidates(V), ([0, 1], [True])), ValueError, "known must be pairs of records (k, 2)"),
+        Row(lambda: constrained(candidates(V), ([[0, 1]], [1])), TypeError, "known answers must be True or False"),
+        Row(lambda: constrained(candidates(V), ([[0, 1]], [[True], []])), TypeError, "known answers must be True or"),
+        Row(lambda: constrained(candidates(V), ([[0, 1]], [True, True])), ValueError, "known answers must be 1, one"),
+        Row(lambda: constrained(candidates(V), [[0, 1]]), TypeError, "known must be two arrays, pairs of records and"),
+        Row(lambda: constrained(candidates(V), ([0, 1], [True])), ValueError, "known must be pairs of records, (k, 2)"),
         Row(lambda: constrained(candidates(V), ([[0, 3]], [True])), ValueError, "known: row 0, (0, 3), must be two"),
         Row(lambda: constrained(candidates(V), ([[0, 1], [1, 2], [2, 0]], [True, True, False])),
             ValueError, "known: row 2, (2, 0), contradicts earlier rows or the tables"),
@@ -45,6 +57,14 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(V, ties=[1, nan, 2]), ValueError, "ties: the priority of candidate pair 1 is NaN"),
         Row(lambda: cr.NodeOrdering(V, rng=7, order="size"), ValueError, 'order must be "expected-size", "random" or'),
         Row(lambda: cr.NodeOrdering(V, rng=7, order=[0, 1, 1]), ValueError, "order must list each of the 3 records"),
+        Row(lambda: cr.NodeOrdering(V, rng=7, order=[[0, 1, 2]]), ValueError, "order must list each of the 3 records"),
+        Row(lambda: cr.NodeOrdering(V, rng=7, order=[[0, 1], [2]]), ValueError, "order must list each of the 3"),
+        Row(lambda: cr.NodeOrdering(V, rng=7, order=[10**400, 0, 1]), ValueError, "order must list each of the 3"),
+        Row(lambda: cr.EdgeOrdering(V, ties=np.array(["1", "2", "3"], object)), ValueError, "ties must give one"),
+        Row(lambda: cr.EdgeOrdering(V, ties=[1j, 2, 3]), ValueError, "ties must give one number for each of the 3"),
+        Row(lambda: cr.EdgeOrdering(V, ties="index", rng="seven"), TypeError, "rng must be a seed (a whole number"),
+        Row(lambda: cr.EdgeOrdering(V, rng=LEGACY), TypeError, "rng must be a seed (a whole number, 0 or more) or a"),
+        Row(lambda: cr.EdgeOrdering(V, rng=-1), ValueError, "rng must be at least 0, not -1"),
         Row(lambda: asking().learn((0, 0), True), ValueError, "(0, 0) must be two different records out of 3"),
         Row(lambda: asking().learn((0, 1), "yes"), TypeError, "same must be True or False, not 'yes'"),
         Row(lambda: asking().settled(0, 0.5), TypeError, "pair must be two record numbers, not (0, 0.5)"),
@@ -68,9 +88,13 @@ TABLE = {
         Row(lambda: cr.Faulty(crowd, 0.1, rng=7, persistent="no"), TypeError, "persistent must be True or False, not"),
         Row(lambda: cr.MajorityVote(crowd, 2), ValueError, "votes must be an odd number"),
         Row(lambda: cr.MajorityVote(crowd, 2.5), TypeError, "votes must be a whole number"),
+        Row(lambda: cr.MajorityVote(crowd, 10**30 + 1), ValueError, "votes must be an odd number from 1 to 1,000,000"),
         Row(lambda: cr.MajorityVote(lambda i, j: "no", 3)(0, 1), TypeError, "the answer to (0, 1) must be"),
         Row(lambda: oracles.majority_error(2, 0.1), ValueError, "votes must be an odd number"),
         Row(lambda: oracles.majority_error(3, "a"), ValueError, "error must be in [0, 1], not 'a'"),
+        Row(lambda: oracles.majority_error(3, 0.1j), ValueError, "error must be in [0, 1], not 0.1j"),
+        Row(lambda: oracles.majority_error(3, Decimal("nan")), ValueError, "error must be in [0, 1], not Decimal"),
+        Row(lambda: oracles.votes_needed(sp.Symbol("p"), 10, 0.1), ValueError, "error must be in [0, 1], not p"),
         Row(lambda: oracles.votes_needed(0.5, 10, 0.1), ValueError, "error must be below 1/2"),
         Row(lambda: oracles.votes_needed(0.1, 0, 0.1), ValueError, "questions must be"),
         Row(lambda: oracles.votes_needed(0.1, 10, 0), ValueError, "failure must be"),
@@ -78,9 +102,19 @@ TABLE = {
         Row(lambda: oracles.votes_needed(0.4999999999, 10, 0.1), ValueError, "error must be further below 1/2"),
     ],
     "Resolutions": [
-        Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "queries must have"),
-        Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "question 1, (0, 5), is not"),
-        Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "queries must be"),
+        Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "answers must be 2, one for each"),
+        Row(lambda: cr.Resolution([[0, 1], [1]], [True], [0, 0, 1]), TypeError, "queries must be pairs of whole"),
+        Row(lambda: cr.Resolution([[0, 1.5]], [True], [0, 0, 1]), TypeError, "queries must be pairs of whole numbers"),
+        Row(lambda: cr.Resolution([0, 1], [True], [0, 0, 1]), ValueError, "queries must be pairs of records, (k, 2)"),
+        Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "queries: row 0, (0, 5), must be two"),
+        Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "answers must be True or False, not ['no']"),
+        Row(lambda: cr.Resolution([[0, 1]], [True], [[0], [0, 1]]), ValueError, "labels must be one-dimensional"),
+        # What compiled code reads at these places is not of the array.
+        Row(lambda: known([[0, 9]]), ValueError, "known: row 0, (0, 9), must be two different records out of 3, from"),
+        Row(lambda: known([[0, 2], [0, -1]]), ValueError, "known: row 1, (0, -1), must be two different records out"),
+        Row(lambda: known([[0, 2**40]]), ValueError, "known: row 0, (0, 1099511627776), must be two different records"),
+        Row(lambda: known(np.array([[0, 2**64 - 1]], np.uint64)), ValueError, "known: row 0, (0, 1844674407370955161"),
+        Row(lambda: known([["0", "1"]]), TypeError, "known must be pairs of whole numbers"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels must have an entry for each of the 3 records"),
         Row(lambda: done().precision([0, None, 1]), ValueError, "label of record 1 is missing"),
         Row(lambda: cr.ideal_queries([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
@@ -97,6 +131,11 @@ TABLE = {
         Row(lambda: experiments.sweep(lambda rng: {}, [{"repetition": 1}], 1, rng=7), ValueError, "grid must not"),
         Row(lambda: experiments.mean_interval([]), ValueError, "values must not be empty"),
         Row(lambda: experiments.mean_interval([[1, 2], [3, 4]]), ValueError, "values must be one-dimensional"),
-        Row(lambda: experiments.mean_interval([1, 2], confidence=1), ValueError, "confidence must be in (0, 1), not 1"),
+        Row(lambda: experiments.mean_interval([1, nan]), ValueError, "values must be finite, not nan"),
+        Row(lambda: experiments.mean_interval([1, 1j]), TypeError, "values must be real numbers, not [1, 1j]"),
+        Row(lambda: experiments.repeat(lambda rng: 1, 10**30, rng=7), ValueError, "repetitions must be at most"),
+        Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=LEGACY), TypeError, "rng must be a seed (a whole number"),
+        Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=np.random.Generator(LEGACY._bit_generator)),
+            TypeError, "rng must be a seed or a generator that can spawn others"),
     ],
 }  # fmt: skip

@@ -1,9 +1,12 @@
 """Bad input to audits, stopping, evidence ordering, streams and the journal."""
 
+from math import nan
+
 from bad_material import Row, V, asking, crowd, edge, new, pairs_of
 
 import crowder as cr
 from crowder.beyond import audit
+from crowder.beyond.other_strategies import MemberVotes, control_queries
 
 MODEL = cr.dist1(0.2)
 
@@ -16,12 +19,18 @@ TABLE = {
         Row(lambda: cr.beyond.Audit(asking(), rng=7), ValueError, "ordering must not have asked"),
         Row(lambda: cr.beyond.Audit(edge(), recall=1, rng=7), ValueError, "recall must be between 0 and 1, not 1"),
         Row(lambda: cr.beyond.Audit(edge(), rng=None), ValueError, "pass rng="),
+        Row(lambda: cr.beyond.Audited([], [], [0], found=-1), ValueError, "found must be at least 0, not -1"),
         Row(lambda: audit.audit_cost([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
     ],
     "Stopping": [
         Row(lambda: cr.beyond.Stopping(edge(), MODEL, delta=1), ValueError, "delta must be in [0, 1), not 1"),
         Row(lambda: cr.beyond.Stopping(edge(), MODEL, delta=0.1, odds=0),
-            ValueError, "odds must be a positive, finite"),
+            ValueError, "odds must be a finite number, at least"),
+        Row(lambda: cr.beyond.Stopping(edge(), MODEL, delta=0.1, odds=10**400), ValueError, "odds must be a finite"),
+        Row(lambda: cr.beyond.Stopping(edge(), MODEL, delta=0.1, odds="2"), TypeError, "odds must be a real number"),
+        Row(lambda: cr.beyond.Stopped([], [], [0, 1], declared=[[0, 2]], chance=[0.1]),
+            ValueError, "declared: row 0, (0, 2), must be two different records out of 2, from 0"),
+        Row(lambda: cr.beyond.Stopped([], [], [0, 1], declared=[[0, 1]], chance=[nan]), ValueError, "chance must be"),
         Row(lambda: cr.beyond.Stopping(edge(), "dist1", delta=0.1), TypeError, "model must be a SimilarityModel, such"),
         Row(lambda: cr.beyond.Stopping(cr.EdgeOrdering(pairs_of((0, 1, 0.5)), rng=7), MODEL, delta=0.1),
             ValueError, "ordering must have every pair"),
@@ -39,6 +48,18 @@ TABLE = {
             ValueError, "similarity must have every pair"),
         Row(lambda: cr.beyond.EvidenceOrdering(V, 0.2, rng=7), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.beyond.EvidenceOrdering(V, rng=7).evidence(2), ValueError, "w must be"),
+        Row(lambda: cr.beyond.EvidenceOrdering(V, rng=7).evidence([[0.1], [0.2, 0.3]]), TypeError, "w must be real"),
+    ],
+    "Strategies of other papers": [
+        Row(lambda: MemberVotes(None, 3, edge()), TypeError, "oracle must be callable"),
+        Row(lambda: MemberVotes(crowd, 3, V), TypeError, "ordering must be an ordering, such as NodeOrdering, not"),
+        Row(lambda: MemberVotes(crowd, 3, edge(), early="no"), TypeError, "early must be True or False, not 'no'"),
+        Row(lambda: MemberVotes(lambda i, j: "no", 3, edge())(0, 1), TypeError, "the answer to (0, 1) must be True or"),
+        Row(lambda: MemberVotes(crowd, 3, edge()).second_look([0, 0], rng=7), ValueError, "labels must have an entry"),
+        Row(lambda: next(control_queries([nan] * 3, crowd, rng=7)), ValueError, "similarity of pair (0, 1) is nan"),
+        Row(lambda: next(control_queries(V, lambda i, j: "no", rng=7)), TypeError, "the answer to (0, 1) must be True"),
+        Row(lambda: next(control_queries(V, crowd, errors=(0, 0.1), rng=7)),
+            ValueError, "false_yes of errors must be a rate of errors in (0, 1/2), not 0"),
     ],
     "The journal, as far as `test_journal` has not": [
         Row(lambda: cr.practice.Journal(crowd, None), TypeError, "path must"),

@@ -4,12 +4,14 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
+from crowder.oracles import majority_error
 from crowder.practice.sheets import question_sheet
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,13 +47,22 @@ def test_yaml_that_would_run_or_swell_is_refused(text, tmp_path):
         strict_yaml.read(tmp_path / "printed.yml")
 
 
+#: What may hold a text. Sympy makes an expression of what is inside, however deep.
+HOLDERS = [str, lambda x: [x], lambda x: (x,), lambda x: {x: x}, lambda x: {x}, lambda x: [[(x,)]],
+           lambda x: np.array([x]), lambda x: np.array([x], object)]  # fmt: skip
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("call", [
-    lambda text: evidence.identity("x", text), lambda text: cr.models.steps("dist1", text),
+    lambda text: evidence.identity("x", text), lambda text: evidence.inequality("x", text),
+    lambda text: cr.models.steps("dist1", text), lambda text: cr.models.steps("dist2", text), cr.dist1, cr.dist2,
+    lambda text: cr.SimilarityModel.from_steps(text, text, text), lambda text: cr.L(cr.uniform(), text),
+    lambda text: majority_error(3, text),
 ])  # fmt: skip
-def test_text_is_no_formula(call, tmp_path):
+def test_text_is_no_formula(call, holder, tmp_path):
     """To make an expression of a text, sympy runs it."""
-    with pytest.raises(TypeError, match="text"):
-        call(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    with pytest.raises((TypeError, ValueError)):
+        call(holder(f"open({str(tmp_path / 'ran')!r}, 'w').close()"))
     assert not (tmp_path / "ran").exists()
 
 
