@@ -5,7 +5,7 @@ has scored; `Journal` keeps every answer in a file; `ask_all` asks many question
 language model; `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a program.
 """
 
-from crowder.practice.ask_all import ask_all
+from crowder.practice.asking import ask_all
 from crowder.practice.candidates import nearest_pairs
 from crowder.practice.journal import Answer, Journal
 from crowder.practice.learned_ordering import LearnedOrdering
