@@ -1,21 +1,27 @@
 """The file of a journal: an append-only log of answers in SQLite.
 
 *Whole or not at all.* Its tables and its mark are made in one transaction: who is killed leaves an empty file, which
-the next one makes a journal. *On disk.* Each answer is a transaction with a rollback journal, flushed before anything
+the next one makes a journal. The file for asking, ``-lock``, comes after them: an empty file beside it was a journal
+and has lost its answers. *On disk.* Each answer is a transaction with a rollback journal, flushed before anything
 follows from it. *Room.* Before a question there are free pages in the file, and the rollback journal keeps its size: an
 answer that has been paid for overwrites what is allocated, and a full disk does not matter. *Damage.* Each entry has a
 checksum, entries are numbered without gaps, and SQLite checks its own structure when the file is opened. *Asking.* Who
 asks holds an SQLite transaction on a separate empty file, which ends with the process; others may write meanwhile.
+*Reading* writes nothing, so that it works on a disk that is read only, and does not wait for who writes or asks.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
+import tempfile
+import time
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from crowder import files, validation
@@ -23,10 +29,13 @@ from crowder import files, validation
 __all__ = ["AnswerFile", "Entry"]
 
 #: The application id ("crow" in ASCII) identifies the file; the version is that of its tables.
-APPLICATION, VERSION = 0x63726F77, 5
+APPLICATION, VERSION = 0x63726F77, 6
 
 #: SQLite's word for flushing every transaction to the disk.
 FLUSH = "FULL"
+
+#: Who waits for another process that writes nothing is told so after these seconds, and stops waiting after those.
+TOLD, PATIENCE = 10.0, 60.0
 
 #: Free pages in the file before a question is asked, of 4,096 bytes and some 60 answers each; and bytes added to it.
 FREE, ROOM = 16, 1 << 17
@@ -42,7 +51,7 @@ TABLES = (
         checksum INTEGER NOT NULL
     )""",
     "CREATE TABLE about (what TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, until REAL, PRIMARY KEY (i, j)) WITHOUT ROWID",
+    "CREATE TABLE leases (i INTEGER, j INTEGER, holder TEXT, since REAL, until REAL, PRIMARY KEY (i, j)) WITHOUT ROWID",
     "CREATE TABLE space (bytes BLOB)",
     "INSERT INTO about VALUES ('id', lower(hex(randomblob(8))))",
     f"PRAGMA application_id = {APPLICATION}",
@@ -73,34 +82,52 @@ class AnswerFile:
         self.path = os.path.realpath(validation.path(path))
         if os.path.isdir(self.path):
             raise IsADirectoryError(f"{self.path} must be a file, not a directory; name a file in it: answers.db")
-        lock, opened = f"{self.path}-lock", list[sqlite3.Connection]()
-        self._process, self._finalizer = os.getpid(), weakref.finalize(self, _close, opened, os.getpid())
+        self._lock_path, self._connections = f"{self.path}-lock", list[sqlite3.Connection]()
+        self._process = os.getpid()
+        self._finalizer = weakref.finalize(self, _close, self._connections, os.getpid())
+        self._asking: sqlite3.Connection | None = None
+        self._seen, self._last = (0, 0, 0), (0, None)  # the file when it was checked; the last entry read, its checksum
+        self._stuck = (0.0, 0.0)  # when a wait began in vain, and ended
+        self.id = ""
         try:
+            if not os.path.exists(self.path):
+                with suppress(OSError):
+                    os.remove(self._lock_path)  # of a journal that was deleted
+            before = os.path.exists(self._lock_path)  # looked for first: another process may be making both
             _touch(self.path, files.mode(like))
-            _touch(lock, files.mode(self.path))
             self._place = self._where()
-            opened += [sqlite3.connect(name, timeout=0.2, isolation_level=None, check_same_thread=False)
-                       for name in (self.path, lock)]  # fmt: skip
+            self._db = self._connect(self.path)
         except (OSError, sqlite3.Error) as error:
             raise OSError(f"{self.path} cannot be used: {error}") from error
-        self._db, self._asking = opened
         try:
-            self._begin()
+            self._begin(before or os.path.getsize(self.path) == 1)  # which is empty to SQLite
         except BaseException:
             self.close()
             raise
 
-    def _begin(self) -> None:
-        """Check the file, or make it a journal."""
-        new = self._is_new()
+    def _connect(self, path: str) -> sqlite3.Connection:
+        made = sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
+        self._connections.append(made)
+        return made
+
+    def _begin(self, before: bool) -> None:
+        """Check the file, or make it a journal unless there has been one `before`."""
         self.do(f"PRAGMA synchronous = {FLUSH}")
         self.do("PRAGMA fullfsync = ON")  # macOS: flush the drive's cache too
         self.do("PRAGMA secure_delete = ON")  # a page is written to the rollback journal when it becomes free
         self.do("PRAGMA journal_mode = PERSIST")
-        with self.transaction():
-            new = new and self._is_new()  # another process may have been faster
-            for statement in TABLES if new else ("DELETE FROM space",):  # fails where nothing can be written
-                self.do(statement)
+        if self._is_new():
+            if before:
+                raise ValueError(
+                    f"{self.path} is empty, though it has been a journal: restore it; or, to begin without answers, "
+                    "remove it"
+                )
+            with self.transaction():
+                for statement in TABLES if self._is_new() else ():  # another process may have been faster
+                    self.do(statement)
+        self.id = self.do("SELECT value FROM about WHERE what = 'id'")[0][0]
+        with suppress(OSError):  # who cannot write may read
+            _touch(self._lock_path, files.mode(self.path))
 
     def _is_new(self) -> bool:
         """Whether the file is empty; an error if it is not a journal."""
@@ -127,6 +154,7 @@ class AnswerFile:
             entry = Entry(*cells)
             after, same = entry.entry, None if entry.same is None else bool(entry.same)
             found.append(entry._replace(same=same, gone=bool(entry.gone)))
+            self._last = (after, checksum)
         return found
 
     def append(self, entry: Entry) -> None:
@@ -151,7 +179,9 @@ class AnswerFile:
         self.check_in_place()
 
     def make_room(self) -> None:
-        """Before a question is asked: room for its answer, or an OSError if the disk is full."""
+        """Before a question is asked: room for its answer, or an OSError if the disk is full or read only."""
+        self.check_in_place()
+        self.do("DELETE FROM space WHERE 0")  # fails where nothing can be written
         with suppress(OSError):
             if os.path.getsize(f"{self.path}-journal") >= ROOM // 2 and self.do("PRAGMA freelist_count")[0][0] >= FREE:
                 return
@@ -166,10 +196,10 @@ class AnswerFile:
             ) from error
 
     def check_in_place(self) -> None:
-        """An OSError if the file that is open is no longer the one with its name."""
+        """An OSError if the file that is open is no longer the one with its name, or has the content of another one."""
         self.check_usable()
         there = self._where() if os.path.exists(self.path) else None
-        if there != self._place:
+        if there != self._place or not self._is_same():
             raise OSError(
                 f"{self.path} was {'replaced' if there else 'deleted'} while it was in use, so nothing is asked or "
                 "written; restore it, or save the answers of this object (answers()), and begin again"
@@ -181,24 +211,50 @@ class AnswerFile:
             raise ValueError(f"{self.path} must have one name, but is {found.st_nlink} hard links; copy it instead")
         return found.st_dev, found.st_ino
 
+    def _state(self) -> tuple[int, int, int]:
+        """What changes whenever somebody writes to the file."""
+        found = os.stat(self.path)
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    def _is_same(self) -> bool:
+        """Whether the file still has the name of this journal and the last entry that was read, if it has changed."""
+        if not self.id or (state := self._state()) == self._seen:
+            return True
+        self._seen, same = state, False
+        with suppress(OSError, ValueError):
+            self.do("PRAGMA shrink_memory")  # what SQLite has in memory may be of the file as it was
+            last = "SELECT value, (SELECT checksum FROM log WHERE entry = ?) FROM about WHERE what = 'id'"
+            same = self.do(last, self._last[:1]) == [(self.id, self._last[1])]
+        self._seen = state if same else (0, 0, 0)
+        return same
+
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
+        if self._asking is None:
+            _touch(self._lock_path, files.mode(self.path))
+            self._asking = self._connect(self._lock_path)
         for statement in ("PRAGMA journal_mode = OFF", "BEGIN EXCLUSIVE"):  # nothing is written to it
             self.do(statement, on=self._asking)
 
     def unlock(self) -> None:
         """Let other processes ask."""
-        self._asking.execute("ROLLBACK")
+        if self._asking is not None:
+            self._asking.execute("ROLLBACK")
 
     def do(self, statement: str, values: Iterable[Any] = (), *, on: sqlite3.Connection | None = None) -> list[tuple]:
         """Execute a statement, once no other process is in the way; its rows."""
         self.check_usable()
+        values, waiting = tuple(values), self._waiting()
         while True:
             try:
-                return (on or self._db).execute(statement, tuple(values)).fetchall()
+                return (on or self._db).execute(statement, values).fetchall()
             except (sqlite3.Error, UnicodeDecodeError) as error:
                 code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                 if code == sqlite3.SQLITE_BUSY:
+                    reads = on is None and not self._db.in_transaction and statement.startswith(("SELECT", "PRAGMA"))
+                    if reads and (rows := self._without_lock(statement, values)) is not None:
+                        return rows
+                    next(waiting)
                     continue
                 self.check_in_place()  # perhaps this is the reason
                 if code == sqlite3.SQLITE_NOTADB:
@@ -206,6 +262,38 @@ class AnswerFile:
                 if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR) or isinstance(error, UnicodeDecodeError):
                     raise self._damaged(str(error)) from error
                 raise OSError(f"{self.path} cannot be used: {error}") from error
+
+    def _without_lock(self, statement: str, values: tuple) -> list[tuple] | None:
+        """The rows of a statement that reads, though another process has a lock; None if it is just writing."""
+        before, rows = self._state(), None
+        with suppress(sqlite3.Error):
+            with closing(sqlite3.connect(f"{Path(self.path).as_uri()}?immutable=1", uri=True)) as beside:
+                rows = beside.execute(statement, values).fetchall()
+        with suppress(FileNotFoundError), open(f"{self.path}-journal", "rb") as rollback:
+            if any(rollback.read(8)):  # what is written is half in the one file, half in the other
+                return None
+        return rows if self._state() == before else None
+
+    def _waiting(self) -> Iterator[None]:
+        """Wait for another process, as long as the file changes; an OSError after `PATIENCE` seconds without a change,
+        or at once if nobody is in the way and locks do not work."""
+        _check_locks(self.path)
+        now, told, seen = time.monotonic(), False, self._state()
+        began = self._stuck[0] if now - self._stuck[1] < 1 else now  # of threads in a row, the first has waited for all
+        while (now := time.monotonic()) - began < PATIENCE:
+            if self._state() != seen:
+                began, told, seen = now, False, self._state()
+            if now - began > TOLD and not told:
+                told = True
+                logging.getLogger(__name__).warning(
+                    "%s is in use by another process; waiting for it, %g seconds at most", self.path, PATIENCE - TOLD
+                )
+            yield
+        self._stuck = began, now
+        raise OSError(
+            f"{self.path} is in use by another process, which has written nothing for {PATIENCE:g} seconds; end that "
+            "process if it is stopped, or wait for it, and begin again: no answer is lost"
+        )
 
     def _damaged(self, what: str) -> ValueError:
         return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
@@ -232,6 +320,23 @@ def _touch(path: str, mode: int) -> None:
         with suppress(FileExistsError):  # another process was faster
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
             files.sync_folder(os.path.dirname(path))
+
+
+def _check_locks(path: str) -> None:
+    """An OSError if even a file that nobody else can have gets no lock. (SQLite takes that for a lock of others.)"""
+    with suppress(ImportError):  # Windows
+        import fcntl
+
+        try:
+            file = tempfile.TemporaryFile(dir=os.path.dirname(path))
+        except OSError:  # nothing can be written here
+            return
+        with file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise OSError(f"{path} cannot be used: its file system gives no locks ({error.strerror}); "
+                              "copy it to a local disk") from error  # fmt: skip
 
 
 def _close(connections: list[sqlite3.Connection], process: int) -> None:

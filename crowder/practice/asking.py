@@ -8,12 +8,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any, NamedTuple
 
-from crowder import validation
-from crowder.practice.journal import Answer, Journal, Pair, call, ordered
+from crowder import oracles, validation
+from crowder.practice.journal import Answer, Journal, Pair, amount, call, ordered
 
 __all__ = ["Asked", "ask_all"]
 
 CAPPED = "the cap is reached"
+#: The longest pause before a question is asked again, in seconds.
+LONGEST = 3600.0
 
 
 class Asked(NamedTuple):
@@ -44,7 +46,8 @@ def ask_all(
     parallel : int, keyword only
         Questions that are out at once.
     retries, pause : int, float, keyword only
-        How often a question is asked again if the crowd fails, and after how many seconds, doubled each time.
+        How often a question is asked again if the crowd fails, and after how many seconds, doubled each time, at most
+        an hour.
     cap : float, keyword only
         What all answers in the journal may cost, also those that others add meanwhile. A question is asked only if it
         fits under the cap, even if all that are out turn out as dear as the dearest so far. What a failure costs is not
@@ -79,7 +82,15 @@ def ask_all(
     """
     parallel = validation.whole(parallel, "parallel", least=1)
     retries = validation.whole(retries, "retries")
-    questions = {(i, j): ordered(i, j) for i, j in pairs}  # wrong ones are refused before anything is asked
+    pause, cap = amount(pause, "pause"), None if cap is None else amount(cap, "cap")
+    validation.kind(journal, Journal, "journal must be a Journal")
+    questions = dict[Pair, Pair]()  # wrong ones are refused before anything is asked
+    for row in validation.kind(pairs, Iterable, "pairs must be pairs (i, j)"):
+        try:
+            i, j = row
+        except (TypeError, ValueError):
+            raise ValueError(f"pairs must be pairs (i, j), not {row!r}") from None
+        questions[i, j] = ordered(i, j)
     answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
     new, cost, in_a_row = 0, 0.0, 0
     stop, out, begun = threading.Event(), dict[Future, Pair](), set[Pair]()
@@ -103,7 +114,7 @@ def ask_all(
                 return call(crowd, *pair, 0)
             except Exception as error:
                 failure = error
-            if attempt == retries or stop.wait(pause * 2**attempt):
+            if attempt == retries or stop.wait(min(pause * 2.0 ** min(attempt, 99), LONGEST)):
                 break
         raise _FailedError(f"{type(failure).__name__}: {failure}") from failure
 
@@ -140,6 +151,7 @@ def ask_all(
                 if row := journal.find(key, 0):
                     answers[key] = row.same
                     continue
+                oracles.callable_oracle(crowd)
                 room = fits(len(out))
                 while len(out) == parallel or (out and not room):
                     collect()

@@ -15,16 +15,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from crowder import oracles, validation
 from crowder.practice.answer_file import AnswerFile, Entry
 
-__all__ = ["Answer", "Journal", "Pair", "call", "ordered"]
+__all__ = ["Answer", "Journal", "Pair", "amount", "call", "ordered"]
 
 Pair = tuple[int, int]
 
@@ -115,7 +116,7 @@ class Journal:
         self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
         self._file = AnswerFile(path, like=like)
         self.path = self._file.path
-        self.id: str = self._about()["id"]
+        self.id: str = self._file.id
         self._refresh()
 
     # --- asking ---------------------------------------------------------------------------------------------------
@@ -123,6 +124,8 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
+        if not hasattr(ordering, "_similarities"):
+            raise TypeError(f"ordering must be an ordering, such as EdgeOrdering, not {ordering!r}")
         digest = blake2b(digest_size=16)
         for part in ordering._similarities():
             digest.update(b"%d " % len(part) + part.tobytes())
@@ -189,16 +192,16 @@ class Journal:
         finally:
             with self._claims:
                 self._open.remove(key)
+                self._claims.notify_all()
                 if not self._open:
                     self._file.unlock()
-                self._claims.notify_all()
 
     def _store(self, pair: Pair, said: Answer) -> Entry:
         """Write the answer that the crowd has just given."""
         try:
             with self._file.transaction():
                 self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
-        except OSError as error:
+        except Exception as error:
             raise OSError(
                 f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: {error}. "
                 "Free some space, and pass the answer to Journal.record"
@@ -258,7 +261,13 @@ class Journal:
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
         said = self._checked(validation.kind(votes, Iterable, "votes must be rows (i, j, same, worker)"))
-        taken = [(ordered(i, j), _worker(worker, "the vote to take back")) for i, j, worker in gone]
+        taken = []
+        for row in validation.kind(gone, Iterable, "gone must be rows (i, j, worker)"):
+            try:
+                i, j, worker = row
+            except (TypeError, ValueError):
+                raise ValueError(f"gone must be (i, j, worker), not {row!r}") from None
+            taken.append((ordered(i, j), _worker(worker, "the vote to take back")))
         new = changed = 0
         with self._lock:
             with self._file.transaction():
@@ -299,12 +308,15 @@ class Journal:
     # --- leases: questions that somebody has --------------------------------------------------------------------------
 
     def lease(self, pairs: Iterable[Pair], holder: str, seconds: float) -> list[Pair]:
-        """Keep questions for a holder for some time; those of the pairs that nobody else has."""
+        """Keep questions for a holder for some time; those of the pairs that nobody else has.
+
+        A lease from the future, of a clock that has been put back, is none."""
+        seconds = amount(seconds, "seconds")
         with self._lock, self._file.transaction():
-            taken = self.leased(holder)
+            taken, now = self.leased(holder), time.time()
             got = [pair for pair in dict.fromkeys(ordered(*pair) for pair in pairs) if pair not in taken]
             for pair in got:
-                self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?)", (*pair, holder, time.time() + seconds))
+                self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", (*pair, holder, now, now + seconds))
         return got
 
     @contextmanager
@@ -316,8 +328,8 @@ class Journal:
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
         """The pairs that others than this holder have, and until when (`time.time`)."""
         with self._lock:
-            rows = self._file.do("SELECT * FROM leases WHERE until >= ? ORDER BY until", (time.time(),))
-        return {(i, j): until for i, j, who, until in rows if who != holder}
+            rows = self._file.do("SELECT * FROM leases WHERE ? BETWEEN since AND until ORDER BY until", (time.time(),))
+        return {(i, j): until for i, j, who, _, until in rows if who != holder}
 
     def release(self, holder: str | None = None, pairs: Iterable[Pair] = ()) -> None:
         """Give back what this holder has, and these pairs."""
@@ -345,19 +357,34 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     """The crowd's `number`-th answer about i and j, in any of the forms that it may have, checked."""
     vote, what = getattr(oracle, "vote", None), f"the answer to {(i, j)}"
     said = oracles.callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
+    try:
+        return _answer(said, what)
+    except (TypeError, ValueError) as error:  # it may have been paid for
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{error}; the crowd said {said!r}") from None
+
+
+def _answer(said: Any, what: str) -> Answer:
     if isinstance(said, tuple) and not isinstance(said, Answer):
         if len(said) != 2:
-            raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a confidence, not {said!r}")
+            raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a confidence")
         number_like = isinstance(said[1], Real) and not isinstance(said[1], bool)
         said = Answer(said[0], confidence=said[1]) if number_like else Answer(said[0], worker=said[1])
     answer = said if isinstance(said, Answer) else Answer(said)
     same, _ = oracles.checked(answer.same, None, what)
-    confidence, cost = answer.confidence, answer.cost
+    confidence = answer.confidence
     if confidence is not None:
         confidence = float(validation.probability(confidence, f"the confidence of {what}"))
-    if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
-        raise ValueError(f"the cost of {what} must be a number, 0 or more, not {cost!r}")
-    return Answer(same, confidence, float(cost), _worker(answer.worker, what))
+    return Answer(same, confidence, amount(answer.cost, f"the cost of {what}"), _worker(answer.worker, what))
+
+
+def amount(value: Any, what: str) -> float:
+    """A finite number, 0 or more."""
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be a number, not {value!r}")
+    with suppress(OverflowError):
+        if 0 <= float(value) < inf:
+            return float(value)
+    raise ValueError(f"{what} must be a finite number, 0 or more, not {value!r}")
 
 
 def ordered(i: int, j: int) -> Pair:
@@ -365,13 +392,15 @@ def ordered(i: int, j: int) -> Pair:
     low, high = sorted(validation.whole(record, "a record") for record in (i, j))
     if low == high:
         raise ValueError(f"a pair must be two different records, not {(i, j)}")
+    if high >= 2**63:
+        raise ValueError(f"a record must be below 2**63, so that a journal can hold it, not {high}")
     return low, high
 
 
 def _worker(worker: Any, what: str) -> str | None:
     if worker is not None and not (isinstance(worker, str) and worker):
         raise TypeError(f"the worker of {what} must be text, so that a journal can hold it, not {worker!r}")
-    return worker
+    return worker and worker.encode(errors="backslashreplace").decode()  # a lone surrogate has no UTF-8
 
 
 def _named(same: bool | None, worker: str | None) -> str:
