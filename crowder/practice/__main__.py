@@ -9,14 +9,17 @@ import secrets
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from crowder import files
+from crowder.practice.journal import amount
 from crowder.practice.label import ask, page, visible
 from crowder.practice.project import Project, find
-from crowder.practice.sheets import escape_formula
+from crowder.practice.record_file import encodable
+from crowder.practice.sheets import to_csv
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
@@ -37,7 +40,7 @@ HELD = 24 * 3600  # seconds for which the questions of a sheet or page are with 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal may not have all characters of the records
     options = vars(_parser().parse_args(arguments))
@@ -52,10 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         told = re.sub(r"(?<![-\w])(id|fields|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
-        missing = "; for all that the command needs: pip install 'crowder[practice]'"
-        told += missing * isinstance(error, ModuleNotFoundError)
         print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
@@ -83,16 +84,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
-    add("--price", type=float, help="of one answer (default: 0.05)")
+    add("--price", type=_price, help="of one answer (default: 0.05)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
     add = made["label"].add_argument
-    add("--worker", help="who answers (default: terminal)")
+    add("--worker", type=_name, help="who answers (default: terminal)")
     add("--html", action="store_true", help="write a page to PROJECT instead of asking here")
     add("--size", type=_size, help="questions on the page (default: 50)")
     add("--doubts", action="store_true", help="ask again about answers that contradict others")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
+    made["next"].add_argument("--release", action="store_true", help="take back first what others have to answer")
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets")
     add("--project", default=None, help=alone)
@@ -108,6 +110,18 @@ def _size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a number, 1 or more, not {text!r}")
     return int(text)
+
+
+def _price(text: str) -> float:
+    with suppress(ValueError):
+        return amount(float(text), "price")
+    raise argparse.ArgumentTypeError(f"must be a number, 0 or more, not {text!r}")
+
+
+def _name(text: str) -> str:
+    if not text.strip() or encodable(text) != text:
+        raise argparse.ArgumentTypeError(f"must be a name, not {text!r}")
+    return text
 
 
 def _share(text: str) -> float:
@@ -132,11 +146,14 @@ def start(csv: list[str], **changes: Any) -> None:
     if len(csv) > 2:
         raise ValueError("FILE.csv must be one file or two, not more")
     paths = [Path(path) for path in csv]
+    for path in paths:
+        if path.is_dir():
+            raise ValueError(f"FILE.csv must be a file, not the folder {path}")
     project = Project(paths[0].with_name("-".join(path.stem for path in paths) + ".crowder"), *paths, **changes)
     project.start()
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
-    print(f"{' and '.join(csv)}: {_count(project.n, 'record')}, compared by {', '.join(project.fields)}.")
+    print(f"{' and '.join(csv)}: {_count(project.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
     if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
         print(
             f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
@@ -186,14 +203,17 @@ def label(project: Project, worker: str = "terminal", html: bool = False, size: 
     _tell_taken(project, worker)
 
 
-def next_(project: Project, size: int = 20) -> None:
+def next_(project: Project, size: int = 20, release: bool = False) -> None:
     """Write the next questions as a CSV sheet, for a spreadsheet or a crowd: yes, no or unsure in the column "same".
 
     No sheet is ever overwritten. Nobody else is asked its questions for a day, or until it comes back.
 
       crowder next my.crowder --size 100
       crowder answers my.crowder/questions-1.csv
+      crowder next --release                        also what is on sheets and pages that will not come back
     """
+    if release:
+        project.journal.release(pairs=project.journal.leased())
     if drawn := _draw(project, size):
         path = project.write_sheet(drawn)
         print(f"{path}: {_count(len(drawn), 'question')}.")
@@ -249,8 +269,7 @@ def clusters(project: Project) -> None:
       crowder clusters my.crowder
     """
     table, path = project.table(), project.folder / "clusters.csv"
-    text = table.assign(id=table["id"].map(escape_formula)).to_csv(index=False, lineterminator="\n")
-    files.write(path, text.encode(), like=project.csv)
+    files.write(path, to_csv(table).encode(), like=project.csv)
     groups = table.drop_duplicates("cluster")["size"]
     print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
     print(f"{project.progress()}.")
@@ -310,8 +329,9 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
             print(f"About {_count(unsure, 'pair')} nobody is sure; another worker may be: crowder label --worker NAME")
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
-        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%d %b %H:%M} at the latest. "
-              "A sheet or page that comes back gives back what is blank in it.")  # fmt: skip
+        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%Y-%m-%d %H:%M} at the "
+              "latest. A sheet or page that comes back gives back what is blank in it; to take back all: "
+              "crowder next --release")  # fmt: skip
 
 
 def _count(number: int, what: str) -> str:

@@ -24,6 +24,7 @@ import pandas as pd
 
 from crowder import oracles, validation
 from crowder.practice.answer_file import AnswerFile, Entry
+from crowder.practice.record_file import encodable
 
 __all__ = ["Answer", "Journal", "Pair", "amount", "call", "ordered"]
 
@@ -400,7 +401,7 @@ def ordered(i: int, j: int) -> Pair:
 def _worker(worker: Any, what: str) -> str | None:
     if worker is not None and not (isinstance(worker, str) and worker):
         raise TypeError(f"the worker of {what} must be text, so that a journal can hold it, not {worker!r}")
-    return worker and worker.encode(errors="backslashreplace").decode()  # a lone surrogate has no UTF-8
+    return worker and encodable(worker)
 
 
 def _named(same: bool | None, worker: str | None) -> str:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
-from crowder.practice.sheets import token
+from crowder.practice.sheets import FORMULA, QUOTED, token
 
 if TYPE_CHECKING:
     from crowder.practice.project import Project
@@ -88,6 +88,7 @@ def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
     here = {group for question in questions for group in question["groups"]}
     data = {
         "name": project.csv.name, "fields": project.fields, "sep": project.settings["sep"],
+        "formula": f"^(?:{FORMULA.pattern})", "quoted": QUOTED.pattern,
         "apart": [pair for pair in sorted(apart) if here.issuperset(pair)], "questions": questions,
     }  # fmt: skip
     data["id"] = blake2b(json.dumps(data).encode(), digest_size=4).hexdigest()

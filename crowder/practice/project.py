@@ -29,7 +29,7 @@ from crowder.practice import sheets
 from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
 from crowder.practice.journal import Journal, Pair
 from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.record_file import naming, read_records, read_rows
+from crowder.practice.record_file import encodable, naming, read_records, read_rows
 from crowder.practice.replayed_audit import ReplayedAudit
 from crowder.practice.scored_pairs import from_pairs
 from crowder.practice.votes import Settled, settle
@@ -107,7 +107,7 @@ class Project:
         self._table = TABLE if len(read) == 2 else None
         if len(read) == 1:
             return read[0], fields, digests
-        names = [path.stem for path in self.files]
+        names = [encodable(path.stem) for path in self.files]
         if names[0] == names[1]:
             raise ValueError(f"two files must have different names, not both {names[0]}")
         if set(read[0]["id"]) & set(read[1]["id"]):
@@ -177,7 +177,7 @@ class Project:
         names = pd.Index(scored.ids)
         if self._table:
             tables = self.records[TABLE].factorize()[0]
-            stems = dict(zip(("left", "right"), (file.stem for file in self.files), strict=True))
+            stems = dict(zip(("left", "right"), (encodable(file.stem) for file in self.files), strict=True))
             full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables or [], names, strict=True)]
             names = names.where(names.isin(self.ids), full)
         number = pd.Index(self.ids).get_indexer(names)

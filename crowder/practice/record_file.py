@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ import pandas as pd
 from crowder import validation
 from crowder.similarity import NOT_TEXT
 
-__all__ = ["naming", "read_records", "read_rows", "require"]
+__all__ = ["encodable", "naming", "read_records", "read_rows", "require"]
 
 #: Number of characters of a cell that an error message shows, and most characters of a cell. (The csv module has one
 #: limit for all readers; it is restored afterwards.)
@@ -137,7 +138,7 @@ def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
     if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
         raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
     text = _text(Path(validation.path(path)).read_bytes(), encoding)
-    found = max(SEPARATORS, key=text.lstrip("\r\n").partition("\n")[0].count)
+    found = max(SEPARATORS, key=re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0].count)
     limit, number, rows = csv.field_size_limit(LONGEST), 0, list[tuple[int, list[str]]]()
     try:
         for number, cells in enumerate(
@@ -176,12 +177,24 @@ def _text(content: bytes, encoding: str) -> str:
         raise ValueError(f"encoding must be one that Python knows, not {encoding!r}") from None
     except UnicodeError as error:
         place = getattr(error, "start", 0)
-        line = content[:place].decode(encoding, errors="replace").count("\n") + 1
+        line = _lines(content[:place].decode(encoding, errors="replace"))
         hint = "; pass encoding=, perhaps 'cp1252', 'latin-1' or 'utf-16'" if plain else ""
         raise ValueError(
             f"line {line}: byte 0x{content[place]:02x} (byte {place + 1} of the file) is not valid {encoding}{hint}"
         ) from None
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise ValueError(f"line {line}: a cell must not contain NUL; if it is in UTF-16, pass encoding='utf-16-le'")
+    if odd := re.search("[\0\ud800-\udfff]", text):
+        if odd[0] == "\0":
+            raise ValueError(f"line {_lines(text[: odd.start()])}: a cell must not contain NUL; if it is in UTF-16, "
+                             "pass encoding='utf-16-le'")  # fmt: skip
+        raise ValueError(f"line {_lines(text[: odd.start()])}: a cell must not contain half a character, {odd[0]!r}")
     return text
+
+
+def _lines(text: str) -> int:
+    """The number of lines, with each of the three kinds of line ends."""
+    return 1 + len(re.findall(r"\r\n?|\n", text))
+
+
+def encodable(text: str) -> str:
+    """The text, with lone surrogates, which names of files may have, written as escapes."""
+    return text.encode(errors="backslashreplace").decode()

@@ -23,15 +23,23 @@ import pandas as pd
 
 from crowder import files, validation
 from crowder.beyond.answers import SAID
-from crowder.practice.record_file import naming, read_rows, require
+from crowder.practice.record_file import encodable, naming, read_rows, require
 
-__all__ = ["ANSWERS", "Row", "escape_formula", "question_sheet", "read_sheets", "token", "write_sheet"]
+__all__ = [
+    "ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token",
+    "write_sheet",
+]  # fmt: skip
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
 ANSWERS = SAID | {"u": None, "?": None}
 
-#: The beginning of a cell that a spreadsheet would run as a formula, or of one that has been escaped already.
-FORMULA = re.compile(r"'*[\s'\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r]")
+#: The beginning of a cell that a spreadsheet would run as a formula, whatever cannot be seen stands before its sign, or
+#: of one that has been escaped already; and what must stand in quotes. Pages use both, in JavaScript.
+CONTROL = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+FORMULA = re.compile(
+    rf"[\s'\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff{CONTROL}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[{CONTROL}]"
+)
+QUOTED = re.compile(rf'["{CONTROL}]|^\s|\s$')
 
 MOVED = ": perhaps columns were moved against each other, or the sheet is of another project"
 
@@ -75,7 +83,7 @@ def _read(path: str, records: pd.DataFrame, fields: Sequence[str], key: str, enc
     ids = list(records["id"])
     place = dict(zip([*ids, *map(escape_formula, ids)], [*range(len(ids))] * 2, strict=True))
     texts = records[list(fields)].to_numpy().tolist()
-    nobody = f"{Path(path).stem}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
+    nobody = f"{encodable(Path(path).stem)}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
     table = read_rows(path, encoding, None)
     shown = [(side, field, number) for side in (0, 1) for number, field in enumerate(fields)
              if f"{field}_{'ab'[side]}" in table]  # fmt: skip
@@ -135,9 +143,8 @@ def question_sheet(
     """The questions as a table of text with empty columns for the answers and the workers; `key` as in `token`."""
     a, b = (records.iloc[[pair[side] for pair in pairs]].reset_index(drop=True) for side in (0, 1))
     sheet = {f"{field}_{side}": part[field] for field in ["id", *fields] for side, part in (("a", a), ("b", b))}
-    escaped = {name: [escape_formula(str(cell)) for cell in cells] for name, cells in sheet.items()}
     blank = dict.fromkeys(("same", "worker"), [""] * len(pairs))
-    return pd.DataFrame(escaped | blank | {"token": [token(key, records, fields, pair) for pair in pairs]}, dtype="str")
+    return pd.DataFrame(sheet | blank | {"token": [token(key, records, fields, pair) for pair in pairs]}, dtype="str")
 
 
 def write_sheet(stem: str, sheet: pd.DataFrame, *, sep: str = ",", like: Any = None) -> Path:
@@ -147,10 +154,21 @@ def write_sheet(stem: str, sheet: pd.DataFrame, *, sep: str = ",", like: Any = N
         with suppress(FileExistsError):
             (path := Path(f"{stem}-{number}.csv")).touch(exist_ok=False)
             break
-    text = sheet.rename(columns=escape_formula).to_csv(index=False, lineterminator="\n", sep=sep)
+    text = to_csv(sheet, sep)
     # With a byte order mark spreadsheets recognise the encoding.
     files.write(path, text.encode("utf-8" if text.isascii() else "utf-8-sig"), like=like)
     return path
+
+
+def to_csv(table: pd.DataFrame, sep: str = ",") -> str:
+    """A table as CSV in which no spreadsheet runs a cell or a name as a formula, and every line break in a cell is
+    quoted; pandas leaves a bare carriage return as it is, where a reader begins another row."""
+    lines = list[str]()
+    for row in (table.columns, *table.itertuples(index=False)):
+        cells = [escape_formula(str(cell)) for cell in row]
+        lines.append(sep.join('"' + cell.replace('"', '""') + '"' if sep in cell or QUOTED.search(cell) else cell
+                              for cell in cells))  # fmt: skip
+    return "".join(f"{line}\n" for line in lines)
 
 
 def escape_formula(cell: str) -> str:

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from spreadsheet import cells, is_formula
 
 import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
 from crowder.oracles import majority_error
-from crowder.practice.sheets import question_sheet
+from crowder.practice.sheets import to_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,14 +70,19 @@ def test_text_is_no_formula(call, holder, tmp_path):
 # --- spreadsheets -----------------------------------------------------------------------------------------------------
 
 
-def test_no_cell_of_a_sheet_is_a_formula_to_a_spreadsheet(tmp_path):
-    """People open the sheet in a spreadsheet, which runs a cell that starts with = or +, - or @: so an apostrophe
-    stands before it, whatever blanks there are between."""
-    bad = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1"]
-    records = pd.DataFrame({"id": [f"r{i}" for i in range(len(bad))], "name": bad, "city": "plain"})
-    pairs = [(i, i + 1) for i in range(len(bad) - 1)]
-    sheet = question_sheet(records, ["name", "city"], pairs, "key")
-    for column in sheet:
-        assert not sheet[column].str.match(r"[=+\-@\t\r＝＋－＠]|\s+[=+\-@]").any(), column
-    assert sheet["name_a"].tolist() == [f"'{cell}" for cell in bad[:-1]]
-    assert (sheet["city_a"] == "plain").all() and sheet["id_a"].tolist() == records["id"].tolist()[:-1]
+#: What cannot be seen before a sign: every control character and line separator, and some that have no width.
+BEFORE = ["", " ", *map(chr, [*range(1, 32), *range(0x7F, 0xA1)]), *"\u2028\u2029\u200b\u2060\u3000\ufeff", "'", "\r' "]
+
+
+def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet():
+    """People open sheets and clusters in a spreadsheet, which runs a cell that starts with = or +, - or @, also of full
+    width: so an apostrophe stands before it. A bare carriage return in a cell begins no other row."""
+    bad = [f"{before}{sign}1" for before in BEFORE for sign in "=+-@＝＋－＠"]
+    bad += [f"a{before}=cmd|' /C calc'!A0" for before in BEFORE] + [f"{before}a" for before in BEFORE]
+    table = pd.DataFrame({"id": range(len(bad)), "=name": bad, "file": bad[::-1], "plain": "a b"})
+    rows = cells(to_csv(table))
+    assert len(rows) == 1 + len(bad) and {len(row) for row in rows} == {4}
+    assert not [cell for row in rows for cell in row if is_formula(cell)]
+    for (number, *told), text, file in zip(rows[1:], bad, bad[::-1], strict=True):
+        assert bad[int(number)] == text and told[0] in (text, f"'{text}") and told[1] in (file, f"'{file}")
+        assert told[2] == "a b"

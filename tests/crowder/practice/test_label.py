@@ -1,6 +1,8 @@
 """Labelling: a page in a browser, by keyboard alone and from a file, and questions in a terminal."""
 
+import csv
 import io
+import json
 import os
 import re
 import subprocess
@@ -10,6 +12,7 @@ from contextlib import suppress
 
 import pandas as pd
 import pytest
+from spreadsheet import cells, is_formula
 
 from crowder.datasets import people
 from crowder.practice.__main__ import main
@@ -17,7 +20,8 @@ from crowder.practice.label import ask, shown
 from crowder.practice.project import Project
 
 HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>', "=cmd|' /C calc'!A0",
-           "<!-- \u202eevil\u202c \x1b[31mred\x07", "{{data}}", "Ann, \"Lee\"; 'x'"]  # fmt: skip
+           "<!-- \u202eevil\u202c \x1b[31mred\x07", "{{data}}", "Ann, \"Lee\"; 'x'", "a\r=1", "\v＝1",
+           "\u2028b"]  # fmt: skip
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def project(tmp_path):
     """Make a project of these records, and plan it."""
 
     def make(records, **settings):
-        records.to_csv(tmp_path / "my.csv", index=False)
+        records.to_csv(tmp_path / "my.csv", index=False, quoting=csv.QUOTE_ALL)  # also of a bare carriage return
         project = Project(tmp_path / "my.crowder", tmp_path / "my.csv", **settings)
         project.start()
         return project
@@ -161,10 +165,10 @@ def test_words_that_only_one_record_has_are_marked_and_told(opened, project):
 
 
 def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path):
-    made = project(pd.DataFrame({"id": [f"r{k}" for k in range(6)], "name": HOSTILE, "<b>": HOSTILE[::-1]}))
+    made = project(pd.DataFrame({"id": [f"r{k}" for k in range(9)], "name": HOSTILE, "=<b>": HOSTILE[::-1]}))
     page, trouble = opened(made)
     seen, asked = set(), 0
-    while page.locator("#question").is_visible():
+    while page.locator("#question").is_visible() and asked < 40:  # 36 pairs
         seen.update(page.locator("td").all_inner_texts())
         page.keyboard.press("n")
         asked += 1
@@ -172,8 +176,9 @@ def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path)
     assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›" in seen
     assert set(HOSTILE[:3]) < seen
     sheet = downloaded(page, tmp_path)
-    text = sheet.read_text("utf-8")
-    assert "'=cmd" in text and not re.search(r'(^|[",])=cmd', text)
+    rows = cells(sheet.read_bytes().decode())  # as they are: reading as text would change line ends
+    assert len(rows) == 1 + asked and {len(row) for row in rows} == {9}
+    assert not [cell for row in rows for cell in row if is_formula(cell)]
     assert main(["answers", str(sheet), "--project", str(made.folder)]) == 0
     assert len(Project(made.folder).votes) == asked
 
@@ -204,6 +209,13 @@ def test_a_browser_that_keeps_nothing_is_told(opened, project):
     assert page.get_by_text("This browser does not keep").is_visible()
     page.keyboard.press("n")
     assert page.inner_text("#count").startswith("1 of") and trouble == []
+
+
+def test_no_text_of_a_record_ends_the_data_of_a_page(project):
+    """Before any browser sees it: what stands between the marks of the data are all its questions, and no markup."""
+    text = page_of(project(pd.DataFrame({"id": [f"r{k}" for k in range(9)], "name": HOSTILE}))).read_text("utf-8")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script', text, re.DOTALL)
+    assert "<" not in data and {text for asked in json.loads(data)["questions"] for text in asked["a"]} < {*HOSTILE}
 
 
 def test_a_page_is_one_file_without_addresses_and_never_overwritten(project):

@@ -54,12 +54,23 @@ def test_a_sheet_is_blind_and_has_both_records_side_by_side():
     assert len(question_sheet(PLACES, ["name"], [])) == 0
 
 
-def test_a_sheet_of_long_records_is_read_back(tmp_path):
-    """A cell beyond the 131,072 characters of the csv module's own limit was taken for a quote that is never closed."""
-    records = pd.DataFrame({"id": ["x", "y", "z"], "text": ["a" * 200_000, "a" * 200_000 + " b", "c"]})
-    sheet = question_sheet(records, ["text"], [(0, 1), (1, 2)]).assign(same=["yes", "no"])
-    sheet.to_csv(tmp_path / "sheet.csv", index=False)
-    assert [row.same for row in read_sheets(tmp_path / "sheet.csv", records, ["text"])] == [True, False]
+#: Longer than the csv module's own limit; every line end and separator, a control character, quotes, formulas.
+ODD = ["a" * 200_000, *(f"a{end}=b" for end in ["\r", "\n", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\x1b"]),
+       "\r=1", "\tx", ' "a"', "'=1", "a,b", " blank ", ""]  # fmt: skip
+
+
+@pytest.mark.parametrize("with_token", [True, False])
+def test_a_sheet_is_read_back_whatever_the_records_contain(with_token, tmp_path):
+    """Without a token, the texts must be those of the records."""
+    records = pd.DataFrame({"id": [f"{k}\r=x" for k in range(len(ODD))], "text": ODD, "a\rb": "c"})
+    pairs = [(k, (k + 1) % len(ODD)) for k in range(len(ODD))]
+    sheet = question_sheet(records, ["text", "a\rb"], pairs).assign(same=["yes", "no"] * (len(ODD) // 2) + ["unsure"])
+    sheet = sheet if with_token else sheet.drop(columns="token")
+    path = sheets.write_sheet(f"{tmp_path}/questions", sheet)
+    rows = read_sheets(path, records, ["text", "a\rb"])
+    assert [row[:3] for row in rows] == [(*pair, (True, False)[k % 2]) for k, pair in enumerate(pairs[:-1])] + [
+        (*pairs[-1], None)
+    ]
 
 
 # --- what they may fill in --------------------------------------------------------------------------------------------
@@ -118,7 +129,7 @@ def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
 
 
 def filled(path, sheet, **columns):
-    sheet.assign(**columns).to_csv(path, index=False)
+    path.write_text(sheets.to_csv(sheet.assign(**columns)), encoding="utf-8", newline="")
     return path
 
 
