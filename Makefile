@@ -5,6 +5,8 @@ JOBS ?= auto
 ARGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
+# A worker that crashes ends the run: with the tests of a file in one group, pytest-xdist waits for it for ever.
+PYTEST = $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
@@ -20,11 +22,11 @@ quick:
 
 # ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.installed
-	$(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	$(PYTEST) $(ARGS)
 
 # Tests that take too long for every run: many more examples, builds killed at random moments, fuzzed input files.
 nightly: $(VENV)/.installed
-	CROWDER_NIGHTLY=1 $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	CROWDER_NIGHTLY=1 $(PYTEST) --timeout 3600 --override-ini faulthandler_timeout=7200 $(ARGS)
 
 # Wrong edits, planted one at a time; each must make a test fail or change a claim.
 faults: $(VENV)/.installed

@@ -98,6 +98,7 @@ HANGS = NOTICED | {"name": "hangs", "old": "n += 1", "new": "n -= 1"}
 def tiny(tmp_path, monkeypatch):
     """A project of two functions, and the faults that a test wants in it."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # for these few lines pytest starts a dozen times
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_timeout")
 
     def make(*faults, test=TEST):
         (tmp_path / "tests" / "faults").mkdir(parents=True)
@@ -117,10 +118,14 @@ def test_a_fault_that_nobody_notices_fails_and_the_others_are_recorded(tiny, cap
     assert plant.main(["--new", "--timeout", "3"], root=root) == 1
     said = capsys.readouterr().err
     assert "noticed: noticed: test_half::test_half" in said
-    assert "NOT NOTICED: missed: nothing" in said and "error: not noticed: missed\n" in said
-    assert "noticed: hangs: it hangs" in said
+    assert "NOT NOTICED: missed: nothing" in said and "error: not noticed: missed, hangs\n" in said
+    assert "NOT NOTICED: hangs: it hangs" in said  # no test says what is wrong
     rows = {line["fault"]: (line["tests"], line["first"]) for line in plant.recorded(root / plant.RECORD).values()}
-    assert rows == {"noticed": ("1", "test_half::test_half"), "missed": ("0", ""), "hangs": ("0", "it hangs")}
+    assert rows == {"noticed": ("1", "test_half::test_half"), "missed": ("0", ""), "hangs": ("0", "")}
+    # The same where pytest stops the test, and goes on.
+    (root / "pytest.ini").write_text("[pytest]\ntimeout = 1\n")
+    assert plant.main(["hangs"], root=root) == 1
+    assert "NOT NOTICED: hangs: it hangs" in capsys.readouterr().err
     assert (root / "half.py").read_text() == HALF  # only the copy was ever broken
 
 
