@@ -1,7 +1,8 @@
 """Fixtures: the records of cora and two real crowds, where they are at hand; the rendered book, and a browser for it.
 
 The pages of the last build are used if their sources have not changed since; otherwise the book is built once, with the
-quick profile, however many workers the tests have. CROWDER_BOOK may name a folder of other pages. The records are
+quick profile, however many workers the tests have. Its pages are laid out as those of the full book, and have fewer
+numbers behind them; what tests say holds of both. CROWDER_BOOK may name a folder of other pages. The records are
 looked for in CROWDER_CORA and beside the project, the crowds in CROWDER_CROWDS and there. Where they are absent, the
 tests that need them are skipped, or fail if CROWDER_REQUIRE says "cora" or "crowds" (as CI does).
 """
@@ -39,6 +40,8 @@ LONGEST = ("tiny_pages", "alone", "build", "charts", "run", "killed_builds", "fa
            "benchmarks", "input_forms", "similarity", "summed_evidence", "label", "bad_input")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
+#: Seconds for a build of the quick book, and for a test that may have to wait for it (pyproject.toml has those of others).
+BUILD, WITH_BUILD = 840, 900
 
 
 def pytest_collection_modifyitems(config, items):
@@ -51,6 +54,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.stem != LAST:
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
+        if "html" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(WITH_BUILD))
     if not NIGHTLY:
         left_out = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left_out)
@@ -108,16 +113,27 @@ def html(tmp_path_factory):
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    out = shared / "book"
+    out, failed = shared / "book", shared / "book.failed"
     with (shared / "book.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first builds for all
-        if not (out / "html").is_dir():
-            done = subprocess.run(
-                [sys.executable, "-B", "-m", "book.build", "--profile", "quick", "--output", str(out)],
-                cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
+        if not (out / "html").is_dir() and not failed.exists() and (why := quick_book(out)):
+            failed.write_text(why)
+    if failed.exists():
+        pytest.fail(f"there are no pages to test, because this build failed (make quick):\n{failed.read_text()}")
     return out / "html"
+
+
+def quick_book(out: Path) -> str:
+    """Build the quick book; why it failed, if it did."""
+    command = [sys.executable, "-B", "-m", "book.build", "--profile", "quick", "--output", str(out)]
+    log = out.with_suffix(".log")
+    with log.open("w") as said:
+        try:
+            code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                                  timeout=BUILD).returncode  # fmt: skip
+        except subprocess.TimeoutExpired:
+            code = f"no end in {BUILD} seconds"
+    return f"{log.read_text()[-3000:]}\n(exit code {code}; all of it is in {log})" if code else ""
 
 
 @pytest.fixture(scope="session")

@@ -45,10 +45,7 @@ def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
     config["sphinx"]["config"]["html_context"]["edition"] = edition
     if profile != "full":
         # A reader must not mistake the numbers of a quick build for the book's.
-        config["html"]["announcement"] = (
-            f"Built with the <b>{profile}</b> profile: with fewer repetitions than the full book. "
-            "Each chapter shows the parameters it ran with."
-        )
+        config["html"]["announcement"] = f"<b>{profile.capitalize()} profile:</b> fewer repetitions than the full book."
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+from itertools import pairwise
 from typing import Any
 
 from book.build.chapters import BuildError, number_of
@@ -23,6 +24,7 @@ FENCE = ":" * 9
 def to_myst(notebook: dict[str, Any], slug: str) -> dict[str, Any]:
     """The notebook of a chapter for Sphinx, among whose sources its files are in ``results/<slug>``."""
     page = copy.deepcopy(notebook)
+    _join_parameters(page)
     _label_folded_cells(page, number_of(slug))
     for at, cell in enumerate(page["cells"], start=1):
         for output in cell.get("outputs", []):
@@ -78,6 +80,14 @@ def only_checks(source: str) -> bool:
     (True, False)
     """
     return all(ast.unparse(node).startswith("check(") for node in ast.parse(source).body)
+
+
+def _join_parameters(page: dict[str, Any]) -> None:
+    """Put the values that papermill injected below those of the chapter, so that a page looks the same with any."""
+    for cell, injected in list(pairwise(page["cells"])):
+        if "injected-parameters" in injected["metadata"].get("tags", []):
+            cell["source"] = "\n".join(["".join(cell["source"]), "".join(injected["source"])])
+            page["cells"].remove(injected)
 
 
 def _label_folded_cells(page: dict[str, Any], number: str) -> None:
