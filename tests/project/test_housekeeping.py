@@ -202,13 +202,6 @@ def test_no_record_of_cora_is_in_the_project(cora_path):
         assert not any(piece.encode() in content for piece in pieces), path
 
 
-def test_ci_runs_the_two_commands_of_the_readme():
-    script = (ROOT / ".ci/run").read_text()
-    assert (ROOT / ".ci/run").stat().st_mode & 0o111
-    assert re.search(r"^make book\b", script, re.MULTILINE) and re.search(r"^make test\b", script, re.MULTILINE)
-    assert subprocess.run(["bash", "-n", str(ROOT / ".ci/run")]).returncode == 0
-
-
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "book/pages/index.md"])
 def test_commands_and_files_that_a_text_names_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")

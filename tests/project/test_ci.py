@@ -1,0 +1,118 @@
+"""What CI runs: the script, and the workflows, whose actions are pinned and whose commands exist."""
+
+import hashlib
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from crowder.cora import CORA_SHA256, CORA_URL
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
+JOBS = {f"{name}, {job}": found for name, text in TEXTS.items() for job, found in yaml.safe_load(text)["jobs"].items()}
+STEPS = [(job, step) for job, found in JOBS.items() for step in found["steps"]]
+RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_ci_runs_the_tests_of_pages_without_a_book_and_then_the_two_commands_of_the_readme():
+    """On two clones, so that the first run of the tests finds no book, and the second that of `make book`."""
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+    assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], timeout=60).returncode == 0
+    parts = re.findall(r'^part "[^"]*" (\w+) (\w+)', RUN, re.MULTILINE)
+    assert parts == [("first", "test"), ("second", "book"), ("second", "test")]
+    named = re.findall(r"tests/[\w/]+\.py", RUN)
+    uses = [path for path in (ROOT / "tests" / "book" / "pages").glob("test_*.py")
+            if "html" in (text := path.read_text(encoding="utf-8")) and "visit" in text]  # fmt: skip
+    ours = {path.relative_to(ROOT).as_posix() for path in uses if "def html(" not in path.read_text(encoding="utf-8")}
+    assert set(named) == ours
+
+
+# --- workflows ----------------------------------------------------------------------------------------------------
+
+
+def test_actions_are_pinned_by_commit_with_their_version_beside_and_dependabot_updates_them():
+    used = [line for text in TEXTS.values() for line in re.findall(r"^.*\buses:.*$", text, re.MULTILINE)]
+    pinned = [re.fullmatch(r" *(?:- )?uses: ([\w/-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", line) for line in used]
+    assert len(used) > 20 and [line for line, found in zip(used, pinned, strict=True) if not found] == []
+    assert len({found[1] for found in pinned}) == len({found.groups() for found in pinned})  # one version of each
+    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    assert [update["package-ecosystem"] for update in updates] == ["github-actions"]
+
+
+def test_no_checkout_keeps_credentials_and_nothing_that_is_released_comes_from_a_cache():
+    checkouts = [(job, step) for job, step in STEPS if step.get("uses", "").startswith("actions/checkout@")]
+    assert len(checkouts) >= 8
+    assert [job for job, step in checkouts if step["with"].get("persist-credentials") is not False] == []
+    assert "cache" not in TEXTS["release"]
+
+
+def test_each_workflow_may_read_and_only_the_jobs_that_publish_may_write():
+    assert {name: yaml.safe_load(text)["permissions"] for name, text in TEXTS.items()} == {
+        name: {"contents": "read"} for name in TEXTS
+    }
+    assert {job for job, found in JOBS.items() if "permissions" in found} == {"book, publish", "release, release"}
+
+
+def test_what_is_published_was_tested_by_what_ci_runs():
+    """The script needs no book, so that the job with the pages need not come before."""
+    for job in ("book, test", "release, test"):
+        assert [step["run"] for step in JOBS[job]["steps"] if "run" in step][-1] == ".ci/run"
+    assert JOBS["book, publish"]["needs"] == ["test", "book"] and JOBS["release, release"]["needs"] == "test"
+
+
+TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_every_command_of_a_workflow_that_is_ours_exists():
+    found = set()
+    for job, step in STEPS:
+        command = step.get("run", "")
+        for key, values in JOBS[job].get("strategy", {}).get("matrix", {}).items():
+            if f"${{{{ matrix.{key} }}}}" in step.get("env", {}).values():  # such as make "$WHAT"
+                variable = next(name for name, value in step["env"].items() if f"matrix.{key} " in value)
+                command = "\n".join(command.replace(f'"${variable}"', value) for value in values)
+        found |= {("make", name.replace(".venv", "$(VENV)")) for name in re.findall(r"\bmake (\S+)", command)}
+        found |= {("file", name) for name in re.findall(r"(?<![\w/])(\.ci/[\w.]+)", command)}
+        found |= {("module", name) for name in re.findall(r"-m (book[\w.]*)", command)}
+    assert {kind for kind, _ in found} == {"make", "file", "module"}
+    assert {name for kind, name in found if kind == "make"} <= TARGETS
+    assert [name for kind, name in found if kind == "file" and not (ROOT / name).is_file()] == []
+    assert [name for kind, name in found if kind == "module" and not importlib.util.find_spec(name)] == []
+
+
+# --- the records of cora ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cora():
+    spec = importlib.util.spec_from_file_location("fetch_cora", ROOT / ".ci" / "cora.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_cora_is_fetched_from_where_the_module_says_and_taken_only_with_its_checksum(
+    cora, tmp_path, monkeypatch, capsys
+):
+    assert cora.source() == (CORA_URL, CORA_SHA256)
+    there, here = tmp_path / "there.csv", tmp_path / "here.csv"
+    there.write_bytes(b"id,label\n")
+    monkeypatch.setattr(cora, "source", lambda: (there.as_uri(), "0" * 64))
+    with pytest.raises(ValueError, match="the checksum of "):
+        cora.main(here)
+    assert not here.exists() and capsys.readouterr().out == ""
+    monkeypatch.setattr(cora, "source", lambda: (there.as_uri(), hashlib.sha256(b"id,label\n").hexdigest()))
+    cora.main(here)
+    assert here.read_bytes() == b"id,label\n"
+    assert capsys.readouterr().out == f"CROWDER_CORA={here}\nCROWDER_REQUIRE=browser,cora\n"
+
+
+def test_where_cora_cannot_be_had_a_warning_says_what_is_skipped(cora, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cora, "source", lambda: ((tmp_path / "nowhere.csv").as_uri(), CORA_SHA256))
+    cora.main(tmp_path / "here.csv")
+    said = capsys.readouterr()
+    assert said.out == "CROWDER_REQUIRE=browser\n" and said.err.startswith("::warning title=cora::tests that need the")
