@@ -49,13 +49,19 @@ clean:
 lock: $(VENV)/.installed
 	$(PY) .ci/lock.py $(ARGS)
 
+# The platforms of .ci/lock.py, as Python names them.
+HERE := import platform as p, sys; here = " ".join([p.system(), p.machine(), p.libc_ver()[0]]).strip(); \
+	sys.exit(None if here in ("Linux x86_64 glibc", "Linux aarch64 glibc", "Darwin arm64") else \
+	f"requirements.lock has no packages for {here}. README.md says what works there, under Two commands.")
+
 # Use the first suitable Python; PYTHON=/path/to/python takes precedence. The stamp is written last, so that a set-up
 # that was interrupted starts again, from nothing. No path of this folder is written into the environment's .pth file:
 # Python 3.11 and 3.12 could not read one that is not ASCII under LC_ALL=C.
 $(VENV)/.installed: requirements.lock
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 		if $$python -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
-		then echo "making $(VENV) with $$($$python --version) (about a minute)"; exec $$python -m venv --clear $(VENV); fi; \
+		then $$python -c '$(HERE)' || exit 1; \
+			echo "making $(VENV) with $$($$python --version) (about a minute)"; exec $$python -m venv --clear $(VENV); fi; \
 	done; \
 	echo "This project needs Python 3.11, 3.12 or 3.13 with venv; found: $$(python3 --version 2>&1)." >&2; \
 	echo "On Debian or Ubuntu, venv is in the package python3-venv. To use another Python: make book PYTHON=/path/to/it" >&2; \

@@ -40,7 +40,7 @@ LONGEST = ("tiny_pages", "alone", "build", "charts", "run", "killed_builds", "fa
            "benchmarks", "input_forms", "similarity", "summed_evidence", "label", "bad_input")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
-#: Seconds for a build of the quick book, and for a test that may have to wait for it (pyproject.toml has those of others).
+#: Seconds for a build of the quick book, and for a test that may have to wait for it.
 BUILD, WITH_BUILD = 840, 900
 
 

@@ -1,6 +1,8 @@
 """The environment that `make` sets up: in any folder, under any locale, and not trusted until it is complete."""
 
+import ast
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +11,9 @@ import time
 
 import pytest
 from tiny_book import ROOT
+
+#: The platforms for which .ci/lock.py writes hashes.
+LOCKED = ast.literal_eval(re.search(r"^PLATFORMS = (.*)", (ROOT / ".ci/lock.py").read_text(), re.MULTILINE)[1])
 
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "PYTHON", "VIRTUAL_ENV"))}
 
@@ -27,12 +32,37 @@ def test_an_environment_in_a_folder_that_is_not_ascii_works_under_any_locale(tmp
     root = project(tmp_path / "un été, fo öß")
     env = CLEAN | {"LC_ALL": "C"}
     made = subprocess.run(["make", ".venv/.installed", f"PYTHON={sys.executable}"], cwd=root, env=env,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, text=True, timeout=200)  # fmt: skip
     assert made.returncode == 0, made.stderr
     for command in (["python", "-m", "crowder.practice", "start"], ["crowder", "start"]):
         done = subprocess.run([root / ".venv" / "bin" / command[0], *command[1:]], cwd=tmp_path, env=env,
-                              capture_output=True, text=True)  # fmt: skip
+                              capture_output=True, text=True, timeout=60)  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, "crowder start\n", "")
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "libc", "good"),
+    [
+        *[(name.title(), machine, "glibc" * (name == "linux"), True) for name, machine in LOCKED],
+        ("Linux", "x86_64", "", False),  # musl
+        ("Darwin", "x86_64", "", False),
+        ("Linux", "riscv64", "glibc", False),
+    ],
+)
+def test_where_the_lock_has_no_packages_make_says_so_at_once(tmp_path, system, machine, libc, good):
+    """Rather than that a package does not match its hash, which sounds like an attack."""
+    root, fake = project(tmp_path / "project"), tmp_path / "python"
+    fake.write_text(
+        f'#!/bin/sh\ncase "$*" in "-c import platform"*) exec {sys.executable} "$@";; *" venv"*) exit 7;; esac'
+    )
+    fake.chmod(0o755)
+    (tmp_path / "platform.py").write_text(
+        f"system, machine, libc_ver = lambda: {system!r}, lambda: {machine!r}, lambda: ({libc!r}, '')"
+    )
+    done = subprocess.run(["make", ".venv/.installed", f"PYTHON={fake}"], cwd=root, capture_output=True, text=True,
+                          env=CLEAN | {"PYTHONPATH": str(tmp_path)}, timeout=60)  # fmt: skip
+    said = f"requirements.lock has no packages for {' '.join([system, machine, libc]).strip()}. README.md says"
+    assert done.returncode == 2 and (said in done.stderr) != good and ("making .venv" in done.stdout) == good
 
 
 FAKE = """#!/bin/sh
@@ -64,11 +94,11 @@ def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
         assert make.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(make.pid, signal.SIGKILL)
-    make.wait()
+    make.wait(60)
     assert (root / ".venv" / "bin" / "python").exists() and not (root / ".venv" / ".installed").exists()
     asked.write_text("")
-    subprocess.run(**command, check=True)
+    subprocess.run(**command, check=True, timeout=60)
     assert "-m venv --clear .venv" in asked.read_text() and "--require-hashes" in asked.read_text()
     asked.write_text("")
-    subprocess.run(**command, check=True)
+    subprocess.run(**command, check=True, timeout=60)
     assert asked.read_text() == ""  # a stamp means done
