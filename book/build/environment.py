@@ -39,6 +39,14 @@ def commit() -> str | None:
     return f"{commit}-modified" if commit and _git("status", "--porcelain") else commit
 
 
+def reference() -> str | None:
+    """The tag or else the commit of exactly these sources; None if they are modified, or without git."""
+    made = commit()
+    if made is None or made.endswith("-modified"):
+        return None
+    return _git("describe", "--exact-match", "--tags", "--match", "v*") or made
+
+
 def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str, str]:
     """The environment variables for every chapter and for Sphinx; at most `parallel` chapters run at a time."""
     cores = os.cpu_count() or 1

@@ -29,7 +29,8 @@ PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapid
 
 def inputs(root: Path) -> str:
     """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
-    outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k != "CROWDER_RESULTS"}
+    elsewhere = ("CROWDER_RESULTS", "CROWDER_SITE")  # where results and pages will be, which changes none
+    outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k not in elsewhere}
     facts = [folders.digest(root, READ, but=NOT_READ), versions(), outside]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

@@ -9,11 +9,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 
 from book.build.chapters import BuildError, Chapter
-from book.build.environment import ROOT
+from book.build.environment import ROOT, reference
 from book.build.guard import Guard
 from book.build.to_myst import to_myst
 
@@ -21,6 +22,8 @@ from book.build.to_myst import to_myst
 _PROBLEM = re.compile(r"^.*(?:WARNING|ERROR|CRITICAL|SEVERE): .+$", re.MULTILINE)
 _ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+_GITHUB = "https://github.com"  # unless GITHUB_SERVER_URL says otherwise
 
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
@@ -41,12 +44,32 @@ def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
     """Adapt the copy of _config.yml to this build; `edition` is for the foot of each page."""
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
     if repository := os.environ.get("GITHUB_REPOSITORY"):
-        config["repository"]["url"] = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{repository}"
+        config["repository"]["url"] = f"{os.environ.get('GITHUB_SERVER_URL', _GITHUB)}/{repository}"
+    if exactly := reference():  # links lead to what was built, however the branch moves on
+        config["repository"]["branch"] = exactly
+    if address := site():
+        config["html"]["baseurl"] = address
     config["sphinx"]["config"]["html_context"]["edition"] = edition
     if profile != "full":
         # A reader must not mistake the numbers of a quick build for the book's.
         config["html"]["announcement"] = f"<b>{profile.capitalize()} profile:</b> fewer repetitions than the full book."
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def site() -> str:
+    """The address that the pages will have, with a slash at its end; empty if it is not known.
+
+    It is ``CROWDER_SITE``, or else that of GitHub Pages for the repository whose workflow this is.
+    """
+    given = os.environ.get("CROWDER_SITE", "")
+    owner, _, name = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
+    if not given and name and os.environ.get("GITHUB_SERVER_URL", _GITHUB) == _GITHUB:
+        host = f"{owner.lower()}.github.io"
+        given = f"https://{host}/{'' if name.lower() == host else name}"
+    parts = urlsplit(given)
+    if given and not (parts.scheme in ("http", "https") and parts.netloc):
+        raise BuildError(f"CROWDER_SITE={given}: expected an address such as https://example.org/book/")
+    return given and given.rstrip("/") + "/"
 
 
 def render(src: Path, work: Path, log: Path, env: dict[str, str], guard: Guard) -> Path:
@@ -69,10 +92,6 @@ def render(src: Path, work: Path, log: Path, env: dict[str, str], guard: Guard) 
     for path in {path for pattern in _UNUSED for path in html.glob(f"_static/{pattern}")}:
         path.unlink()
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)  # translations of the themes' own texts
-    # Links from code back to its documentation, which miss their places where a name is shown under two modules.
-    for path in (html / "_modules").rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(re.sub(r'<a class="viewcode-back"[^>]*>.*?</a>', "", text), encoding="utf-8")
     # Sphinx's note for incremental builds is not needed here, and differs between clones with the same pages.
     (html / ".buildinfo").unlink(missing_ok=True)
     return html

@@ -1,0 +1,50 @@
+// Excerpts below what was found. Sphinx's own begin with the list of contents, and stop at a place without a text.
+"use strict";
+
+(function () {
+  const FIRST = 15, LENGTH = 240; // so many hits have one, so many characters long
+  // A page that was opened from a folder may not fetch others.
+  Object.defineProperty(DOCUMENTATION_OPTIONS, "SHOW_SEARCH_SUMMARY", {
+    get: () => location.protocol !== "file:" && Search.output.children.length < FIRST,
+  });
+
+  // What a reader of the page sees without a click; a formula that needs its markup is left out.
+  function words(element) {
+    element.querySelectorAll(".headerlink, script, style, details > :not(summary), details.hide, .visually-hidden, a.download")
+      .forEach((part) => part.remove());
+    element.querySelectorAll("math").forEach((formula) => {
+      if (formula.querySelector("mfrac, msup, msubsup, munder, munderover, mover, msqrt, mtable")) formula.replaceWith("…");
+    });
+    element.querySelectorAll("p, li, dt, dd, td, th, caption, div, h1, h2, h3, h4").forEach((part) => part.append(" "));
+    return element.textContent.replace(/\s+/g, " ").trim();
+  }
+
+  // Where the most of the words stand close together; of several such places the first.
+  function densest(text, keywords) {
+    if (!keywords.size) return 0;
+    const escaped = [...keywords].map((word) => word.replace(/[^\p{L}\p{N}_]/gu, "\\$&"));
+    const found = [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${escaped.join("|")})`, "giu"))];
+    let best = 0, most = 0;
+    for (const { index } of found) {
+      const near = found.filter((other) => other.index >= index && other.index < index + LENGTH / 2);
+      const count = new Set(near.map((other) => other[0].toLowerCase())).size;
+      if (count > most) [best, most] = [index, count];
+    }
+    return best;
+  }
+
+  Search.makeSearchSummary = function (html, keywords, anchor) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const article = page.querySelector("article") ?? page.body;
+    let place = anchor ? page.getElementById(decodeURIComponent(anchor.slice(1))) : null;
+    if (place && !place.textContent.trim()) place = place.closest("section"); // a label before a heading
+    const text = words(place ?? article);
+    const around = place ? 0 : Math.max(0, densest(text, keywords) - LENGTH / 3);
+    const from = around && text.indexOf(" ", around) + 1, to = text.lastIndexOf(" ", from + LENGTH);
+    const summary = document.createElement("p");
+    summary.classList.add("context");
+    const all = from + LENGTH >= text.length;
+    summary.textContent = (from ? "… " : "") + text.slice(from, all ? text.length : to) + (all ? "" : " …");
+    return summary;
+  };
+})();
