@@ -12,6 +12,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from book.build.manifest import asked_for
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 PLATFORMS = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
@@ -75,16 +77,8 @@ def write(lock: Path, pins: list[str], found: dict[str, list[str]]) -> None:
 
 def environment(pins: list[str]) -> str:
     """environment.yml: the packages that pyproject.toml asks for to build the book."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names, extras = [], ["dependencies", "book"]
-    for extra in extras:
-        for wanted in project["optional-dependencies"].get(extra) or project["dependencies"]:
-            if inner := re.match(r"crowder\[(.*)\]", wanted):  # an extra that takes others in
-                extras += inner[1].split(",")
-            else:
-                names.append(re.match(r"[\w.-]+", wanted)[0])
     versions = dict(pin.partition(" ")[0].split("==") for pin in pins)
-    return ENVIRONMENT + "".join(f"      - {name}=={versions[name]}\n" for name in sorted(names)) + "      - -e .\n"
+    return ENVIRONMENT + "".join(f"      - {name}=={versions[name]}\n" for name in asked_for(ROOT)) + "      - -e .\n"
 
 
 if __name__ == "__main__":

@@ -3,12 +3,16 @@
     python -m book.build                          the whole book, into _build/html
     python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
+    python -m book.build -p 'epsilons=[0.1, 0.3]; seed=7'    all chapters that have these parameters, with pages
 
 A chapter is executed if its notebook, its parameters, the sources and data that chapters read, or the versions of
-packages have changed since its last execution, or if `--only` names it.
+packages have changed since its last execution.
+
+What --only or -p ask for is a run beside the book, in a folder of its own below _build/runs, and never touches the
+book's own pages and results. It says which printed numbers and claims come out otherwise than in the book.
 
 Results and pages are made in a folder of their own and renamed once they are complete, so a build that fails or is
-killed leaves the last pages as they were.
+killed leaves the last ones as they were.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from book.build import chapters, environment, execute, folders, manifest, render
 from book.build.chapters import BuildError, Chapter
 from book.build.environment import ROOT
 from book.build.guard import Guard
-from book.reports import about, ledger, printed
+from book.reports import about, compared, ledger, printed
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -43,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
             work = Path(tempfile.mkdtemp(prefix=".work-", dir=args.output))
             try:
                 with Guard() as guard:
-                    Build(args, work, guard).run()
+                    (Run if args.only or args.parameters else Build)(args, work, guard).run()
             finally:
                 shutil.rmtree(work, ignore_errors=True)
     except (BuildError, OSError) as error:
@@ -61,14 +65,18 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")
-    add("--only", action="extend", default=[], nargs="+", metavar="NN", help="execute only these chapters")
-    add("-p", action="append", default=[], metavar="name=value", dest="parameters",
-        help="set a parameter in the selected chapters that have it")  # fmt: skip
+    add("--only", action="extend", default=[], nargs="+", metavar="NN", help="run only these chapters, beside the book")
+    add("-p", "--parameters", action="append", default=[], metavar="name=value",
+        help="set a parameter, or several, in the selected chapters that have them, beside the book")  # fmt: skip
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
     add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
     add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
     args = parser.parse_args(argv)
     args.output = args.output.resolve()
+    # A workflow passes on what its reader left empty.
+    args.only, args.parameters = (
+        [text for text in texts if text.strip(" ,;")] for texts in (args.only, args.parameters)
+    )
     if args.jobs < 1 or args.timeout < 1:
         parser.error("--jobs and --timeout must be at least 1")
     return args
@@ -84,40 +92,51 @@ class Build:
         self.digest = folders.digest(self.src)
         self.chapters = chapters.read_chapters(self.src)
         self.profile = chapters.read_profile(self.src, args.profile, self.chapters)
-        self.selected = chapters.select(self.chapters, args.only)
-        self.others = [c for c in self.chapters if c not in self.selected]
-        self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
-        self.chosen |= chapters.overrides(self.others, self.profile, [])
+        self.own = chapters.overrides(self.chapters, self.profile, [])
         self.declared, self.groups = ledger.read_declared(self.src), printed.read_groups(self.src)
+        self.inputs = manifest.inputs(self.src)
+        self.book = self._executions(*(self.out / name / args.profile for name in ("executed", "results")))
+        self.setting, self.logs = args.profile, self.out / "logs" / args.profile
 
-        self.executed, self.results = (self.out / name / args.profile for name in ("executed", "results"))
-        self.logs = self.out / "logs" / args.profile
-        for folder in (self.executed, self.results, self.logs):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.manifest = manifest.Manifest(self.executed / "manifest.json", self.results, manifest.inputs(self.src))
+    def _executions(self, executed: Path, results: Path) -> manifest.Manifest:
+        return manifest.Manifest(executed / "manifest.json", results, self.inputs)
 
     def run(self) -> None:
-        args = self.args
-        due = [c for c in self.selected if args.only or not self._is_current(c)]
-        self.env = environment.environment(self.src, self.out, self.work, parallel=max(1, min(args.jobs, len(due))))
-        self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
-        os.environ.update(self.env)  # papermill reads from it where Jupyter's files are
-        if due:
-            environment.prepare(self.env)
-        measured = self.src / "book" / "data" / "measured" / "chapters.csv"
-        expected = self.manifest.expected(measured if args.profile == "full" else None)
-        due.sort(key=lambda chapter: -expected.get(chapter.slug, float("inf")))  # the longest first
-        others = "; the others are up to date" if len(due) < len(self.selected) else ""
-        print(f"executing {len(due)} of {len(self.chapters)} chapters, profile {args.profile}{others}", file=sys.stderr)
-        progress = execute.Progress([c.slug for c in due], expected, args.jobs)
-        jobs = [self._job(chapter) for chapter in due]
-        failures = execute.run_all(jobs, args.jobs, self.env, self.logs, self._publish, progress, self.guard)
-        if failures:
-            raise BuildError("\n".join(failures))
-        self._judge_and_render()
+        """The whole book: execute what is due, compare with what is declared, render the pages."""
+        due = [c for c in self.chapters if not self._is_current(c)]
+        self.set_up(parallel=len(due))
+        others = "; the others are up to date" if len(due) < len(self.chapters) else ""
+        self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}{others}")
+        self.execute(due, self.own, self.book)
+        entries, numbers = self.judge(self.book, self.chapters)
+        if changed := ledger.changes(entries) + printed.disagreements(numbers):
+            raise BuildError("\n".join(changed))
+        if numbers:
+            print(f"printed numbers: {printed.tally(numbers)}")
+        target, html = self.out / "html", self.render(self.book, entries, numbers)
+        (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
+        folders.replace(html, target)
+        if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
+            print(f"claims: {counts}")
+        print(f"the book is at {target / 'index.html'}")
 
     def _is_current(self, chapter: Chapter) -> bool:
-        return self.manifest.is_current(chapter, self.chosen[chapter.slug])
+        return self.book.is_current(chapter, self.own[chapter.slug])
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    # --- the steps ----------------------------------------------------------------------------------------------------
+
+    def set_up(self, *, parallel: int) -> None:
+        """The environment for chapters, of which `parallel` are to run."""
+        self.env = environment.environment(
+            self.src, self.out, self.work, parallel=max(1, min(self.args.jobs, parallel))
+        )
+        self.env["NUMBA_CACHE_DIR"] = str(self._compiled())
+        os.environ.update(self.env)  # papermill reads from it where Jupyter's files are
+        if parallel:
+            environment.prepare(self.env)
 
     def _compiled(self) -> Path:
         """The folder for code that Numba compiled from exactly these sources.
@@ -130,17 +149,30 @@ class Build:
                 shutil.rmtree(other, ignore_errors=True)
         return chosen
 
-    def _job(self, chapter: Chapter) -> dict[str, Any]:
+    def execute(self, due: list[Chapter], chosen: dict[str, dict[str, Any]], into: manifest.Manifest) -> None:
+        """Execute these chapters with the chosen parameters, the longest first."""
+        for folder in (into.executed, into.results, self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        measured = self.src / "book" / "data" / "measured" / "chapters.csv"
+        expected = self.book.expected(measured if self.args.profile == "full" else None)
+        due = sorted(due, key=lambda chapter: -expected.get(chapter.slug, float("inf")))
+        progress = execute.Progress([c.slug for c in due], expected, self.args.jobs)
+        jobs = [self._job(chapter, chosen[chapter.slug]) for chapter in due]
+        publish = lambda job, seconds: self._publish(job, seconds, into)  # noqa: E731
+        failures = execute.run_all(jobs, self.args.jobs, self.env, self.logs, publish, progress, self.guard)
+        if failures:
+            raise BuildError("\n".join(failures))
+
+    def _job(self, chapter: Chapter, parameters: dict[str, Any]) -> dict[str, Any]:
         """What a worker is told."""
         folder, notebook = self.work / "results" / chapter.slug, self.src / chapter.path
         folder.mkdir(parents=True)
         return {
             "slug": chapter.slug, "input": str(notebook), "cwd": str(notebook.parent), "results": str(folder),
-            "output": str(self.work / notebook.name), "parameters": self.chosen[chapter.slug],
-            "timeout": self.args.timeout,
+            "output": str(self.work / notebook.name), "parameters": parameters, "timeout": self.args.timeout,
         }  # fmt: skip
 
-    def _publish(self, job: dict[str, Any], seconds: float) -> None:
+    def _publish(self, job: dict[str, Any], seconds: float, into: manifest.Manifest) -> None:
         """Move one chapter's execution into place. The manifest, written last, has its checksums."""
         (chapter,) = (c for c in self.chapters if c.slug == job["slug"])
         parameters, notebook, results = job["parameters"], Path(job["output"]), Path(job["results"])
@@ -151,38 +183,22 @@ class Build:
             record["parameters"] = chapter.defaults() | parameters | record.get("parameters", {})
             record |= {"chapter": chapter.slug, "profile": self.args.profile}
             path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        folders.replace(results, self.results / chapter.slug)
-        notebook.replace(self.executed / notebook.name)
-        self.manifest.record(chapter, parameters, seconds)
+        folders.replace(results, into.results / chapter.slug)
+        notebook.replace(into.executed / notebook.name)
+        into.record(chapter, parameters, seconds)
 
-    def _judge_and_render(self) -> None:
-        """Compare what was found with what is declared, and render the pages if all chapters are current."""
-        lacking = [c.slug for c in self.others if not self._is_current(c)]
-        judged = [c.slug for c in (self.selected if lacking else self.chapters)]
-        entries = ledger.judge(self.declared, ledger.read_records(self.results, judged), complete=not lacking)
-        numbers = printed.judge(self.groups, self.results, judged, complete=not lacking)
-        changed = ledger.changes(entries) + printed.disagreements(numbers)
-        if numbers:
-            print(f"printed numbers: {printed.tally(numbers)}")
-        if changed and not self.args.parameters:
-            raise BuildError("\n".join(changed))
-        if changed:  # what is declared holds for the book's own parameters; others may give other results
-            print("\n".join(["with these parameters:", *changed]), file=sys.stderr)
-        if lacking:
-            print(f"results regenerated in {self.results}; the book was not rendered, because these chapters have no "
-                  f"current execution in profile {self.args.profile}: {', '.join(lacking)}")  # fmt: skip
-            return
-        target = self.out / "html"
-        folders.replace(self._render(entries, numbers), target)
-        if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
-            print(f"claims: {counts}")
-        print(f"the book is at {target / 'index.html'}")
+    def judge(self, found: manifest.Manifest, judged: list[Chapter]) -> tuple[list[dict], list[dict]]:
+        """What these chapters found of claims and printed numbers, beside what is declared and printed."""
+        slugs, complete = [c.slug for c in judged], judged == self.chapters
+        entries = ledger.judge(self.declared, ledger.read_records(found.results, slugs), complete=complete)
+        return entries, printed.judge(self.groups, found.results, slugs, complete=complete)
 
-    def _render(self, entries: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> Path:
+    def render(self, made: manifest.Manifest, entries: list[dict], numbers: list[dict], announced: str = "") -> Path:
         """Render the pages; return their folder."""
         src = self.src
-        render.place(self.chapters, self.executed, self.results, src)
-        render.configure(src, self.args.profile, about.edition(int(self.env["SOURCE_DATE_EPOCH"])))
+        render.place(self.chapters, made.executed, made.results, src)
+        edition = about.edition(int(self.env["SOURCE_DATE_EPOCH"]))
+        render.configure(src, self.args.profile, edition, announced)
         measured = src / "book" / "data" / "measured"
         pages = {c.slug: c.path.with_suffix("").as_posix() for c in self.chapters}
         reports = {
@@ -190,16 +206,84 @@ class Build:
             "ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers),  # for readers
             # What pages include.
             "printed.md": printed.as_markdown(numbers, pages),
-            "ran.md": about.ran(self.results, [*pages], profile=self.args.profile, measured=measured),
+            "ran.md": about.ran(made.results, [*pages], setting=self.setting, measured=measured),
             "faults.md": about.faults(measured),
         }  # fmt: skip
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env, self.guard)
-        render.offer_executed(html, self.chapters, self.executed, src)
+        render.offer_executed(html, self.chapters, made.executed, src)
         about.write_licences(html)
-        (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         return html
+
+
+class Run(Build):
+    """Some chapters, or all with other parameters: in a folder of its own, compared with the book."""
+
+    def __init__(self, args: argparse.Namespace, work: Path, guard: Guard) -> None:
+        super().__init__(args, work, guard)
+        self.selected = chapters.select(self.chapters, args.only)
+        self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
+        self.typed = chapters.assignments(args.parameters)
+        self.name = chapters.name_of_run(self.selected if args.only else [], args.profile, self.typed)
+        self.values = ", ".join(f"{name}={text}" for name, text in self.typed.items())
+        self.setting = args.profile + f", with {self.values}" * bool(self.typed)
+        self.logs = self.out / "logs" / self.name
+        self.folder = work / "run"
+        self.new, self.old = (self._executions(at / "executed", at / "results")
+                              for at in (self.folder, self.folder / "own"))  # fmt: skip
+
+    def run(self) -> None:
+        self.set_up(parallel=len(self.selected))
+        kept = [] if self.args.only else [c for c in self.selected if self._is_own(c) and self._is_current(c)]
+        due = [c for c in self.selected if c not in kept]
+        self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}")
+        self.execute(due, self.chosen, self.new)
+        for chapter in kept:
+            shutil.copytree(self.book.results / chapter.slug, self.new.results / chapter.slug)
+            shutil.copy(self.book.executed / chapter.path.name, self.new.executed)
+        entries, numbers = self.judge(self.new, self.selected)
+        about_all = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
+        text = f"## {about_all}: profile {self.setting}\n\n"
+        text += compared.as_markdown(self._published(), (entries, numbers))
+        if not self.args.only:
+            self.render(self.new, entries, numbers, self.values).rename(self.folder / "html")
+        self._keep(text)
+        if not self.typed and (changed := ledger.changes(entries) + printed.disagreements(numbers)):
+            raise BuildError("\n".join(changed))  # what is declared holds for the book's own parameters
+
+    def _is_own(self, chapter: Chapter) -> bool:
+        """Whether the chapter has the book's own parameters in this run."""
+        return self.chosen[chapter.slug] == self.own[chapter.slug]
+
+    def _published(self) -> tuple[list[dict], list[dict]]:
+        """What the selected chapters find with the book's own parameters: as in the book, or else executed now."""
+        other = [c for c in self.selected if not self._is_own(c) and not self._is_current(c)]
+        if other:
+            self.say(f"without current results of the book: {', '.join(c.slug for c in other)}; "
+                     "executing with the book's own parameters, to compare")  # fmt: skip
+            self.execute(other, self.own, self.old)
+        found = ([], [])
+        for chapter in self.selected:
+            at = self.old if chapter in other else self.book if self._is_current(chapter) else self.new
+            for every, these in zip(found, self.judge(at, [chapter]), strict=True):
+                every += these
+        return found
+
+    def _keep(self, text: str) -> None:
+        """Put the run in its place, and say what came out."""
+        target = self.out / "runs" / self.name
+        (self.folder / "summary.md").write_text(text, encoding="utf-8")
+        self.logs.rename(self.folder / "logs")
+        target.parent.mkdir(exist_ok=True)
+        folders.replace(self.folder, target)
+        print(text)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(f"{text}\nThe results are in `{target.relative_to(self.out.parent)}`.\n\n")
+        if (pages := target / "html" / "index.html").exists():
+            print(f"its pages begin at {pages}")
+        print(f"the run is in {target}; the book itself has not changed")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,14 +96,26 @@ def number_of(slug: str) -> str:
 
 
 def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
-    """The chapters that ``--only`` asks for: by number ("4", "04", "a2") or by name."""
+    """The chapters that ``--only`` asks for: by number ("4", "04", "a2") or by name; all if it names none."""
     chosen = []
-    for wanted in only:
+    for wanted in re.findall(r"[^\s,]+", " ".join(only)):
         found = [c for c in chapters if wanted == c.slug or wanted.upper().lstrip("0") == number_of(c.slug)]
         if not found:
             raise BuildError(f"--only {wanted}: no such chapter; there are {', '.join(c.slug for c in chapters)}")
         chosen += found
-    return [c for c in chapters if c in chosen] if only else chapters
+    return [c for c in chapters if c in chosen] if chosen else chapters
+
+
+def name_of_run(only: list[Chapter], profile: str, typed: dict[str, str]) -> str:
+    """The name of the folder for a run with these parameters, the same for the same command.
+
+    >>> name_of_run([], "quick", {"epsilons": "[0.1, 0.3]"})[:-8]  # a hash of all of it ends the name
+    'all-quick-epsilons-0.1-0.3-'
+    """
+    said = [*(c.slug.partition("-")[0] for c in only), *([] if only else ["all"]), profile]
+    said += [word for name in sorted(typed) for word in (name, typed[name])]
+    short = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(said))[:50].strip("-.")
+    return f"{short}-{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:8]}"
 
 
 def read_profile(root: Path, name: str, chapters: list[Chapter]) -> dict[str, dict[str, Any]]:
@@ -116,13 +129,39 @@ def read_profile(root: Path, name: str, chapters: list[Chapter]) -> dict[str, di
     return settings
 
 
+# A text in quotes, or innermost brackets; and where an assignment begins.
+_ENCLOSED = re.compile(r"""'[^']*'|"[^"]*"|[\[({][^\[\](){}'"]*[\])}]""")
+_ASSIGNED = re.compile(r"(?:^|(?<=[\s;,]))([^\W\d]\w*)\s*=")
+
+
+def assignments(typed: list[str]) -> dict[str, str]:
+    """Name -> value, as typed. A text may have several, separated by blanks, commas or semicolons.
+
+    A value extends to the next name; what is in quotes or brackets belongs to it.
+
+    >>> assignments(["seed=8", "epsilons=[0.1, 0.3], votes={0.1: 9}; name='a b=2'"])
+    {'seed': '8', 'epsilons': '[0.1, 0.3]', 'votes': '{0.1: 9}', 'name': "'a b=2'"}
+    """
+    given: dict[str, str] = {}
+    for text in filter(str.strip, typed):
+        plain, before = text, ""
+        while plain != before:  # from the inside out
+            plain, before = _ENCLOSED.sub(lambda found: "." * len(found[0]), plain), plain
+        found = list(_ASSIGNED.finditer(plain))
+        if not found or text[: found[0].start()].strip(" ;,"):
+            raise BuildError(f"-p {text}: expected name=value")
+        ends = [*(next.start() for next in found[1:]), len(text)]
+        for name, start, end in zip((f[1] for f in found), (f.end() for f in found), ends, strict=True):
+            if name in given:
+                raise BuildError(f"-p {name}: given twice")
+            given[name] = text[start:end].strip().rstrip("; \t\n,")
+    return given
+
+
 def overrides(selected: list[Chapter], profile: dict[str, dict], typed: list[str]) -> dict[str, dict[str, Any]]:
     """For each selected chapter, the values that differ from its defaults: the profile's and those typed."""
-    defaults, given = {c.slug: c.defaults() for c in selected}, {}
-    for assignment in typed:
-        name, equals, given[name] = assignment.partition("=")
-        if not equals:
-            raise BuildError(f"-p {assignment}: expected name=value")
+    defaults, given = {c.slug: c.defaults() for c in selected}, assignments(typed)
+    for name in given:
         if not any(name in has for has in defaults.values()):
             known = "; ".join(f"{slug} has {', '.join(has) or 'none'}" for slug, has in defaults.items())
             raise BuildError(f"-p {name}: not a parameter of any selected chapter ({known})")
@@ -132,26 +171,57 @@ def overrides(selected: list[Chapter], profile: dict[str, dict], typed: list[str
         if unknown := values.keys() - has.keys():
             raise BuildError(f"book/data/profiles.yml: {min(unknown)!r} is not a parameter of {slug}, "
                              f"which has {', '.join(has)}")  # fmt: skip
-        values = {name: _fitting(slug, name, value, has[name]) for name, value in values.items()}
+        for name, value in values.items():
+            try:
+                values[name] = _fitting(value, has[name])
+            except TypeError:
+                raise BuildError(f"{slug}: {name} is set to {value!r}, but its default {has[name]!r} "
+                                 f"is of type {_kind(has[name])}") from None  # fmt: skip
         chosen[slug] = {name: value for name, value in values.items() if value != has[name]}
     return chosen
 
 
 def _literal(text: str, default: Any) -> Any:
-    """What is typed for a parameter: a text where the default is one, otherwise a literal of Python."""
+    """What is typed for a parameter: a literal of Python; where the default is a text, it needs no quotes."""
     try:
-        return text if isinstance(default, str) else ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return text
+    return text if isinstance(default, str) and not isinstance(value, str) else value
 
 
-def _fitting(slug: str, name: str, value: Any, default: Any) -> Any:
-    """The value as the chapter will receive it, of the type of its default."""
+def _fitting(value: Any, default: Any) -> Any:
+    """The value as the chapter will receive it, of the type of its default; a TypeError if it has another."""
     if isinstance(default, float) and type(value) is int:
         return float(value)
-    if isinstance(default, tuple) and isinstance(value, list):
-        return tuple(value)
+    if isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
+        return type(default)(_all_fitting(value, default))
     if default is not None and type(value) is not type(default):
-        raise BuildError(f"{slug}: {name} is set to {value!r}, but its default {default!r} "
-                         f"is of type {type(default).__name__}")  # fmt: skip
+        raise TypeError
+    if isinstance(default, dict):
+        pairs = zip(_all_fitting(value, default), _all_fitting(value.values(), default.values()), strict=True)
+        return dict(pairs)
     return value
+
+
+def _all_fitting(values: Iterable[Any], defaults: Iterable[Any]) -> list[Any]:
+    """The values, each as `_fitting` if the defaults are of one type, or all numbers."""
+    kinds = {type(default): default for default in defaults}
+    if kinds.keys() == {int, float}:
+        del kinds[int]
+    return (
+        [_fitting(value, default) for value in values for default in kinds.values()] if len(kinds) == 1 else [*values]
+    )
+
+
+def _kind(default: Any) -> str:
+    """The type of a default in words.
+
+    >>> _kind(7), _kind([0.1, 0.2]), _kind({0.1: 9})
+    ('int', 'list of float', 'dict of float to int')
+    """
+    words = [type(default).__name__]
+    if isinstance(default, (list, tuple, dict)) and default:
+        parts = [default, default.values()] if isinstance(default, dict) else [default]
+        words += ["of", " to ".join(" or ".join(sorted({_kind(each) for each in part})) for part in parts)]
+    return " ".join(words)

@@ -12,9 +12,11 @@ from pathlib import Path
 from book.build.chapters import BuildError
 from book.build.environment import ROOT
 
-#: Folders that a build replaces as a whole.
-_REPLACED = ("html", "src", "results", "executed")
-_SOURCES = ("crowder", "notebooks", "book", "_config.yml", "_toc.yml", "requirements.lock")
+#: Folders that belong to the build. It replaces them as a whole, and in the last one each run by itself.
+_OURS = ("html", "src", "results", "executed", "runs")
+_SOURCES = ("crowder", "notebooks", "book", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.lock")
+#: Pages that Sphinx makes among the sources.
+_MADE = Path("book", "pages", "api")
 
 #: The file among the pages with the `digest` of the sources that they were made from.
 DIGEST = "sources.sha256"
@@ -26,7 +28,9 @@ def build_lock(out: Path) -> Iterator[None]:
     if out == ROOT or any(out.is_relative_to(ROOT / name) for name in _SOURCES):
         raise BuildError(f"--output {out} contains sources; choose another folder")
     ours = (out / ".lock").exists()
-    if not ours and (theirs := [name for name in _REPLACED if (out / name).exists()]):
+    # Empty folders are nobody's: Sphinx makes some before it knows whether it will run.
+    has_files = lambda name: any(path.is_file() for path in (out / name, *(out / name).rglob("*")))  # noqa: E731
+    if not ours and (theirs := [name for name in _OURS if has_files(name)]):
         raise BuildError(f"--output {out}: would replace {', '.join(theirs)}, which no build has made")
     out.mkdir(parents=True, exist_ok=True)
     with (out / ".lock").open("w") as lock:
@@ -34,9 +38,9 @@ def build_lock(out: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BuildError(f"another build is running in {out}") from None
-        for old, target in ((out / f"{name}.old", out / name) for name in _REPLACED):
-            if old.is_dir() and not target.exists():  # the build was killed between the two moves of `replace`
-                old.rename(target)
+        for old in (*(out / f"{name}.old" for name in _OURS), *(out / "runs").glob("*.old")):
+            if old.is_dir() and not old.with_suffix("").exists():  # killed between the two moves of `replace`
+                old.rename(old.with_suffix(""))
             shutil.rmtree(old, ignore_errors=True)
         for work in out.glob(".work-*"):
             shutil.rmtree(work, ignore_errors=True)
@@ -57,25 +61,29 @@ def replace(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def sources(root: Path, names: tuple[str, ...] = _SOURCES, pattern: str = "*") -> Iterator[Path]:
+    """The files of these sources, by default of all, relative to `root`; no caches, and nothing that was made there."""
+    for path in (root / name for name in names):
+        for file in sorted(path.rglob(pattern)) if path.is_dir() else [path]:
+            name = file.relative_to(root)
+            made = name.is_relative_to(_MADE) or any(part.startswith((".", "__pycache__")) for part in name.parts)
+            if file.is_file() and not made:
+                yield name
+
+
 def copy_sources(root: Path, target: Path) -> Path:
     """A copy of the sources to execute and render, so that edits during a build do no harm."""
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    for path in (root / name for name in _SOURCES):
-        if path.is_dir():  # modification times are kept, so that Numba's cache stays valid
-            shutil.copytree(path, target / path.name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        elif path.exists():
-            shutil.copy2(path, target)
+    for name in sources(root):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name)  # with its time of change, so that Numba's cache stays valid
     return target
 
 
 def digest(root: Path, names: tuple[str, ...] = _SOURCES, *, but: tuple[str, ...] = (), pattern: str = "*") -> str:
-    """A hash of these files and folders, caches and `but` left out; by default of all sources of the book."""
+    """A hash of these files and folders without `but`; by default of all sources of the book."""
     found = hashlib.sha256()
-    for path in (root / name for name in names):
-        for file in sorted(path.rglob(pattern)) if path.is_dir() else [path]:
-            name = file.relative_to(root)
-            cache = any(part.startswith((".", "__pycache__")) for part in name.parts)
-            if file.is_file() and not cache and name.as_posix() not in but:
-                found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    for name in sources(root, names, pattern):
+        if name.as_posix() not in but:
+            found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256((root / name).read_bytes()).digest())
     return found.hexdigest()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +25,35 @@ READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "
 #: Measurements that only the pages show: `make bench` changes them after every build.
 NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faults"))
 
-#: The packages that compute or draw; the others only render.
-PACKAGES = ("joblib", "matplotlib", "numba", "numpy", "pandas", "pyyaml", "rapidfuzz", "scipy",
-            "seaborn", "sympy", "tqdm")  # fmt: skip
-
 
 def inputs(root: Path) -> str:
     """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
     elsewhere = ("CROWDER_RESULTS", "CROWDER_SITE")  # where results and pages will be, which changes none
     outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k not in elsewhere}
-    facts = [folders.digest(root, READ, but=NOT_READ), versions(), outside]
+    facts = [folders.digest(root, READ, but=NOT_READ), versions(root), outside]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that can change a result."""
-    return {"python": sys.version.split()[0]} | {name: importlib.metadata.version(name) for name in PACKAGES}
+def versions(root: Path) -> dict[str, str]:
+    """Versions of Python and of the packages that the book asks for, where they are installed."""
+    found = {"python": sys.version.split()[0]}
+    for name in asked_for(root):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def asked_for(root: Path) -> list[str]:
+    """The packages that pyproject.toml asks for, with what the extra `book` takes in."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names, wanted = set(), [*project["dependencies"], f"{project['name']}[book]"]
+    while wanted:
+        name, extras = re.match(r"([\w.-]+)(?:\[(.*)\])?", wanted.pop()).groups()
+        if name != project["name"]:
+            names.add(name)
+        else:
+            wanted += [each for extra in extras.split(",") for each in project["optional-dependencies"][extra]]
+    return sorted(names)
 
 
 class Manifest:
@@ -45,6 +61,7 @@ class Manifest:
 
     def __init__(self, path: Path, results: Path, inputs: str) -> None:
         self.path, self.results, self.inputs = path, results, inputs
+        self.executed = path.parent
         try:
             self.chapters = json.loads(path.read_text(encoding="utf-8"))["chapters"]
         except (FileNotFoundError, ValueError, TypeError, KeyError):
@@ -67,7 +84,7 @@ class Manifest:
 
     def _made(self, chapter: Chapter) -> list[str]:
         """Hashes of the executed notebook and of the results."""
-        places = ((self.path.parent, f"{chapter.slug}.ipynb"), (self.results, chapter.slug))
+        places = ((self.executed, f"{chapter.slug}.ipynb"), (self.results, chapter.slug))
         return [folders.digest(folder, (name,)) for folder, name in places]
 
     def record(self, chapter: Chapter, parameters: dict[str, Any], seconds: float) -> None:

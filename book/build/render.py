@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,7 +41,7 @@ def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> 
         (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
 
 
-def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
+def configure(src: Path, profile: str, edition: dict[str, str], parameters: str = "") -> None:
     """Adapt the copy of _config.yml to this build; `edition` is for the foot of each page."""
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
     if repository := os.environ.get("GITHUB_REPOSITORY"):
@@ -53,6 +54,8 @@ def configure(src: Path, profile: str, edition: dict[str, str]) -> None:
     if profile != "full":
         # A reader must not mistake the numbers of a quick build for the book's.
         config["html"]["announcement"] = f"<b>{profile.capitalize()} profile:</b> fewer repetitions than the full book."
+    if parameters:
+        config["html"]["announcement"] = f"<b>{escape(parameters)}</b> instead of the book's own values, profile {profile}."
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 

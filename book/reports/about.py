@@ -28,18 +28,18 @@ _DATA = Path(__file__).resolve().parents[1] / "data"
 def edition(date: int) -> dict[str, str]:
     """Version, commit and date for the foot of a page. The date is that of the sources, so builds of a commit agree."""
     project = ROOT / "pyproject.toml"
-    stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"] if project.exists() else "0"
+    stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
     day = datetime.fromtimestamp(date, UTC).date().isoformat()
     return {"version": stated, "commit": commit() or "", "date": day}
 
 
-def ran(results: Path, slugs: list[str], *, profile: str, measured: Path) -> str:
-    """Profile, data, versions and run times of these chapters, as a table; their `results` are complete."""
+def ran(results: Path, slugs: list[str], *, setting: str, measured: Path) -> str:
+    """Profile and parameters, data, versions and run times of these chapters, as a table; `results` has them all."""
     used = {"{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8")))
             for slug in slugs for path in (results / slug / "data").glob("*.json")}  # fmt: skip
     # An execution is current only if it had these versions.
-    shown = {"profile": profile, "data sets": "; ".join(sorted(used)) or "none",
-             "versions": ", ".join(f"{name} {version}" for name, version in versions().items())}  # fmt: skip
+    shown = {"profile": setting.replace("|", r"\|"), "data sets": "; ".join(sorted(used)) or "none",
+             "versions": ", ".join(f"{name} {version}" for name, version in versions(ROOT).items())}  # fmt: skip
     if times := [row for row in rows(measured / "chapters.csv") if row["chapter"] in slugs]:
         times.sort(key=lambda row: -float(row["seconds"]))
         total = sum(float(row["seconds"]) for row in times) / 60

@@ -71,6 +71,10 @@ _WORDS = {
 }  # fmt: skip
 
 
+def in_words(number: dict[str, Any]) -> str:
+    return _WORDS[agreement(number)][0]
+
+
 def tally(entries: list[dict[str, Any]]) -> str:
     """How many printed numbers agree, and how many do not."""
     every = [agreement(number) for entry in entries for number in entry["numbers"]]

@@ -69,7 +69,8 @@ class TinyBook:
         left_out = ("__pycache__", "*.png", "companion", "claims", "claims.yml", "published.yml", "[!b]*.md")
         not_ours = shutil.ignore_patterns(*left_out)
         shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
-        shutil.copy(ROOT / "_config.yml", root)
+        for name in ("_config.yml", "pyproject.toml"):
+            shutil.copy(ROOT / name, root)
         (root / "_toc.yml").write_text(
             "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
             "  - file: notebooks/02-two\n- chapters:\n  - file: book/pages/bibliography\n"

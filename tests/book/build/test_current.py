@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def test_an_output_that_cannot_be_one_is_named_and_stays(still, tmp_path):
     file, home = tmp_path / "file", tmp_path / "home"
     file.write_text("mine")
     (home / "html").mkdir(parents=True)
+    (home / "html" / "mine.html").touch()
     for output in (file, Path("/proc/book")):
         message = still.refused("--output", str(output))
         assert message.startswith("error: ") and str(output) in message and len(message.splitlines()) == 1
@@ -32,7 +34,7 @@ def test_an_output_that_cannot_be_one_is_named_and_stays(still, tmp_path):
     for output, words in ((ROOT, sources), (ROOT / "book" / "out", sources), (home, "would replace html")):
         with pytest.raises(BuildError, match=words), folders.build_lock(output):
             pass
-    assert file.read_text() == "mine" and (home / "html").exists()
+    assert file.read_text() == "mine" and (home / "html" / "mine.html").exists()
 
 
 def test_tidying_up_touches_only_what_a_build_leaves(tmp_path):
@@ -65,6 +67,7 @@ def project(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1\n")
     (tmp_path / "notebooks" / "01-one.ipynb").write_text(json.dumps(notebook("# One", "#p\nsize = 3", "size")))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     manifest(tmp_path).record(chapter(tmp_path), {"size": 4}, {"seconds": 1.0})
     return tmp_path
 
