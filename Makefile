@@ -13,7 +13,8 @@ export PIP_NO_INPUT := 1
 
 .PHONY: book quick test nightly faults pdf bench clean lock
 
-# Build the book into _build/html. ARGS go to book/build/__main__.py: make book ARGS="--only 08 -p seed=7"
+# Build the book into _build/html. ARGS go to book/build/__main__.py; with parameters, the book stays as it is, and a run
+# of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
 book: $(VENV)/.installed
 	$(PY) -m book.build --profile $(PROFILE) $(ARGS)
 
@@ -42,8 +43,10 @@ bench: $(VENV)/.installed
 	$(PY) benchmarks/scale.py $(ARGS)
 	$(PY) benchmarks/chapters.py $(ARGS)
 
+# Whatever was made, by these commands, by `jupyter-book build .` or by tools; not .venv.
 clean:
-	rm -rf _build
+	rm -rf _build book/pages/api conf.py .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Resolve all versions, and write the locks and environment.yml. To update them: make lock ARGS=--upgrade
 lock: $(VENV)/.installed

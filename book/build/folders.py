@@ -28,9 +28,7 @@ def build_lock(out: Path) -> Iterator[None]:
     if out == ROOT or any(out.is_relative_to(ROOT / name) for name in _SOURCES):
         raise BuildError(f"--output {out} contains sources; choose another folder")
     ours = (out / ".lock").exists()
-    # Empty folders are nobody's: Sphinx makes some before it knows whether it will run.
-    has_files = lambda name: any(path.is_file() for path in (out / name, *(out / name).rglob("*")))  # noqa: E731
-    if not ours and (theirs := [name for name in _OURS if has_files(name)]):
+    if not ours and (theirs := [name for name in _OURS if (out / name).exists()]):
         raise BuildError(f"--output {out}: would replace {', '.join(theirs)}, which no build has made")
     out.mkdir(parents=True, exist_ok=True)
     with (out / ".lock").open("w") as lock:

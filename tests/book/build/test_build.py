@@ -4,9 +4,12 @@ import fcntl
 import json
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from tiny_book import FIGURE, TinyBook, tree
+from tiny_book import FIGURE, TinyBook, clean, tree
 
 from book.build.__main__ import _arguments
 from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
@@ -134,6 +137,34 @@ def test_a_profile_reaches_the_chapter_and_its_page(again):
     assert '<span class="mi">8</span>' in page and "9.0" in page  # an integer serves where the default is a float
     assert "<b>quick</b> profile" in page
     assert "github.com/some/where" in page and "crowder-book" not in page
+
+
+# --- other commands ------------------------------------------------------------------------------------------------
+
+
+def test_jupyter_book_and_sphinx_stop_at_once_and_touch_nothing(again, tmp_path):
+    """Whoever types them is told of `make book`, in a line; wherever they are, and with pages already there."""
+    bin, out = Path(sys.executable).parent, tmp_path / "out"
+    subprocess.run([bin / "jupyter-book", "config", "sphinx", again.root], env=clean(), check=True, timeout=300)
+    before = tree(again.root)
+    commands = [(tmp_path, "jupyter-book", "build", again.root), (again.root, "jupyter-book", "build", "--all", "."),
+                (again.root, "jupyter-book", "build", "notebooks/02-two.ipynb"),
+                (again.root, "sphinx-build", ".", out)]  # fmt: skip
+    for folder, name, *words in commands:
+        done = subprocess.run(
+            [bin / name, *words], cwd=folder, env=clean(), capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode and "`make book`" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert tree(again.root) == before and not out.exists()
+
+
+def test_pages_that_sphinx_left_among_the_sources_do_no_harm(again):
+    pages = tree(again.out / "html")
+    (again.root / "book" / "pages" / "api").mkdir()
+    (again.root / "book" / "pages" / "api" / "crowder.rst").write_text("left")
+    done = again.build()
+    assert done.returncode == 0 and "executing 0 of 2" in done.stderr, done.stderr
+    assert tree(again.out / "html") == pages
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------

@@ -102,3 +102,16 @@ def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
     asked.write_text("")
     subprocess.run(**command, check=True, timeout=60)
     assert asked.read_text() == ""  # a stamp means done
+
+
+def test_clean_removes_what_was_made_and_nothing_else(tmp_path):
+    """Also the pages and the conf.py that `jupyter-book build .` and `jupyter-book config` leave."""
+    root = project(tmp_path / "un été")
+    made = ("_build/html/a", "book/pages/api/a", "conf.py", ".ruff_cache/a", ".hypothesis/a", "crowder/__pycache__/a")
+    kept = ("book/pages/a.md", "mine/a.csv", ".venv/lib/__pycache__/a", "notebooks/a.ipynb")
+    for name in (*made, *kept):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    subprocess.run(["make", "clean"], cwd=root, env=CLEAN, check=True, capture_output=True, timeout=60)
+    left = [name for name in (*made, *kept, "Makefile") if (root / name).exists()]
+    assert left == [*kept, "Makefile"] and not (root / "_build").exists()

@@ -1,0 +1,15 @@
+"""Stop Sphinx outside the build, as in `jupyter-book build .`: only the build has executed chapters to render.
+
+This extension comes first, before another one writes among the sources.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def setup(app: Any) -> dict[str, bool]:
+    if "edition" not in app.config.html_context:  # see book.build.render
+        sys.exit("error: this book is built by `make book`, which executes the chapters first; nothing was rendered")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
