@@ -38,15 +38,19 @@ def run(command, clone):
 
 def test_the_commands_name_notebooks_and_parameters_that_exist():
     known = {c.path.as_posix(): c.defaults() for c in read_chapters(ROOT)}
-    assert len(BLOCKS) == 3
-    for block in BLOCKS[:2]:
+    assert len(BLOCKS) == 4
+    for block in BLOCKS[:3]:
         (notebook,) = re.findall(r"notebooks/\S+\.ipynb", block)
         assert {*re.findall(r"-p (\w+) ", block)} <= known[notebook].keys()
 
 
+def test_what_can_be_set(clone):
+    assert re.search(r"repetitions: int \(default 25\)\s+data sets for each row", run(BLOCKS[0], clone))
+
+
 @pytest.mark.nightly
 def test_table_1_with_other_parameters(clone):
-    said = run(BLOCKS[0], clone).splitlines()
+    said = run(BLOCKS[1], clone).splitlines()
     assert len(said) == 3 and said[0].startswith("model,ε,ordering,printed,expected,mean")
     # Row by row as in the paper: first Dist-1, ε = 1/2, node ordering, which asks some 4,470 questions in a run.
     first = dict(zip(said[0].split(","), said[1].split(","), strict=True))
@@ -58,7 +62,7 @@ def test_table_1_with_other_parameters(clone):
 
 @pytest.mark.nightly
 def test_many_settings(clone):
-    said = run(BLOCKS[1], clone)
+    said = run(BLOCKS[2], clone)
     assert "mine/1:" in said and "mine/2:" in said
     one, two = (sorted((clone / "mine" / seed).glob("*.csv")) for seed in "12")
     assert [path.name for path in one] == [path.name for path in two]
@@ -68,5 +72,5 @@ def test_many_settings(clone):
 @pytest.mark.nightly
 def test_a_build_of_one_chapter(clone):
     (clone / "crowder").symlink_to(ROOT / "crowder")  # the build copies it
-    folder = run(BLOCKS[2], clone).splitlines()[-1].removeprefix("the run is in ").partition(";")[0]
+    folder = run(BLOCKS[3], clone).splitlines()[-1].removeprefix("the run is in ").partition(";")[0]
     assert (Path(folder) / "results" / "03-integral").exists() and not (clone / "_build" / "results").exists()

@@ -1,6 +1,7 @@
-"""The Python blocks of the README run as they are, one after the other."""
+"""The blocks of the README run as they are, one after the other."""
 
 import re
+import shlex
 from itertools import combinations
 from pathlib import Path
 
@@ -8,29 +9,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import crowder as cr
 from crowder.datasets import people
+from crowder.practice.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+(RECIPE,) = (block for block in BLOCKS if "read_records" in block)
 
 
-def test_every_block_of_python(tmp_path, monkeypatch, capsys):
+def test_every_block_of_python_and_the_command_that_starts_a_project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    first, asked, recipe, scored = BLOCKS
+    first, asked, *others = BLOCKS
     names = {}
     exec(first, names)
     labels = names["data"].labels
     assert (names["result"].clusters == labels).all()
     exec(asked, names)
     assert (names["ordering"].resolution.clusters == labels).all()
-    records = people([2] * 10 + [1] * 20, rng=1)
-    records.to_csv("my.csv", index=False)
-    exec(recipe, names | {"crowd": cr.Truth(records["label"])})
+    for block in others:
+        exec(block, names)
     assert "among the candidate pairs" in capsys.readouterr().out
-    exec(scored, names)
     assert names["pairs"].table(names["matched"])["cluster"].tolist() == [0, 0, 1, 1]
     assert names["matched"].n_queries == 2  # the third pair follows from the first two: no record has two matches
+    (start,) = re.findall(r"^crowder (start .*)$", README, re.MULTILINE)
+    assert main(shlex.split(start, comments=True)) == 0
+    assert (tmp_path / "my.crowder").is_dir() and "40 records" in capsys.readouterr().out
 
 
 def invented(_):
@@ -56,8 +60,8 @@ def test_the_recipe_certifies_no_more_than_was_found(data, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     records = data(request.getfixturevalue)
     records.to_csv("my.csv", index=False)
-    names = {"crowd": cr.Truth(records["label"])}
-    exec(BLOCKS[2], names)
+    names = {}
+    exec(RECIPE, names)
     audited, labels = names["audited"], np.unique(records["label"], return_inverse=True)[1]
     table = pd.read_csv("clusters.csv", dtype=str)
     assert table["id"].tolist() == records["id"].astype(str).tolist()
