@@ -109,17 +109,14 @@ def _problems(output: str, src: Path) -> list[str]:
 
 
 def offer_executed(html: Path, chapters: list[Chapter], executed: Path, src: Path) -> None:
-    """Let the download button give the notebook as it ran, not the copy with directives that Sphinx read."""
+    """Let the download button give the notebook as it ran, not the copy with directives that Sphinx read.
+
+    Where it is run alone, its first cell fetches what the links of its page lead to.
+    """
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
-    address, commit = config["repository"]["url"], config["sphinx"]["config"]["html_context"]["edition"]["commit"]
+    line = r"address, version = \"{url}\", \"{branch}\"".format(**config["repository"])
     for chapter in chapters:
         text = (executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8")
+        text = re.sub(r"address, version = .*?(?=\\n)", lambda _: line, text, count=1)
         for copy in html.glob(f"_sources/{chapter.path.as_posix()}*"):
-            copy.write_text(fetching(text, address, commit), encoding="utf-8")
-
-
-def fetching(notebook: str, address: str, commit: str) -> str:
-    """The text of a notebook whose first cell, where it is run alone, fetches this commit; as it is if this is none."""
-    if not re.fullmatch("[0-9a-f]{40}", commit):
-        return notebook
-    return re.sub(r"(?<=address, version = ).*?(?=\\n)", rf'\\"{address}\\", \\"{commit}\\"', notebook, count=1)
+            copy.write_text(text, encoding="utf-8")

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from needing import missing
 
+from book.build import render
 from book.build.chapters import read_chapters, read_profile
-from book.build.render import fetching
 from book.reports import ledger, printed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,8 +104,14 @@ def test_a_notebook_runs_alone(elsewhere, slug):
     home, python, call, commit, given = elsewhere
     chapter, folder, version = CHAPTERS[slug], home / slug, commit if slug == "02-models" else "main"
     folder.mkdir()
-    text = (ROOT / chapter.path).read_text(encoding="utf-8")
-    (folder / "alone.ipynb").write_text(fetching(text, ADDRESS, version), encoding="utf-8")
+    shutil.copyfile(ROOT / chapter.path, folder / "alone.ipynb")
+    if version == commit:
+        offered = home / "_sources" / chapter.path
+        offered.parent.mkdir(parents=True)
+        offered.touch()
+        (home / "_config.yml").write_text(f"repository: {{url: {ADDRESS}, branch: '{commit}'}}")
+        render.offer_executed(home, [chapter], (ROOT / chapter.path).parent, home)
+        shutil.copyfile(offered, folder / "alone.ipynb")
     papermill = ["papermill", "--cwd", folder, folder / "alone.ipynb", folder / "out.ipynb"]
     results = f"CROWDER_RESULTS={home / 'results' / slug}"
     small = json.dumps(SMALL.get(slug, {}))
