@@ -23,12 +23,13 @@ class StrictLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-        names: set[str] = set()
+        known: set[Any] = set()
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.value in names:
-                problem = f"{key.value!r} appears twice" if isinstance(key, yaml.ScalarNode) else "a key is not text"
+            name = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else None
+            if name is None or {name, key.value} & known:  # 1 is "1" to a reader, and 0x1 to Python
+                problem = "a key is not text" if name is None else f"{name!r} appears twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            names.add(key.value)
+            known |= {name, key.value}
         return super().construct_mapping(node, deep)
 
 

@@ -8,19 +8,9 @@ The words of a claim are in ``book/data/claims.yml``, its evidence in the cell u
     difference
 
 One to three pieces carry a claim. The **status** says what became of the printed statement, the **basis** how we know.
-Both are declared in the data and found by the chapter; a difference stops the build (`book.reports.ledger`):
-
-====================== ========================= ==================================================================
-status                 needs                     means
-====================== ========================= ==================================================================
-holds                  no counterexample         as printed
-holds with a caveat    a counterexample, and a   true once a condition that the text leaves out is added
-                       statement that holds
-misprint               the same                  a number, a name or a list on which nothing else depends
-slip                   the same                  the statement slipped; its proof shows what holds instead
-refuted                the same                  the argument fails, and what holds is materially different
-undecided              `readings`                the text leaves open what was done, or the data cannot be obtained
-====================== ========================= ==================================================================
+Both are declared in the data and found by the chapter; a difference stops the build (`book.reports.ledger`). On
+``book/pages/paper.md`` both are explained. A statement *holds* without a counterexample; it is amended (a caveat, a
+misprint, a slip, refuted) if there is one, and evidence for what holds instead; `readings` leave it *undecided*.
 
 ====================== ========================= ==================================================================
 function               basis                     holds when

@@ -17,9 +17,9 @@ import pandas as pd
 from book.build.chapters import BuildError, read_yaml
 from book.companion.claims import NOT_CHECKED, NOT_SHOWN
 
-STATUSES = ("holds", "holds with a caveat", "misprint", "slip", "refuted", "undecided")
-#: Statuses that require a corrected statement.
+#: Statuses that require a corrected statement; and all, which book/pages/paper.md explains.
 AMENDED = ("holds with a caveat", "misprint", "slip", "refuted")
+STATUSES = ("holds", *AMENDED, "undecided")
 
 FILE = "book/data/claims.yml"
 

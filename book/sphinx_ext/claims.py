@@ -70,7 +70,7 @@ def badge(env: Any, entry: dict[str, Any], target: str = "") -> nodes.Node:
 
 def link(env: Any, target: str, text: str) -> nodes.Node:
     return addnodes.pending_xref("", nodes.inline(text, text), refdomain="std", reftype="ref", reftarget=target,
-                                 refdoc=env.docname, refexplicit=True, refwarn=True)  # fmt: skip
+                                 refdoc=env.docname, refexplicit=True)  # fmt: skip
 
 
 def page_of(env: Any, slug: str) -> str | None:

@@ -48,6 +48,16 @@ def test_yaml_that_would_run_or_swell_is_refused(text, tmp_path):
         strict_yaml.read(tmp_path / "printed.yml")
 
 
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "x: {a: 1, 'a': 2}", "x: [{b: 1, b: 1}]", "1: x\n0x1: y",
+                                  "'1': x\n1: y", "yes: 1\ntrue: 2", "<<: {a: 1}\na: 2"])  # fmt: skip
+def test_yaml_with_a_key_given_twice_is_refused(text, tmp_path):
+    """PyYAML keeps the second, so an entry that was copied and not renamed would replace another; at any depth, and for
+    keys that are one to Python or to a reader alone."""
+    (tmp_path / "twice.yml").write_text(text)
+    with pytest.raises(strict_yaml.Unreadable):
+        strict_yaml.read(tmp_path / "twice.yml")
+
+
 #: What may hold a text. Sympy makes an expression of what is inside, however deep.
 HOLDERS = [str, lambda x: [x], lambda x: (x,), lambda x: {x: x}, lambda x: {x}, lambda x: [[(x,)]],
            lambda x: np.array([x]), lambda x: np.array([x], object)]  # fmt: skip

@@ -98,6 +98,17 @@ def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_v
     assert {*given.get("about", ()), *given.get("rests_on", ())} <= GIVEN.keys()
 
 
+def test_every_status_is_explained_on_a_page_and_has_a_sign_of_its_own():
+    """A reader finds there what a badge means; a status without a sign would be told by its colour alone."""
+    book = Path(__file__).resolve().parents[3] / "book"
+    table = (book / "pages" / "paper.md").read_text(encoding="utf-8").partition("| status | meaning |")[2]
+    assert re.findall(r"^\| ([a-z ]+) \|", table.partition("\n\n")[0], re.MULTILINE) == list(STATUSES)
+    signs = re.findall(r"\.status-([a-z-]+) \{[^}]*--sign: (\S+);", (book / "static" / "claims.css").read_text("utf-8"))
+    others = {status.replace(" ", "-") for status in STATUSES} - {"holds"}  # which has the usual sign, a tick
+    assert {name for name, _ in signs} >= others
+    assert len({sign for _, sign in signs}) == len(signs)
+
+
 def test_no_claim_rests_on_itself():
     TopologicalSorter({name: given.get("rests_on", ()) for name, given in GIVEN.items()}).prepare()
 

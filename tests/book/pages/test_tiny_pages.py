@@ -440,6 +440,7 @@ def test_what_is_not_understood_or_not_there_stops_the_build(built, tmp_path):
     found = [
         "there is no chapter 09-nine",
         "undefined label: 'fig-z'",
+        "undefined label: 'claim-row-c03'",
         "notebooks/02-two.ipynb cell 1, line 3: WARNING: undefined label: 'nowhere'",
         "missing.md",
         "Theorem 1: the ledger has not all of C01, C09",
