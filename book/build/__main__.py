@@ -109,10 +109,10 @@ class Build:
         self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}{others}")
         self.execute(due, self.own, self.book)
         entries, numbers = self.judge(self.book, self.chapters)
-        if changed := ledger.changes(entries) + printed.disagreements(numbers):
-            raise BuildError("\n".join(changed))
         if numbers:
             print(f"printed numbers: {printed.tally(numbers)}")
+        if changed := ledger.changes(entries) + printed.disagreements(numbers):
+            raise BuildError("\n".join(changed))
         target, html = self.out / "html", self.render(self.book, entries, numbers)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         folders.replace(html, target)

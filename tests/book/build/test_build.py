@@ -196,6 +196,7 @@ def test_what_is_typed_wrong_is_named(built, options, expected):
         (["#p\nsize = 5", "#p\nsize = 6"], "has 2"),
         (["#p\nsize = 5 * 2"], "a parameter must be a literal: size = 5 * 2"),
         (["#p\nsize = "], "the parameters cell is not Python"),
+        (["#p\nsize: int"], "a parameter must be a literal: size: int"),
     ],
 )
 def test_a_chapter_has_one_cell_of_literal_parameters(still, cells, words):
@@ -203,6 +204,13 @@ def test_a_chapter_has_one_cell_of_literal_parameters(still, cells, words):
     message = refusal(still)
     assert message.startswith("02-two: ") and words in message
     still.write("02-two", "# Two", TWO)
+
+
+def test_parameters_may_have_types(still):
+    """papermill shows them in its help."""
+    still.write("02-two", "# Two", "#p\nsize: int = 5  # how many\nshares: list[float] = [0.5]\nname = 'x'")
+    assert read_chapters(still.root)[1].defaults() == {"size": 5, "shares": [0.5], "name": "x"}
+    assert "size is set to 'five', but its default 5 is of type int" in refusal(still, "--only", "2", "-p", "size=five")
 
 
 def test_profiles_and_contents_name_only_what_exists(still):

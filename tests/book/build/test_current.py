@@ -10,7 +10,7 @@ from tiny_book import ROOT, TinyBook, notebook
 
 from book.build import folders
 from book.build.chapters import BuildError, Chapter
-from book.build.manifest import NOT_READ, READ, Manifest, inputs
+from book.build.manifest import NOT_READ, READ, Manifest, asked_for, inputs, versions
 
 # --- where a build may write --------------------------------------------------------------------------------------
 
@@ -37,11 +37,12 @@ def test_an_output_that_cannot_be_one_is_named_and_stays(still, tmp_path):
 
 
 def test_tidying_up_touches_only_what_a_build_leaves(tmp_path):
-    for name in ("thesis.old", "html.old", ".work-x"):
-        (tmp_path / name).mkdir()
+    for name in ("thesis.old", "html.old", ".work-x", "runs/08-seed-0.5.old"):
+        (tmp_path / name).mkdir(parents=True)
     (tmp_path / ".lock").touch()
     with folders.build_lock(tmp_path):
-        assert {path.name for path in tmp_path.iterdir()} == {".lock", "thesis.old", "html"}
+        assert {path.name for path in tmp_path.iterdir()} == {".lock", "thesis.old", "html", "runs"}
+        assert [path.name for path in (tmp_path / "runs").iterdir()] == ["08-seed-0.5"]
 
 
 def test_a_full_disk_is_named_with_the_file_that_had_no_room(still, tmp_path):
@@ -116,6 +117,18 @@ def test_versions_and_settings_from_outside_end_it(project, monkeypatch):
     assert current(project)
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
     assert not current(project)
+
+
+def test_versions_are_those_of_all_packages_that_the_book_asks_for(tmp_path):
+    """Whatever is asked for directly or by an extra that `book` takes in, and is installed; never a tool for tests."""
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "own"\ndependencies = ["numpy>=2.1"]\n[project.optional-dependencies]\n'
+        'book = ["own[text,more]", "not-installed<1"]\ntext = ["scipy==1.0"]\nmore = ["own[last]"]\n'
+        'last = ["scikit-learn"]\ntest = ["pytest"]\n'
+    )
+    assert asked_for(tmp_path) == ["not-installed", "numpy", "scikit-learn", "scipy"]
+    assert list(versions(tmp_path)) == ["python", "numpy", "scikit-learn", "scipy"]
+    assert {"scipy", "scikit-learn", "tabulate"} <= versions(ROOT).keys()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "half"])
