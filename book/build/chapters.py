@@ -129,25 +129,22 @@ def read_profile(root: Path, name: str, chapters: list[Chapter]) -> dict[str, di
     return settings
 
 
-# A text in quotes, or innermost brackets; and where an assignment begins.
-_ENCLOSED = re.compile(r"""'[^']*'|"[^"]*"|[\[({][^\[\](){}'"]*[\])}]""")
+# A text in quotes; and where an assignment begins.
+_QUOTED = re.compile("'[^']*'|" + '"[^"]*"')
 _ASSIGNED = re.compile(r"(?:^|(?<=[\s;,]))([^\W\d]\w*)\s*=")
 
 
 def assignments(typed: list[str]) -> dict[str, str]:
     """Name -> value, as typed. A text may have several, separated by blanks, commas or semicolons.
 
-    A value extends to the next name; what is in quotes or brackets belongs to it.
+    A value extends to the next name that is not in quotes.
 
     >>> assignments(["seed=8", "epsilons=[0.1, 0.3], votes={0.1: 9}; name='a b=2'"])
     {'seed': '8', 'epsilons': '[0.1, 0.3]', 'votes': '{0.1: 9}', 'name': "'a b=2'"}
     """
     given: dict[str, str] = {}
     for text in filter(str.strip, typed):
-        plain, before = text, ""
-        while plain != before:  # from the inside out
-            plain, before = _ENCLOSED.sub(lambda found: "." * len(found[0]), plain), plain
-        found = list(_ASSIGNED.finditer(plain))
+        found = list(_ASSIGNED.finditer(_QUOTED.sub(lambda quoted: "." * len(quoted[0]), text)))
         if not found or text[: found[0].start()].strip(" ;,"):
             raise BuildError(f"-p {text}: expected name=value")
         ends = [*(next.start() for next in found[1:]), len(text)]

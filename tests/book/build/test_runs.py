@@ -206,7 +206,7 @@ CHAPTER = Fixed("01-one", None, None)
         ("share=1", {"share": 1.0}),  # where the default has a fraction, a whole number is one
         ("epsilons=[1, 0.3]", {"epsilons": [1.0, 0.3]}),
         ("epsilons=0.1, 0.3", {"epsilons": [0.1, 0.3]}),
-        ("mixed=[1, 2]", {"mixed": [1, 2]}),
+        ("mixed=[1, 0.25]", {"mixed": [1.0, 0.25]}),
         ("rates=[0.5]", {"rates": (0.5,)}),
         ("votes={1: 3}", {"votes": {1.0: 3}}),
         ("nothing=['a', 1]", {"nothing": ["a", 1]}),  # an empty default says nothing of its elements
@@ -217,8 +217,7 @@ CHAPTER = Fixed("01-one", None, None)
     ],
 )
 def test_a_value_comes_as_the_chapter_has_it(typed, expected):
-    found = overrides([CHAPTER], {}, [typed])["01-one"]
-    assert found == expected and repr(found) == repr(expected | found)
+    assert repr(overrides([CHAPTER], {}, [typed])) == repr({"01-one": expected})  # 1 and 1.0 are equal
 
 
 @pytest.mark.parametrize(
