@@ -113,14 +113,15 @@ def pairs(value: Any, n: int, what: str) -> np.ndarray:
 
 def expression(value: Any, what: str) -> sp.Expr:
     """A sympy expression. Only numbers and sympy's own objects are given to sympy, which runs text, also in a list."""
-    with needing("symbolic"):
-        import sympy as sp
-
-    try:
-        made = sp.sympify(value) if isinstance(value, (sp.Basic, sp.MatrixBase, Number)) else None
-    except (sp.SympifyError, TypeError, ValueError, AttributeError):
-        made = None
-    if not isinstance(made, (sp.Expr, sp.MatrixBase)):
+    made, sympy = None, sys.modules.get("sympy")  # without it there can be none of its objects
+    if isinstance(value, Number if sympy is None else (Number, sympy.Basic, sympy.MatrixBase)):
+        with needing("symbolic"):
+            import sympy as sp
+        try:
+            made = sp.sympify(value)
+        except (sp.SympifyError, TypeError, ValueError, AttributeError):
+            made = None
+    if made is None or not isinstance(made, (sp.Expr, sp.MatrixBase)):
         given = f"the text {value!r}" if isinstance(value, str) else repr(value)
         raise TypeError(f"{what} must be a sympy expression or a number, not {given}")
     return made

@@ -297,6 +297,11 @@ def evidence_bound(
         The true densities, which the ordering knows; any two.
     sizes : sequence of int
         The cluster sizes :math:`|V_i|`, each at least 1.
+    delta : float, optional, keyword only
+        δ in (0, 1]: the bound is then for a run that errs with at most this probability, because strong evidence is
+        accepted without a question (Theorem A′).
+    limit : int, optional, keyword only
+        A number that the clusters do not exceed, if the run knows one; only with `delta`.
 
     Returns
     -------
@@ -306,7 +311,7 @@ def evidence_bound(
     Raises
     ------
     ValueError
-        If a size is not a positive integer.
+        If a size is not a positive integer, or `delta` or `limit` is out of its range.
 
     See Also
     --------

@@ -16,6 +16,12 @@ from crowder.pairs import candidates
 LEGACY = np.random.RandomState(7)
 
 
+def changed(part, number):
+    matrix = pairs_of((0, 1, 0.5))
+    getattr(matrix, part)[0] = number
+    return cr.EdgeOrdering(matrix, rng=7)
+
+
 def known(pairs):
     return cr.Resolution([[0, 1]], [True], [0, 0, 1], known=pairs).recall([0, 0, 1])
 
@@ -35,6 +41,11 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(pairs_of((0, 1, 0.5), (1, 0, 0.6)), rng=7),
             ValueError, "similarity is not symmetric: two values, 0.5 and 0.6, are stored"),
         Row(lambda: cr.EdgeOrdering(sparse.coo_array((2**31, 2**31)), rng=7), ValueError, "similarity must have"),
+        # SciPy looks at the numbers of a matrix when it is made, not when they are changed.
+        Row(lambda: changed("row", 3), ValueError, "pair (3, 1) must be two different records out of 3, from 0"),
+        Row(lambda: changed("row", -1), ValueError, "pair (-1, 1) must be two different records out of 3, from 0"),
+        Row(lambda: changed("col", 3), ValueError, "pair (0, 3) must be two different records out of 3, from 0"),
+        Row(lambda: changed("col", -1), ValueError, "pair (0, -1) must be two different records out of 3, from 0"),
     ],
     "Known answers and tables": [
         Row(lambda: constrained(candidates(V), ([[0, 1]], [1])), TypeError, "known answers must be True or False"),

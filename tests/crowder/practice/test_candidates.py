@@ -39,6 +39,14 @@ def test_each_record_keeps_its_most_similar_others(neighbours):
         assert (row[lost] <= np.minimum(found.furthest[record], found.furthest[lost]) + 1e-9).all()
 
 
+def test_of_equally_similar_others_the_first_are_kept():
+    """Exchanging beta and gama only exchanges records 1 and 2, and 3 and 4, so record 0 is as similar to all four. Each
+    of these has a text of its own kind that is nearer."""
+    names = pd.DataFrame({"name": ["alpha", "alpha beta", "alpha gama", "alpha beta", "alpha gama"]})
+    found = nearest_pairs(names, neighbours=1, identical=False)
+    assert found.pairs.tolist() == [[0, 1], [1, 3], [2, 4]]
+
+
 def test_records_of_one_table_are_no_candidates_and_identical_texts_are_known():
     two = pd.concat([RECORDS.assign(list="a"), RECORDS.assign(list="b")], ignore_index=True)
     found = nearest_pairs(two, table="list", neighbours=3)
