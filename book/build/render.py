@@ -55,7 +55,9 @@ def configure(src: Path, profile: str, edition: dict[str, str], parameters: str 
         # A reader must not mistake the numbers of a quick build for the book's.
         config["html"]["announcement"] = f"<b>{profile.capitalize()} profile:</b> fewer repetitions than the full book."
     if parameters:
-        config["html"]["announcement"] = f"<b>{escape(parameters)}</b> instead of the book's own values, profile {profile}."
+        config["html"]["announcement"] = (
+            f"<b>{escape(parameters)}</b> instead of the book's own values, profile {profile}."
+        )
     (src / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
 
