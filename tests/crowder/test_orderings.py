@@ -68,6 +68,7 @@ def test_a_pair_of_which_the_crowd_is_unsure_stays_open(ordering):
 
     def crowd(i, j):
         asked.append((min(i, j), max(i, j)))
+        assert asked.count(asked[-1]) == 1, "asked again, and so for ever"
         return None if asked[-1] == (0, 1) or asked[-1][1] == 3 else True
 
     run = ordering(w, rng=1)

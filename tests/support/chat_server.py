@@ -57,11 +57,11 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1", answered
     finally:
         server.shutdown()
         server.server_close()
-        thread.join()
+        thread.join(60)

@@ -75,7 +75,7 @@ def test_a_killed_build_leaves_the_last_pages_and_the_next_completes(tiny_built,
     wait_for(build, mark.exists)
     time.sleep(0.5)  # into the sum
     build.kill()  # alone, and not what it has started
-    build.communicate()
+    build.communicate(timeout=60)
     assert alone_soon(book.out), belonging(book.out)
     assert tree(book.out / "html") == pages and tree(book.out / "results" / "full" / "01-one") == results
 
@@ -84,7 +84,7 @@ def test_a_killed_build_leaves_the_last_pages_and_the_next_completes(tiny_built,
     wait_for(build, lambda: any(b"jupyter_book" in command for command in belonging(book.out)))
     time.sleep(1)
     os.killpg(build.pid, signal.SIGKILL)
-    build.communicate()
+    build.communicate(timeout=60)
     assert alone_soon(book.out), belonging(book.out)
     assert tree(book.out / "html") == pages
 

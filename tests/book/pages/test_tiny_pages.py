@@ -606,7 +606,9 @@ def test_a_preview_comes_with_the_focus_and_goes_with_escape(visit):
     link = page.locator("article p a[href*='#thm-one']")
     # From the keyboard: the link before it, then on.
     page.evaluate("document.querySelector('article p').tabIndex = -1; document.querySelector('article p').focus()")
-    while not link.evaluate("e => e === document.activeElement"):
+    for _ in range(100):
+        if link.evaluate("e => e === document.activeElement"):
+            break
         page.keyboard.press("Tab")
     page.locator("#preview").wait_for()
     assert link.get_attribute("aria-describedby") == "preview"

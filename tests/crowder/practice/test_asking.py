@@ -252,11 +252,11 @@ def test_two_calls_that_share_a_journal_have_one_cap(journal):
         with Journal(None, journal.path) as ours:
             ask_all(crowd, pairs, ours, parallel=16, cap=0.4)
 
-    calls = [threading.Thread(target=call, args=(half,)) for half in (PAIRS[:60], PAIRS[60:])]
+    calls = [threading.Thread(target=call, args=(half,), daemon=True) for half in (PAIRS[:60], PAIRS[60:])]
     for one in calls:
         one.start()
     for one in calls:
-        one.join()
+        one.join(60)
     assert 0.3 <= journal.costs()[0] <= 0.4 + 1e-9
 
 

@@ -276,7 +276,7 @@ def test_an_interrupt_or_a_kill_keeps_every_answer_that_was_acknowledged(run, ho
     child.stdin.flush()
     assert any("1 answer," in line for line in child.stdout)
     child.send_signal(how)
-    _, errors = child.communicate()
+    _, errors = child.communicate(timeout=60)
     if how == signal.SIGINT:
         assert child.returncode == 130 and "every answer so far is saved" in errors and "Traceback" not in errors
     assert len(Project("my.crowder").votes) == 1

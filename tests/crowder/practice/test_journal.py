@@ -558,7 +558,8 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(objects, tmp_path):
         return True
 
     journals = [Journal(slow, tmp_path / "answers.db") for _ in range(objects)]
-    threads = [threading.Thread(target=journals[k % objects], args=pair) for k, pair in enumerate([(0, 1), (1, 0)])]
+    threads = [threading.Thread(target=journals[k % objects], args=pair, daemon=True)
+               for k, pair in enumerate([(0, 1), (1, 0)])]  # fmt: skip
     threads[0].start()
     assert thinking.wait(60)
     threads[1].start()

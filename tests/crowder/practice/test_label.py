@@ -98,6 +98,7 @@ def test_a_page_is_answered_by_keyboard_alone_and_its_sheet_is_taken(opened, pro
     asked = []
     while page.locator("#question").is_visible():
         a, b = both(page)
+        assert (a, b) not in asked
         asked.append((a, b))
         page.keyboard.press("y" if truth[a] == truth[b] else "n")
     assert page.evaluate("document.activeElement.id") == "done"  # from there, the next Tab stops are name and download
@@ -168,10 +169,11 @@ def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path)
     made = project(pd.DataFrame({"id": [f"r{k}" for k in range(9)], "name": HOSTILE, "=<b>": HOSTILE[::-1]}))
     page, trouble = opened(made)
     seen, asked = set(), 0
-    while page.locator("#question").is_visible() and asked < 40:  # 36 pairs
+    while page.locator("#question").is_visible() and asked < 40 and trouble == []:  # 36 pairs
         seen.update(page.locator("td").all_inner_texts())
         page.keyboard.press("n")
         asked += 1
+        assert page.inner_text("#count").startswith(f"{asked} of")
     assert trouble == [] and page.evaluate("window.hacked") is None and page.locator("img").count() == 0
     assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›" in seen
     assert set(HOSTILE[:3]) < seen
