@@ -1,7 +1,8 @@
 """The rendered book as a reader meets it: in a browser, from a folder, on a phone, without a network.
 
-The book is built once, with the quick profile. ``CROWDER_BOOK`` may name a folder of pages that is there already. A
-page takes a while to open, so each is opened once, and all that one opening can show is looked at together.
+The pages may be those of the full or of the quick book (see ``html`` in conftest.py): with other numbers, they have the
+same text, links and layout. A page takes a while to open, so each is opened once, and all that one opening can show is
+looked at together.
 """
 
 import os
@@ -17,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from axe_playwright_python.sync_playwright import Axe
 from barriers import barriers
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
@@ -303,6 +305,39 @@ def legible_in_the_dark(page):
     )
     for style, ground, width in styles:
         assert "invert(1)" in style and ground == "rgba(0, 0, 0, 0)" and width > 0
+
+
+#: What the theme makes of `announcement`, which only a book of another profile than the full one has.
+BAR = """<aside class="bd-header-announcement" aria-label="Announcement"><div class="bd-header-announcement__content">
+<b>Quick profile:</b> fewer repetitions than the full book.</div></aside>"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_bar_of_a_quick_book_takes_no_room_and_covers_no_text_at_the_end(visit, scheme):
+    page, _ = visit("notebooks/05-edge-ordering")
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+    place = "[...document.querySelectorAll('article *')].map(e => e.getBoundingClientRect().y)"
+    edge = "e => e.getBoundingClientRect().bottom"
+    for width, height in ((1280, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 0); document.querySelector('.bd-header-announcement')?.remove()")
+        without = page.evaluate(place)
+        page.evaluate("bar => document.body.insertAdjacentHTML('afterbegin', bar)", BAR)
+        assert page.evaluate(place) == without
+        bar = page.locator(".bd-header-announcement")
+        box = bar.bounding_box()
+        assert (box["x"], box["width"], box["y"] + box["height"]) == (0, width, height) and box["height"] < 30  # a line
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        assert page.locator(".colophon p").last.evaluate(edge) < box["y"]
+        if width == 1280:
+            page.locator(".bd-sidebar-primary").evaluate("e => e.scrollTo(0, e.scrollHeight)")
+            assert page.locator(".bd-sidebar-primary a:visible").last.evaluate(edge) < box["y"]
+        assert (
+            Axe().run(page, context=".bd-header-announcement", options={"preload": False}).response["violations"] == []
+        )
+    page.emulate_media(media="print")
+    assert not bar.is_visible()
 
 
 def test_a_chapter_is_set_in_fonts_of_its_own_with_lines_of_seventy_characters(visit):
