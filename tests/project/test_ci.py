@@ -2,7 +2,9 @@
 
 import hashlib
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -29,6 +31,43 @@ def test_ci_runs_the_tests_of_pages_without_a_book_and_then_the_two_commands_of_
             if "html" in (text := path.read_text(encoding="utf-8")) and "visit" in text]  # fmt: skip
     ours = {path.relative_to(ROOT).as_posix() for path in uses if "def html(" not in path.read_text(encoding="utf-8")}
     assert set(named) == ours
+
+
+PARTS = """
+book:
+	@echo book >> pages; [ "$$FAILS" != book ]
+test:
+	@[ -f pages ] && echo "=== 9 $$CROWDER_REQUIRE passed in 2 s ===" || echo "=== 3 $$CROWDER_CORA passed in 1 s ==="
+	@[ "$$FAILS" != test ] || [ ! -f pages ]
+	@[ "$$FAILS" != alone ] || [ -f pages ]
+"""
+
+
+@pytest.mark.parametrize("fails", ["nothing", "alone", "book", "test"])
+def test_a_part_that_fails_fails_the_run_and_the_last_line_is_that_of_all_tests(tmp_path, fails):
+    """On a project that only says what it is asked: the first tests find no pages, the second those of `make book`."""
+    root, data, scratch = tmp_path / "project", tmp_path / "shared" / "data", tmp_path / "scratch"
+    for folder in (root / ".ci", data / "crowds", tmp_path / "bin", scratch):
+        folder.mkdir(parents=True)
+    (data / "cora.csv").touch()
+    (tmp_path / "bin" / "chromium").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "chromium").chmod(0o755)
+    shutil.copy(ROOT / ".ci" / "run", root / ".ci")
+    (root / "Makefile").write_text(PARTS)
+    ours = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
+        subprocess.run(["git", *ours, *words], cwd=root, check=True, timeout=60)
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "MAKE", "MFLAGS", "GIT_"))}
+    more = {"FAILS": fails, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(scratch)}
+    done = subprocess.run(["./.ci/run"], cwd=root, env=keep | more, capture_output=True, text=True, timeout=120)
+    assert done.returncode == (fails != "nothing"), done.stderr
+    alone = f"=== 3 {data / 'cora.csv'} passed in 1 s ==="
+    assert done.stdout.splitlines()[-2:] == [f"without a book: {alone}", "=== 9 browser,cora,crowds passed in 2 s ==="]
+    assert re.findall(r"^(make .*) failed$", done.stderr, re.MULTILINE) == {
+        "nothing": [], "alone": ["make test, without a book"], "book": ["make book"], "test": ["make test"],
+    }[fails]  # fmt: skip
+    assert len(re.findall(r"^--- make .* took \d+ s$", done.stdout, re.MULTILINE)) == 3
+    assert list(scratch.iterdir()) == []
 
 
 # --- workflows ----------------------------------------------------------------------------------------------------
