@@ -40,8 +40,8 @@ LONGEST = ("tiny_pages", "alone", "build", "charts", "run", "killed_builds", "fa
            "benchmarks", "input_forms", "similarity", "summed_evidence", "label", "bad_input")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
-#: Seconds for a build of the quick book, and for a test that may have to wait for it.
-BUILD, WITH_BUILD = 840, 900
+#: Seconds for a build of the quick book.
+BUILD = 1200
 
 
 def pytest_collection_modifyitems(config, items):
@@ -54,8 +54,6 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.stem != LAST:
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
-        if "html" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(WITH_BUILD))
     if not NIGHTLY:
         left_out = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left_out)

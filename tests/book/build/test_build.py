@@ -135,7 +135,7 @@ def test_a_profile_reaches_the_chapter_and_its_page(again):
     assert again.record("02-two", "tab-a", "quick")["parameters"]["size"] == 8
     page = again.page("notebooks/02-two")
     assert '<span class="mi">8</span>' in page and "9.0" in page  # an integer serves where the default is a float
-    assert "<b>quick</b> profile" in page
+    assert "<b>Quick profile:</b>" in page
     assert "github.com/some/where" in page and "crowder-book" not in page
 
 
