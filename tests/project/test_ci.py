@@ -24,7 +24,7 @@ def test_ci_runs_the_tests_of_pages_without_a_book_and_then_the_two_commands_of_
     """On two clones, so that the first run of the tests finds no book, and the second that of `make book`."""
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], timeout=60).returncode == 0
-    parts = re.findall(r'^part "[^"]*" (\w+) (\w+)', RUN, re.MULTILINE)
+    parts = re.findall(r'^part (\w+) "[^"]*" (\w+)', RUN, re.MULTILINE)
     assert parts == [("first", "test"), ("second", "book"), ("second", "test")]
     named = re.findall(r"tests/[\w/]+\.py", RUN)
     uses = [path for path in (ROOT / "tests" / "book" / "pages").glob("test_*.py")
@@ -63,8 +63,8 @@ def test_a_part_that_fails_fails_the_run_and_the_last_line_is_that_of_all_tests(
     assert done.returncode == (fails != "nothing"), done.stderr
     alone = f"=== 3 {data / 'cora.csv'} passed in 1 s ==="
     assert done.stdout.splitlines()[-2:] == [f"without a book: {alone}", "=== 9 browser,cora,crowds passed in 2 s ==="]
-    assert re.findall(r"^(make .*) failed$", done.stderr, re.MULTILINE) == {
-        "nothing": [], "alone": ["make test, without a book"], "book": ["make book"], "test": ["make test"],
+    assert re.findall(r"^(make .*) failed$", done.stdout, re.MULTILINE) == {
+        "nothing": [], "alone": ["make test without a book"], "book": ["make book"], "test": ["make test"],
     }[fails]  # fmt: skip
     assert len(re.findall(r"^--- make .* took \d+ s$", done.stdout, re.MULTILINE)) == 3
     assert list(scratch.iterdir()) == []
