@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 # Where long names of the module stand, and the points within a name at which a line may end.
-_NAMES = re.compile(r'(?:<span class="pre">|<cite>|<h1>|<p class="prev-next-title">)[^<]{12,}')
+_NAMES = re.compile(r'(?:<span class="pre">|<cite>|<h1>|<p class="prev-next-title">)[^<]{20,}')
 _JOINT = re.compile(r"(?<=\w)([._])(?=[A-Za-z]|$)")
 # What opens the pages below one in the navigation: an arrow.
 _FOLD = re.compile(r'(<a class="reference internal" href="[^"]*">([^<]*)</a><details[^>]*><summary)(?=>)')

@@ -10,20 +10,22 @@
 
   // What a reader of the page sees without a click; a formula that needs its markup is left out.
   function words(element) {
-    element.querySelectorAll(".headerlink, script, style, details > :not(summary), details.hide, .visually-hidden, a.download")
-      .forEach((part) => part.remove());
+    const unseen = "h1, .headerlink, .viewcode-link, :is(caption, figcaption) a.download, script, style";
+    const folded = "details.hide, details > :not(summary), details:not(.paper-row) > summary";
+    element.querySelectorAll(`${unseen}, ${folded}`).forEach((part) => part.remove());
     element.querySelectorAll("math").forEach((formula) => {
       if (formula.querySelector("mfrac, msup, msubsup, munder, munderover, mover, msqrt, mtable")) formula.replaceWith("…");
     });
-    element.querySelectorAll("p, li, dt, dd, td, th, caption, div, h1, h2, h3, h4").forEach((part) => part.append(" "));
+    element.querySelectorAll("p, li, dt, dd, td, th, caption, div, h2, h3, h4, .row-name").forEach((part) => part.append(" "));
     return element.textContent.replace(/\s+/g, " ").trim();
   }
 
   // Where the most of the words stand close together; of several such places the first.
   function densest(text, keywords) {
     if (!keywords.size) return 0;
-    const escaped = [...keywords].map((word) => word.replace(/[^\p{L}\p{N}_]/gu, "\\$&"));
-    const found = [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${escaped.join("|")})`, "giu"))];
+    // Sphinx has left only letters, digits and underscores in them.
+    const begins = new RegExp(`(?<![\\p{L}\\p{N}])(?:${[...keywords].join("|")})`, "giu");
+    const found = [...text.matchAll(begins)];
     let best = 0, most = 0;
     for (const { index } of found) {
       const near = found.filter((other) => other.index >= index && other.index < index + LENGTH / 2);

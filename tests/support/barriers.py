@@ -47,11 +47,11 @@ _MARK = f"""known => {{
     return [...seen];
 }}"""
 
-_RUN = """async only => {
-    axe.configure({rules: [{id: 'color-contrast', selector: '[data-new-look]'}]});
+_RUN = """async ([place, only]) => {
+    if (place === 'article') axe.configure({rules: [{id: 'color-contrast', selector: '[data-new-look]'}]});
     // From a folder it may not fetch the style sheets; and what passes is not listed.
     const options = {preload: false, resultTypes: ['violations']};
-    const found = await axe.run('article', only ? {...options, runOnly: {type: 'rule', values: [only]}} : options);
+    const found = await axe.run(place, only ? {...options, runOnly: {type: 'rule', values: [only]}} : options);
     return found.violations.filter(v => ['critical', 'serious'].includes(v.impact))
         .map(v => `${v.id}: ${v.nodes[0].html.slice(0, 120)}`);
 }"""
@@ -76,4 +76,10 @@ def barriers(page, looks: set[str] | None = None, *, contrast_only: bool = False
         page.evaluate(_axe())
     page.evaluate(_THIN)
     looks |= {*page.evaluate(_MARK, [*looks])}
-    return page.evaluate(_RUN, "color-contrast" if contrast_only else None)
+    return page.evaluate(_RUN, ["article", "color-contrast" if contrast_only else None])
+
+
+def barriers_around(page) -> list[str]:
+    """What axe finds around the article of a page that has just been opened."""
+    page.evaluate(_axe())
+    return page.evaluate(_RUN, [{"exclude": [["article"]]}, None])

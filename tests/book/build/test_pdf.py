@@ -28,6 +28,8 @@ def test_the_pages_become_one_document_with_links_that_the_landing_page_offers(t
     assert (book.out / "html" / "book" / "pages" / link).resolve() == path
     assert [path.name for path in (book.out / "html").glob(".*") if path.name != ".nojekyll"] == []
     text = path.read_bytes()
+    # What a viewer shows in its title bar is the name of the book alone, without that of its first page.
+    assert re.search(rb"/Title \(([^)]*)\)\s*/Creator", text)[1] == b"Asking the crowd"
     # Links stay in the document or lead to the network; formulas have their letters; nothing is a picture of dots.
     assert all(link.startswith(b"http") for link in re.findall(rb"/URI \(([^)]*)\)", text))
     assert len(re.findall(rb"/Dest /", text)) >= 2 and b"STIXTwoMath" in text

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
-from barriers import barriers
+from barriers import barriers, barriers_around
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
@@ -61,7 +61,8 @@ class Page(HTMLParser):
             self.links.append(has["href"])
         if tag == "img":
             self.images.append(has)
-        resource = has.get("src") or (has.get("href") if tag == "link" else None)
+        named = has.get("rel") == "canonical"  # an address, which nothing is loaded from
+        resource = has.get("src") or (has.get("href") if tag == "link" and not named else None)
         if resource and not resource.startswith("data:"):
             (self.outside if urlsplit(resource).netloc else self.links).append(resource)
 
@@ -141,6 +142,32 @@ def test_the_foot_names_version_and_date(html):
         assert re.search(rf"Asking the crowd, version {re.escape(version)}\b.* 20\d\d-\d\d-\d\d\. By the crowder", foot)
 
 
+def test_every_page_says_what_it_is_about_and_has_an_icon(html, pages):
+    """Each in words of its own, if it is in the contents or of a name of the module."""
+    said = {}
+    for name in pages:
+        head = BeautifulSoup((html / name).read_text(encoding="utf-8").partition("</head>")[0], "html.parser")
+        (description,), (icon,) = head.select('meta[name="description"]'), head.select('link[rel="icon"]')
+        said[name] = description["content"]
+        assert 20 <= len(said[name]) <= 300 and not re.search(r"[<$\\]| [.,]", said[name]), (name, said[name])
+        assert icon["href"].startswith("data:") or ((html / name).parent / icon["href"]).is_file()
+        assert head.title.text.endswith("Asking the crowd") or name in ("404.html", "search.html"), name
+    described = [said[name] for name in said if name.startswith(("notebooks/", "book/pages/"))]
+    assert len(described) == len(set(described)) > 80
+
+
+def test_the_root_leads_to_the_first_page_also_where_nothing_redirects(html):
+    root = BeautifulSoup((html / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert root.title.text == "Asking the crowd" == root.select_one('meta[property="og:title"]')["content"]
+    assert root.select_one('meta[property="og:type"]')["content"] == "website"
+    description = root.select_one('meta[property="og:description"]')["content"]
+    assert "entity resolution" in description
+    assert root.select_one("main p").text == description == root.select_one('meta[name="description"]')["content"]
+    front = f"{TOC['root']}.html"
+    assert root.select_one('meta[http-equiv="refresh"]')["content"] == f"0; url={front}"
+    assert [link["href"] for link in root.select("main a")] == [front]
+
+
 # --- formulas and fonts -------------------------------------------------------------------------------------------
 
 
@@ -151,7 +178,8 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
         text = path.read_text(encoding="utf-8")
         assert not re.search("mathjax", re.sub("<article.*?</article>", "", text, flags=re.DOTALL), re.IGNORECASE), path
         # So the first thing that is drawn has its formulas: no script is waited for, and no font is a file of its own.
-        if path.name not in ("index.html", "search.html") or path.parent != html:  # a redirection; a page of scripts
+        # Apart from the redirection, the page for unknown addresses, and one of scripts.
+        if path.name not in ("index.html", "404.html", "search.html") or path.parent != html:
             head = text.partition("</head>")[0]
             assert not re.search("<script[^>]* src=", head) and head.count("/fonts.css") == 1, path
         words = re.sub(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>", "", text, flags=re.DOTALL)
@@ -273,6 +301,14 @@ def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     assert trouble == []
 
 
+@pytest.mark.parametrize(
+    "name", ["book/pages/index", STORY[7], "book/pages/api/crowder.L", "_modules/index", "genindex", "search"]
+)
+def test_around_the_article_there_are_no_barriers_either(visit, name):
+    """These have every kind of frame: with and without contents, of a notebook, of the reference, of no page at all."""
+    assert barriers_around(visit(name)[0]) == []
+
+
 def test_a_barrier_is_found_and_the_contrast_of_a_look_is_measured_once(reader):
     page, looks = reader[0], set()
     pale = "<title>A</title><html lang=en><article><h1>A</h1><p style='color: #ccc'>pale</p><a href='#'></a></article>"
@@ -280,6 +316,8 @@ def test_a_barrier_is_found_and_the_contrast_of_a_look_is_measured_once(reader):
         page.set_content(pale)
         assert [found.partition(":")[0] for found in barriers(page, looks)] == expected
     assert len(looks) == 2
+    page.set_content(f"<details><summary><i></i></summary>x</details>{pale}")
+    assert [found.partition(":")[0] for found in barriers_around(page)] == ["summary-name"]
 
 
 def legible_on_a_phone(page):
@@ -378,6 +416,36 @@ def test_a_folded_proof_opens_by_keyboard_and_on_paper(visit):
     page.emulate_media(media="print")
     for gone in (".bd-sidebar-primary", ".bd-header-article", "details.hide", ".prev-next-footer"):
         assert not page.locator(gone).first.is_visible(), gone
+
+
+#: Words of names, in code or in titles, with a line's end inside.
+BROKEN = r"""() => {
+    const found = [];
+    for (const e of document.querySelectorAll('main :is(code, cite, dt.sig, h1, .prev-next-title)')) {
+        const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[\p{L}\p{N}]{2,}/gu)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, word.index);
+            range.setEnd(texts.currentNode, word.index + word[0].length);
+            const lines = new Set([...range.getClientRects()].filter(r => r.width).map(r => Math.round(r.top)));
+            if (lines.size > 1) found.push(word[0]);
+        }
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("name", [
+    "book/pages/api", "book/pages/api/crowder.beyond.EvidenceOrdering", "book/pages/api/crowder.SimilarityModel",
+    "book/pages/api/crowder.practice.LearnedOrdering", "_modules/crowder/beyond/evidence_ordering", "genindex",
+])  # fmt: skip
+def test_long_names_break_between_their_words(visit, name):
+    """On these pages names broke inside, or were wider than a phone."""
+    page, _ = visit(name)
+    for width in (1280, 768, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BROKEN) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # --- the API reference --------------------------------------------------------------------------------------------
