@@ -172,11 +172,33 @@ def test_the_conda_environment_has_the_versions_of_the_lock():
 # --- files for people and machines --------------------------------------------------------------------------------
 
 
+def cited():
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+
 def test_the_version_is_stated_once_and_for_all():
     import crowder
 
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
-    assert crowder.__version__ == project()["version"] == cited
+    archived = json.loads((ROOT / ".zenodo.json").read_text())["version"]
+    assert crowder.__version__ == project()["version"] == cited()["version"] == archived
+
+
+def test_who_cites_the_book_gets_the_same_from_every_file():
+    """A BibTeX entry needs authors, title and year; programs take the year from the date."""
+    known, archived = cited(), json.loads((ROOT / ".zenodo.json").read_text())
+    authors, year = [author["name"] for author in known["authors"]], str(known["date-released"].year)
+    assert authors == [creator["name"] for creator in archived["creators"]] and authors
+    for key in ("title", "license", "keywords"):
+        assert known[key] == archived[key]
+    assert known["license"] == project()["license"]
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    assert known["title"].startswith(f"{config['title']}: ") and year == config["copyright"]
+    assert known["repository-code"] == config["repository"]["url"]
+    assert [work["year"] for work in known["references"]] == [2017, int(year)]  # the paper, and the note of this book
+    entry = (ROOT / "book" / "pages" / "run.md").read_text().partition("@misc{")[2].partition("\n}")[0]
+    whole = "{" + " and ".join(authors) + "}"  # in braces of its own, or BibTeX would look for a last name
+    expected = {"author": whole, "title": known["title"], "year": year, "url": known["repository-code"]}
+    assert dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE)) == expected
 
 
 def test_no_file_names_a_machine_or_a_package_host():
