@@ -358,7 +358,7 @@ def credit(lead, same):
 def reweigh(summed, steps, ratio):
     """Recompute the sums; the evidence of a pair of records on step s is now ``ratio[s]``."""
     name, alive = summed.name, summed.alive[: summed.at[ALIVE]]
-    member = np.argsort(name, kind="stable")  # component by component
+    member = np.argsort(name, kind="mergesort")  # component by component; Numba before 0.68 has no "stable", the same
     row, p = np.zeros(len(name), summed.total.dtype), 0
     for a in alive:
         row[:] = 0
