@@ -41,8 +41,8 @@ def constrained(pairs: Candidates, known: Any = None, tables: Any = None) -> Can
     if known is not None:
         if not isinstance(known, (tuple, list)) or len(known) != 2:
             raise TypeError(f"known must be two arrays, pairs of records and answers, not {known!r}")
-        listed = validation.pairs(known[0], pairs.n, "known")
-        known = listed, validation.flags(known[1], len(listed), "known answers")
+        listed = validation.pairs(known[0], pairs.n, "known").copy()
+        known = listed, validation.flags(known[1], len(listed), "known answers").copy()
     made = replace(pairs, known=known, tables=None if tables is None else validation.labels(tables, pairs.n))
     _, row = first_knowledge(made)
     if known is not None and row is not None:

@@ -369,6 +369,8 @@ def dist2(epsilon: Any) -> SimilarityModel:
 
 
 def _checked(epsilon: Any) -> Any:
+    if isinstance(epsilon, np.floating):  # in low precision the densities would miss a mass of one
+        epsilon = float(epsilon)
     try:
         inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
         inside = inside and bool(0 < epsilon <= Fraction(1, 2))

@@ -266,17 +266,15 @@ def majority_error(votes: int, error: ArrayLike) -> Any:
     >>> majority_error(3, Fraction(3, 5))  # larger than the 3/5 of a single answer
     Fraction(81, 125)
     """
-    votes = odd(votes)
-    if isinstance(error, (float, np.floating)):
-        return exp(_log_majority_error(votes, float(error)))
-    error = _probability(error)
+    votes, error = odd(votes), _probability(error)
+    if isinstance(error, float):
+        return exp(_log_majority_error(votes, error))
     right = 1 - error
     return sum(comb(votes, j) * error**j * right ** (votes - j) for j in range(votes // 2 + 1, votes + 1))
 
 
 def _log_majority_error(votes: int, error: float) -> float:
     """The natural logarithm of `majority_error`, which itself may be too small for a float; -inf if that is zero."""
-    error = float(_probability(error))
     if error in (0.0, 1.0):
         return 0.0 if error else -np.inf
     wrong = np.arange(votes // 2 + 1, votes + 1)
@@ -303,10 +301,9 @@ def expected_answers(votes: int, error: ArrayLike) -> Any:
     >>> round(expected_answers(101, 0.1), 3)  # close to 51/0.9
     56.667
     """
-    votes = odd(votes)
+    votes, error = odd(votes), _probability(error)
     half = votes // 2 + 1
-    if isinstance(error, (float, np.floating)):
-        error = float(_probability(error))
+    if isinstance(error, float):
         if error in (0.0, 1.0):
             return float(half)
         split = np.arange(half)
@@ -316,7 +313,6 @@ def expected_answers(votes: int, error: ArrayLike) -> Any:
         p, q = log(error), log1p(-error)
         chance = np.exp(ways + half * q + split * p) + np.exp(ways + half * p + split * q)
         return float(((half + split) * chance).sum())
-    error = _probability(error)
     right = 1 - error
     return sum((half + i) * comb(half + i - 1, i) * (right**half * error**i + error**half * right**i)
                for i in range(half))  # fmt: skip
@@ -361,7 +357,7 @@ def odd(votes: Any) -> int:
 
 def _probability(error: Any) -> Any:
     if not getattr(error, "free_symbols", None):
-        validation.probability(error, "error")
+        error = validation.probability(error, "error")
     return Fraction(error) if isinstance(error, int) else error
 
 

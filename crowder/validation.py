@@ -108,7 +108,7 @@ def pairs(value: Any, n: int, what: str) -> np.ndarray:
     if len(wrong):
         pair = tuple(array[wrong[0]].tolist())
         raise ValueError(f"{what}: row {wrong[0]}, {pair}, must be two different records out of {n}, from 0")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def expression(value: Any, what: str) -> sp.Expr:

@@ -173,7 +173,8 @@ def test_nothing_given_is_changed_and_no_change_to_it_later_changes_a_run(instan
 def test_priorities_of_any_size_count_by_their_order_alone(instance, least):
     """Hashes of 64 bits, say: floats would take many of them for equal."""
     large = instance.priority.astype(np.int64) + least
-    for ties in (large[instance.keep], [2**80 + int(x) for x in instance.ties]):
+    for ties in (large[instance.keep], [2**80 + int(x) for x in instance.ties],
+                 [10**400 + int(x) for x in instance.ties]):  # fmt: skip
         assert asked(edge(instance, ties=ties).run(instance.crowd)) == asked(edge(instance).run(instance.crowd))
         by_size = node(instance, ties=ties, order=instance.arrivals)
         assert asked(by_size.run(instance.crowd)) == asked(node(instance).run(instance.crowd))

@@ -79,6 +79,19 @@ def test_a_mass_may_miss_one_by_a_billionth(sign):
         StepDensity((0, 0.5, 1), (1, 1 + sign * 2.4e-9))
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
+def test_numbers_of_any_precision_make_a_model(kind):
+    """ε is taken for the float that it is. Heights are taken as they are, and sum to one as exactly as they can."""
+    for make in (cr.dist1, cr.dist2):
+        assert make(kind(0.2)) == make(float(kind(0.2)))
+    thirds = np.array([1, 0.5, 1.5], kind) * kind(1.0001)
+    heights = thirds / (thirds.sum() / kind(3))
+    model = cr.SimilarityModel.from_steps([0, kind(1) / kind(3), kind(2) / kind(3), 1], heights, heights[::-1])
+    assert cr.L(model, 0) == pytest.approx(1, abs=4 * float(np.finfo(kind).eps))
+    with pytest.raises(ValueError, match="must sum to 1"):
+        cr.SimilarityModel.from_steps([0, 1], [kind(1) + kind(0.01)], [1])
+
+
 @pytest.mark.parametrize("rule", ["round", "floor"])
 def test_a_rounded_model_keeps_the_mass_of_every_tenth(rule):
     blurred = rounded(cr.dist2(0.05), rule)

@@ -33,6 +33,12 @@ def test_errors_never_and_always():
     assert cr.Faulty(cr.Truth([0, 1]), 1.0, rng=1)(0, 1) is True  # non-matches are turned round as well
 
 
+@pytest.mark.parametrize(("error", "same"), [(np.float16(0.25), 0.25), (np.int8(1), 1), (np.array(0.5), 0.5)])
+def test_a_rate_of_low_precision_is_the_number_that_it_is(error, same):
+    assert np.array_equal(wrong(cr.Faulty(TRUTH, error, rng=1)), wrong(cr.Faulty(TRUTH, same, rng=1)))
+    assert majority_error(3, error) == majority_error(3, same)
+
+
 def test_repeated_askings_err_independently_and_persistent_errors_repeat():
     fresh, stubborn = (cr.Faulty(TRUTH, 0.3, rng=2, persistent=p) for p in (False, True))
     first, second = wrong(fresh), wrong(fresh, [(j, i) for i, j in PAIRS])

@@ -37,6 +37,12 @@ def test_the_limit_is_smooth_where_the_giant_forms():
     assert values[1] == pytest.approx(0.5815780942, abs=1e-9)  # by mpmath, 30 digits
 
 
+def test_the_limit_falls_to_zero_also_where_the_giant_is_all_in_floats():
+    """It is of the order of 1 - θ, which e^(-c) approaches; from 37 on θ is 1 in floats."""
+    values = [edge_limit(1.0, start) for start in (5, 10, 20, 27, 28, 30, 40, 1000)]
+    assert values == sorted(values, reverse=True) and 0 < values[3] < 1e-11 and values[4:] == [0.0] * 4
+
+
 @pytest.mark.parametrize("epsilon", [None, 0.1, 0.5])
 def test_exact_counts_tend_to_the_limit(epsilon):
     """The rest falls like m^(-2/3), the share of the critical window; one extrapolation takes most of it away."""
