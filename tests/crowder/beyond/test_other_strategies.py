@@ -99,7 +99,8 @@ def test_a_second_look_brings_strangers_out_and_parts_together(seed):
     order = np.random.default_rng(seed).permutation(len(labels))
     labels, parts = labels[order], parts[order]
     crowd = Log(labels)
-    ends = MemberVotes(crowd, 5, None, early=bool(seed % 2)).second_look(parts, rng=seed)
+    ordering = cr.EdgeOrdering(drawn(len(labels), seed), rng=seed)
+    ends = MemberVotes(crowd, 5, ordering, early=bool(seed % 2)).second_look(parts, rng=seed)
     assert np.array_equal(ends[:, None] == ends, labels[:, None] == labels)
     assert len(crowd.pairs) == len(set(crowd.pairs))
     # Eight b are the largest part when all strangers have left; then five a, who come first of the fives or second.
