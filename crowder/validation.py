@@ -221,7 +221,12 @@ def path(value: Any, what: str = "path") -> str:
     """The name of a file."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what} must be the name of a file, not {value!r}")
-    return os.fspath(value)
+    try:
+        if "\0" not in (name := os.fsdecode(os.fsencode(value))):
+            return name
+    except UnicodeEncodeError:
+        pass
+    raise ValueError(f"{what} must be the name of a file, not {value!r}")
 
 
 def model(value: Any) -> Any:

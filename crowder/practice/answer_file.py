@@ -94,7 +94,7 @@ class AnswerFile:
                 with suppress(OSError):
                     os.remove(self._lock_path)  # of a journal that was deleted
             before = os.path.exists(self._lock_path)  # looked for first: another process may be making both
-            _touch(self.path, files.mode(like))
+            _touch(self.path, files.mode(None if like is None else validation.path(like, "like")))
             self._place = self._where()
             self._db = self._connect(self.path)
         except (OSError, sqlite3.Error) as error:
@@ -231,7 +231,10 @@ class AnswerFile:
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
         if self._asking is None:
-            _touch(self._lock_path, files.mode(self.path))
+            try:
+                _touch(self._lock_path, files.mode(self.path))
+            except OSError as error:
+                raise OSError(f"{self.path} cannot be used: {error}") from error
             self._asking = self._connect(self._lock_path)
         for statement in ("PRAGMA journal_mode = OFF", "BEGIN EXCLUSIVE"):  # nothing is written to it
             self.do(statement, on=self._asking)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from crowder import oracles, validation
-from crowder.practice.journal import Answer, Journal, Pair, amount, call, ordered
+from crowder.practice.journal import Answer, Journal, Pair, amount, call, ordered, rows
 
 __all__ = ["Asked", "ask_all"]
 
@@ -84,13 +84,8 @@ def ask_all(
     retries = validation.whole(retries, "retries")
     pause, cap = amount(pause, "pause"), None if cap is None else amount(cap, "cap")
     validation.kind(journal, Journal, "journal must be a Journal")
-    questions = dict[Pair, Pair]()  # wrong ones are refused before anything is asked
-    for row in validation.kind(pairs, Iterable, "pairs must be pairs (i, j)"):
-        try:
-            i, j = row
-        except (TypeError, ValueError):
-            raise ValueError(f"pairs must be pairs (i, j), not {row!r}") from None
-        questions[i, j] = ordered(i, j)
+    # Wrong ones are refused before anything is asked.
+    questions = {(i, j): ordered(i, j) for i, j in rows(pairs, "pairs", "i, j")}
     answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
     new, cost, in_a_row = 0, 0.0, 0
     stop, out, begun = threading.Event(), dict[Future, Pair](), set[Pair]()

@@ -124,9 +124,10 @@ def nearest_pairs(
     >>> found.pairs.tolist(), found.similarity.round(2).tolist()
     ([[0, 1]], [0.68])
     """
-    validation.whole(neighbours, "neighbours", least=1)
     columns = fields_of(records, table)
-    tables = None if table is None else validation.labels(records[table].astype(str).to_numpy(object), len(records))
+    neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
+    validation.flag(progress, "progress")
+    tables = None if table is None else validation.labels(np.array([*map(str, records[table])], object))
     same = identical_pairs(columns, tables)[: None if validation.flag(identical, "identical") else 0]
     rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
     searched = np.setdiff1d(np.arange(len(rows)), same[:, 1] if tables is None else [])
@@ -158,8 +159,10 @@ def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
     """All columns but ``id``, ``label`` and the table, in lower case, with white space collapsed; a missing value is
     empty."""
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
-    if table is not None and table not in records:
+    if table is not None and not (isinstance(table, Hashable) and table in {*records}):
         raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
+    if not records.columns.is_unique:
+        raise ValueError(f"records must have column {records.columns[records.columns.duplicated()][0]!r} only once")
     names = [name for name in records if name not in (*NOT_TEXT, table)]
     if not names:
         raise ValueError(f"records must have columns to compare, not {list(records)} alone")

@@ -26,7 +26,7 @@ from crowder import oracles, validation
 from crowder.practice.answer_file import AnswerFile, Entry
 from crowder.practice.record_file import encodable
 
-__all__ = ["Answer", "Journal", "Pair", "amount", "call", "ordered"]
+__all__ = ["Answer", "Journal", "Pair", "amount", "call", "ordered", "rows"]
 
 Pair = tuple[int, int]
 
@@ -261,14 +261,9 @@ class Journal:
         (1, 1)
         [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
         """
-        said = self._checked(validation.kind(votes, Iterable, "votes must be rows (i, j, same, worker)"))
-        taken = []
-        for row in validation.kind(gone, Iterable, "gone must be rows (i, j, worker)"):
-            try:
-                i, j, worker = row
-            except (TypeError, ValueError):
-                raise ValueError(f"gone must be (i, j, worker), not {row!r}") from None
-            taken.append((ordered(i, j), _worker(worker, "the vote to take back")))
+        said = self._checked(votes)
+        taken = [(ordered(i, j), _text(worker, "the worker of the vote to take back"))
+                 for i, j, worker in rows(gone, "gone", "i, j, worker")]  # fmt: skip
         new = changed = 0
         with self._lock:
             with self._file.transaction():
@@ -286,25 +281,22 @@ class Journal:
             self._refresh()
         return new, changed
 
-    def _checked(self, votes: Iterable[tuple]) -> dict[tuple[Pair, str | None], bool | None]:
+    def _checked(self, votes: Any) -> dict[tuple[Pair, str | None], bool | None]:
         """Each answer by pair and worker."""
-        n, rows = self._about().get("number of records", inf), dict[tuple[Pair, str | None], bool | None]()
-        for row, vote in enumerate(votes):
+        n, found = self._about().get("number of records", inf), dict[tuple[Pair, str | None], bool | None]()
+        for row, vote in enumerate(rows(votes, "votes", "i, j, same, worker")):
             what = f"the answer in row {row}"
-            try:
-                cells: list[Any] = [None if pd.isna(part) is True else part for part in vote]
-                i, j, same, worker = cells
-            except (TypeError, ValueError):
-                raise ValueError(f"votes must be (i, j, same, worker), not {vote!r} in row {row}") from None
+            cells: list[Any] = [None if pd.isna(part) is True else part for part in vote]
+            i, j, same, worker = cells
             if (pair := ordered(i, j))[1] >= n:
                 raise ValueError(f"pairs must be of the {n} records of {self.path}, 0 to {n - 1}, not {pair}")
             same, _ = oracles.checked(same, None, what)
-            if rows.setdefault((pair, _worker(worker, what)), same) is not same:
+            if found.setdefault((pair, name := _text(worker, f"the worker of {what}")), same) is not same:
                 raise ValueError(
                     f"answers must not contradict each other under one name, but row {row} says of {pair} that it is "
-                    f"{_named(same, worker)}, and an earlier row that it is {_named(rows[pair, worker], worker)}"
+                    f"{_named(same, worker)}, and an earlier row that it is {_named(found[pair, name], worker)}"
                 )
-        return rows
+        return found
 
     # --- leases: questions that somebody has --------------------------------------------------------------------------
 
@@ -312,10 +304,11 @@ class Journal:
         """Keep questions for a holder for some time; those of the pairs that nobody else has.
 
         A lease from the future, of a clock that has been put back, is none."""
-        seconds = amount(seconds, "seconds")
+        seconds, holder = amount(seconds, "seconds"), _text(holder, "the holder")
         with self._lock, self._file.transaction():
             taken, now = self.leased(holder), time.time()
-            got = [pair for pair in dict.fromkeys(ordered(*pair) for pair in pairs) if pair not in taken]
+            wanted = dict.fromkeys(ordered(i, j) for i, j in rows(pairs, "pairs", "i, j"))
+            got = [pair for pair in wanted if pair not in taken]
             for pair in got:
                 self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", (*pair, holder, now, now + seconds))
         return got
@@ -335,9 +328,9 @@ class Journal:
     def release(self, holder: str | None = None, pairs: Iterable[Pair] = ()) -> None:
         """Give back what this holder has, and these pairs."""
         with self._lock, self._file.transaction():
-            self._file.do("DELETE FROM leases WHERE holder = ?", (holder,))
-            for pair in pairs:
-                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", ordered(*pair))
+            self._file.do("DELETE FROM leases WHERE holder = ?", (_text(holder, "the holder"),))
+            for i, j in rows(pairs, "pairs", "i, j"):
+                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", ordered(i, j))
 
     def _about(self) -> dict[str, Any]:
         with self._lock:
@@ -360,7 +353,7 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
     said = oracles.callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
     try:
         return _answer(said, what)
-    except (TypeError, ValueError) as error:  # it may have been paid for
+    except Exception as error:  # it may have been paid for
         raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{error}; the crowd said {said!r}") from None
 
 
@@ -375,7 +368,8 @@ def _answer(said: Any, what: str) -> Answer:
     confidence = answer.confidence
     if confidence is not None:
         confidence = float(validation.probability(confidence, f"the confidence of {what}"))
-    return Answer(same, confidence, amount(answer.cost, f"the cost of {what}"), _worker(answer.worker, what))
+    cost, worker = amount(answer.cost, f"the cost of {what}"), _text(answer.worker, f"the worker of {what}")
+    return Answer(same, confidence, cost, worker)
 
 
 def amount(value: Any, what: str) -> float:
@@ -398,10 +392,19 @@ def ordered(i: int, j: int) -> Pair:
     return low, high
 
 
-def _worker(worker: Any, what: str) -> str | None:
-    if worker is not None and not (isinstance(worker, str) and worker):
-        raise TypeError(f"the worker of {what} must be text, so that a journal can hold it, not {worker!r}")
-    return worker and encodable(worker)
+def rows(value: Any, what: str, parts: str) -> Iterator[tuple]:
+    """Rows that have these parts each."""
+    for number, row in enumerate(validation.kind(value, Iterable, f"{what} must be rows ({parts})")):
+        found = tuple(row) if isinstance(row, Iterable) else ()
+        if len(found) != len(parts.split(",")):
+            raise ValueError(f"{what} must be ({parts}), not {row!r} in row {number}")
+        yield found
+
+
+def _text(value: Any, what: str) -> str | None:
+    if value is not None and not (isinstance(value, str) and value):
+        raise TypeError(f"{what} must be text, so that a journal can hold it, not {value!r}")
+    return value and encodable(value)
 
 
 def _named(same: bool | None, worker: str | None) -> str:

@@ -168,16 +168,24 @@ class LearnedOrdering(Ordering):
         self._key = int(validation.generator(rng, "the first questions").integers(2**63, size=2)[1])
         columns, identical = fields_of(records, table), validation.flag(identical, "identical")
         near = nearest_pairs(records, table=table, identical=identical) if pairs is None else pairs
+        validation.kind(near, NearestPairs, "pairs must be NearestPairs, as of nearest_pairs(records)")
         if near.n != len(records):
             raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
-        self.features = pair_features(columns, near) if features is None else features
-        if len(self.features) != len(near.pairs):
-            raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs")
+        if features is None:
+            features = pair_features(columns, near)
+        elif getattr(features, "dtype", None) != np.float32:
+            features = validation.numbers(features, "features")
+        if features.ndim != 2 or len(features) != len(near.pairs):
+            raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
+        self.features = features
         self._begin(near.candidates if identical else replace(near.candidates, known=None))
         self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
         some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
-        spread = some.std(axis=0)
-        self._scaled = (self.features - some.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = some.std(axis=0)
+            self._scaled = (self.features - some.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        if not np.isfinite(self._scaled).all():
+            raise ValueError("features must be finite, and not so large that their squares are not")
         self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
         self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again

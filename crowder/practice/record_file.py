@@ -34,6 +34,8 @@ __all__ = ["encodable", "naming", "read_records", "read_rows", "require"]
 #: limit for all readers; it is restored afterwards.)
 SHOWN, LONGEST = 40, 2**31 - 1
 
+NAMES = "must be names of columns"
+
 #: The separators that are looked for, and the beginnings of files of spreadsheet programs, new and old.
 SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
 
@@ -85,12 +87,17 @@ def read_records(
     >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
     """
-    fields = [fields] if isinstance(fields, str) else fields
+    if id is not None:
+        validation.kind(id, str, "id must be the name of a column")
+    if fields is not None:
+        fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, f"fields {NAMES}"))
+        for name in fields:
+            validation.kind(name, str, f"fields {NAMES}")
     with naming(path):
         table = read_rows(path, encoding, sep)
         id = "id" if id is None and "id" in table else id
         named = {"id": id} | ({"label": "label"} if "label" in table and id != "label" else {})
-        chosen = [name for name in table if name not in named.values()] if fields is None else list(fields)
+        chosen = [name for name in table if name not in named.values()] if fields is None else fields
         require(table, [name for name in (*named.values(), *chosen) if name is not None])
         if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen):
             raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, but not the "

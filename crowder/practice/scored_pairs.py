@@ -130,6 +130,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         number = named.groupby(["id", "table"], sort=False).ngroup().to_numpy(np.int64).reshape(-1, 2)
     except TypeError as error:
         raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
+    except UnicodeEncodeError as error:
+        raise ValueError(f"identifiers and tables must have whole characters, not {error.object!r}") from None
     ids, held = (column.tolist() for _, column in named.drop_duplicates().items())
     labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
     i, j = number.T
@@ -184,7 +186,11 @@ def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
 
 def _scores(frame: pd.DataFrame, name: Any) -> np.ndarray:
     """A column as similarities in [0, 1]."""
-    values = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    column = frame[name]
+    if column.dtype.kind in "cO":  # an imaginary part would be dropped, and a float has no room for 10**400
+        column = column.map(lambda value: np.nan if isinstance(value, (complex, np.complexfloating)) or (
+            isinstance(value, int) and not 0 <= value <= 1) else value)  # fmt: skip
+    values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # NaN, too
     if len(wrong):
         found = frame[name].iloc[wrong[0]]

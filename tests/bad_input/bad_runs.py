@@ -1,6 +1,6 @@
 """Bad input to audits, stopping, evidence ordering, streams and the journal."""
 
-from math import nan
+from math import inf, nan
 
 from bad_material import Row, V, asking, crowd, edge, new, pairs_of
 
@@ -9,6 +9,15 @@ from crowder.beyond import audit
 from crowder.beyond.other_strategies import MemberVotes, control_queries
 
 MODEL = cr.dist1(0.2)
+
+
+def empty():
+    return cr.practice.Journal(None, new())
+
+
+def ask(**changed):
+    return cr.practice.ask_all(**{"crowd": crowd, "pairs": [(0, 1)], "journal": empty(), "pause": 0} | changed)
+
 
 TABLE = {
     "An audit": [
@@ -64,6 +73,29 @@ TABLE = {
     "The journal, as far as `test_journal` has not": [
         Row(lambda: cr.practice.Journal(crowd, None), TypeError, "path must"),
         Row(lambda: cr.practice.Journal(None, new())(0, 1), TypeError, "oracle must"),
-        Row(lambda: cr.practice.Journal(crowd, new()).record(5), TypeError, "votes must be rows"),
+        Row(lambda: cr.practice.Journal(crowd, "\ud800"), ValueError, "path must be the name of a file, not '\\ud800'"),
+        Row(lambda: cr.practice.Journal(crowd, new(), like=3), TypeError, "like must be the name of a file, not 3"),
+        Row(lambda: empty().begin(None), TypeError, "ordering must be an ordering, such as EdgeOrdering, not None"),
+        Row(lambda: empty().record(5), TypeError, "votes must be rows (i, j, same, worker), not 5"),
+        Row(lambda: empty().record([], [(0, 1)]), ValueError, "gone must be (i, j, worker), not (0, 1) in row 0"),
+        Row(lambda: empty().record([(0, 2**63, True, None)]), ValueError, "a record must be below 2**63"),
+        Row(lambda: empty().lease(None, "ann", 60), TypeError, "pairs must be rows (i, j), not None"),
+        Row(lambda: empty().lease([(0, 1)], 5, 60), TypeError, "the holder must be text, so that a journal can hold"),
+        Row(lambda: empty().lease([(0, 1)], "ann", inf), ValueError, "seconds must be a finite number, 0 or more, not"),
+        Row(lambda: empty().release(pairs=[5]), ValueError, "pairs must be (i, j), not 5 in row 0"),
+    ],
+    "Many questions at once": [
+        Row(lambda: ask(crowd=None), TypeError, "oracle must be callable, not None"),
+        Row(lambda: ask(pairs=5), TypeError, "pairs must be rows (i, j), not 5"),
+        Row(lambda: ask(pairs=[(0, 1), 5]), ValueError, "pairs must be (i, j), not 5 in row 1"),
+        Row(lambda: ask(pairs=[(0, 2**63)]), ValueError, "a record must be below 2**63, so that a journal can hold it"),
+        Row(lambda: ask(journal=None), TypeError, "journal must be a Journal, not None"),
+        Row(lambda: ask(parallel=0), ValueError, "parallel must be at least 1, not 0"),
+        Row(lambda: ask(retries=-1), ValueError, "retries must be at least 0, not -1"),
+        Row(lambda: ask(pause="1"), TypeError, "pause must be a number, not '1'"),
+        Row(lambda: ask(pause=-1.0), ValueError, "pause must be a finite number, 0 or more, not -1.0"),
+        Row(lambda: ask(cap=nan), ValueError, "cap must be a finite number, 0 or more, not nan"),
+        Row(lambda: ask(cap=10**400), ValueError, "cap must be a finite number, 0 or more, not 1000"),
+        Row(lambda: ask(cap=True), TypeError, "cap must be a number, not True"),
     ],
 }  # fmt: skip

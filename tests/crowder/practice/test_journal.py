@@ -1,8 +1,10 @@
 """Answers that cost money: runs are killed, disks filled, files mixed up, and no answer is lost or paid for twice."""
 
 import contextlib
+import errno
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -10,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from decimal import Decimal
 from pathlib import Path
 
 import journal_crash
@@ -25,7 +29,7 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder.constraints import constrained
 from crowder.pairs import candidates
-from crowder.practice import answer_file
+from crowder.practice import answer_file, ask_all
 from crowder.practice.journal import Answer, Journal
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
@@ -280,17 +284,59 @@ def test_a_flipped_bit_in_the_definition_of_a_table_is_noticed(tmp_path):
         read(path)
 
 
-@pytest.mark.parametrize("how", ["deleted", "replaced"])
+@pytest.mark.parametrize("how", ["deleted", "replaced", "another", "another of its age", "a copy from before", "empty"])
 def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
+    """Also if only its content is another one: as of `cp another answers.db`, even where the counter of changes, by
+    which SQLite would know that what it has in memory is old, has the same value."""
+    with Journal(Crowd(), other := tmp_path / "other.db") as another:
+        another.record([(5, 6, True, None)] * 2)
     with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
+        shutil.copy(path, before := tmp_path / "before.db")
         journal(0, 1)
         shutil.copy(path, tmp_path / "copy.db")
-        path.unlink() if how == "deleted" else (tmp_path / "copy.db").replace(path)
+        if how == "deleted":
+            path.unlink()
+        elif how == "replaced":
+            (tmp_path / "copy.db").replace(path)
+        elif how == "another of its age":
+            content, ours = bytearray(other.read_bytes()), path.read_bytes()
+            for counter in (slice(24, 28), slice(92, 96)):  # of SQLite's header
+                content[counter] = ours[counter]
+            path.write_bytes(content)
+        else:
+            contents = {"another": other.read_bytes(), "a copy from before": before.read_bytes(), "empty": b""}
+            path.write_bytes(contents[how])
+        said = f"was {'deleted' if how == 'deleted' else 'replaced'} while it was in use"
         for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)])):
-            with pytest.raises(OSError, match=f"was {how} while it was in use"):
+            with pytest.raises(OSError, match=said):
                 use()
         assert crowd.asked == [(0, 1)] and len(journal.answers()) == 1  # what is in memory can be saved
         assert journal(0, 1) is True
+
+
+@pytest.mark.parametrize("content", [b"", b"x"])  # SQLite takes both for a new file
+def test_a_journal_that_was_emptied_is_no_new_one(content, tmp_path):
+    (path := tmp_path / "answers.db").touch()
+    with Journal(Crowd(), path) as journal:  # an empty file is
+        journal(0, 1)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"answers.db is empty, though it has been a journal: restore it"):
+        Journal(Crowd(), path)
+    assert path.read_bytes() == content
+    path.unlink()
+    with Journal(None, path) as journal:
+        assert len(journal.answers()) == 0
+
+
+@pytest.mark.parametrize("error", [OSError("full"), OverflowError("large"), UnicodeEncodeError("utf-8", "", 0, 1, "?")])
+def test_an_answer_that_cannot_be_stored_is_told_whole(error, tmp_path, monkeypatch):
+    def fails(*cells):
+        raise error
+
+    with Journal(lambda i, j: (True, "ann"), tmp_path / "answers.db") as journal:
+        monkeypatch.setattr(journal._file, "append", fails)
+        with pytest.raises(OSError, match=r"the crowd's answer to \(2, 3\) is True by 'ann', but could not be written"):
+            journal(3, 2)
 
 
 def test_a_file_that_goes_while_the_crowd_answers_costs_no_more_than_this_answer(tmp_path):
@@ -363,6 +409,128 @@ def test_an_answer_that_is_out_when_the_disk_is_full_has_its_room(tmp_path):
     assert told["then"] == "990" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 990
 
 
+# --- places that are read only, and locks ----------------------------------------------------------------------------
+
+READ_ONLY = """if True:
+    import os, sys
+    from crowder.practice import Journal
+    if os.geteuid() == 0:
+        os.setuid(65534)  # nobody: permissions do not bind root
+    with Journal(lambda i, j: print("asked"), sys.argv[1]) as journal:
+        print(len(journal.answers()), journal(0, 1))
+        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)])):
+            try:
+                use()
+            except OSError as error:
+                print(error)
+"""
+
+
+@UNIX
+def test_answers_can_be_read_where_nothing_can_be_written():
+    """Whether the file for asking is there or not; and nobody is asked in vain."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Journal(Crowd(), path := Path(folder) / "answers.db") as journal:
+            journal(0, 1)
+        for name in (path, f"{path}-lock"):
+            os.chmod(name, 0o444)
+        os.chmod(folder, 0o555)
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, timeout=60)
+            first, *said = done.stdout.splitlines()
+            assert first == "1 True" and len(said) == 2 and done.stderr == ""
+            assert all(re.match(rf"{path} cannot be used: .*(readonly|ermission|unable)", line) for line in said), said
+            os.chmod(folder, 0o755)
+            Path(f"{path}-lock").unlink(missing_ok=True)
+            os.chmod(folder, 0o555)
+        os.chmod(folder, 0o755)
+
+
+HOLDERS = {
+    "alone": "from crowder.practice import Journal\nwith Journal(None, sys.argv[1]).alone(): wait()",
+    "exclusive": "import sqlite3\nsqlite3.connect(sys.argv[1]).execute('BEGIN EXCLUSIVE')\nwait()",
+    "asking": "from crowder.practice import Journal\nJournal(lambda i, j: wait(), sys.argv[1])(8, 9)",
+}
+WAIT = "import os, sys, time\ndef wait(): print('holds', flush=True); time.sleep(600)\n"
+
+
+@contextlib.contextmanager
+def stopped(how, path):
+    """A process that has been stopped while it holds a lock of this kind."""
+    child = subprocess.Popen([sys.executable, "-c", WAIT + HOLDERS[how], path], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "holds\n"
+        child.send_signal(signal.SIGSTOP)
+        yield
+    finally:
+        child.kill()
+        child.wait(60)
+        child.stdout.close()
+
+
+@UNIX
+@pytest.mark.parametrize("how", HOLDERS)
+def test_who_waits_for_a_stopped_process_is_told_and_then_gives_up_and_who_reads_does_not_wait(
+    how, tmp_path, monkeypatch, caplog
+):
+    with Journal(None, path := tmp_path / "answers.db") as journal:
+        journal.record([(0, 1, True, "ann")])
+    with stopped(how, path):
+        monkeypatch.setattr(answer_file, "PATIENCE", 0.0)  # who waited would fail
+        crowd = Crowd()
+        with Journal(crowd, path) as journal:
+            assert journal(0, 1) is True and len(journal.answers()) == 1 == len(read(path))
+            for name, value in (("TOLD", 0.5), ("PATIENCE", 1.0)):
+                monkeypatch.setattr(answer_file, name, value)
+            uses = [lambda: journal(0, 2), lambda: ask_all(crowd, [(0, k) for k in range(3, 30)], journal)]
+            for use in uses if how == "asking" else [*uses, lambda: journal.record([(0, 2, True, "ann")])]:
+                with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 1 seconds; end"):
+                    use()
+            assert crowd.asked == [] and caplog.messages[0].startswith(f"{path} is in use by another process; waiting")
+    with Journal(crowd, path) as journal:
+        assert journal(0, 2) is True and journal.asked == 1
+
+
+@UNIX
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EAGAIN, errno.EACCES])
+def test_a_file_system_without_locks_is_told_at_once(number, tmp_path, monkeypatch, caplog):
+    """All three are "busy" to SQLite, as in the transaction that stands for them here."""
+    import fcntl
+
+    def fails(*_):
+        raise OSError(number, os.strerror(number))
+
+    Journal(None, path := tmp_path / "answers.db").close()
+    monkeypatch.setattr(fcntl, "lockf", fails)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, Journal(None, path) as journal:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(
+            OSError, match=f"{path} cannot be used: its file system gives no locks .*copy it to a local"
+        ):
+            journal.record([(0, 1, True, None)])
+        assert len(read(path)) == 0 and caplog.messages == []
+
+
+def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
+    """Longer than the limit altogether, though never so long without a change."""
+    monkeypatch.setattr(answer_file, "PATIENCE", 1.0)
+    with Journal(None, tmp_path / "answers.db") as one, Journal(None, one.path) as other:
+        begun = threading.Event()
+
+        def busy():
+            with one._claimed("asking"):
+                begun.set()
+                for k in range(1, 8):
+                    one.record([(0, k, True, None)])
+                    time.sleep(0.3)
+
+        (writer := threading.Thread(target=busy)).start()
+        assert begun.wait(60)
+        with other._claimed("asking"):
+            assert len(other.answers()) == 7
+        writer.join(60)
+
+
 # --- other records, and other runs on the same ones ------------------------------------------------------------------
 
 MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]
@@ -407,7 +575,7 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
     with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
         assert journal(4, 3) is journal(3, 4) is journal(np.int64(4), np.int32(3)) is True
         assert crowd.asked == [(4, 3)]
-        for pair in [(3, 3), (-1, 3)]:
+        for pair in [(3, 3), (-1, 3), (3, 2**63)]:
             with pytest.raises(ValueError, match="must be"):
                 journal(*pair)
         table = journal.answers()
@@ -419,6 +587,7 @@ def test_a_pair_is_one_question_in_either_order(tmp_path):
 @pytest.mark.parametrize(("said", "stored"), [
     (True, (True, None, 0, None)), (np.False_, (False, None, 0, None)), ((None, "ann"), (None, None, 0, "ann")),
     ((True, 0.75), (True, 0.75, 0, None)), (Answer(False, 0.5, 2, "bob"), (False, 0.5, 2, "bob")),
+    (Answer(True, worker="a\ud800"), (True, None, 0, r"a\ud800")),  # a name that UTF-8 does not have
 ])  # fmt: skip
 def test_forms_of_an_answer(said, stored, tmp_path):
     with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
@@ -428,11 +597,13 @@ def test_forms_of_an_answer(said, stored, tmp_path):
 
 
 @pytest.mark.parametrize("said", [1, 0, "yes", (True,), (True, []), (1, "ann"), (True, 1.5), (True, True), (True, ""),
-                                  Answer(True, cost=-1), Answer(True, cost=np.nan), Answer(True, 2.0)])  # fmt: skip
+                                  Answer(True, cost=-1), Answer(True, cost=np.nan), Answer(True, 2.0),
+                                  Answer(True, cost=10**400), Answer(True, Decimal("nan"), 0, "ann")])  # fmt: skip
 def test_what_is_no_answer_is_not_written(said, tmp_path):
     with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
-        with pytest.raises((TypeError, ValueError), match=r"the answer to \(0, 1\)"):
+        with pytest.raises((TypeError, ValueError), match=r"(?s)the answer to \(0, 1\)|the crowd said") as error:
             journal(0, 1)
+        assert str(error.value).endswith(f"; the crowd said {said!r}")  # which may have been paid for
         assert len(journal.answers()) == 0 == journal.asked
         journal._oracle = Crowd(patience=0)
         with pytest.raises(InterruptedError):  # comes through
@@ -603,5 +774,10 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
         assert set(other.leased()) == {(0, 1), (2, 3)}
         now[0] += 10
         assert other.lease([(0, 1)], "bob", 60) == [(0, 1)]  # ann's has run out
+        now[0] = 2e9  # a clock that is ahead, and is put back
+        assert other.lease([(0, 1), (4, 5)], "bob", 60) == [(0, 1), (4, 5)]
+        now[0] = 1076
+        assert journal.leased() == {(2, 3): 1090} and journal.lease([(4, 5)], "ann", 60) == [(4, 5)]
+        journal.release(holder="ann")
         other.release(holder="bob")
         assert other.leased() == {} and len(journal.answers()) == 0
