@@ -18,7 +18,7 @@ from journal_crash import read
 from nightly import NIGHTLY
 
 import crowder as cr
-from crowder.practice import Answer, Journal, LearnedOrdering, ask_all
+from crowder.practice import Answer, Journal, LearnedOrdering, ask_all, asking
 from crowder.practice.votes import settle
 
 LABELS = np.repeat(np.arange(6), 4)
@@ -78,24 +78,31 @@ def test_many_are_out_at_once_and_the_journal_does_not_hold_them_up(journal):
     assert journal.asked == len(PAIRS) == len(journal.answers())
 
 
-def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal):
-    calls, lock = {}, threading.Lock()
+def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal, monkeypatch):
+    calls, lock, pauses = {}, threading.Lock(), []
+
+    class Event(threading.Event):
+        def wait(self, timeout=None):
+            if timeout is None:  # that of a thread which starts
+                return super().wait()
+            pauses.append(timeout)
+            return self.is_set()
 
     def crowd(i, j):
         with lock:
-            times = calls.setdefault((i, j), [])
-            times.append(time.monotonic())
+            calls[i, j] = calls.get((i, j), 0) + 1
         if (i + j) % 3 == 0:
             raise TimeoutError("silent")
-        if len(times) <= 2:
-            return "nonsense"
-        return TRUE[i, j]
+        return "nonsense" if calls[i, j] <= 2 else TRUE[i, j]
 
-    asked = ask_all(crowd, PAIRS[:30], journal, parallel=30, retries=2, pause=0.05)
+    monkeypatch.setattr(asking.threading, "Event", Event)
+    asked = ask_all(crowd, PAIRS[:30], journal, parallel=30, retries=2, pause=1500)
     assert asked.answers == {pair: TRUE[pair] for pair in PAIRS[:30] if sum(pair) % 3}
-    assert set(asked.open.values()) == {"TimeoutError: silent"} and {len(times) for times in calls.values()} == {3}
-    for first, second, third in calls.values():
-        assert second - first >= 0.05 and third - second >= 0.1
+    assert set(asked.open.values()) == {"TimeoutError: silent"} and set(calls.values()) == {3}
+    assert sorted(pauses) == [1500] * 30 + [3000] * 30  # before the second call of a pair, and before its third
+    pauses.clear()
+    ask_all(lambda i, j: 1 / 0, [(30, 31)], journal, retries=2000, pause=1500)
+    assert pauses == [1500, 3000] + [3600] * 1998  # an hour at most, however often
     assert ask_all(lambda i, j: TRUE[i, j], PAIRS[:30], journal).new == len(asked.open)  # what was open
 
 

@@ -317,7 +317,11 @@ def test_two_who_label_at_once_are_asked_different_questions(project, capsys):
     assert len(pd.concat(drawn).drop_duplicates()) == 8
     assert main(["next", str(made.folder), "--size", "40"]) == 0
     capsys.readouterr()
-    assert main(["next", str(made.folder)]) == 0 and "is with others until" in capsys.readouterr().out
+    assert main(["next", str(made.folder)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"is with others until 2\d{3}-\d\d-\d\d \d\d:\d\d", said)
+    (command,) = re.findall(r"crowder (next \S+)", said)
+    assert main([*command.split(), str(made.folder), "--size", "4"]) == 0 and "4 questions" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="has no pseudo-terminals")

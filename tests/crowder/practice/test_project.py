@@ -316,6 +316,11 @@ def test_a_pause_leads_back_to_the_ordering_and_draws_serve_every_target(labelle
     assert project.questions(5) == drawn
     project.turn_audit(True, recall=0.99)
     assert project.audited["recall"] == 0.99 and project.questions(5) == drawn
+    before, draws = project.audited["before"], project.audit().resolution.audited
+    project.record({(*drawn[0], "ann"): bool(truth[drawn[0][0]] == truth[drawn[0][1]])})
+    project.turn_audit(True)  # begins no other audit: an answer to a draw stays one
+    assert project.audited["before"] == before and drawn[0] not in map(tuple, before)
+    assert project.audit().resolution.audited == draws + 1
     (project.folder / "audit.json").write_text('{"key": "')
     with pytest.raises(ValueError, match=r"audit.json is damaged; remove it, and begin another audit"):
         project.questions(5)
