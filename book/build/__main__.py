@@ -226,7 +226,7 @@ class Run(Build):
         self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
         self.typed = chapters.assignments(args.parameters)
         self.name = chapters.name_of_run(self.selected if args.only else [], args.profile, self.typed)
-        self.values = ", ".join(f"{name}={text}" for name, text in self.typed.items())
+        self.values = " ".join(", ".join(f"{name}={text}" for name, text in self.typed.items()).split())
         self.setting = args.profile + f", with {self.values}" * bool(self.typed)
         self.logs = self.out / "logs" / self.name
         self.folder = work / "run"
@@ -243,8 +243,8 @@ class Run(Build):
             shutil.copytree(self.book.results / chapter.slug, self.new.results / chapter.slug)
             shutil.copy(self.book.executed / chapter.path.name, self.new.executed)
         entries, numbers = self.judge(self.new, self.selected)
-        about_all = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
-        text = f"## {about_all}: profile {self.setting}\n\n"
+        which = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
+        text = f"## {which}: profile {self.setting}\n\n"
         text += compared.as_markdown(self._published(), (entries, numbers))
         if not self.args.only:
             self.render(self.new, entries, numbers, self.values).rename(self.folder / "html")
