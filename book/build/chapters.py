@@ -46,9 +46,9 @@ class Chapter:
         values = {}
         try:
             for statement in ast.parse(tagged[0]["source"]).body:
-                match statement:
-                    case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
-                        values[ast.unparse(target)] = ast.literal_eval(value)
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
+                    values[ast.unparse(target)] = ast.literal_eval(statement.value)
         except SyntaxError as error:
             raise BuildError(f"{self.slug}: the parameters cell is not Python: {error}") from None
         except ValueError:
