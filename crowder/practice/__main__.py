@@ -8,17 +8,14 @@ import re
 import secrets
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from crowder import files
-from crowder.practice.journal import amount
 from crowder.practice.label import ask, page, visible
 from crowder.practice.project import Project, find
-from crowder.practice.record_file import encodable
 from crowder.practice.sheets import to_csv
 
 TOP = """\
@@ -106,28 +103,21 @@ def _parser() -> argparse.ArgumentParser:
     return top
 
 
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a number, 1 or more, not {text!r}")
-    return int(text)
+def _text(pattern: str, what: str, made: Callable[[str], Any] = str) -> Callable[[str], Any]:
+    """What an option takes: a text of this form."""
+
+    def check(text: str) -> Any:
+        if not re.fullmatch(pattern, text):
+            raise argparse.ArgumentTypeError(f"must be {what}, not {text!r}")
+        return made(text)
+
+    return check
 
 
-def _price(text: str) -> float:
-    with suppress(ValueError):
-        return amount(float(text), "price")
-    raise argparse.ArgumentTypeError(f"must be a number, 0 or more, not {text!r}")
-
-
-def _name(text: str) -> str:
-    if not text.strip() or encodable(text) != text:
-        raise argparse.ArgumentTypeError(f"must be a name, not {text!r}")
-    return text
-
-
-def _share(text: str) -> float:
-    if not re.fullmatch(r"0?\.\d*[1-9]\d*", text):
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, not {text}")
-    return float(text)
+_size = _text(r"0*[1-9][0-9]{0,17}", "a number, 1 or more", int)
+_share = _text(r"0?\.[0-9]*[1-9][0-9]*", "between 0 and 1", float)
+_price = _text(r"[0-9]{1,17}(\.[0-9]*)?|\.[0-9]+", "a number, 0 or more", float)
+_name = _text(r"(?=.*\S)[^\ud800-\udfff]+", "a name")
 
 
 def start(csv: list[str], **changes: Any) -> None:

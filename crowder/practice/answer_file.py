@@ -85,15 +85,13 @@ class AnswerFile:
         self._lock_path, self._connections = f"{self.path}-lock", list[sqlite3.Connection]()
         self._process = os.getpid()
         self._finalizer = weakref.finalize(self, _close, self._connections, os.getpid())
-        self._asking: sqlite3.Connection | None = None
+        self._asking: Any = None  # the connection for asking, once it is needed
         self._seen, self._last = (0, 0, 0), (0, None)  # the file when it was checked; the last entry read, its checksum
         self._stuck = (0.0, 0.0)  # when a wait began in vain, and ended
         self.id = ""
         try:
-            if not os.path.exists(self.path):
-                with suppress(OSError):
-                    os.remove(self._lock_path)  # of a journal that was deleted
-            before = os.path.exists(self._lock_path)  # looked for first: another process may be making both
+            # Looked for before anything else: another process may be making both.
+            before = os.path.exists(self._lock_path) and os.path.exists(self.path)
             _touch(self.path, files.mode(None if like is None else validation.path(like, "like")))
             self._place = self._where()
             self._db = self._connect(self.path)
@@ -118,10 +116,7 @@ class AnswerFile:
         self.do("PRAGMA journal_mode = PERSIST")
         if self._is_new():
             if before:
-                raise ValueError(
-                    f"{self.path} is empty, though it has been a journal: restore it; or, to begin without answers, "
-                    "remove it"
-                )
+                raise ValueError(f"{self.path} is empty, though it has been a journal: restore it, or remove it")
             with self.transaction():
                 for statement in TABLES if self._is_new() else ():  # another process may have been faster
                     self.do(statement)
@@ -231,18 +226,14 @@ class AnswerFile:
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
         if self._asking is None:
-            try:
-                _touch(self._lock_path, files.mode(self.path))
-            except OSError as error:
-                raise OSError(f"{self.path} cannot be used: {error}") from error
+            _touch(self._lock_path, files.mode(self.path))
             self._asking = self._connect(self._lock_path)
         for statement in ("PRAGMA journal_mode = OFF", "BEGIN EXCLUSIVE"):  # nothing is written to it
             self.do(statement, on=self._asking)
 
     def unlock(self) -> None:
         """Let other processes ask."""
-        if self._asking is not None:
-            self._asking.execute("ROLLBACK")
+        self._asking.execute("ROLLBACK")
 
     def do(self, statement: str, values: Iterable[Any] = (), *, on: sqlite3.Connection | None = None) -> list[tuple]:
         """Execute a statement, once no other process is in the way; its rows."""

@@ -34,8 +34,6 @@ __all__ = ["encodable", "naming", "read_records", "read_rows", "require"]
 #: limit for all readers; it is restored afterwards.)
 SHOWN, LONGEST = 40, 2**31 - 1
 
-NAMES = "must be names of columns"
-
 #: The separators that are looked for, and the beginnings of files of spreadsheet programs, new and old.
 SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
 
@@ -87,12 +85,11 @@ def read_records(
     >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
     """
-    if id is not None:
-        validation.kind(id, str, "id must be the name of a column")
+    validation.kind(id, (str, type(None)), "id must be the name of a column")
     if fields is not None:
-        fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, f"fields {NAMES}"))
-        for name in fields:
-            validation.kind(name, str, f"fields {NAMES}")
+        kinds = "fields must be names of columns"
+        fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, kinds))
+        fields = [validation.kind(name, str, kinds) for name in fields]
     with naming(path):
         table = read_rows(path, encoding, sep)
         id = "id" if id is None and "id" in table else id

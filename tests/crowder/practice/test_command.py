@@ -205,7 +205,7 @@ def files_here():
     ("start my.csv --identical maybe", "identical"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
-    ("audit --recall 95", "must be between 0 and 1, not 95"),
+    ("audit --recall 95", "must be between 0 and 1, not '95'"),
     ("next --size 0", "must be a number, 1 or more, not '0'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "nosuch must be a project, but has no project.json; run crowder start"),

@@ -439,7 +439,7 @@ def test_answers_can_be_read_where_nothing_can_be_written():
             done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, timeout=60)
             first, *said = done.stdout.splitlines()
             assert first == "1 True" and len(said) == 2 and done.stderr == ""
-            assert all(re.match(rf"{path} cannot be used: .*(readonly|ermission|unable)", line) for line in said), said
+            assert all(str(path) in line and re.search("readonly|ermission|unable", line) for line in said), said
             os.chmod(folder, 0o755)
             Path(f"{path}-lock").unlink(missing_ok=True)
             os.chmod(folder, 0o555)
