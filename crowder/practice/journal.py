@@ -74,10 +74,11 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, is damaged, or has several hard links; or if its answers are about other records,
-        in number or similarity. Nothing is then asked.
+        If the file is not a journal, is damaged or has been emptied, or has several hard links; or if its answers are
+        about other records, in number or similarity. Nothing is then asked.
     OSError
-        If the journal cannot be written, or has been deleted or replaced while it was open.
+        If the journal cannot be written, or has been deleted or replaced while it was open; or if another process that
+        holds it writes nothing for a minute. Who only reads does not wait for it.
     TypeError
         When asking, if the answer is none of these forms; nothing is then written.
 
