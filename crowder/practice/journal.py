@@ -376,11 +376,13 @@ def _answer(said: Any, what: str) -> Answer:
 def amount(value: Any, what: str) -> float:
     """A finite number, 0 or more."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be a number, not {value!r}")
+        raise TypeError(f"{what} must be a real number, not {value!r}")
+    found = inf
     with suppress(OverflowError):
-        if 0 <= float(value) < inf:
-            return float(value)
-    raise ValueError(f"{what} must be a finite number, 0 or more, not {value!r}")
+        found = float(value)
+    if not 0 <= found < inf:
+        raise ValueError(f"{what} must be a finite number, at least 0, not {found:g}")
+    return found
 
 
 def ordered(i: int, j: int) -> Pair:
