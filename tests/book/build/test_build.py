@@ -144,8 +144,8 @@ def test_a_profile_reaches_the_chapter_and_its_page(again):
 
 def test_jupyter_book_and_sphinx_stop_at_once_and_touch_nothing(again, tmp_path):
     """Whoever types them is told of `make book`, in a line; wherever they are, and with pages already there."""
-    bin, out = Path(sys.executable).parent, tmp_path / "out"
-    subprocess.run([bin / "jupyter-book", "config", "sphinx", again.root], env=clean(), check=True, timeout=300)
+    bin, out, env = Path(sys.executable).parent, tmp_path / "out", clean() | {"PYTHONPATH": str(again.root)}
+    subprocess.run([bin / "jupyter-book", "config", "sphinx", again.root], env=env, check=True, timeout=300)
     before = tree(again.root)
     commands = [(tmp_path, "jupyter-book", "build", again.root), (again.root, "jupyter-book", "build", "--all", "."),
                 (again.root, "jupyter-book", "build", "notebooks/02-two.ipynb"),
