@@ -41,7 +41,7 @@ LONGEST = ("tiny_pages", "alone", "build", "charts", "run", "killed_builds", "fa
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
 #: Seconds for a build of the quick book.
-BUILD = 1200
+BUILD = 1800
 
 
 def pytest_collection_modifyitems(config, items):
