@@ -1,6 +1,6 @@
 """What browsers, search engines and previews of links are told: titles and descriptions, the root of the site, its map.
 
-The root leads to the first page. Where the address of the site is known (`html.baseurl`), there is also
+The root leads to the first page. Where the address of the site is known (`book.build.render.site`), there is also
 ``sitemap.xml``, and ``404.html``, which GitHub Pages shows for every address that it does not know; so that page has
 no relative links.
 """
@@ -28,6 +28,8 @@ def describe(body: str) -> str:
 
     >>> describe("<p>Short.</p><p>Ask about <em>the most similar</em> pair &amp; skip what is implied. It ends.</p>")
     'Ask about the most similar pair & skip what is implied. It ends.'
+    >>> describe('<p>Of <math><mi>n</mi></math> pairs [<a href="bibliography.html#id2">Saha, 2017</a>], all.</p>')
+    'Of n pairs, all.'
     >>> describe("<p>Of <math><mi>n</mi></math> records, <math><mfrac><mi>n</mi><mn>2</mn></mfrac></math> match.</p>")
     ''
     """

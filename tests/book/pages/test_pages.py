@@ -166,6 +166,7 @@ def test_the_root_leads_to_the_first_page_also_where_nothing_redirects(html):
     front = f"{TOC['root']}.html"
     assert root.select_one('meta[http-equiv="refresh"]')["content"] == f"0; url={front}"
     assert [link["href"] for link in root.select("main a")] == [front]
+    assert (html / "_static" / "page.png").is_file()  # shown with a link, where the address is known
 
 
 # --- formulas and fonts -------------------------------------------------------------------------------------------
