@@ -468,25 +468,40 @@ def stopped(how, path):
         child.stdout.close()
 
 
+class Clock:
+    """Seconds that pass as somebody looks at them; whoever waits for more than two minutes looks too often."""
+
+    now, step, looks = 0.0, 6.0, 0
+
+    def monotonic(self):
+        self.now, self.looks = self.now + self.step, self.looks + 1
+        assert self.looks < 20
+        return self.now
+
+
 @UNIX
 @pytest.mark.parametrize("how", HOLDERS)
-def test_who_waits_for_a_stopped_process_is_told_and_then_gives_up_and_who_reads_does_not_wait(
+def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does_not_wait(
     how, tmp_path, monkeypatch, caplog
 ):
     with Journal(None, path := tmp_path / "answers.db") as journal:
         journal.record([(0, 1, True, "ann")])
-    with stopped(how, path):
-        monkeypatch.setattr(answer_file, "PATIENCE", 0.0)  # who waited would fail
-        crowd = Crowd()
-        with Journal(crowd, path) as journal:
-            assert journal(0, 1) is True and len(journal.answers()) == 1 == len(read(path))
-            for name, value in (("TOLD", 0.5), ("PATIENCE", 1.0)):
-                monkeypatch.setattr(answer_file, name, value)
-            uses = [lambda: journal(0, 2), lambda: ask_all(crowd, [(0, k) for k in range(3, 30)], journal)]
-            for use in uses if how == "asking" else [*uses, lambda: journal.record([(0, 2, True, "ann")])]:
-                with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 1 seconds; end"):
-                    use()
-            assert crowd.asked == [] and caplog.messages[0].startswith(f"{path} is in use by another process; waiting")
+    monkeypatch.setattr(answer_file, "time", clock := Clock())
+    with stopped(how, path), Journal(crowd := Crowd(), path) as journal:
+        before = clock.looks
+        assert journal(0, 1) is True and len(journal.answers()) == 1 == len(read(path)) and clock.looks == before
+        uses = [lambda: journal(0, 2), lambda: journal.record([(0, 2, True, "ann")])]
+        for use in uses[: 1 if how == "asking" else 2]:  # who has answers does not ask
+            began, clock.looks = clock.now, 0
+            with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 60 seconds; end"):
+                use()
+            assert caplog.messages == [f"{path} is in use by another process; waiting for it, 50 seconds at most"]
+            assert 60 <= clock.now - began <= 72
+            caplog.clear()
+        clock.step = 0.0  # other threads that come now do not begin to wait
+        with pytest.raises(OSError, match="is in use by another process"):
+            ask_all(crowd, [(0, k) for k in range(3, 30)], journal)
+        assert crowd.asked == []
     with Journal(crowd, path) as journal:
         assert journal(0, 2) is True and journal.asked == 1
 

@@ -175,7 +175,7 @@ FRAME = pd.DataFrame({"left": ["a", "a", "b"], "right": ["b", "c", "c"], "score"
     ({"score": np.array([0.9, 0.5j, 0.1])}, {}, "score in row 0 must be in [0, 1], not (0.9+0j); pass probabilities"),
     ({"score": pd.Series([0.9, 0.5j, 0.1], dtype=object)}, {}, "score in row 1 must be in [0, 1], not 0.5j; pass"),
     ({"score": pd.Series([0.9, 10**400, 0.1], dtype=object)}, {}, "score in row 1 must be in [0, 1], not 1000"),
-    ({"left": pd.Series(["a", "\ud800", "b"], dtype=object)}, {}, "identifiers and tables must have whole characters, not"),
+    ({"left": pd.Series(["a", "\ud800", "b"], dtype=object)}, {}, "identifiers and tables must have whole"),
     ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink,"),
     ({"left": ["a", None, "b"]}, {}, "column 'left' must have no missing value, as in row 1"),
     ({"right": ["b", "a", "c"]}, {}, "row 1 must be two different records, not 'a' and 'a'; remove such rows"),
