@@ -144,16 +144,15 @@ def test_a_profile_reaches_the_chapter_and_its_page(again):
 
 def test_jupyter_book_and_sphinx_stop_at_once_and_touch_nothing(again, tmp_path):
     """Whoever types them is told of `make book`, in a line; wherever they are, and with pages already there."""
-    bin, out, env = Path(sys.executable).parent, tmp_path / "out", clean() | {"PYTHONPATH": str(again.root)}
+    bin, out, env = Path(sys.executable).parent, tmp_path / "out", clean()
+    env |= {"PYTHONPATH": str(again.root), "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run([bin / "jupyter-book", "config", "sphinx", again.root], env=env, check=True, timeout=300)
     before = tree(again.root)
     commands = [(tmp_path, "jupyter-book", "build", again.root), (again.root, "jupyter-book", "build", "--all", "."),
                 (again.root, "jupyter-book", "build", "notebooks/02-two.ipynb"),
                 (again.root, "sphinx-build", ".", out)]  # fmt: skip
     for folder, name, *words in commands:
-        done = subprocess.run(
-            [bin / name, *words], cwd=folder, env=clean(), capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run([bin / name, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode and "`make book`" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert tree(again.root) == before and not out.exists()
 
