@@ -36,9 +36,9 @@ def main(path: Path) -> None:
         fetch(*source(), path)
     except OSError as error:  # a wrong checksum stops everything
         print(f"::warning title=cora::tests that need the records of cora are skipped: {error}", file=sys.stderr)
-        print("CROWDER_REQUIRE=browser")
+        print("CROWDER_REQUIRE=browser,registry")
     else:
-        print(f"CROWDER_CORA={path.resolve()}\nCROWDER_REQUIRE=browser,cora")
+        print(f"CROWDER_CORA={path.resolve()}\nCROWDER_REQUIRE=browser,cora,registry")
 
 
 if __name__ == "__main__":

@@ -78,7 +78,11 @@ def write(lock: Path, pins: list[str], found: dict[str, list[str]]) -> None:
 def environment(pins: list[str]) -> str:
     """environment.yml: the packages that pyproject.toml asks for to build the book."""
     versions = dict(pin.partition(" ")[0].split("==") for pin in pins)
-    return ENVIRONMENT + "".join(f"      - {name}=={versions[name]}\n" for name in asked_for(ROOT)) + "      - -e .\n"
+    return (
+        ENVIRONMENT
+        + "".join(f"      - {name}=={versions[name]}\n" for name in asked_for(ROOT, "book"))
+        + "      - -e .\n"
+    )
 
 
 if __name__ == "__main__":

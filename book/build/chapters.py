@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -139,8 +139,8 @@ def assignments(typed: list[str]) -> dict[str, str]:
 
     A value extends to the next name that is not in quotes.
 
-    >>> assignments(["seed=8", "epsilons=[0.1, 0.3], votes={0.1: 9}; name='a b=2'"])
-    {'seed': '8', 'epsilons': '[0.1, 0.3]', 'votes': '{0.1: 9}', 'name': "'a b=2'"}
+    >>> assignments(["seed=8", "epsilons=[0.1, 0.3], votes=[[0.1, 9]]; name='a b=2'"])
+    {'seed': '8', 'epsilons': '[0.1, 0.3]', 'votes': '[[0.1, 9]]', 'name': "'a b=2'"}
     """
     given: dict[str, str] = {}
     for text in filter(str.strip, typed):
@@ -188,37 +188,30 @@ def _literal(text: str, default: Any) -> Any:
 
 
 def _fitting(value: Any, default: Any) -> Any:
-    """The value as the chapter will receive it, of the type of its default; a TypeError if it has another."""
+    """The value as the chapter will receive it, of the type of its default; a TypeError if it has another.
+
+    >>> _fitting([1, 0.5], [0.1]), _fitting([[0.2, 7]], [[0.1, 9], [0.2, 19]])
+    ([1.0, 0.5], [[0.2, 7]])
+    """
     if isinstance(default, float) and type(value) is int:
         return float(value)
-    if isinstance(default, (list, tuple)) and isinstance(value, (list, tuple)):
-        return type(default)(_all_fitting(value, default))
-    if default is not None and type(value) is not type(default):
+    if type(value) is not type(default):
         raise TypeError
-    if isinstance(default, dict):
-        pairs = zip(_all_fitting(value, default), _all_fitting(value.values(), default.values()), strict=True)
-        return dict(pairs)
+    if not isinstance(default, list):
+        return value
+    kinds = {type(each): each for each in default}
+    if len(kinds) == 1:
+        return [_fitting(each, *kinds.values()) for each in value]
+    if kinds and not {type(each) for each in value} <= kinds.keys():
+        raise TypeError
     return value
-
-
-def _all_fitting(values: Iterable[Any], defaults: Iterable[Any]) -> list[Any]:
-    """The values, each as `_fitting` if the defaults are of one type, or all numbers."""
-    kinds = {type(default): default for default in defaults}
-    if kinds.keys() == {int, float}:
-        del kinds[int]
-    return (
-        [_fitting(value, default) for value in values for default in kinds.values()] if len(kinds) == 1 else [*values]
-    )
 
 
 def _kind(default: Any) -> str:
     """The type of a default in words.
 
-    >>> _kind(7), _kind([0.1, 0.2]), _kind({0.1: 9})
-    ('int', 'list of float', 'dict of float to int')
+    >>> _kind(7), _kind([0.1, 0.2])
+    ('int', 'list of float')
     """
-    words = [type(default).__name__]
-    if isinstance(default, (list, tuple, dict)) and default:
-        parts = [default, default.values()] if isinstance(default, dict) else [default]
-        words += ["of", " to ".join(" or ".join(sorted({_kind(each) for each in part})) for part in parts)]
-    return " ".join(words)
+    parts = " or ".join(sorted({_kind(each) for each in default})) if isinstance(default, list) else ""
+    return type(default).__name__ + f" of {parts}" * bool(parts)

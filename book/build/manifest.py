@@ -35,18 +35,18 @@ def inputs(root: Path) -> str:
 
 
 def versions(root: Path) -> dict[str, str]:
-    """Versions of Python and of the packages that the book asks for, where they are installed."""
+    """Versions of Python and of the packages that chapters ask for, where they are installed."""
     found = {"python": sys.version.split()[0]}
-    for name in asked_for(root):
+    for name in asked_for(root, "notebooks"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found
 
 
-def asked_for(root: Path) -> list[str]:
-    """The packages that pyproject.toml asks for, with what the extra `book` takes in."""
+def asked_for(root: Path, extra: str) -> list[str]:
+    """The packages that pyproject.toml asks for, with what an extra takes in."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names, wanted = set(), [*project["dependencies"], f"{project['name']}[book]"]
+    names, wanted = set(), [*project["dependencies"], f"{project['name']}[{extra}]"]
     while wanted:
         name, extras = re.match(r"([\w.-]+)(?:\[(.*)\])?", wanted.pop()).groups()
         if name != project["name"]:

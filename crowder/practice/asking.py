@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from crowder import oracles, validation
-from crowder.practice.journal import Answer, Journal, Pair, amount, call, ordered, rows
+from crowder.practice.journal import Answer, Journal, Pair, call, ordered, rows
 
 __all__ = ["Asked", "ask_all"]
 
@@ -82,7 +82,7 @@ def ask_all(
     """
     parallel = validation.whole(parallel, "parallel", least=1)
     retries = validation.whole(retries, "retries")
-    pause, cap = amount(pause, "pause"), None if cap is None else amount(cap, "cap")
+    pause, cap = validation.number(pause, "pause"), None if cap is None else validation.number(cap, "cap")
     validation.kind(journal, Journal, "journal must be a Journal")
     # Wrong ones are refused before anything is asked.
     questions = {(i, j): ordered(i, j) for i, j in rows(pairs, "pairs", "i, j")}

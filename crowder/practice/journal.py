@@ -19,14 +19,13 @@ from math import inf
 from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from crowder import oracles, validation
 from crowder.practice.answer_file import AnswerFile, Entry
 from crowder.practice.record_file import encodable
 
-__all__ = ["Answer", "Journal", "Pair", "amount", "call", "ordered", "rows"]
+__all__ = ["Answer", "Journal", "Pair", "call", "ordered", "rows"]
 
 Pair = tuple[int, int]
 
@@ -305,7 +304,7 @@ class Journal:
         """Keep questions for a holder for some time; those of the pairs that nobody else has.
 
         A lease from the future, of a clock that has been put back, is none."""
-        seconds, holder = amount(seconds, "seconds"), _text(holder, "the holder")
+        seconds, holder = validation.number(seconds, "seconds"), _text(holder, "the holder")
         with self._lock, self._file.transaction():
             taken, now = self.leased(holder), time.time()
             wanted = dict.fromkeys(ordered(i, j) for i, j in rows(pairs, "pairs", "i, j"))
@@ -369,20 +368,8 @@ def _answer(said: Any, what: str) -> Answer:
     confidence = answer.confidence
     if confidence is not None:
         confidence = float(validation.probability(confidence, f"the confidence of {what}"))
-    cost, worker = amount(answer.cost, f"the cost of {what}"), _text(answer.worker, f"the worker of {what}")
+    cost, worker = validation.number(answer.cost, f"the cost of {what}"), _text(answer.worker, f"the worker of {what}")
     return Answer(same, confidence, cost, worker)
-
-
-def amount(value: Any, what: str) -> float:
-    """A finite number, 0 or more."""
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be a real number, not {value!r}")
-    found = inf
-    with suppress(OverflowError):
-        found = float(value)
-    if not 0 <= found < inf:
-        raise ValueError(f"{what} must be a finite number, at least 0, not {found:g}")
-    return found
 
 
 def ordered(i: int, j: int) -> Pair:

@@ -104,6 +104,7 @@ def elsewhere(request, tmp_path_factory):
     return home, python, call, call(*git, "rev-parse", "HEAD").stdout.strip(), request.param
 
 
+@pytest.mark.timeout(1500)  # pip fetches and installs what the notebook needs
 @pytest.mark.parametrize("slug", ["02-models", "08-synthetic", "16-your-data"])
 def test_a_notebook_runs_alone(elsewhere, slug):
     """As Colab opens it; chapter 2 as its page offers it, which is with the commit that the page was built from."""

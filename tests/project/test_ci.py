@@ -62,7 +62,10 @@ def test_a_part_that_fails_fails_the_run_and_the_last_line_is_that_of_all_tests(
     done = subprocess.run(["./.ci/run"], cwd=root, env=keep | more, capture_output=True, text=True, timeout=120)
     assert done.returncode == (fails != "nothing"), done.stderr
     alone = f"=== 3 {data / 'cora.csv'} passed in 1 s ==="
-    assert done.stdout.splitlines()[-2:] == [f"without a book: {alone}", "=== 9 browser,cora,crowds passed in 2 s ==="]
+    assert done.stdout.splitlines()[-2:] == [
+        f"without a book: {alone}",
+        "=== 9 browser,cora,registry,crowds passed in 2 s ===",
+    ]
     assert re.findall(r"^(make .*) failed$", done.stdout, re.MULTILINE) == {
         "nothing": [], "alone": ["make test without a book"], "book": ["make book"], "test": ["make test"],
     }[fails]  # fmt: skip
@@ -147,11 +150,13 @@ def test_cora_is_fetched_from_where_the_module_says_and_taken_only_with_its_chec
     monkeypatch.setattr(cora, "source", lambda: (there.as_uri(), hashlib.sha256(b"id,label\n").hexdigest()))
     cora.main(here)
     assert here.read_bytes() == b"id,label\n"
-    assert capsys.readouterr().out == f"CROWDER_CORA={here}\nCROWDER_REQUIRE=browser,cora\n"
+    assert capsys.readouterr().out == f"CROWDER_CORA={here}\nCROWDER_REQUIRE=browser,cora,registry\n"
 
 
 def test_where_cora_cannot_be_had_a_warning_says_what_is_skipped(cora, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cora, "source", lambda: ((tmp_path / "nowhere.csv").as_uri(), CORA_SHA256))
     cora.main(tmp_path / "here.csv")
     said = capsys.readouterr()
-    assert said.out == "CROWDER_REQUIRE=browser\n" and said.err.startswith("::warning title=cora::tests that need the")
+    assert said.out == "CROWDER_REQUIRE=browser,registry\n" and said.err.startswith(
+        "::warning title=cora::tests that need the"
+    )

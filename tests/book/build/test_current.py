@@ -119,16 +119,16 @@ def test_versions_and_settings_from_outside_end_it(project, monkeypatch):
     assert not current(project)
 
 
-def test_versions_are_those_of_all_packages_that_the_book_asks_for(tmp_path):
-    """Whatever is asked for directly or by an extra that `book` takes in, and is installed; never a tool for tests."""
+def test_versions_are_those_of_all_packages_that_chapters_ask_for(tmp_path):
+    """Directly or by an extra that `notebooks` takes in, and installed; not what only renders or tests."""
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "own"\ndependencies = ["numpy>=2.1"]\n[project.optional-dependencies]\n'
-        'book = ["own[text,more]", "not-installed<1"]\ntext = ["scipy==1.0"]\nmore = ["own[last]"]\n'
-        'last = ["scikit-learn"]\ntest = ["pytest"]\n'
+        'notebooks = ["own[text,more]", "not-installed<1"]\ntext = ["scipy==1.0"]\nmore = ["own[last]"]\n'
+        'last = ["scikit-learn"]\nbook = ["own[notebooks]", "sphinx"]\ntest = ["pytest"]\n'
     )
-    assert asked_for(tmp_path) == ["not-installed", "numpy", "scikit-learn", "scipy"]
+    assert asked_for(tmp_path, "notebooks") == ["not-installed", "numpy", "scikit-learn", "scipy"]
     assert list(versions(tmp_path)) == ["python", "numpy", "scikit-learn", "scipy"]
-    assert {"scipy", "scikit-learn", "tabulate"} <= versions(ROOT).keys()
+    assert {"scipy", "scikit-learn", "tabulate"} <= versions(ROOT).keys() and "sphinx" not in versions(ROOT)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "half"])

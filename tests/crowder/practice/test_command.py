@@ -226,7 +226,7 @@ def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
 def test_a_package_that_is_missing_is_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     code, _, errors = run("start my.csv --neighbours 3")
-    assert code == 1 and "rapidfuzz" in errors
+    assert code == 1 and "rapidfuzz" in errors and "python -m pip install 'crowder[" in errors
 
 
 def limited(script, *arguments):
