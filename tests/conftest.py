@@ -36,8 +36,9 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
 LONGEST = ("tiny_pages", "alone", "build", "runs", "charts", "run", "killed_builds", "failing_builds",
-           "learned_ordering", "journal", "replays", "habits", "noisy_ordering", "expected", "audit", "cora", "command", "arrival", "laws",
-           "benchmarks", "input_forms", "similarity", "summed_evidence", "label", "bad_input")  # fmt: skip
+           "learned_ordering", "journal", "replays", "habits", "noisy_ordering", "expected", "audit", "cora",
+           "command", "arrival", "laws", "benchmarks", "input_forms", "similarity", "summed_evidence", "label",
+           "bad_input")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
 #: Seconds for a build of the quick book.

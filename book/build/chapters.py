@@ -195,6 +195,8 @@ def _fitting(value: Any, default: Any) -> Any:
     """
     if isinstance(default, float) and type(value) is int:
         return float(value)
+    if isinstance(default, list) and isinstance(value, tuple):  # without brackets
+        value = [*value]
     if type(value) is not type(default):
         raise TypeError
     if not isinstance(default, list):

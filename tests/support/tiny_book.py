@@ -45,7 +45,7 @@ def notebook(*cells: str) -> dict:
 
 #: The modules that a chapter without mathematics needs.
 MODULES = {
-    "crowder": ["validation", "files"],
+    "crowder": ["validation", "files", "optional"],
     "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
 }
 
