@@ -84,10 +84,7 @@ class Dataset:
             import pandas as pd
 
             validation.kind(self.records, pd.DataFrame, "records must be a DataFrame")
-        try:
-            labels = np.asarray(self.labels)
-        except ValueError:  # lists of different lengths
-            labels = np.empty(())
+        labels = validation.array_of(self.labels)
         if labels.ndim != 1:
             raise ValueError(f"labels must be one-dimensional, not {self.labels!r}")
         if labels.size and labels.dtype.kind not in "iu":

@@ -531,10 +531,7 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    try:
-        listed = np.asarray(order)
-    except ValueError:  # lists of different lengths
-        listed = np.empty(0, object)
+    listed = validation.array_of(order)
     whole = listed.ndim == 1 and (listed.dtype.kind in "iu" or not listed.size)
     if not whole or not np.array_equal(np.sort(listed), np.arange(n)):
         raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "MOST_RECORDS", "Seed", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels", "model",
-    "not_a_class", "number", "numbers", "pairs", "path", "probability", "whole",
+    "MOST_RECORDS", "Seed", "array_of", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels",
+    "model", "not_a_class", "number", "numbers", "pairs", "path", "probability", "whole",
 ]  # fmt: skip
 
 #: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits; the number of their pairs fits into 63.
@@ -92,12 +92,17 @@ def numbers(value: Any, what: str) -> np.ndarray:
         raise TypeError(f"{what} must be real numbers, not {value!r}") from None
 
 
+def array_of(value: Any) -> np.ndarray:
+    """An array; one of objects, without dimensions, of lists of different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.empty((), object)
+
+
 def pairs(value: Any, n: int, what: str) -> np.ndarray:
     """Pairs of two different records out of n, (k, 2), int64: compiled code does not look whether a record is there."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.empty(1, object)
+    array = array_of(value)
     if not array.size and array.ndim in (1, 2):
         return np.empty((0, 2), np.int64)
     if array.dtype.kind not in "iu":
@@ -142,10 +147,7 @@ def flag(value: Any, what: str) -> bool:
 
 def flags(value: Any, n: int, what: str) -> np.ndarray:
     """n times True or False, (n,), bool."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of different lengths
-        array = np.empty(1, object)
+    array = array_of(value)
     if array.size and array.dtype != bool:
         raise TypeError(f"{what} must be True or False, not {value!r}")
     if array.shape != (n,):
