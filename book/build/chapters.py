@@ -188,11 +188,7 @@ def _literal(text: str, default: Any) -> Any:
 
 
 def _fitting(value: Any, default: Any) -> Any:
-    """The value as the chapter will receive it, of the type of its default; a TypeError if it has another.
-
-    >>> _fitting([1, 0.5], [0.1]), _fitting([[0.2, 7]], [[0.1, 9], [0.2, 19]])
-    ([1.0, 0.5], [[0.2, 7]])
-    """
+    """The value as the chapter will receive it, of the type of its default; a TypeError if it has another."""
     if isinstance(default, float) and type(value) is int:
         return float(value)
     if isinstance(default, list) and isinstance(value, tuple):  # without brackets
@@ -210,10 +206,6 @@ def _fitting(value: Any, default: Any) -> Any:
 
 
 def _kind(default: Any) -> str:
-    """The type of a default in words.
-
-    >>> _kind(7), _kind([0.1, 0.2])
-    ('int', 'list of float')
-    """
+    """The type of a default in words, such as "list of float"."""
     parts = " or ".join(sorted({_kind(each) for each in default})) if isinstance(default, list) else ""
     return type(default).__name__ + f" of {parts}" * bool(parts)

@@ -209,7 +209,6 @@ def test_parameters_may_have_types(still):
     """papermill shows them in its help."""
     still.write("02-two", "# Two", "#p\nsize: int = 5  # how many\nshares: list[float] = [0.5]\nname = 'x'")
     assert read_chapters(still.root)[1].defaults() == {"size": 5, "shares": [0.5], "name": "x"}
-    assert "size is set to 'five', but its default 5 is of type int" in refusal(still, "--only", "2", "-p", "size=five")
 
 
 def test_profiles_and_contents_name_only_what_exists(still):
