@@ -1,13 +1,14 @@
 """The file of a journal: an append-only log of answers in SQLite.
 
-*Whole or not at all.* Its tables and its mark are made in one transaction: who is killed leaves an empty file, which
-the next one makes a journal. The file for asking, ``-lock``, comes after them: an empty file beside it was a journal
-and has lost its answers. *On disk.* Each answer is a transaction with a rollback journal, flushed before anything
-follows from it. *Room.* Before a question there are free pages in the file, and the rollback journal keeps its size: an
-answer that has been paid for overwrites what is allocated, and a full disk does not matter. *Damage.* Each entry has a
-checksum, entries are numbered without gaps, and SQLite checks its own structure when the file is opened. *Asking.* Who
-asks holds an SQLite transaction on a separate empty file, which ends with the process; others may write meanwhile.
-*Reading* writes nothing, so that it works on a disk that is read only, and does not wait for who writes or asks.
+*Whole or not at all.* Its tables and its mark are made in one transaction: a process that is killed meanwhile leaves an
+empty file, which the next one turns into a journal. The file for asking, ``-lock``, is made afterwards: an empty file
+beside one was a journal and has lost its answers. *On disk.* Each answer is a transaction with a rollback journal,
+flushed before anything follows from it. *Room.* Before a question there are free pages in the file, and the rollback
+journal keeps its size: an answer that has been paid for overwrites what is allocated, and a full disk does not matter.
+*Damage.* Each entry has a checksum, entries are numbered without gaps, and SQLite checks its own structure when the
+file is opened. *Asking.* The process that asks holds an SQLite transaction on ``-lock``, which ends with the process;
+others may write meanwhile. *Reading* writes nothing, so it also works on a read-only disk, and waits neither for
+writing nor for asking.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ APPLICATION, VERSION = 0x63726F77, 6
 #: SQLite's word for flushing every transaction to the disk.
 FLUSH = "FULL"
 
-#: Who waits for another process that writes nothing is told so after these seconds, and stops waiting after those.
+#: Seconds that another process may hold the file and write nothing, before a warning and before an error.
 TOLD, PATIENCE = 10.0, 60.0
 
 #: Free pages in the file before a question is asked, of 4,096 bytes and some 60 answers each; and bytes added to it.
@@ -121,7 +122,7 @@ class AnswerFile:
                 for statement in TABLES if self._is_new() else ():  # another process may have been faster
                     self.do(statement)
         self.id = self.do("SELECT value FROM about WHERE what = 'id'")[0][0]
-        with suppress(OSError):  # who cannot write may read
+        with suppress(OSError):  # reading needs no such file
             _touch(self._lock_path, files.mode(self.path))
 
     def _is_new(self) -> bool:
@@ -269,7 +270,7 @@ class AnswerFile:
         return rows if self._state() == before else None
 
     def _waiting(self) -> Iterator[None]:
-        """Wait for another process, as long as the file changes; an OSError after `PATIENCE` seconds without a change,
+        """Wait for another process as long as the file changes; an OSError after `PATIENCE` seconds without a change,
         or at once if nobody is in the way and locks do not work."""
         _check_locks(self.path)
         now, told, seen = time.monotonic(), False, self._state()

@@ -77,7 +77,7 @@ class Journal:
         about other records, in number or similarity. Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; or if another process that
-        holds it writes nothing for a minute. Who only reads does not wait for it.
+        holds it writes nothing for a minute. Reading does not wait for it.
     TypeError
         When asking, if the answer is none of these forms; nothing is then written.
 
