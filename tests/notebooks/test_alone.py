@@ -65,11 +65,7 @@ def test_where_the_book_is_the_cell_calls_nothing_and_says_nothing(tmp_path):
 
 
 def test_if_the_book_cannot_be_fetched_the_cell_says_what_git_says(tmp_path):
-    away = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.{tmp_path}/gone.insteadOf",
-        "GIT_CONFIG_VALUE_0": ADDRESS,
-    }
+    away = redirected(f"{tmp_path}/gone")
     done = run_cell("-I", "-S", HOME=str(tmp_path), PATH=os.environ["PATH"], LC_ALL="C", **away)
     assert "gone' does not appear to be a git repository" in done.stderr and "CalledProcessError" in done.stderr
 

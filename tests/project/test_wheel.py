@@ -133,6 +133,5 @@ for call, extra in (
 
 
 def test_what_is_left_out_is_named_with_the_command_that_installs_it(site, tmp_path):
-    """Nothing that looks at all names fails without the extras, and whoever asks for one of theirs learns how to get
-    it."""
+    """Without the extras, all names can be listed, and an error for one of theirs says how to install it."""
     run(site, LEFT_OUT, tmp_path)

@@ -143,7 +143,7 @@ def test_a_profile_reaches_the_chapter_and_its_page(again):
 
 
 def test_jupyter_book_and_sphinx_stop_at_once_and_touch_nothing(again, tmp_path):
-    """Whoever types them is told of `make book`, in a line; wherever they are, and with pages already there."""
+    """One line names `make book`, from any folder, and also where there are pages already."""
     bin, out, env = Path(sys.executable).parent, tmp_path / "out", clean()
     env |= {"PYTHONPATH": str(again.root), "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run([bin / "jupyter-book", "config", "sphinx", again.root], env=env, check=True, timeout=300)
