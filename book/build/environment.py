@@ -67,7 +67,7 @@ def environment(src: Path, out: Path, work: Path, *, parallel: int) -> dict[str,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         # Chapters share the cores; otherwise each would start one process per core.
         "LOKY_MAX_CPU_COUNT": str(max(1, cores // max(1, parallel))),
-        "PYTHONWARNINGS": "",  # as Python itself has them, whatever filters are set outside
+        "PYTHONWARNINGS": "",  # the filters of Python itself, not those set outside
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     }

@@ -74,7 +74,7 @@ def copy_sources(root: Path, target: Path) -> Path:
     shutil.rmtree(target, ignore_errors=True)
     for name in sources(root):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(root / name, target / name)  # with its time of change, so that Numba's cache stays valid
+        shutil.copy2(root / name, target / name)  # keeps the modification time, so Numba's cache stays valid
     return target
 
 

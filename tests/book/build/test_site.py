@@ -12,7 +12,7 @@ from book.build.chapters import BuildError
 
 
 def git(folder, *command):
-    """Run git as somebody, whatever this machine's owner has configured."""
+    """Run git as a user of its own, independent of the settings of this machine."""
     settings = ("user.name=A", "user.email=a@example.org", "commit.gpgsign=false", "tag.gpgsign=false")
     options = [word for setting in settings for word in ("-c", setting)]
     done = subprocess.run(["git", "-C", str(folder), *options, *command], capture_output=True, text=True, timeout=60)

@@ -142,7 +142,7 @@ def test_the_foot_names_version_and_date(html):
 
 
 def test_every_page_says_what_it_is_about_and_has_an_icon(html, pages):
-    """Each in words of its own, if it is in the contents or of a name of the module."""
+    """Each page of the contents, and of a name of the module, has a description of its own."""
     said = {}
     for name in pages:
         head = BeautifulSoup((html / name).read_text(encoding="utf-8").partition("</head>")[0], "html.parser")

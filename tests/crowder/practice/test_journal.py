@@ -469,7 +469,7 @@ def stopped(how, path):
 
 
 class Clock:
-    """Seconds that pass as somebody looks at them; whoever waits for more than two minutes looks too often."""
+    """A clock that moves by `step` seconds at each look; a wait of more than two minutes fails."""
 
     now, step, looks = 0.0, 6.0, 0
 
@@ -527,7 +527,7 @@ def test_a_file_system_without_locks_is_told_at_once(number, tmp_path, monkeypat
 
 
 def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
-    """Longer than the limit altogether, though never so long without a change."""
+    """The other process takes longer than the limit, but no pause between its answers does."""
     monkeypatch.setattr(answer_file, "PATIENCE", 1.0)
     with Journal(None, tmp_path / "answers.db") as one, Journal(None, one.path) as other:
         begun = threading.Event()
