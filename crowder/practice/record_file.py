@@ -187,10 +187,9 @@ def _text(content: bytes, encoding: str) -> str:
             f"line {line}: byte 0x{content[place]:02x} (byte {place + 1} of the file) is not valid {encoding}{hint}"
         ) from None
     if odd := re.search("[\0\ud800-\udfff]", text):
-        if odd[0] == "\0":
-            raise ValueError(f"line {_lines(text[: odd.start()])}: a cell must not contain NUL; if it is in UTF-16, "
-                             "pass encoding='utf-16-le'")  # fmt: skip
-        raise ValueError(f"line {_lines(text[: odd.start()])}: a cell must not contain half a character, {odd[0]!r}")
+        utf16 = "NUL; if it is in UTF-16, pass encoding='utf-16-le'"
+        what = utf16 if odd[0] == "\0" else f"half a character, {odd[0]!r}"
+        raise ValueError(f"line {_lines(text[: odd.start()])}: a cell must not contain {what}")
     return text
 
 
