@@ -84,7 +84,7 @@ class Dataset:
             import pandas as pd
 
             validation.kind(self.records, pd.DataFrame, "records must be a DataFrame")
-        labels = validation.array_of(self.labels)
+        labels = validation.as_array(self.labels, "labels")
         if labels.ndim != 1:
             raise ValueError(f"labels must be one-dimensional, not {self.labels!r}")
         if labels.size and labels.dtype.kind not in "iu":

@@ -531,7 +531,7 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    listed = validation.array_of(order)
+    listed = validation.as_array(order, "order")
     whole = listed.ndim == 1 and (listed.dtype.kind in "iu" or not listed.size)
     if not whole or not np.array_equal(np.sort(listed), np.arange(n)):
         raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
@@ -555,7 +555,7 @@ def _generator(rng: Any) -> np.random.Generator:
 
 def _priorities(ties: Any, m: int) -> np.ndarray:
     try:
-        exact = np.asarray(ties)
+        exact = validation.as_array(ties, "ties")
         text = exact.dtype == object and any(isinstance(x, (str, bytes)) for x in exact.flat)
         if exact.dtype.kind not in "fiubO" or text:
             raise TypeError

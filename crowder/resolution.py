@@ -153,7 +153,7 @@ def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) 
 
 def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
     """Cluster sizes as an array of integers, or a ValueError if one is not a positive integer."""
-    array = validation.array_of(sizes)
+    array = validation.as_array(sizes, "cluster sizes")
     if array.ndim != 1 or (len(array) and (array.dtype.kind not in "iu" or (array < 1).any())):
         raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}")
     if len(array) and (total := sum(array.tolist())) > validation.MOST_RECORDS:

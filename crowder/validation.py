@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "MOST_RECORDS", "Seed", "array_of", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels",
+    "MOST_RECORDS", "Seed", "as_array", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels",
     "model", "not_a_class", "number", "numbers", "pairs", "path", "probability", "whole",
 ]  # fmt: skip
 
@@ -78,31 +78,31 @@ def not_a_class(value: Any, what: str) -> Any:
     return value
 
 
-def numbers(value: Any, what: str) -> np.ndarray:
-    """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted."""
+def as_array(value: Any, what: str) -> np.ndarray:
+    """An array of any values, none of them masked: NumPy would take what is behind the mask."""
     if np.ma.is_masked(value):
         raise ValueError(f"{what} must not have masked values")
     try:
-        array = np.asarray(value)
-        text = array.dtype == object and any(isinstance(x, (str, bytes)) for x in array.flat)
-        if array.dtype.kind not in "fiubO" or text:
+        return np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return np.empty(1, object)
+
+
+def numbers(value: Any, what: str) -> np.ndarray:
+    """Real numbers, of any shape, as floats; fractions and sympy numbers are accepted."""
+    array = as_array(value, what)
+    try:
+        none = array.dtype == object and any(x is None or isinstance(x, (str, bytes)) for x in array.flat)
+        if array.dtype.kind not in "fiubO" or none:
             raise TypeError
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{what} must be real numbers, not {value!r}") from None
 
 
-def array_of(value: Any) -> np.ndarray:
-    """An array; one of objects, without dimensions, of lists of different lengths."""
-    try:
-        return np.asarray(value)
-    except ValueError:
-        return np.empty((), object)
-
-
 def pairs(value: Any, n: int, what: str) -> np.ndarray:
     """Pairs of two different records out of n, (k, 2), int64: compiled code does not look whether a record is there."""
-    array = array_of(value)
+    array = as_array(value, what)
     if not array.size and array.ndim in (1, 2):
         return np.empty((0, 2), np.int64)
     if array.dtype.kind not in "iu":
@@ -147,7 +147,7 @@ def flag(value: Any, what: str) -> bool:
 
 def flags(value: Any, n: int, what: str) -> np.ndarray:
     """n times True or False, (n,), bool."""
-    array = array_of(value)
+    array = as_array(value, what)
     if array.size and array.dtype != bool:
         raise TypeError(f"{what} must be True or False, not {value!r}")
     if array.shape != (n,):
@@ -157,7 +157,7 @@ def flags(value: Any, n: int, what: str) -> np.ndarray:
 
 def probability(value: Any, what: str) -> Any:
     """A probability, in [0, 1]; a number of NumPy, whose precision may be low, becomes one of Python."""
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 and not np.ma.is_masked(value):
         value = value.item()
     try:
         inside = not isinstance(value, (bool, np.bool_)) and np.ndim(value) == 0 and bool(0 <= value <= 1)

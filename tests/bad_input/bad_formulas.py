@@ -53,6 +53,7 @@ TABLE = {
         Row(lambda: cr.L(M, [b"1", 2]), TypeError, "t must be real numbers"),
         Row(lambda: cr.L(M, 10**400), TypeError, "t must be real numbers"),
         Row(lambda: cr.L(M, np.ma.masked_equal([1, 2], 2)), ValueError, "t must not have masked values"),
+        Row(lambda: M.green.pdf([0.5, None]), TypeError, "x must be real numbers, not [0.5, None]"),
         Row(lambda: cr.L("dist1", 3), TypeError, "model must be a SimilarityModel, such as crowder.dist1(0.2), not"),
     ],
     "Expected counts": [

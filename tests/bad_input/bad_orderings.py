@@ -124,6 +124,13 @@ TABLE = {
         Row(lambda: known([[0, 9]]), ValueError, "known: row 0, (0, 9), must be two different records out of 3, from"),
         Row(lambda: known([[0, 2], [0, -1]]), ValueError, "known: row 1, (0, -1), must be two different records out"),
         Row(lambda: known(np.array([[0, 2**64 - 1]], np.uint64)), ValueError, "known: row 0, (0, 1844674407370955161"),
+        # What is behind a mask is a pair, an answer or a number, but not one that was meant.
+        Row(lambda: known(np.ma.masked_equal([[0, 2]], 2)), ValueError, "known must not have masked values"),
+        Row(lambda: cr.Resolution([[0, 1]], np.ma.masked_equal([True], True), [0, 0]), ValueError, "answers must not"),
+        Row(lambda: cr.NodeOrdering(V, rng=7, order=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "order must not"),
+        Row(lambda: cr.EdgeOrdering(V, ties=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "ties must give one number"),
+        Row(lambda: cr.ideal_queries(np.ma.masked_equal([3, 2], 2)), ValueError, "cluster sizes must not have masked"),
+        Row(lambda: cr.Faulty(crowd, np.ma.masked, rng=7), ValueError, "error must be in [0, 1], not masked"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels must have an entry for each of the 3 records"),
         Row(lambda: done().precision([0, None, 1]), ValueError, "label of record 1 is missing"),
         Row(lambda: cr.ideal_queries([3, 0]), ValueError, "cluster sizes must be positive integers, not [3, 0]"),
