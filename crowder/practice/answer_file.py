@@ -203,7 +203,7 @@ class AnswerFile:
 
     def _where(self) -> tuple[int, int]:
         found = os.stat(self.path)
-        if found.st_nlink > 1:
+        if found.st_nlink > 1 and not os.path.isdir(self.path):
             raise ValueError(f"{self.path} must have one name, but is {found.st_nlink} hard links; copy it instead")
         return found.st_dev, found.st_ino
 
@@ -227,8 +227,11 @@ class AnswerFile:
     def lock(self) -> None:
         """Wait until no other process asks; Ctrl-C interrupts the wait."""
         if self._asking is None:
-            _touch(self._lock_path, files.mode(self.path))
-            self._asking = self._connect(self._lock_path)
+            try:
+                _touch(self._lock_path, files.mode(self.path))
+                self._asking = self._connect(self._lock_path)
+            except sqlite3.Error as error:
+                raise OSError(f"{self._lock_path} cannot be used: {error}") from error
         for statement in ("PRAGMA journal_mode = OFF", "BEGIN EXCLUSIVE"):  # nothing is written to it
             self.do(statement, on=self._asking)
 

@@ -284,7 +284,9 @@ def test_a_flipped_bit_in_the_definition_of_a_table_is_noticed(tmp_path):
         read(path)
 
 
-@pytest.mark.parametrize("how", ["deleted", "replaced", "another", "another of its age", "a copy from before", "empty"])
+@pytest.mark.parametrize(
+    "how", ["deleted", "replaced", "a folder", "another", "another of its age", "a copy from before", "empty"]
+)
 def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
     """Also if only its content is another one: as of `cp another answers.db`, even where the counter of changes, by
     which SQLite would know that what it has in memory is old, has the same value."""
@@ -294,8 +296,10 @@ def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
         shutil.copy(path, before := tmp_path / "before.db")
         journal(0, 1)
         shutil.copy(path, tmp_path / "copy.db")
-        if how == "deleted":
+        if how in ("deleted", "a folder"):
             path.unlink()
+            if how == "a folder":  # of which there is more than one link
+                path.mkdir()
         elif how == "replaced":
             (tmp_path / "copy.db").replace(path)
         elif how == "another of its age":
@@ -524,6 +528,15 @@ def test_a_file_system_without_locks_is_told_at_once(number, tmp_path, monkeypat
         ):
             journal.record([(0, 1, True, None)])
         assert len(read(path)) == 0 and caplog.messages == []
+
+
+def test_a_folder_in_place_of_the_file_for_asking_is_named(tmp_path):
+    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
+        (lock := path.with_name("answers.db-lock")).unlink()
+        lock.mkdir()
+        with pytest.raises(OSError, match=f"{lock} cannot be used: unable to open"):
+            journal(0, 1)
+        assert crowd.asked == []
 
 
 def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
