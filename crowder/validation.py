@@ -51,7 +51,7 @@ def whole(value: Any, what: str, *, least: int = 0, most: float = math.inf) -> i
 def number(value: Any, what: str, *, least: float = 0.0, most: float = math.inf) -> float:
     """A finite real number from `least` to `most`."""
     try:
-        if isinstance(value, (bool, np.bool_, str, bytes)):
+        if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):  # NumPy drops imaginary parts
             raise TypeError
         found = float(value)
     except (TypeError, ValueError):

@@ -36,9 +36,9 @@ ANSWERS = SAID | {"u": None, "?": None}
 #: The beginning of a cell that a spreadsheet would run as a formula, whatever cannot be seen stands before its sign, or
 #: of one that has been escaped already; and what must stand in quotes. Pages use both, in JavaScript.
 CONTROL = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
-FORMULA = re.compile(
-    rf"[\s'\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff{CONTROL}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[{CONTROL}]"
-)
+UNSEEN = (r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+          r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb")  # fmt: skip
+FORMULA = re.compile(rf"[\s'{UNSEEN}{CONTROL}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[{CONTROL}]")
 QUOTED = re.compile(rf'["{CONTROL}]|^\s|\s$')
 
 MOVED = ": perhaps columns were moved against each other, or the sheet is of another project"

@@ -87,6 +87,7 @@ TABLE = {
         Row(lambda: limits.edge_limit(1, nan), ValueError, "start must be a finite number, at least 0, not nan"),
         Row(lambda: limits.node_limit(inf), ValueError, "ratio must be a finite number, at least 0, not inf"),
         Row(lambda: limits.node_limit("1"), TypeError, "ratio must be a real number, not '1'"),
+        Row(lambda: limits.node_limit(np.complex64(1j)), TypeError, "ratio must be a real number, not np.complex64("),
         Row(lambda: limits.giant_share(True), TypeError, "c must be a real number, not True"),
         Row(lambda: limits.matches_above(0.2), TypeError, "model must be a SimilarityModel"),
     ],

@@ -81,7 +81,8 @@ def test_text_is_no_formula(call, holder, tmp_path):
 
 
 #: What cannot be seen before a sign: every control character and line separator, and some that have no width.
-BEFORE = ["", " ", *map(chr, [*range(1, 32), *range(0x7F, 0xA1)]), *"\u2028\u2029\u200b\u2060\u3000\ufeff", "'", "\r' "]
+UNSEEN = "\u2028\u2029\u200b\u061c\u180e\u2060\u206a\u3000\u3164\ufe0f\ufeff"
+BEFORE = ["", " ", *map(chr, [*range(1, 32), *range(0x7F, 0xA1)]), *UNSEEN, "'", "\r' "]
 
 
 def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet():

@@ -20,7 +20,7 @@ from crowder.practice.label import ask, shown
 from crowder.practice.project import Project
 
 HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>', "=cmd|' /C calc'!A0",
-           "<!-- \u202eevil\u202c \x1b[31mred\x07", "{{data}}", "Ann, \"Lee\"; 'x'", "a\r=1", "\v＝1",
+           "<!-- \u202eevil\u202c \x1b[31mred\x07\u180e\U000e0041", "{{data}}", "Ann, \"Lee\"; 'x'", "a\r=1", "\v＝1",
            "\u2028b"]  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def test_no_text_of_a_record_becomes_part_of_the_page(opened, project, tmp_path)
         asked += 1
         assert page.inner_text("#count").startswith(f"{asked} of")
     assert trouble == [] and page.evaluate("window.hacked") is None and page.locator("img").count() == 0
-    assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›" in seen
+    assert "<!-- ‹U+202E›evil‹U+202C› ‹U+001B›[31mred‹U+0007›‹U+180E›‹U+E0041›" in seen
     assert set(HOSTILE[:3]) < seen
     sheet = downloaded(page, tmp_path)
     rows = cells(sheet.read_bytes().decode())  # as they are: reading as text would change line ends
