@@ -123,6 +123,7 @@ TABLE = {
         # What compiled code reads at these places is not of the array.
         Row(lambda: known([[0, 9]]), ValueError, "known: row 0, (0, 9), must be two different records out of 3, from"),
         Row(lambda: known([[0, 2], [0, -1]]), ValueError, "known: row 1, (0, -1), must be two different records out"),
+        Row(lambda: known([[0, 2], [1, 1]]), ValueError, "known: row 1, (1, 1), must be two different records out"),
         Row(lambda: known(np.array([[0, 2**64 - 1]], np.uint64)), ValueError, "known: row 0, (0, 1844674407370955161"),
         # What is behind a mask is a pair, an answer or a number, but not one that was meant.
         Row(lambda: known(np.ma.masked_equal([[0, 2]], 2)), ValueError, "known must not have masked values"),
