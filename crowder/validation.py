@@ -85,7 +85,7 @@ def as_array(value: Any, what: str) -> np.ndarray:
     try:
         return np.asarray(value)
     except ValueError:  # rows of different lengths
-        return np.empty(1, object)
+        return np.empty((), object)
 
 
 def numbers(value: Any, what: str) -> np.ndarray:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from needing import missing
 
 from book.build.chapters import BuildError
 from book.companion import published
@@ -23,7 +24,7 @@ def test_the_numbers_are_those_of_the_paper():
     """Against the paper's text, where it lies beside the project: each number stands in it as printed."""
     paper = ROOT.parent / "shared" / "paper" / "paper.tex"
     if not paper.exists():
-        pytest.skip("the paper is not here to compare with")
+        missing("paper", "there is no ../shared/paper/paper.tex")
     text = paper.read_text(encoding="utf-8", errors="replace")
     cells = r"\s*(\d+)\s*&\s*(\d+)\s*&\s*\{\\bf (Dist-\d)\}\s*&\s*\$\\epsilon=\\frac\{?(\d)\}?\{(\d+)\}\$"
     row = re.compile(f"^{cells}", re.MULTILINE)
