@@ -809,3 +809,21 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
         journal.release(holder="ann")
         other.release(holder="bob")
         assert other.leased() == {} and len(journal.answers()) == 0
+
+
+def test_nothing_is_read_without_a_lock_that_another_process_is_just_writing(tmp_path, monkeypatch):
+    """A rollback journal that begins with its mark says that a transaction is under way; one that is over, zeros. What
+    changed while it was read may be half of before and half of after."""
+    file = answer_file.AnswerFile(tmp_path / "answers.db")
+    rollback, read = tmp_path / "answers.db-journal", lambda: file._without_lock("SELECT count(*) FROM log", ())
+    kept = rollback.read_bytes()
+    assert not any(kept[:8]) and read() == [(0,)]
+    rollback.write_bytes(bytes.fromhex("d9d505f920a163d7") + kept[8:])
+    assert read() is None
+    rollback.write_bytes(kept)
+    assert read() == [(0,)]
+    states = iter([(1, 0, 0), (2, 0, 0)])
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(file, "_state", lambda: next(states))
+        assert read() is None
+    file.close()
