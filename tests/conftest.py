@@ -147,6 +147,8 @@ def browser():
         opened.close()
 
 
+ABORTED = "net::ERR_ABORTED"
+
 # How far the page moves what it has drawn.
 SHIFT = """
 window.shift = 0;
@@ -162,7 +164,8 @@ def reader(browser):
     page.add_init_script(SHIFT)
     page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("requestfailed", lambda r: trouble.append(f"failed: {r.url}"))
+    # A request that is aborted is one whose page was left before the answer came, such as that for a page's icon.
+    page.on("requestfailed", lambda r: None if r.failure == ABORTED else trouble.append(f"{r.failure}: {r.url}"))
     page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else trouble.append(r.url))
     return page, trouble
 
