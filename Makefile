@@ -13,10 +13,10 @@ export PIP_NO_INPUT := 1
 
 .PHONY: book quick test nightly faults pdf bench clean lock
 
-# Build the book into _build/html. ARGS go to book/build/__main__.py; with parameters, the book stays as it is, and a run
+# Build the book into _build/html. ARGS go to book/make/__main__.py; with parameters, the book stays as it is, and a run
 # of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
 book: $(VENV)/.installed
-	$(PY) -m book.build --profile $(PROFILE) $(ARGS)
+	$(PY) -m book.make --profile $(PROFILE) $(ARGS)
 
 quick:
 	$(MAKE) book PROFILE=quick
@@ -35,7 +35,7 @@ faults: $(VENV)/.installed
 
 # The pages of the last build as one document, printed by Chromium.
 pdf: $(VENV)/.installed
-	$(PY) -m book.build.pdf
+	$(PY) -m book.make.pdf
 
 # Benchmarks: see the head of each file. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.installed

@@ -21,8 +21,8 @@ from hypothesis import settings
 from needing import chromium, missing
 from nightly import NIGHTLY
 
-from book.build import folders
 from book.companion import crowds
+from book.make import folders
 from crowder.cora import CORA_VARIABLE, cora_records
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,7 +124,7 @@ def html(tmp_path_factory):
 
 def quick_book(out: Path) -> str:
     """Build the quick book; why it failed, if it did."""
-    command = [sys.executable, "-B", "-m", "book.build", "--profile", "quick", "--output", str(out)]
+    command = [sys.executable, "-B", "-m", "book.make", "--profile", "quick", "--output", str(out)]
     log = out.with_suffix(".log")
     with log.open("w") as said:
         try:

@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from book.build.environment import ROOT, commit
-from book.build.manifest import rows, versions
+from book.make.environment import ROOT, commit
+from book.make.manifest import rows, versions
 
 LICENCES = "licences.txt"
 _DATA = Path(__file__).resolve().parents[1] / "data"

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from book.build.chapters import BuildError, read_yaml
 from book.companion.claims import NOT_CHECKED, NOT_SHOWN
+from book.make.chapters import BuildError, read_yaml
 
 #: Statuses that require a corrected statement; and all, which book/pages/paper.md explains.
 AMENDED = ("holds with a caveat", "misprint", "slip", "refuted")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from book.build.chapters import BuildError, read_yaml
+from book.make.chapters import BuildError, read_yaml
 
 FILE = "book/data/published.yml"
 

@@ -24,8 +24,8 @@ from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from book.build.chapters import number_of
 from book.companion.claims import NOT_SHOWN
+from book.make.chapters import number_of
 from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, status_and_basis, tally
 
 logger = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """What browsers, search engines and previews of links are told: titles and descriptions, the root of the site, its map.
 
-The root leads to the first page. Where the address of the site is known (`book.build.render.site`), there is also
+The root leads to the first page. Where the address of the site is known (`book.make.render.site`), there is also
 ``sitemap.xml``, and ``404.html``, which GitHub Pages shows for every address that it does not know; so that page has
 no relative links.
 """

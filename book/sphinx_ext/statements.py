@@ -32,7 +32,7 @@ from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, get_node_number, unenumerable_node, visit_enumerable_node
 from sphinx_proof.proof_type import PROOF_TYPES
 
-from book.build.chapters import number_of
+from book.make.chapters import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bad_material import PLACE, Row
 
-from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
+from book.make.chapters import BuildError, overrides, read_chapters, read_profile, select
 from book.reports import ledger
 
 ROOT = Path(__file__).resolve().parents[2]

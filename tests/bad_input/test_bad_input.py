@@ -54,11 +54,11 @@ def test_bad_input_is_refused_by_a_message_that_names_it(row):
     ("words", "said"),
     [
         (
-            ["-m", "book.build", "--profile", "nope", "--output", "{absent}"],
+            ["-m", "book.make", "--profile", "nope", "--output", "{absent}"],
             "error: --profile nope: expected one of full, quick",
         ),
-        (["-m", "book.build", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
-        (["-m", "book.build", "--output", "{file}"], "error: [Errno 17] File exists: "),
+        (["-m", "book.make", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
+        (["-m", "book.make", "--output", "{file}"], "error: [Errno 17] File exists: "),
         (["-m", "crowder.cora", "{absent}"], "error: [Errno 2] No such file or directory"),
     ],
 )

@@ -178,7 +178,7 @@ class Copy:
                 outcome.tests = (f"pytest ended with {code}: {said[-300:]}",)
         if chapters:
             shutil.rmtree(self.folder / "book", ignore_errors=True)
-            build = [sys.executable, "-m", "book.build", "--profile", "quick", "--jobs", "1"]
+            build = [sys.executable, "-m", "book.make", "--profile", "quick", "--jobs", "1"]
             build += ["--output", str(self.folder / "book"), *(w for c in sorted(chapters) for w in ("--only", c))]
             code, said = self._start(build, plain, timeout)
             outcome.hangs = outcome.hangs or code is None

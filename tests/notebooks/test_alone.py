@@ -13,8 +13,8 @@ import pytest
 import yaml
 from needing import missing
 
-from book.build import render
-from book.build.chapters import read_chapters, read_profile
+from book.make import render
+from book.make.chapters import read_chapters, read_profile
 from book.reports import ledger, printed
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 from papermill.inspection import inspect_notebook
 from papermill.translators import PythonTranslator
 
-from book.build.chapters import read_chapters
+from book.make.chapters import read_chapters
 
 ROOT = Path(__file__).resolve().parents[2]
 

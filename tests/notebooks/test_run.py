@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from book.build.chapters import read_chapters
+from book.make.chapters import read_chapters
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "book" / "pages" / "run.md").read_text(encoding="utf-8")

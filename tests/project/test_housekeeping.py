@@ -233,7 +233,7 @@ def test_commands_and_files_that_a_text_names_exist(name):
     if name != "book/pages/index.md":  # there Sphinx checks them
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (ROOT / link).exists(), link
-    usage = (ROOT / "book/build/__main__.py").read_text()
+    usage = (ROOT / "book/make/__main__.py").read_text()
     for command in re.findall(r"-m book\.build( [^\n`]*)", text):
         for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
             assert f'"{option}"' in usage, option

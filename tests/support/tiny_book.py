@@ -108,7 +108,7 @@ class TinyBook:
     def profiles(self, text: str) -> None:
         (self.root / "book" / "data" / "profiles.yml").write_text(text)
 
-    def command(self, *options: str, module: str = "book.build") -> list[str]:
+    def command(self, *options: str, module: str = "book.make") -> list[str]:
         """The words of a command; it is to be run in `root`, whose `book` Python then finds first."""
         return [sys.executable, "-m", module, *options]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from needing import missing
 
-from book.build.chapters import BuildError
 from book.companion import published
+from book.make.chapters import BuildError
 from book.reports import printed
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,9 +8,9 @@ import pytest
 
 import book.companion.results
 import crowder as cr
-from book.build.to_myst import to_myst
 from book.companion import figures
 from book.companion.charts import replay, stepper
+from book.make.to_myst import to_myst
 
 
 @pytest.fixture(scope="module")

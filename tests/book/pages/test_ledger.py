@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from book.build.chapters import BuildError
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
+from book.make.chapters import BuildError
 from book.reports.ledger import (
     AMENDED,
     FILE,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from book.build.chapters import BuildError
+from book.make.chapters import BuildError
 from book.reports.ledger import read_declared, read_paper
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tiny_book import TinyBook
 
-from book.build import render
-from book.build.chapters import BuildError
-from book.build.guard import Guard
+from book.make import render
+from book.make.chapters import BuildError
+from book.make.guard import Guard
 
 PLAIN = ("# Title", "#p\nsize = 3")
 

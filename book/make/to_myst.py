@@ -15,7 +15,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
-from book.build.chapters import BuildError, number_of
+from book.make.chapters import BuildError, number_of
 
 # Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
 FENCE = ":" * 9

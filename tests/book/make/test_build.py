@@ -1,4 +1,4 @@
-"""`python -m book.build` on a tiny book: what it makes, what it executes again, and what it refuses."""
+"""`python -m book.make` on a tiny book: what it makes, what it executes again, and what it refuses."""
 
 import fcntl
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tiny_book import FIGURE, TinyBook, clean, tree
 
-from book.build.__main__ import _arguments
-from book.build.chapters import BuildError, overrides, read_chapters, read_profile, select
+from book.make.__main__ import _arguments
+from book.make.chapters import BuildError, overrides, read_chapters, read_profile, select
 
 TABLE = """import pandas as pd
 from book.companion import figures

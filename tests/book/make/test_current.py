@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT, TinyBook, notebook
 
-from book.build import folders
-from book.build.chapters import BuildError, Chapter
-from book.build.manifest import NOT_READ, READ, Manifest, asked_for, inputs, versions
+from book.make import folders
+from book.make.chapters import BuildError, Chapter
+from book.make.manifest import NOT_READ, READ, Manifest, asked_for, inputs, versions
 
 # --- where a build may write --------------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ def test_a_full_disk_is_named_with_the_file_that_had_no_room(still, tmp_path):
 
 INPUTS = ("crowder/x.py", "crowder/cora/values/a.npz", "book/companion/x.py", "notebooks/plots/x.py",
           "book/data/published.yml", "book/data/measured/crowds.csv", "requirements.lock")  # fmt: skip
-OTHERS = ("book/build/x.py", "book/data/claims.yml", "book/data/profiles.yml", "book/pages/index.md",
+OTHERS = ("book/make/x.py", "book/data/claims.yml", "book/data/profiles.yml", "book/pages/index.md",
           "book/data/measured/chapters.csv", "crowder/__pycache__/x.pyc")  # fmt: skip
 
 

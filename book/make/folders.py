@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.build.chapters import BuildError
-from book.build.environment import ROOT
+from book.make.chapters import BuildError
+from book.make.environment import ROOT
 
 #: Folders that belong to the build. It replaces them as a whole, and in the last one each run by itself.
 _OURS = ("html", "src", "results", "executed", "runs")

@@ -14,9 +14,9 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from book.build import folders
-from book.build.chapters import BuildError, pages, read_yaml
-from book.build.environment import ROOT
+from book.make import folders
+from book.make.chapters import BuildError, pages, read_yaml
+from book.make.environment import ROOT
 from crowder import files
 
 NAME = "asking-the-crowd.pdf"

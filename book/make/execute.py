@@ -1,6 +1,6 @@
 """Execute chapters in parallel, each by papermill in a thread of its own and with a kernel of its own.
 
-When a chapter or the build has ended, however it ended, `book.build.guard` kills what is left of its processes.
+When a chapter or the build has ended, however it ended, `book.make.guard` kills what is left of its processes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from traitlets.config import Config
 
-from book.build.chapters import BuildError
-from book.build.guard import Guard
+from book.make.chapters import BuildError
+from book.make.guard import Guard
 
 # --- one chapter ---------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from book.build import environment, render
-from book.build.chapters import BuildError
+from book.make import environment, render
+from book.make.chapters import BuildError
 
 
 def git(folder, *command):

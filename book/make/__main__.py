@@ -1,9 +1,9 @@
 """Execute the chapters, then render the book from exactly what was executed.
 
-    python -m book.build                          the whole book, into _build/html
-    python -m book.build --profile quick          with the smaller values of book/data/profiles.yml
-    python -m book.build --only 08 -p seed=7      one chapter, with a parameter of your own
-    python -m book.build -p 'epsilons=[0.1, 0.3]; seed=7'    all chapters that have these parameters, with pages
+    python -m book.make                          the whole book, into _build/html
+    python -m book.make --profile quick          with the smaller values of book/data/profiles.yml
+    python -m book.make --only 08 -p seed=7      one chapter, with a parameter of your own
+    python -m book.make -p 'epsilons=[0.1, 0.3]; seed=7'    all chapters that have these parameters, with pages
 
 A chapter is executed if its notebook, its parameters, the sources and data that chapters read, or the versions of
 packages have changed since its last execution.
@@ -27,10 +27,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from book.build import chapters, environment, execute, folders, manifest, render, to_myst
-from book.build.chapters import BuildError, Chapter
-from book.build.environment import ROOT
-from book.build.guard import Guard
+from book.make import chapters, environment, execute, folders, manifest, render, to_myst
+from book.make.chapters import BuildError, Chapter
+from book.make.environment import ROOT
+from book.make.guard import Guard
 from book.reports import about, compared, ledger, printed
 
 
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m book.build", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m book.make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
     add("--profile", default="full", help="full (the default), or a name in book/data/profiles.yml")

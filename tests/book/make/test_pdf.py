@@ -7,13 +7,13 @@ import subprocess
 from needing import chromium
 from tiny_book import TinyBook
 
-from book.build.pdf import NAME, anchor, combine
+from book.make.pdf import NAME, anchor, combine
 
 PAGES = ["book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography"]
 
 
 def run(book, **env):
-    command = book.command(module="book.build.pdf")
+    command = book.command(module="book.make.pdf")
     return subprocess.run(command, cwd=book.root, capture_output=True, text=True, env=os.environ | env)
 
 

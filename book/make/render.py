@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from book.build.chapters import BuildError, Chapter
-from book.build.environment import ROOT, reference
-from book.build.guard import Guard
-from book.build.to_myst import to_myst
+from book.make.chapters import BuildError, Chapter
+from book.make.environment import ROOT, reference
+from book.make.guard import Guard
+from book.make.to_myst import to_myst
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
 _PROBLEM = re.compile(r"^.*(?:WARNING|ERROR|CRITICAL|SEVERE): .+$", re.MULTILINE)

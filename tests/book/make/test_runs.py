@@ -8,8 +8,8 @@ import pytest
 import yaml
 from tiny_book import ROOT, TinyBook, clean, tree
 
-from book.build.__main__ import _arguments
-from book.build.chapters import BuildError, Chapter, assignments, overrides
+from book.make.__main__ import _arguments
+from book.make.chapters import BuildError, Chapter, assignments, overrides
 
 CLAIMS = """
 claims: {C01: {place: p, statement: s, status: holds, basis: exact, touches: [], rests_on: []}}
@@ -180,7 +180,7 @@ def test_the_workflow_passes_on_what_is_typed_and_runs_none_of_it(only, paramete
                    capture_output=True, timeout=60)  # fmt: skip
     module, name, *words = (tmp_path / "words").read_text().split("\0")[:-1]
     args = _arguments(words)
-    assert (module, name, args.profile, args.only) == ("-m", "book.build", "quick", chapters)
+    assert (module, name, args.profile, args.only) == ("-m", "book.make", "quick", chapters)
     if expected is None:
         with pytest.raises(BuildError, match="expected name=value"):
             assignments(args.parameters)

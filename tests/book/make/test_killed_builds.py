@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT, TinyBook, clean, tree
 
-from book.build import folders
+from book.make import folders
 
 SAID = "from IPython.display import Markdown\nMarkdown(f'It is {size}.')"
 TABLE = """import pandas as pd
@@ -144,7 +144,7 @@ def test_builds_that_are_killed_at_ten_moments_publish_no_half(tmp_path):
 DIES = """
 import os, sys
 from pathlib import Path
-from book.build import folders
+from book.make import folders
 left, rename = int(sys.argv[2]), Path.rename
 def dying(path, target):
     global left

@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from book.build import folders
-from book.build.chapters import Chapter
+from book.make import folders
+from book.make.chapters import Chapter
 from crowder import files
 
 #: What chapters import or read; when any of it changes, all chapters run again.
