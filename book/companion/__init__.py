@@ -1,4 +1,4 @@
-"""What a notebook imports besides `crowder`: figures, tables, numbers for the prose.
+"""What a notebook imports besides `crowder`: figures, tables, data sets.
 
 Evidence for claims, charts, the paper's printed numbers and the like are imported one by one (``from book.companion
 import published``), so that a chapter depends only on what it uses.
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from book.companion.figures import show as figure
     from book.companion.figures import table, use_style
-    from book.companion.results import glue, uses
+    from book.companion.results import uses
 
-__all__ = ["figure", "glue", "table", "use_style", "uses"]
+__all__ = ["figure", "table", "use_style", "uses"]
 
 #: Imported when they are used: the build takes other modules from here, and need not wait for matplotlib.
 _HOME = {
     "figure": ("figures", "show"),
-    "glue": ("results", "glue"),
     "table": ("figures", "table"),
     "use_style": ("figures", "use_style"),
     "uses": ("results", "uses"),

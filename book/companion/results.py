@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,9 @@ from crowder.files import write
 if TYPE_CHECKING:
     from crowder.datasets import Dataset
 
-__all__ = ["as_json", "display", "folder", "glue", "uses", "write"]
+__all__ = ["answer", "as_json", "display", "folder", "uses", "write"]
 
 _RESULTS = "CROWDER_RESULTS"
-_HIDDEN = "application/papermill.record/"
 
 
 def folder() -> Path | None:
@@ -39,38 +38,31 @@ def uses(data: Dataset) -> Dataset:
     return data
 
 
-def glue(**values: Any) -> None:
-    """Name computed numbers for the prose, where the role ``{glue:text}`name:.2f``` shows them.
+def answer(asked: Mapping[str, tuple[Callable[[], Any], str]]) -> None:
+    """Print what the text of a chapter asks for, as JSON: each value in its format (see `book.make.numbers`).
 
-    Fractions and SymPy numbers become floats or integers. Text is for computed names, and for formulas with computed
-    numbers, which the role ``{glue:md}`name:myst``` shows. Outside a notebook this does nothing. Each value becomes an
-    output as myst-nb looks for it, of a type that no viewer shows.
+    Fractions and SymPy numbers take the formats of floats.
+
+    >>> from fractions import Fraction
+    >>> answer({"n": (lambda: 1200, ","), "p:.2f": (lambda: Fraction(1, 3), ".2f")})
+    {"n": "1,200", "p:.2f": "0.33"}
     """
-    if _in_notebook():
-        from IPython.core.formatters import format_display_data
-        from IPython.display import display as publish
-
-        for name, value in values.items():
-            bundle, facts = format_display_data(_plain_number(value))
-            facts["scrapbook"] = {"name": name, "mime_prefix": _HIDDEN}
-            publish({_HIDDEN + kind: text for kind, text in bundle.items()}, raw=True, metadata=facts)
-
-
-class _Text(str):
-    """Text that the role ``{glue:md}`` can show as well."""
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(str(self)), "text/markdown": str(self)}
+    answers, wrong = {}, []
+    for words, (value, form) in asked.items():
+        try:
+            answers[words] = _formatted(value(), form)
+        except Exception as error:
+            wrong.append(f"<!--{words}-->: {type(error).__name__}: {error}")
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    print(json.dumps(answers, ensure_ascii=False))
 
 
-def _plain_number(value: Any) -> int | float | str:
-    if isinstance(value, str):
-        return _Text(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (int, float)):
-        return value
-    return int(value) if value == int(value) else float(value)
+def _formatted(value: Any, form: str) -> str:
+    try:
+        return format(value, form)
+    except TypeError:
+        return format(float(value), form)
 
 
 def as_json(record: Mapping[str, Any]) -> bytes:

@@ -27,10 +27,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from book.make import chapters, environment, execute, folders, manifest, render, to_myst
+from book.make import chapters, environment, execute, folders, manifest, numbers, render, to_myst
 from book.make.chapters import BuildError, Chapter
 from book.make.environment import ROOT
 from book.make.guard import Guard
+from book.make.texts import Texts
 from book.reports import about, compared, ledger, printed
 
 
@@ -68,6 +69,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--only", action="extend", default=[], nargs="+", metavar="NN", help="run only these chapters, beside the book")
     add("-p", "--parameters", action="append", default=[], metavar="name=value",
         help="set a parameter, or several, in the selected chapters that have them, beside the book")  # fmt: skip
+    add("--write-numbers", action="store_true", help="execute what is due, and let the sources say what was computed")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
     add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
     add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
@@ -108,17 +110,29 @@ class Build:
         others = "; the others are up to date" if len(due) < len(self.chapters) else ""
         self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}{others}")
         self.execute(due, self.own, self.book)
-        entries, numbers = self.judge(self.book, self.chapters)
-        if numbers:
-            print(f"printed numbers: {printed.tally(numbers)}")
-        if changed := ledger.changes(entries) + printed.disagreements(numbers):
+        entries, pairs = self.judge(self.book, self.chapters)
+        if pairs:
+            print(f"printed numbers: {printed.tally(pairs)}")
+        texts = self.texts(self.book, entries)
+        if self.args.write_numbers:
+            self.write_numbers(texts)
+            return
+        changed = ledger.changes(entries) + printed.disagreements(pairs)
+        if said := texts.changes(computed=self.args.profile == "full"):
+            changed += [*said, "make numbers writes what was computed into the texts"]
+        if changed:
             raise BuildError("\n".join(changed))
-        target, html = self.out / "html", self.render(self.book, entries, numbers)
+        target, html = self.out / "html", self.render(texts, self.book, entries, pairs)
         (html / folders.DIGEST).write_text(self.digest + "\n", encoding="utf-8")
         folders.replace(html, target)
         if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
             print(f"claims: {counts}")
         print(f"the book is at {target / 'index.html'}")
+
+    def write_numbers(self, texts: Texts) -> None:
+        """Let the sources say what was computed."""
+        for path in texts.write(ROOT):
+            print(f"{path} has other numbers or links now")
 
     def _is_current(self, chapter: Chapter) -> bool:
         return self.book.is_current(chapter, self.own[chapter.slug])
@@ -165,11 +179,13 @@ class Build:
 
     def _job(self, chapter: Chapter, parameters: dict[str, Any]) -> dict[str, Any]:
         """What a worker is told."""
-        folder, notebook = self.work / "results" / chapter.slug, self.src / chapter.path
+        folder, path = self.work / "results" / chapter.slug, self.src / chapter.path
         folder.mkdir(parents=True)
+        asking = self.work / f"asking-{path.name}"
+        asking.write_text(json.dumps(numbers.asking(chapter)), encoding="utf-8")
         return {
-            "slug": chapter.slug, "input": str(notebook), "cwd": str(notebook.parent), "results": str(folder),
-            "output": str(self.work / notebook.name), "parameters": parameters, "timeout": self.args.timeout,
+            "slug": chapter.slug, "input": str(asking), "cwd": str(path.parent), "results": str(folder),
+            "output": str(self.work / path.name), "parameters": parameters, "timeout": self.args.timeout,
         }  # fmt: skip
 
     def _publish(self, job: dict[str, Any], seconds: float, into: manifest.Manifest) -> None:
@@ -177,7 +193,7 @@ class Build:
         (chapter,) = (c for c in self.chapters if c.slug == job["slug"])
         parameters, notebook, results = job["parameters"], Path(job["output"]), Path(job["results"])
         # Fail early if the chapter cannot be rendered.
-        to_myst.to_myst(json.loads(notebook.read_text(encoding="utf-8")), chapter.slug)
+        to_myst.check(json.loads(notebook.read_text(encoding="utf-8")), chapter.slug)
         for path in results.glob("*.json"):
             record = json.loads(path.read_text(encoding="utf-8"))
             record["parameters"] = chapter.defaults() | parameters | record.get("parameters", {})
@@ -193,19 +209,26 @@ class Build:
         entries = ledger.judge(self.declared, ledger.read_records(found.results, slugs), complete=complete)
         return entries, printed.judge(self.groups, found.results, slugs, complete=complete)
 
-    def render(self, made: manifest.Manifest, entries: list[dict], numbers: list[dict], announced: str = "") -> Path:
+    def texts(self, made: manifest.Manifest, entries: list[dict]) -> Texts:
+        """What all chapters say, as they were executed."""
+        badges = {entry["id"]: ledger.standing(entry) for entry in entries}
+        return Texts(self.src, self.chapters, made.executed, badges)
+
+    def render(
+        self, texts: Texts, made: manifest.Manifest, entries: list[dict], pairs: list[dict], announced: str = ""
+    ) -> Path:
         """Render the pages; return their folder."""
         src = self.src
-        render.place(self.chapters, made.executed, made.results, src)
+        render.place(texts, made.results)
         edition = about.edition(int(self.env["SOURCE_DATE_EPOCH"]))
         render.configure(src, self.args.profile, edition, announced)
         measured = src / "book" / "data" / "measured"
         pages = {c.slug: c.path.with_suffix("").as_posix() for c in self.chapters}
         reports = {
             "ledger.json": json.dumps(entries, ensure_ascii=False, indent=1),  # for book.sphinx_ext.claims
-            "ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(numbers),  # for readers
+            "ledger.csv": ledger.as_csv(entries), "printed.csv": printed.as_csv(pairs),  # for readers
             # What pages include.
-            "printed.md": printed.as_markdown(numbers, pages),
+            "printed.md": printed.as_markdown(pairs, pages),
             "ran.md": about.ran(made.results, [*pages], setting=self.setting, measured=measured),
             "faults.md": about.faults(measured),
         }  # fmt: skip
@@ -242,14 +265,16 @@ class Run(Build):
         for chapter in kept:
             shutil.copytree(self.book.results / chapter.slug, self.new.results / chapter.slug)
             shutil.copy(self.book.executed / chapter.path.name, self.new.executed)
-        entries, numbers = self.judge(self.new, self.selected)
+        entries, pairs = self.judge(self.new, self.selected)
         which = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
         text = f"## {which}: profile {self.setting}\n\n"
-        text += compared.as_markdown(self._published(), (entries, numbers))
+        text += compared.as_markdown(self._published(), (entries, pairs))
         if not self.args.only:
-            self.render(self.new, entries, numbers, self.values).rename(self.folder / "html")
+            self.render(self.texts(self.new, entries), self.new, entries, pairs, self.values).rename(
+                self.folder / "html"
+            )
         self._keep(text)
-        if not self.typed and (changed := ledger.changes(entries) + printed.disagreements(numbers)):
+        if not self.typed and (changed := ledger.changes(entries) + printed.disagreements(pairs)):
             raise BuildError("\n".join(changed))  # what is declared holds for the book's own parameters
 
     def _is_own(self, chapter: Chapter) -> bool:

@@ -5,6 +5,7 @@ When a chapter or the build has ended, however it ended, `book.make.guard` kills
 
 from __future__ import annotations
 
+import json
 import logging
 import queue
 import shutil
@@ -21,6 +22,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from traitlets.config import Config
 
+from book.make import numbers
 from book.make.chapters import BuildError
 from book.make.guard import Guard
 
@@ -45,7 +47,7 @@ class Execution:
                 self.job["input"], None, parameters=self.job["parameters"], engine_name="book", chapter=self,
                 progress_bar=False, request_save_on_cell_execute=False,
             )  # fmt: skip
-            nbformat.write(_stripped(notebook), self.job["output"])
+            nbformat.write(_answered(_stripped(notebook)), self.job["output"])
             self.seconds = round(time.monotonic() - start, 2)
         except Exception as error:  # whatever it is, it is reported for this chapter
             self.log.write("\n".join(getattr(error, "traceback", [])))
@@ -63,10 +65,12 @@ class Execution:
         """The client calls this before each cell."""
         if self.kernel is None:
             self.guard.starts(client.km.provisioner.pid)
-        # Counted as the author does: from 1, and without the cell of injected parameters.
-        own = ["injected-parameters" not in c.metadata.get("tags", []) for c in client.nb.cells]
+        # Counted as the author does: from 1, and without the cells of injected parameters and of what the text asks.
+        own = [not {"injected-parameters", numbers.TAG} & {*c.metadata.get("tags", [])} for c in client.nb.cells]
         self.kernel, self.where = client.km.provisioner.pid, f"cell {sum(own[: index + 1])} of {sum(own)}"
         self.source = cell.source
+        if numbers.TAG in cell.metadata.get("tags", []):
+            self.where, self.source = "a number of the text", ""
         self.heard.put((self, self.where))
 
 
@@ -98,6 +102,13 @@ def _stripped(notebook: Any) -> Any:
         cell.metadata.pop("execution", None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
+    return notebook
+
+
+def _answered(notebook: Any) -> Any:
+    """The notebook without its last cell, whose answers it keeps (see `book.make.numbers`)."""
+    (output,) = notebook.cells.pop()["outputs"]
+    notebook.metadata["numbers"] = json.loads(output["text"])
     return notebook
 
 

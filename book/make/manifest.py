@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from book.make import folders
+from book.make import folders, numbers
 from book.make.chapters import Chapter
 from crowder import files
 
@@ -78,9 +78,10 @@ class Manifest:
         return entry.get("made_from") == self._made_from(chapter, parameters) and entry["made"] == self._made(chapter)
 
     def _made_from(self, chapter: Chapter, parameters: dict[str, Any]) -> str:
-        """A hash of everything that an execution depends on."""
-        cells = [(c["cell_type"], c["source"], c["metadata"]) for c in chapter.notebook()["cells"]]
-        return hashlib.sha256(json.dumps([cells, parameters, self.inputs], sort_keys=True).encode()).hexdigest()
+        """A hash of everything that an execution depends on: of the text, what it asks for."""
+        code = [(c["id"], c["source"], c["metadata"]) for c in chapter.notebook()["cells"] if c["cell_type"] == "code"]
+        facts = [code, numbers.asked(chapter), parameters, self.inputs]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _made(self, chapter: Chapter) -> list[str]:
         """Hashes of the executed notebook and of the results."""

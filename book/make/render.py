@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from book.make import numbers
 from book.make.chapters import BuildError, Chapter
 from book.make.environment import ROOT, reference
 from book.make.guard import Guard
+from book.make.texts import Texts
 from book.make.to_myst import to_myst
 
 # "/…/src/notebooks/04-synthetic.ipynb:30002: WARNING: undefined label: 'x' [ref.ref]"
@@ -32,13 +34,14 @@ _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 _UNUSED = ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*")
 
 
-def place(chapters: list[Chapter], executed: Path, results: Path, src: Path) -> None:
-    """Put the executed chapters and their results among the Sphinx sources."""
-    for chapter in chapters:
-        shutil.copytree(results / chapter.slug, src / "results" / chapter.slug)
-        notebook = json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
-        page = to_myst(notebook, chapter.slug)
-        (src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
+def place(texts: Texts, results: Path) -> None:
+    """Put the executed chapters and their results, and pages with their numbers, among the Sphinx sources."""
+    for chapter, notebook in texts.executed.items():
+        shutil.copytree(results / chapter.slug, texts.src / "results" / chapter.slug)
+        page = to_myst(notebook, chapter.slug, texts.page(chapter))
+        (texts.src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
+    for path, text in numbers.on_pages(texts.src).items():
+        path.write_text(numbers.plain(numbers.fill(text, texts.answers)), encoding="utf-8")
 
 
 def configure(src: Path, profile: str, edition: dict[str, str], parameters: str = "") -> None:

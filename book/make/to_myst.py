@@ -3,8 +3,8 @@
 A chapter passes a figure and its caption to `book.companion.figures.show`, which leaves caption, kind, name and
 alternative text in the metadata of the output. Here the output becomes the MyST directive that Sphinx numbers and
 cross-references: `_directive` decides how a caption ends, and what surrounds a figure. A recorded claim becomes a box
-after its cell (see `book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. The
-executed notebook itself is not changed.
+after its cell (see `book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. Text
+and captions become MyST (see `book.make.plain`). The executed notebook itself is not changed.
 """
 
 from __future__ import annotations
@@ -16,27 +16,35 @@ from itertools import pairwise
 from typing import Any
 
 from book.make.chapters import BuildError, number_of
-
-# Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
-FENCE = ":" * 9
+from book.make.plain import FENCE, Page
 
 
-def to_myst(notebook: dict[str, Any], slug: str) -> dict[str, Any]:
+def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
     """The notebook of a chapter for Sphinx, among whose sources its files are in ``results/<slug>``."""
     page = copy.deepcopy(notebook)
     _join_parameters(page)
     _label_folded_cells(page, number_of(slug))
-    for at, cell in enumerate(page["cells"], start=1):
+    check(page, slug)
+    for cell in page["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = text.myst("".join(cell["source"]))
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
-            if facts is None:
-                _check_publishable(output, slug, at)
-            elif facts["kind"] == "claim":
+            if facts and facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
-            else:
+            elif facts:
+                facts["caption"] = text.links(facts.get("caption", ""))
                 output["data"] = {"text/markdown": _directive(facts, output["data"], f"/results/{slug}")}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
+
+
+def check(notebook: dict[str, Any], slug: str) -> None:
+    """Whether all that cells show can be on a page."""
+    for at, cell in enumerate(notebook["cells"], start=1):
+        for output in cell.get("outputs", []):
+            if "crowder" not in output.get("metadata", {}):
+                _check_publishable(output, slug, at)
 
 
 def _directive(facts: dict[str, str], data: dict[str, Any], folder: str) -> str:

@@ -145,6 +145,11 @@ def sentence(entry: dict[str, Any]) -> str:
     return f"{'Does not hold: ' if failed else ''}{what if failed else what[:1].upper() + what[1:]}: {figure}."
 
 
+def standing(entry: dict[str, Any]) -> str:
+    """Identifier and status, and for what holds the basis."""
+    return f"{entry['id']} {status_and_basis(entry) if entry['status'] == 'holds' else entry['status']}"
+
+
 def status_and_basis(entry: dict[str, Any]) -> str:
     """Status and basis as text.
 

@@ -26,7 +26,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
 from book.make.chapters import number_of
-from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, status_and_basis, tally
+from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, standing, tally
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def look(entry: dict[str, Any]) -> list[str]:
 
 def mark(entry: dict[str, Any]) -> nodes.inline:
     """Identifier and status, without a link."""
-    text = f"{entry['id']} {status_and_basis(entry) if entry['status'] == 'holds' else entry['status']}"
+    text = standing(entry)
     return nodes.inline(text, text, classes=look(entry))
 
 

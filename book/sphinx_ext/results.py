@@ -1,56 +1,27 @@
-"""Results of the chapters on pages that are not chapters.
+"""Figures of the chapters on pages that are not chapters.
 
 ::
 
-    {found}`08-synthetic#n_near:.0f`        a number that the chapter names with `glue`, formatted
     ```{shown} 08-synthetic#fig-counts      a figure of the chapter, linked to its place there
     A caption of its own.
     ```
 
-A chapter, number or figure that does not exist is a warning, and so an error in a build of the whole book.
+A chapter or figure that does not exist is a warning, and so an error in a build of the whole book.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxDirective
 
 from book.sphinx_ext.claims import page_of
 
 logger = logging.getLogger(__name__)
-
-
-def glued(path: Path) -> dict[str, str]:
-    """The names and values of the numbers that a chapter glues into its prose."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    outputs = [
-        output for cell in cells for output in cell.get("outputs", []) if "scrapbook" in output.get("metadata", {})
-    ]
-    return {output["metadata"]["scrapbook"]["name"]: "".join(text) for output in outputs
-            if (text := output["data"].get("application/papermill.record/text/plain"))}  # fmt: skip
-
-
-class FoundRole(SphinxRole):
-    """{found}`08-synthetic#n_near:.0f`"""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        place, _, form = self.text.partition(":")
-        slug, _, name = place.partition("#")
-        page, text = page_of(self.env, slug), "?"
-        try:
-            path = Path(self.env.srcdir, f"{page}.ipynb")
-            text = format(ast.literal_eval(glued(path)[name]), form)
-        except (KeyError, OSError):
-            logger.warning("chapter %s names no number %s", slug, name, location=self.get_location())
-        except ValueError as error:
-            logger.warning("%s: %s", self.text, error, location=self.get_location())
-        return [nodes.inline(text, text, classes=["pasted-text"])], []
 
 
 def stepper(path: Path, name: str, box: str) -> str:
@@ -87,6 +58,5 @@ class Shown(SphinxDirective):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    app.add_role("found", FoundRole())
     app.add_directive("shown", Shown)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,9 +16,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 
+from book.make.words import numbered
 from book.reports.ledger import FILE, read_paper
 from book.sphinx_ext.claims import PAGE
-from book.sphinx_ext.statements import title_of
 
 #: What readers ask for in words that the page itself does not have in its title: label of a section -> queries.
 ASKED = {
@@ -53,15 +53,15 @@ def of_the_paper(src: Path) -> list[tuple[str, str, str]]:
 
 def entries(env: Any, page: str) -> Iterator[tuple[str, str]]:
     """Queries that lead to this page, each with the anchor that it leads to."""
-    for kind, numbered in env.toc_fignumbers.get(page, {}).items():
-        for anchor, number in numbered.items():
+    for kind, counted in env.toc_fignumbers.get(page, {}).items():
+        for anchor, number in counted.items():
             if kind in ("figure", "table"):
                 yield f"{kind} {'.'.join(map(str, number))}", anchor
     for label, known in getattr(env, "proof_list", {}).items():
         if known["docname"] == page:
             numbers = env.toc_fignumbers.get(page, {}).get(known.get("countertype"), {})
             number = ".".join(map(str, numbers.get(label, ())))
-            name = known.get("name") or title_of(known["realtype"], number)
+            name = known.get("name") or numbered(known["realtype"], number)
             yield name.removesuffix(" of the paper").removeprefix("Companion "), label
     yield from ((query, anchor) for query, of, anchor in of_the_paper(Path(env.srcdir)) if page.endswith(of))
     labels = env.get_domain("std").anonlabels

@@ -33,34 +33,9 @@ from sphinx_proof.nodes import NODE_TYPES, get_node_number, unenumerable_node, v
 from sphinx_proof.proof_type import PROOF_TYPES
 
 from book.make.chapters import number_of
+from book.make.words import name_of, numbered
 
 logger = logging.getLogger(__name__)
-
-COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
-
-# "Theorem 2 of the paper", "Equation (1) of the paper"; or, without a number, "Worst case (the paper, introduction)"
-_OF_THE_PAPER = re.compile(r"[A-Z][^{}$*]*? of the paper\b|[A-Z][^{}$*(]*?(?= \(the paper\b)")
-
-
-def title_of(kind: str, number: str) -> str:
-    """The title of a numbered statement.
-
-    >>> title_of("theorem", "5.2"), title_of("definition", "2.1")
-    ('Companion Theorem 5.2', 'Definition 2.1')
-    """
-    return f"{'Companion ' * (kind in COMPANIONS)}{kind.title()} {number}".strip()
-
-
-def name_of(title: str) -> str | None:
-    """What a statement of the paper is called, the beginning of its title; None if it is not one of the paper's.
-
-    >>> name_of("Theorem 2 of the paper (edge ordering)"), name_of("Equation (1) of the paper"), name_of("A tree")
-    ('Theorem 2 of the paper', 'Equation (1) of the paper', None)
-    >>> name_of("Without similarities (the paper, section *Lower bound*)")
-    'Without similarities'
-    """
-    found = _OF_THE_PAPER.match(title)
-    return found[0] if found else None
 
 
 def _naming(directive: type) -> type:
@@ -73,12 +48,6 @@ def _naming(directive: type) -> type:
                 return made
             title = self.arguments[0] if self.arguments else ""
             name = name_of(title)
-            if name is None:
-                logger.warning(
-                    "an unnumbered statement begins with what it is, such as 'Theorem 2 of the paper': %r",
-                    title, location=self.get_location(),
-                )  # fmt: skip
-                name = title or directive.name.title()
             (statement,) = made
             heading = statement[0]
             words, _ = self.state.inline_text(title.removeprefix(name), self.lineno)
@@ -105,7 +74,7 @@ class NamedDomain(ProofDomain):
                 words = known["name"]
             else:
                 numbers = env.toc_fignumbers[known["docname"]][known["countertype"]][target]
-                words = title_of(known["realtype"], ".".join(map(str, numbers)))
+                words = numbered(known["realtype"], ".".join(map(str, numbers)))
             made.children.clear()
             made += nodes.Text(words)
         return made
@@ -115,7 +84,7 @@ def leave_numbered(self: Any, node: nodes.Element) -> None:
     """Sphinx has written "theorem 5.2 " into the title."""
     number, kind = get_node_number(self, node, node["countertype"]), node["realtype"]
     written = self.body.index(f"{node['countertype']} {number} ")
-    self.body[written] = f"{title_of(kind, number)} "
+    self.body[written] = f"{numbered(kind, number)} "
     self.body.append("</div>")
 
 

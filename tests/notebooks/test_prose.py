@@ -1,8 +1,9 @@
-"""Numbers in the prose are computed. What is typed stands in a short list, with the reason: tests/notebooks/prose.yml.
+"""Numbers in the prose are computed: each has its comment (`book.make.numbers`), which the build checks.
 
-Read are the Markdown cells of every chapter, and the constant words of what a cell says and of captions. Exempt are
-numbers that are names (Dist-1, Theorem 2, step 3), code to be copied, 0 and 1 (the ends of a scale), the powers and
-factors below ten of a formula, and number words up to ten, which are grammar as often as number.
+A number inside a formula, a caption or a sentence that code writes has no comment: it must stand in the code of the
+chapter, which draws, checks or asserts with it. Exempt are numbers that are names (Dist-1, Theorem 2, step 3), code to
+be copied, 0 and 1 (the ends of a scale), the powers and factors below ten of a formula, number words up to ten, which
+are grammar as often as number, and orders of magnitude.
 """
 
 import ast
@@ -12,31 +13,30 @@ import warnings
 from pathlib import Path
 
 import pytest
-import yaml
+
+from book.make import numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-LISTED = yaml.safe_load((ROOT / "tests" / "notebooks" / "prose.yml").read_text(encoding="utf-8"))
 
 WORDS = (
     "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty "
-    "seventy eighty ninety hundred thousand million billion dozen"
+    "seventy eighty ninety"
 ).split()
 
 #: What has a digit and is not a quantity.
 NAMES = [
     r"^```.*?^```",  # code to be copied
-    r"``.*?``|`[^`]*`",  # roles ({claim}`C12`, {numref}`fig-x`), code
-    r"^\([a-z0-9-]+\)=$",  # labels
-    r"^:{3,}.*$|^:[a-z-]+:.*$",  # directives and their options
-    r"\]\([^)]*\)",  # where a link leads
-    r"\(eq-[a-z0-9-]+\)",  # the name of an equation
+    r"``.*?``|`[^`]*`",
+    r"<!--.*?-->",  # labels
+    r"\[[^]]*\]\([^)]*\)\]?",  # links, which the build checks
     r"^\s*\d+\. ",  # numbered lists
+    r"^\*\*(Companion )?\w+ A?\d+\.\d+ ",  # heads of statements, which it checks, too
     r"(?i)\b(Tables?|Theorems?|Corollary|Propositions?|Lemma|Figures?|steps?) \d(\([ab]\))?( and \d)?",
     r"Dist-[12]",
     r"\br[_ ]?\d\b",  # records have names, too
 ]
-NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\b(?:" + "|".join(WORDS) + r")s?\b", re.IGNORECASE)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\b(?:" + "|".join(WORDS) + r")\b", re.IGNORECASE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 #: Confidence levels belong to the name of an interval.
 LEVELS = re.compile(r"\b9[59](?:\.99)?\s?% (?=intervals?|level)")
@@ -49,6 +49,7 @@ def plain(number):
 
 def in_formula(text):
     """The numbers of a formula that are more than a factor or a power: two digits, or a decimal."""
+    text = re.sub(r"\\tag\{.*", "", text)
     text = re.sub(r"\{,\}", "", text)
     text = re.sub(r"\\[tdc]?frac(\d)(\d)", r" \1 \2 ", text)  # \frac12 is a half
     text = re.sub(r"\\binom(\d)(\d)", r" \1 \2 ", text)
@@ -56,13 +57,15 @@ def in_formula(text):
 
 
 def typed(text):
-    """The numbers that are typed in a text, in one spelling each."""
+    """The numbers that are typed in a text, in one spelling each: outside formulas, and in them."""
+    for number in reversed([*numbers.find(text)]):
+        text = f"{text[: number.start]} {text[number.end :]}"
     formulas = [n for formula in FORMULA.findall(text) for n in in_formula(formula)]
     text = FORMULA.sub(" ", text)
     for pattern in NAMES:
         text = re.sub(pattern, " ", text, flags=re.MULTILINE | re.DOTALL if "```" in pattern else re.MULTILINE)
     words = [plain(n.rstrip(",")) for n in NUMBER.findall(LEVELS.sub(" ", text))]
-    return formulas + [n for n in words if n not in ("0", "1")]
+    return [n for n in words if n not in ("0", "1")], formulas
 
 
 def constants(node):
@@ -88,8 +91,8 @@ def said(source):
 def literals(source):
     """The numbers of the code itself: not those in its texts."""
     constant = (node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant))
-    numbers = (value for value in constant if type(value) in (int, float))
-    return {f"{value:g}" if isinstance(value, float) else str(value) for value in numbers}
+    found = (value for value in constant if type(value) in (int, float))
+    return {f"{value:g}" if isinstance(value, float) else str(value) for value in found}
 
 
 def parsed(source):
@@ -99,55 +102,70 @@ def parsed(source):
         return ast.parse(source)
 
 
-def read(path):
-    """The numbers typed in a chapter, with their cells; the numbers that stand in its code."""
-    found, code = [], set()
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_every_number_in_the_prose_is_computed(path):
+    loose, held, code = [], [], set()
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
-        texts = [source] if cell["cell_type"] == "markdown" else list(said(source))
-        found += [(n, cell["id"]) for text in texts for n in typed(text)]
-        if cell["cell_type"] == "code":
+        if cell["cell_type"] == "markdown":
+            words, formulas = typed(source)
+            loose += [f"{number} in {cell['id']}" for number in words]
+            held += [(number, cell["id"]) for number in formulas]
+        else:
+            held += [(number, cell["id"]) for text in said(source) for part in typed(text) for number in part]
             code |= literals(source)
     plots = ROOT / "notebooks" / "plots" / f"{path.stem.partition('-')[2].replace('-', '_')}.py"
     code |= literals(plots.read_text(encoding="utf-8")) if plots.exists() else set()
-    return found, code
+    assert loose + [f"{number} in {cell}" for number, cell in held if number not in code] == []
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
-def test_every_number_in_the_prose_is_computed_or_listed_with_a_reason(path):
-    found, code = read(path)
-    allowed = {str(n) for entry in LISTED if entry["chapter"] in (path.stem, "any") for n in entry["numbers"]}
-    assert not [f"{number} in {cell}" for number, cell in found if number not in allowed]
-    # Nothing stands in the list longer than in the chapter; and what the code is said to hold, it holds.
-    own = [entry for entry in LISTED if entry["chapter"] == path.stem]
-    assert not {str(n) for entry in own for n in entry["numbers"]} - {number for number, _ in found}
-    assert not {str(n) for entry in own if entry["in"] == "code" for n in entry["numbers"]} - code
+def test_a_name_that_the_text_asks_for_stands_for_one_value(path):
+    """The build asks after the last cell: a name that a later cell gives another value would mislead."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    asked = {node.id for number in numbers.find(text)
+             for node in ast.walk(ast.parse(numbers.parts(number.asks)[0], mode="eval"))
+             if isinstance(node, ast.Name)}  # fmt: skip
+    given: dict[str, set] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", []):
+            for name in bound(parsed("".join(cell["source"]))):
+                given.setdefault(name, set()).add(cell["id"])
+    assert {name: cells for name, cells in given.items() if name in asked and len(cells) > 1} == {}
 
 
-def test_the_list_is_reasoned_and_short():
-    assert all(set(entry) == {"chapter", "numbers", "in", "why"} and len(entry["why"]) > 20 for entry in LISTED)
-    assert {entry["in"] for entry in LISTED} <= {"code", "formula", "words"}
-    assert {entry["chapter"] for entry in LISTED} <= {path.stem for path in CHAPTERS} | {"any"}
-    assert sum(len(entry["numbers"]) for entry in LISTED) <= 75
+def bound(node):
+    """The names to which code gives values outside functions, classes and comprehensions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+            yield child.name
+        elif isinstance(child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            continue
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id
+        else:
+            yield from bound(child)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Edge ordering asks 1,234 questions, i.e. 56% more.", ["1234", "56"]),
+        ("Edge ordering asks 1,234<!--n:,--> questions, i.e. **56%<!--x:.0%-->** more.", []),
         ("It takes $k^2/78$ and $n = 1{,}200$.", ["78", "1200"]),
         ("1. first\n2. second, by Proposition 2 and step 3", []),
-        ("(ch-x-2)=\n{claim}`C12` and `x[3]`, see [this](page-3.html)", []),
+        ("<!-- ch-x-2 -->\n[C12 holds](#claim-c12) and `x[3]`, see [this](page-3.html)", []),
         ("```python\nrange(20, 120)\n```\nThen 20.", ["20"]),
         (r"For Dist-1, $2^{10} + \frac12 x^2 + \binom52$ lies between 0 and 1", ["10"]),
         ("with 95 % intervals, 95 in all", ["95"]),
-        ("Eighteen of some hundreds", ["eighteen", "hundreds"]),
+        ("Eighteen of some hundreds", ["eighteen"]),
     ],
 )
 def test_what_counts_as_typed(text, expected):
-    assert typed(text) == expected
+    assert sum(typed(text), []) == expected
 
 
 def test_what_a_cell_says_is_read_too():
     cell = 'check("C09", says=f"about {x:,} of 77")\ntable(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
-    assert [n for text in said(cell) for n in typed(text)] == ["77", "88", "99"]
+    assert [n for text in said(cell) for part in typed(text) for n in part] == ["77", "88", "99"]

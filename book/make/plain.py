@@ -1,0 +1,148 @@
+r"""The Markdown of a chapter, which reads well in any viewer, and the MyST that Sphinx renders.
+
+====================================================  ======================================================
+in a chapter                                          is
+====================================================  ======================================================
+``<!-- sec-name -->`` before a heading                the label of the heading
+``<!-- theorem thm-name -->``                         a statement, up to ``<!-- end -->``; its first words are
+``**Companion Theorem 5.2 (Its title).** Let ...``    its name and title, in bold
+``<!-- proof -->`` or ``<!-- folded proof -->``       a proof, which begins with ``**Proof.**``
+``<!-- in short -->`` or ``<!-- answer -->``          a box, which begins with ``**In short**`` or ``**Answer.**``
+``\tag{5.1} % eq-name`` before ``$$``                 the number and the label of an equation
+``[Theorem 5.2](05-edge.ipynb#thm-name)``             a link to a label of a chapter, or of this one (``#thm-name``)
+``[C09 refuted](#claim-c09)``                         a badge
+``[[Wang et al., 2013](references.bib#wang2013)]``    a citation
+====================================================  ======================================================
+
+The words of links that have a number, and all numbers that are typed in heads and tags, are those that `words` finds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from book.make import numbers
+from book.make.chapters import BuildError
+from book.make.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, Place, ours
+
+# Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
+FENCE = ":" * 9
+
+_CODE = r"```.*?```|`[^`\n]*`"
+_LINK = re.compile(rf"{_CODE}|\[(?P<words>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<to>(?!\w+:)[^)\s]+)\)", re.DOTALL)
+_CITED = re.compile(rf"\[(?:\[[^\[\]]*\]\([^)\s]*{BIBLIOGRAPHY.name}#[\w-]+\)(?:,\s+)?)+\]")
+_KEY = re.compile(rf"{BIBLIOGRAPHY.name}#([\w-]+)")
+_BOXES = {
+    "in short": ("{admonition} In short\n:class: in-short\n", "**In short**"),
+    "answer": ("{admonition} Answer\n:class: dropdown\n", "**Answer.**"),
+    "proof": ("{prf:proof}\n", "**Proof.**"),
+    "folded proof": ("{prf:proof}\n:class: dropdown\n", "**Proof.**"),
+}
+
+
+class Page:
+    """One chapter among all labels."""
+
+    def __init__(self, path: Path, places: Mapping[str, Place]) -> None:
+        self.path, self.places = path, places
+
+    def corrected(self, text: str) -> tuple[str, list[str]]:
+        """The text with the words, numbers and targets that it should have; and a line for each that it has not."""
+        changes: list[str] = []
+
+        def noting(found: re.Match[str]) -> str:
+            right = self._right(found)
+            if right != found[0]:
+                changes.append(f"{self.path.stem}: the text says {found[0].strip()}, and it is {right.strip()}")
+            return right
+
+        for pattern in (TAG, STATEMENT, _LINK):
+            text = pattern.sub(noting, text)
+        return text, changes
+
+    def myst(self, text: str) -> str:
+        """The text for Sphinx; its words are right."""
+        return self.links(_blocks(numbers.plain(text)))
+
+    def links(self, text: str) -> str:
+        """The text with roles for its links."""
+        return _LINK.sub(self._role, _CITED.sub(self._cited, text))
+
+    def _place(self, label: str) -> Place:
+        try:
+            return self.places[label]
+        except KeyError:
+            raise BuildError(f"{self.path.stem}: nothing has the label {label}") from None
+
+    def _target(self, to: str) -> tuple[str, Place]:
+        """The label to which a link leads: that behind the #, or the file."""
+        path, _, label = to.partition("#")
+        label = label or Path(path).name
+        return label, self._place(label)
+
+    def _right(self, found: re.Match[str]) -> str:
+        named = found.groupdict()
+        if "number" in named:
+            return f"{named['indent']}\\tag{{{self._place(named['label']).words[1:-1]}}} % {named['label']}"
+        if "head" in named:
+            said = ours(named["head"])
+            return found[0].replace(said, self._place(named["label"]).words, 1) if said else found[0]
+        if named["to"] is None:
+            return found[0]  # code
+        label, place = self._target(named["to"])
+        words, exact = " ".join(named["words"].split()), place.kind in ("equation", "claim", "work")
+        year = place.words.rpartition(", ")[2]
+        free = words in (place.words, year if place.kind == "work" else "") or not (exact or re.search(r"\d", words))
+        path = "" if place.page == self.path else Path(os.path.relpath(place.page, self.path.parent)).as_posix()
+        to = path if label == place.page.name else f"{path}#{label}"
+        return f"[{named['words'] if free else place.words}]({to})"
+
+    def _role(self, found: re.Match[str]) -> str:
+        if found["to"] is None:
+            return found[0]
+        label, place = self._target(found["to"])
+        words = " ".join(found["words"].split())
+        if place.kind == "equation":
+            return f"{{eq}}`{label}`"
+        if place.kind == "claim":
+            return f"{{claim}}`{words.partition(' ')[0]}`"
+        if label == place.page.name:
+            return f"{{doc}}`{words} </{place.page.with_suffix('').as_posix()}>`"
+        if place.kind in ("chapter", "section"):
+            return f"{{ref}}`{words} <{label}>`"
+        role = "numref" if place.kind in ("figure", "table") else "prf:ref"
+        return f"{{{role}}}`{label}`" if words == place.words else f"{{{role}}}`{words} <{label}>`"
+
+    def _cited(self, found: re.Match[str]) -> str:
+        """A citation in brackets; if these have the year alone, the authors stand before."""
+        keys = _KEY.findall(found[0])
+        authors, _, year = self._place(keys[0]).words.rpartition(", ")
+        if not found[0].startswith(f"[[{year}]"):
+            return f"{{cite:p}}`{','.join(keys)}`"
+        if not found.string[: found.start()].rstrip().endswith(authors):
+            raise BuildError(f"{self.path.stem}: before the year, {found[0]}, stand no authors {authors}")
+        return f"{{cite:yearpar}}`{keys[0]}`"
+
+
+def _blocks(text: str) -> str:
+    """The text with directives for its blocks, and labels before headings and after equations."""
+    text = HEADING.sub(r"(\g<label>)=\n\g<level> \g<title>", text)
+    text = re.sub(rf"{TAG.pattern}\n *\$\$", r"\g<indent>$$ (\g<label>)", text, flags=re.MULTILINE)
+    text = STATEMENT.sub(_statement, text)
+    for kind, (directive, head) in _BOXES.items():
+        text = re.sub(rf"^<!-- {kind} -->\n+{re.escape(head)}\s", f"{FENCE}{directive}\n", text, flags=re.MULTILINE)
+    text = text.replace("<!-- end -->", FENCE)
+    if left := COMMENT.search(text):
+        raise BuildError(f"<!-- {left[1]} --> begins nothing that is known: {text[left.end() :].strip()[:60]}")
+    return text
+
+
+def _statement(found: re.Match[str]) -> str:
+    own = ours(found["head"])
+    title = found["head"].removeprefix(own).strip()
+    title = title[1:-1] if own and title else title
+    options = f":label: {found['label']}\n" + ("" if own else ":nonumber:\n")
+    return f"{FENCE}{{prf:{found['kind']}}} {' '.join(title.split())}\n{options}\n"

@@ -1,0 +1,70 @@
+"""The texts of the executed chapters, and whether they say what was computed and what their links lead to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from book.make import numbers, words
+from book.make.chapters import Chapter
+from book.make.plain import Page
+
+
+class Texts:
+    """The sources of chapters and pages, beside the chapters as they ran; `badges` has the words of each claim."""
+
+    def __init__(self, src: Path, chapters: list[Chapter], executed: Path, badges: Mapping[str, str]) -> None:
+        self.src = src
+        self.executed = {
+            chapter: _merged(
+                chapter.notebook(), json.loads((executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8"))
+            )
+            for chapter in chapters
+        }
+        self.places = words.read(src, self.executed, badges)
+        self.answers = {
+            f"{chapter.slug}#{asks}": found
+            for chapter, notebook in self.executed.items()
+            for asks, found in notebook["metadata"]["numbers"].items()
+        }
+
+    def page(self, chapter: Chapter) -> Page:
+        return Page(chapter.path, self.places)
+
+    def changes(self, *, computed: bool) -> list[str]:
+        """A line for each word or, if what was computed counts, number that is not what it should be."""
+        found = []
+        for chapter, notebook in self.executed.items():
+            for said, filled in zip(numbers.texts(chapter.notebook()), numbers.texts(notebook), strict=True):
+                found += self.page(chapter).corrected(said)[1]
+                found += numbers.differences(chapter.slug, said, filled) if computed else []
+        for path, text in numbers.on_pages(self.src).items() if computed else ():
+            found += numbers.differences(path.name, text, numbers.fill(text, self.answers))
+        return found
+
+    def write(self, root: Path) -> list[Path]:
+        """Correct the sources; which files that changes."""
+        paths = {chapter.path: partial(self._corrected, chapter) for chapter in self.executed}
+        paths |= {path.relative_to(self.src): partial(numbers.fill, answers=self.answers)
+                  for path in numbers.on_pages(self.src)}  # fmt: skip
+        return [path for path, change in paths.items() if numbers.rewrite(root / path, change)]
+
+    def _corrected(self, chapter: Chapter, text: str) -> str:
+        filled = numbers.fill(text, self.executed[chapter]["metadata"]["numbers"])
+        return self.page(chapter).corrected(filled)[0]
+
+
+def _merged(source: dict[str, Any], executed: dict[str, Any]) -> dict[str, Any]:
+    """The cells as they ran, with the text of the source, which may be newer, and what was computed in it."""
+    ran = {cell["id"]: cell for cell in executed["cells"] if cell["cell_type"] == "code"}
+    cells = []
+    for cell in source["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = numbers.fill(cell["source"], executed["metadata"]["numbers"])
+        cells.append(ran.get(cell["id"], cell))
+        if "parameters" in cell["metadata"].get("tags", []) and "injected-parameters" in ran:
+            cells.append(ran["injected-parameters"])
+    return executed | {"cells": cells}

@@ -1,0 +1,153 @@
+"""Texts say what was computed and what their links lead to; the build stops where they do not, and can write it."""
+
+from pathlib import Path
+
+import pytest
+
+from book.make import numbers, words
+from book.make.chapters import BuildError, Chapter
+from book.make.plain import Page
+from book.make.words import Place
+
+HERE = Path("notebooks/05-edge.ipynb")
+THERE = Path("notebooks/appendix/A2-more.ipynb")
+PLACES = {
+    "05-edge.ipynb": Place(HERE, "chapter", "Chapter 5"),
+    "ch-edge": Place(HERE, "chapter", "Edge ordering"),
+    "A2-more.ipynb": Place(THERE, "chapter", "Appendix A2"),
+    "ch-more": Place(THERE, "chapter", "Bounds, and 2 more"),
+    "sec-worst": Place(THERE, "section", "The worst case"),
+    "thm-a": Place(HERE, "theorem", "Companion Theorem 5.2"),
+    "thm-b": Place(HERE, "theorem", "Theorem 2 of the paper"),
+    "eq-a": Place(HERE, "equation", "(5.1)"),
+    "tab-a": Place(THERE, "table", "Table A2.1"),
+    "claim-c09": Place(THERE, "claim", "C09 refuted"),
+    "wang2013": Place(words.BIBLIOGRAPHY, "work", "Wang et al., 2013"),
+    "abbe2018": Place(words.BIBLIOGRAPHY, "work", "Abbe, 2018"),
+}
+PAGE = Page(HERE, PLACES)
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("[Companion Theorem 5.1](#thm-a)", "[Companion Theorem 5.2](#thm-a)"),  # another number
+        ("[the theorem](#thm-a)", "[the theorem](#thm-a)"),  # words without one are free
+        ("[Chapter 6](05-edge.ipynb#thm-a)", "[Companion Theorem 5.2](#thm-a)"),  # nothing of it is right
+        ("[appendix 2](appendix/A2-more.ipynb)", "[Appendix A2](appendix/A2-more.ipynb)"),
+        ("[Bounds, and 2 more](#ch-more)", "[Bounds, and 2 more](appendix/A2-more.ipynb#ch-more)"),  # a title
+        ("[Table A2.1](A2-more.ipynb#tab-a)", "[Table A2.1](appendix/A2-more.ipynb#tab-a)"),  # it has moved
+        ("[this](#eq-a)", "[(5.1)](#eq-a)"),  # an equation has no other name
+        ("[C09 holds](#claim-c09)", "[C09 refuted](appendix/A2-more.ipynb#claim-c09)"),
+        ("[[Wang, 2014](../book/data/references.bib#wang2013)]",
+         "[[Wang et al., 2013](../book/data/references.bib#wang2013)]"),
+        ("`[Theorem 9](#thm-a)` is code", "`[Theorem 9](#thm-a)` is code"),
+        ("$$\nx = 1 \\\\\n\\tag{5.7} % eq-a\n$$", "$$\nx = 1 \\\\\n\\tag{5.1} % eq-a\n$$"),
+        ("<!-- theorem thm-a -->\n**Companion Theorem 5.1 (A 2nd tree).** It",
+         "<!-- theorem thm-a -->\n**Companion Theorem 5.2 (A 2nd tree).** It"),
+        *[("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It",) * 2],
+    ],
+)  # fmt: skip
+def test_words_and_targets_are_those_of_the_label(said, right):
+    found, changes = PAGE.corrected(said)
+    assert found == right and bool(changes) == (said != right)
+    assert PAGE.corrected(right) == (right, [])
+    assert all(change.startswith("05-edge: the text says ") for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("plain", "myst"),
+    [
+        ("<!-- sec-a -->\n## Title", "(sec-a)=\n## Title"),
+        ("[Companion Theorem 5.2](#thm-a), [the next](#thm-a)", "{prf:ref}`thm-a`, {prf:ref}`the next <thm-a>`"),
+        ("[(5.1)](#eq-a), [Table A2.1](#tab-a)", "{eq}`eq-a`, {numref}`tab-a`"),
+        ("[Appendix A2](appendix/A2-more.ipynb) and [the rest](#sec-worst)",
+         "{doc}`Appendix A2 </notebooks/appendix/A2-more>` and {ref}`the rest <sec-worst>`"),
+        ("at most [C09 refuted](#claim-c09)", "at most {claim}`C09`"),
+        ("as in [[Abbe, 2018](x/references.bib#abbe2018), [Wang et al., 2013](x/references.bib#wang2013)].",
+         "as in {cite:p}`abbe2018,wang2013`."),
+        ("Wang et al. [[2013](x/references.bib#wang2013)] ask", "Wang et al. {cite:yearpar}`wang2013` ask"),
+        ("$$\nx\n\\tag{5.1} % eq-a\n$$", "$$\nx\n$$ (eq-a)"),
+        ("<!-- theorem thm-a -->\n**Companion Theorem 5.2 (If $x < 1$).** Let it\nbe.\n<!-- end -->",
+         ":::::::::{prf:theorem} If $x < 1$\n:label: thm-a\n\nLet it\nbe.\n:::::::::"),
+        ("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It\n<!-- end -->",
+         ":::::::::{prf:theorem} Theorem 2 of the paper (edge)\n:label: thm-b\n:nonumber:\n\nIt\n:::::::::"),
+        ("<!-- folded proof -->\n**Proof.** By 3<!--n-->.\n<!-- end -->",
+         ":::::::::{prf:proof}\n:class: dropdown\n\nBy 3.\n:::::::::"),
+    ],
+)  # fmt: skip
+def test_plain_markdown_becomes_what_sphinx_renders(plain, myst):
+    assert " ".join(PAGE.myst(plain).split()) == " ".join(myst.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[Theorem 9](#thm-z)", "05-edge: nothing has the label thm-z"),
+        ("<!-- theorm thm-a -->\n**Companion Theorem 5.2.** It", "<!-- theorm thm-a --> begins nothing that is known"),
+        ("Abbe [[2013](x/references.bib#wang2013)]", "stand no authors Wang et al."),
+    ],
+)
+def test_what_is_not_understood_is_named(text, said):
+    with pytest.raises(BuildError, match=".*".join(map(str, [said.replace("[", "\\[")]))):
+        PAGE.myst(text)
+
+
+def test_labels_are_counted_by_chapter_and_kind():
+    """As on the pages: two figures and a table, statements by their kind, those of the paper not at all."""
+    text = (
+        "<!-- ch-edge -->\n# Edge\n\n<!-- theorem thm-p -->\n**Theorem 2 of the paper (edge).** A\n<!-- end -->\n\n"
+        "<!-- theorem thm-a -->\n**Companion Theorem 0.0 (B).** $$\nx\n\\tag{0} % eq-a\n$$\n<!-- end -->\n"
+        "<!-- remark rem-a -->\n**Remark 0.0.** C\n<!-- end -->\n<!-- theorem thm-c -->\n**Companion Theorem 1.1.** D"
+    )
+    shown = (("figure", "fig-a"), ("table", "tab-a"), ("claim", "C09"), ("figure", "fig-b"))
+    outputs = [{"metadata": {"crowder": {"kind": kind, "name": name}}} for kind, name in shown]
+    cells = [{"cell_type": "markdown", "source": text}, {"cell_type": "code", "source": "", "outputs": outputs}]
+    found = words.read(Path("/nowhere"), {Chapter("05-edge", HERE, Path()): {"cells": cells}}, {"C09": "C09 refuted"})
+    assert {label: place.words for label, place in found.items()} == {
+        "05-edge.ipynb": "Chapter 5", "ch-edge": "Edge", "thm-p": "Theorem 2 of the paper",
+        "thm-a": "Companion Theorem 5.1", "eq-a": "(5.1)", "rem-a": "Remark 5.1", "thm-c": "Companion Theorem 5.2",
+        "fig-a": "Figure 5.1", "tab-a": "Table 5.1", "claim-c09": "C09 refuted", "fig-b": "Figure 5.2",
+    }  # fmt: skip
+
+
+def test_a_value_is_filled_in_unless_it_is_close_enough():
+    text = "About 0.93<!--f1:.2f ± 0.02--> of <!--from-->3 of\n4<!--d['x']-->, 1,200<!--n:,-->."
+    right = {"f1:.2f ± 0.02": "0.95", "d['x']": "3 of 4", "n:,": "1,201"}
+    filled = numbers.fill(text, right)
+    assert filled == text.replace("1,200", "1,201")
+    assert numbers.differences("05-edge", text, filled) == [
+        "05-edge: the text says 1,200, and n:, is 1,201, in: About 0.93 of 3 of 4, 1,200."
+    ]
+    assert "0.96<" in numbers.fill(text, right | {"f1:.2f ± 0.02": "0.96"})
+
+
+def test_the_build_stops_at_a_wrong_number_and_can_write_it(tmp_path, tiny_built):
+    """With its own parameters; with others the page shows what was computed. A text alone is no reason to run again."""
+    tiny = tiny_built.copied(tmp_path / "project")
+    page = tiny.root / "book" / "pages" / "index.md"
+    page.write_text("# Tiny\n\nIt has 16<!--02-two#size ** 2--> points.\n")
+    tiny.write("02-two", "# Two\n\nThe share is **9%<!--share:.0%-->** of 5<!--size-->.", "#p\nsize = 5\nshare = 0.5")
+    said = tiny.refused()
+    assert "02-two: the text says 9%, and share:.0% is 50%, in: The share is **9%** of 5." in said
+    assert "index.md: the text says 16, and 02-two#size ** 2 is 25, in: It has 16 points." in said
+    assert "executing 1 of 2" in said and "make numbers" in said
+    done = tiny.build("--write-numbers")
+    assert done.returncode == 0 and "executing 0 of 2" in done.stderr
+    assert "It has 25<!--02-two#size ** 2--> points." in page.read_text()
+    assert "**50%<!--share:.0%-->** of 5<!--size-->" in (tiny.root / "notebooks" / "02-two.ipynb").read_text()
+    done = tiny.build()
+    assert done.returncode == 0 and "executing 0 of 2" in done.stderr
+    assert "The share is <strong>50%</strong> of 5." in tiny.page("notebooks/02-two")
+    assert "It has 25 points." in tiny.page("book/pages/index")
+    assert tiny.build("-p", "share=0.25").returncode == 0
+    (html,) = tiny.out.glob("runs/*/html/notebooks/02-two.html")
+    assert "The share is <strong>25%</strong> of 5." in html.read_text()
+
+
+def test_a_name_that_is_not_there_is_named(tmp_path, tiny_built):
+    tiny = tiny_built.copied(tmp_path / "project")
+    tiny.write("02-two", "# Two\n\nIt is 9<!--shares:.0f-->.", "#p\nsize = 5\nshare = 0.5")
+    assert (
+        "02-two: a number of the text failed: ValueError: <!--shares:.0f-->: NameError: name 'shares'" in tiny.refused()
+    )
