@@ -11,7 +11,7 @@ PYTEST = $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick test nightly faults pdf bench clean lock
+.PHONY: book quick numbers test nightly faults pdf bench clean lock
 
 # Build the book into _build/html. ARGS go to book/make/__main__.py; with parameters, the book stays as it is, and a run
 # of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
@@ -20,6 +20,10 @@ book: $(VENV)/.installed
 
 quick:
 	$(MAKE) book PROFILE=quick
+
+# Write what the chapters compute into book/data/held, with which `make book` compares; see git diff.
+numbers: $(VENV)/.installed
+	$(PY) -m book.make --write-numbers $(ARGS)
 
 # ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.installed

@@ -27,7 +27,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from book.make import chapters, environment, execute, folders, manifest, numbers, render, to_myst
+from book.make import chapters, environment, execute, folders, held, manifest, numbers, render, to_myst
 from book.make.chapters import BuildError, Chapter
 from book.make.environment import ROOT
 from book.make.guard import Guard
@@ -73,6 +73,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
     add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
     add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
+    add("--write-numbers", action="store_true", help="execute, and write what is held of the results into the sources")
     args = parser.parse_args(argv)
     args.output = args.output.resolve()
     # A workflow passes on what its reader left empty.
@@ -81,6 +82,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     if args.jobs < 1 or args.timeout < 1:
         parser.error("--jobs and --timeout must be at least 1")
+    if args.write_numbers and (args.only or args.parameters or args.profile != "full"):
+        parser.error("--write-numbers is for the whole book with its own parameters")
     return args
 
 
@@ -118,8 +121,9 @@ class Build:
             self.write_numbers(texts)
             return
         changed = ledger.changes(entries) + printed.disagreements(pairs)
-        if said := texts.changes(computed=self.args.profile == "full"):
-            changed += [*said, "make numbers writes what was computed into the texts"]
+        otherwise = self.held_otherwise(self.book, self.chapters)
+        otherwise += texts.changes(computed=self.args.profile == "full")
+        changed += otherwise + ["if these changes are meant: make numbers"] * bool(otherwise)
         if changed:
             raise BuildError("\n".join(changed))
         target, html = self.out / "html", self.render(texts, self.book, entries, pairs)
@@ -128,11 +132,6 @@ class Build:
         if counts := ", ".join(ledger.counted(status, count) for status, count in ledger.tally(entries).items()):
             print(f"claims: {counts}")
         print(f"the book is at {target / 'index.html'}")
-
-    def write_numbers(self, texts: Texts) -> None:
-        """Let the sources say what was computed."""
-        for path in texts.write(ROOT):
-            print(f"{path} has other numbers or links now")
 
     def _is_current(self, chapter: Chapter) -> bool:
         return self.book.is_current(chapter, self.own[chapter.slug])
@@ -214,6 +213,24 @@ class Build:
         badges = {entry["id"]: ledger.standing(entry) for entry in entries}
         return Texts(self.src, self.chapters, made.executed, badges)
 
+    def held_otherwise(self, found: manifest.Manifest, judged: list[Chapter]) -> list[str]:
+        """What these chapters compute otherwise than is held of the full profile, in at most some twenty lines."""
+        if self.args.profile != "full" or not (self.src / held.FOLDER).is_dir():
+            return []
+        lines = [line for c in judged for line in held.compared(self.src, c.slug, *self._made(c, found))]
+        return lines[:20] + [f"and {len(lines) - 20} more"] * (len(lines) > 20)
+
+    def write_numbers(self, texts: Texts) -> None:
+        """Let the sources, from which the book is read, say and hold what was computed."""
+        for path in texts.write(ROOT):
+            print(f"{path} has other numbers or links now")
+        for chapter in self.chapters:
+            held.write(ROOT, chapter.slug, *self._made(chapter, self.book))
+
+    def _made(self, chapter: Chapter, at: manifest.Manifest) -> tuple[Path, Path]:
+        """The executed notebook of a chapter and its folder of results."""
+        return at.executed / chapter.path.name, at.results / chapter.slug
+
     def render(
         self, texts: Texts, made: manifest.Manifest, entries: list[dict], pairs: list[dict], announced: str = ""
     ) -> Path:
@@ -274,8 +291,10 @@ class Run(Build):
                 self.folder / "html"
             )
         self._keep(text)
-        if not self.typed and (changed := ledger.changes(entries) + printed.disagreements(pairs)):
-            raise BuildError("\n".join(changed))  # what is declared holds for the book's own parameters
+        changed = ledger.changes(entries) + printed.disagreements(pairs)
+        changed += self.held_otherwise(self.new, self.selected)
+        if changed and not self.typed:  # what is declared holds for the book's own parameters
+            raise BuildError("\n".join(changed))
 
     def _is_own(self, chapter: Chapter) -> bool:
         """Whether the chapter has the book's own parameters in this run."""

@@ -66,7 +66,7 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        left_out = ("__pycache__", "*.png", "companion", "claims", "claims.yml", "published.yml", "[!b]*.md")
+        left_out = ("__pycache__", "*.png", "companion", "claims", "claims.yml", "held", "published.yml", "[!b]*.md")
         not_ours = shutil.ignore_patterns(*left_out)
         shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
         for name in ("_config.yml", "pyproject.toml"):

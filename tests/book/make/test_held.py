@@ -1,0 +1,79 @@
+"""What is held of the results of a chapter: each kind of change is noticed and named."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from book.make import held
+
+COUNTS = {"model": ["a", "b", "a", "b", "a", "b", "a", "b"], "asked": [8, 3, 5, 13, 2, 21, 34, 55],
+          "mean": [0.1, 0.7, 0.2, float("nan"), 0.4, 0.9, 0.3, 0.6]}  # fmt: skip
+SHOWN = "(19884, 0.25, 'node')"
+
+
+def lines(tmp_path, counts=COUNTS, figure="z = 2.8 (limit 3.98)", shown=SHOWN):
+    """The lines of a chapter with one figure, one claim and one cell that shows something."""
+    (tmp_path / "claims").mkdir(exist_ok=True)
+    pd.DataFrame(counts).to_csv(tmp_path / "fig-a.csv", index=False)
+    (tmp_path / "claims" / "C01.json").write_text(json.dumps({"evidence": [{"figure": figure}]}))
+    output = {"output_type": "execute_result", "data": {"text/plain": shown}}
+    return held.describe({"cells": [{"id": "runs", "outputs": [output]}, {"id": "text"}]}, tmp_path)
+
+
+def text(lines):
+    return "\n".join(lines)
+
+
+def changed(column, values):
+    return {"counts": COUNTS | {column: values}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        (changed("asked", [3, 8, *COUNTS["asked"][2:]]), "fig-a, asked"),  # two neighbours exchanged
+        (changed("asked", [8, 3, 5, 13, 2, 21, 35, 55]), "fig-a, asked"),  # one more question in one row
+        (changed("model", ["b", "a", *COUNTS["model"][2:]]), "fig-a, model"),
+        (changed("mean", [0.1, 0.7, 0.2, 0.5, *COUNTS["mean"][4:]]), "fig-a, mean"),  # NaN equals only NaN
+        (changed("mean", [2 * x for x in COUNTS["mean"]]), "fig-a, mean"),
+        ({"figure": "z = 2.8 (limit 3.72)"}, "C01, evidence 1"),
+        ({"figure": "z = -2.8 (limit 3.98)"}, "C01, evidence 1"),
+        ({"figure": "largest z = 2.8 (limit 3.98)"}, "C01, evidence 1"),
+        ({"shown": "(19885, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
+        ({"shown": "(19884, 0.251, 'node')"}, "cell runs"),
+        ({"shown": "(19884, 0.25, 'edge')"}, "cell runs"),
+        ({"shown": "(19884, nan, 'node')"}, "cell runs"),
+        ({"shown": " ".join(map(str, range(60)))}, "cell runs"),
+    ],
+)
+def test_a_change_is_noticed_and_named(tmp_path, fault, name):
+    was, now = text(lines(tmp_path)), lines(tmp_path, **fault)
+    (message,) = held.differences("01-one", was, now)
+    assert message.startswith(f"01-one: {name}: held ") and "; found " in message
+
+
+def test_last_digits_of_what_is_not_an_integer_may_differ(tmp_path):
+    """By less than one in a thousand, and by anything that rounding leaves of zero."""
+    was = text(lines(tmp_path, shown="0.25 1e-17"))
+    assert not held.differences("01-one", was, lines(tmp_path, shown="0.2501 -3e-16"))
+
+
+def test_missing_and_additional_lines_are_noticed(tmp_path):
+    was = lines(tmp_path)
+    assert held.differences("01-one", text(was[1:]), was) == [
+        f"01-one: fig-a, model: held nothing; found {was[0][14:]}"
+    ]
+    assert held.differences("01-one", text(was), was[1:]) == [
+        f"01-one: fig-a, model: held {was[0][14:]}; found nothing"
+    ]
+
+
+def test_a_tolerance_and_the_head_are_kept(tmp_path):
+    """Within 5 % of 0.25 is 0.26 and not 0.27, and of 19,884 any integer that near."""
+    was = "# Learned.\n" + text(lines(tmp_path)) + " ± 5 %\n"
+    assert not held.differences("01-one", was, lines(tmp_path, shown="(19900, 0.26, 'node')"))
+    assert held.differences("01-one", was, lines(tmp_path, shown="(19884, 0.27, 'node')"))
+    now = held.updated(was, lines(tmp_path, shown="(19884, 0.27, 'node')"))
+    assert now.startswith("# Learned.\nfig-a, model: ") and now.endswith("\ncell runs: (19884, 0.27, 'node') ± 5 %\n")
+    assert held.updated(now, lines(tmp_path)) == was
