@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from tiny_book import TinyBook
 
 from book.make import held
 
@@ -77,3 +78,17 @@ def test_a_tolerance_and_the_head_are_kept(tmp_path):
     now = held.updated(was, lines(tmp_path, shown="(19884, 0.27, 'node')"))
     assert now.startswith("# Learned.\nfig-a, model: ") and now.endswith("\ncell runs: (19884, 0.27, 'node') ± 5 %\n")
     assert held.updated(now, lines(tmp_path)) == was
+
+
+def test_a_build_stops_if_results_are_not_what_is_held(tmp_path):
+    """The chapter's last cell shows size + share, which is 5.5."""
+    book = TinyBook(tmp_path)
+    done = book.build("--write-numbers")
+    assert done.returncode == 0, done.stderr
+    assert not (book.out / "html").exists()
+    assert (book.root / held.FOLDER / "02-two.txt").read_text() == "cell cell-2: 5.5\n"
+    (book.root / held.FOLDER / "01-one.txt").unlink()
+    book.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size - share")
+    message = book.refused()
+    assert "01-one: no held values" in message and "02-two: cell cell-2: held 5.5; found 4.5" in message
+    assert "make numbers" in message
