@@ -73,7 +73,6 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
     add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
     add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
-    add("--write-numbers", action="store_true", help="execute, and write what is held of the results into the sources")
     args = parser.parse_args(argv)
     args.output = args.output.resolve()
     # A workflow passes on what its reader left empty.
@@ -283,6 +282,8 @@ class Run(Build):
             shutil.copytree(self.book.results / chapter.slug, self.new.results / chapter.slug)
             shutil.copy(self.book.executed / chapter.path.name, self.new.executed)
         entries, pairs = self.judge(self.new, self.selected)
+        changed = ledger.changes(entries) + printed.disagreements(pairs)
+        changed += [] if self.typed else self.held_otherwise(self.new, self.selected)
         which = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
         text = f"## {which}: profile {self.setting}\n\n"
         text += compared.as_markdown(self._published(), (entries, pairs))
@@ -291,8 +292,6 @@ class Run(Build):
                 self.folder / "html"
             )
         self._keep(text)
-        changed = ledger.changes(entries) + printed.disagreements(pairs)
-        changed += self.held_otherwise(self.new, self.selected)
         if changed and not self.typed:  # what is declared holds for the book's own parameters
             raise BuildError("\n".join(changed))
 

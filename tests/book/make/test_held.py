@@ -92,3 +92,6 @@ def test_a_build_stops_if_results_are_not_what_is_held(tmp_path):
     message = book.refused()
     assert "01-one: no held values" in message and "02-two: cell cell-2: held 5.5; found 4.5" in message
     assert "make numbers" in message
+    # A chapter by itself is compared, too, unless it has parameters of one's own.
+    assert "02-two: cell cell-2: held 5.5; found 4.5" in book.refused("--only", "02")
+    assert book.build("--only", "02", "-p", "size=6").returncode == 0
