@@ -3,9 +3,7 @@ r"""Evidence for a claim, computed in the chapter: what carries it, what it show
 The words of a claim are in ``book/data/claims.yml``, its evidence in the cell under the statement::
 
     printed = (1 - e) / ((1 + e) * (t + 1)) * (1 + e * ((1 - e) / 2) ** (t - 1))
-    difference = sp.simplify(derived["dist1"] - printed)
-    check("C22", identity("derived and printed", difference))
-    difference
+    check("C22", identity(derived["dist1"] - printed))
 
 One to three pieces carry a claim. The **status** says what became of the printed statement, the **basis** how we know.
 Both are declared in the data and found by the chapter; a difference stops the build (`book.reports.ledger`). On
@@ -28,7 +26,8 @@ function               basis                     holds when
 `readings`             (undecided)               the reading that fits best is the one the page names
 ====================== ========================= ==================================================================
 
-Each returns an `Evidence`, which a cell can show. The basis is that of the weakest piece for the statement that holds:
+What a piece is about is said by the claim and the text around it; the record has the code of the piece, as it stands in
+the call of `check`. The basis is that of the weakest piece for the statement that holds:
 the printed one or, for pieces wrapped in `corrected`, the one in its place. A claim is *proved* only by a written
 argument besides, which the data name as ``proof: page#label``; without one these are calculations, and *exact*. A
 universal statement that was only tried is exact at the cases tried, which the page names (`Evidence.where`).
@@ -36,7 +35,11 @@ universal statement that was only tried is exact at the cases tried, which the p
 
 from __future__ import annotations
 
+import ast
+import linecache
+import sys
 from collections.abc import Sequence
+from types import FrameType
 
 from book.companion import results
 from book.companion.empirical import exceeds, limit, simulation, trend
@@ -62,6 +65,9 @@ BASES = ("proved", "exact", "simulated", "trend")
 #: Instead of a status: some evidence does not hold; there is no evidence.
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
+#: So many characters of the code of a piece are shown.
+_LONGEST = 200
+
 _checked: set[str] = set()
 
 
@@ -69,13 +75,15 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     """Display what the evidence for a claim shows and, during a build, record it.
 
     Its identifier is written out: the build looks for it in the cells. While the evidence is folded, the page shows the
-    sentence `says` or, without it, the words and the figure of the decisive piece.
+    sentence `says` or, without it, the figure of the decisive piece.
 
-    >>> check("C99", agreement("twice one", 2 * 1, 2))
+    >>> check("C99", agreement(2 * 1, 2))
     **C99: holds** (exact)
     <BLANKLINE>
-    - twice one: equal: 2
+    - `agreement(2 * 1, 2)`: equal: 2
     """
+    codes = _codes(sys._getframe(1), pieces)
+    pieces = tuple(piece._replace(what=code) for piece, code in zip(pieces, codes, strict=True))
     found, basis = outcome(pieces)
     where = dict.fromkeys(piece.where for piece in _carrying(pieces) if piece.where and basis == "exact")
     facts = {"kind": "claim", "name": claim, "found": found, "basis": basis, "where": "; ".join(where),
@@ -96,7 +104,7 @@ def outcome(pieces: Sequence[Evidence]) -> tuple[str, str]:
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
-    >>> outcome([identity("zero", (x, x)), trend("n", [1, 1000], [1, 1000], exponent=1, within=0.1)])
+    >>> outcome([identity((x, x)), trend([1, 1000], [1, 1000], exponent=1, within=0.1)])
     ('holds', 'trend')
     """
     if not pieces:
@@ -122,12 +130,37 @@ def _carrying(pieces: Sequence[Evidence]) -> list[Evidence]:
 def corrected(piece: Evidence) -> Evidence:
     """Mark a piece as evidence for the corrected statement.
 
-    >>> outcome([counterexample("3", value=3, relation="at most", printed=2), corrected(agreement("3", 3, 3))])
+    >>> outcome([counterexample(3, "at most", 2), corrected(agreement(3, 3))])
     ('counterexample', 'exact')
     """
     return piece._replace(corrected=True)
 
 
+def _codes(frame: FrameType, pieces: Sequence[Evidence]) -> list[str]:
+    """The code of each piece in the call of `check` that this frame makes; empty where there is no source."""
+    spot = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    source = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and spot == (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset):
+            given = node.args[1:]
+            each = len(pieces) - len(given) + 1  # how many pieces a starred argument stands for
+            return [_as_code(one) for one in given for _ in range(each if isinstance(one, ast.Starred) else 1)]
+    return [""] * len(pieces)
+
+
+def _as_code(argument: ast.expr) -> str:
+    """The code of a piece as Markdown, shortened, and without what marks it as corrected."""
+    if isinstance(argument, ast.Starred):
+        argument = argument.value
+    if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Name) and argument.func.id == "corrected":
+        argument = argument.args[0]
+    text = " ".join(ast.unparse(argument).split())
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return f"`{text}`" if "`" not in text else f"`` {text} ``"
+
+
 def _line(piece: Evidence) -> str:
     role = "*instead:* " if piece.corrected else ""
-    return f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what}: {piece.figure}"
+    return (
+        f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what + ': ' * bool(piece.what)}{piece.figure}"
+    )

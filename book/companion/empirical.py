@@ -10,33 +10,33 @@ from crowder import validation
 __all__ = ["exceeds", "limit", "mean_and_error", "simulation", "trend"]
 
 
-def simulation(what: str, mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
+def simulation(mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
     """Means of seeded simulations compared with their expected values.
 
     `size` is the number of draws or runs per mean, and `limit` how many standard errors a mean may be off. At 4, a true
     claim fails once in 16,000 times for each mean.
 
-    >>> simulation("a coin", 0.503, 0.005, 0.5, size=10_000).figure
-    'z = 0.6 (10,000 runs, limit 4)'
+    >>> simulation(0.503, 0.005, 0.5, size=10_000).figure
+    'distance 0.6 standard errors (10,000 runs, limit 4)'
     """
-    z = _scores(what, mean, error, expected)
+    z = _scores("simulation", mean, error, expected)
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
-    name = "z" if z.size == 1 else f"largest of {z.size} z"
-    figure = f"{name} = {worst:.1f} ({size:,} runs, limit {limit:g})"
-    return Evidence("simulated", what, bool(abs(worst) <= limit < np.inf), figure)
+    name = "distance" if z.size == 1 else f"largest of {z.size} distances"
+    figure = f"{name} {worst:.1f} standard errors ({size:,} runs, limit {limit:g})"
+    return Evidence("simulated", bool(abs(worst) <= limit < np.inf), figure)
 
 
-def exceeds(what: str, mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
+def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
     """Means of seeded simulations, of so many runs each, that lie at least `limit` standard errors above a floor.
 
-    >>> exceeds("a loaded coin", 0.6, 0.005, 0.5, size=10_000).figure
-    'z = 20.0 (10,000 runs, at least 4)'
+    >>> exceeds(0.6, 0.005, 0.5, size=10_000).figure
+    'distance 20.0 standard errors (10,000 runs, at least 4)'
     """
-    z = _scores(what, mean, error, floor)
+    z = _scores("exceeds", mean, error, floor)
     least = float(np.min(z))
-    name = "z" if z.size == 1 else f"least of {z.size} z"
-    figure = f"{name} = {least:.1f} ({size:,} runs, at least {limit:g})"
-    return Evidence("simulated", what, bool(least >= limit), figure)
+    name = "distance" if z.size == 1 else f"least of {z.size} distances"
+    figure = f"{name} {least:.1f} standard errors ({size:,} runs, at least {limit:g})"
+    return Evidence("simulated", bool(least >= limit), figure)
 
 
 def mean_and_error(values) -> tuple[float, float]:
@@ -48,11 +48,11 @@ def mean_and_error(values) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _scores(what: str, mean, error, expected) -> np.ndarray:
+def _scores(name: str, mean, error, expected) -> np.ndarray:
     """Distances in standard errors; NaN where a value or an error is not finite."""
-    found = (validation.numbers(x, f"{what}: means, errors and expected values") for x in (mean, error, expected))
+    found = (validation.numbers(x, f"{name}: means, errors and expected values") for x in (mean, error, expected))
     mean, error, expected = np.broadcast_arrays(*found)
-    nonempty(mean.ravel(), what)
+    nonempty(mean.ravel(), name)
     # With a standard error of 0, the mean must be exact.
     with np.errstate(invalid="ignore"):  # where both are infinite
         gap = mean - expected
@@ -60,48 +60,48 @@ def _scores(what: str, mean, error, expected) -> np.ndarray:
     return np.where((error >= 0) & np.isfinite(error) & np.isfinite(gap), z, np.nan).ravel()
 
 
-def trend(what: str, x, y, *, exponent: float, within: float) -> Evidence:
+def trend(x, y, *, exponent: float, within: float) -> Evidence:
     """A power law fitted by least squares in logarithms, over at least three decades of x.
 
     The fitted exponent may be off by `within`; with a y that is not positive, the evidence does not hold.
 
     >>> n = np.array([10, 100, 1000, 10_000])
-    >>> trend("quadratic", n, 3 * n**2.0, exponent=2, within=0.01).figure
+    >>> trend(n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
-    x, y, decades = _sequence(what, x, y)
+    x, y, decades = _sequence("trend", x, y)
     if not (np.isfinite(y) & (y > 0)).all():
-        return Evidence("trend", what, False, "not all values are positive")
+        return Evidence("trend", False, "not all values are positive")
     slope, level = np.polyfit(np.log(x), np.log(y), 1)
     figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
               f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
-    return Evidence("trend", what, bool(abs(slope - exponent) <= within < np.inf), figure)
+    return Evidence("trend", bool(abs(slope - exponent) <= within < np.inf), figure)
 
 
-def limit(what: str, x, y, value, *, within: float) -> Evidence:
+def limit(x, y, value, *, within: float) -> Evidence:
     """Values along at least three decades of x that approach a limit: a trend, however close they come.
 
     At the largest x, y may be off by `within`. In the last decade, values that are farther away must be no farther than
     the one before; how a sequence begins says nothing about its limit.
 
     >>> n = np.array([10, 100, 1000, 10_000])
-    >>> limit("a mean", n, 0.5 + 1 / n, 0.5, within=1e-3).figure
+    >>> limit(n, 0.5 + 1 / n, 0.5, within=1e-3).figure
     'from 0.6 to 0.5001 over 3.0 decades (claimed limit 0.5, within 0.001)'
     """
-    x, y, decades = _sequence(what, x, y)
+    x, y, decades = _sequence("limit", x, y)
     order = np.argsort(x, kind="stable")
     last, y = x[order][1:] > x.max() / 10 * (1 - 1e-9), y[order]
     with np.errstate(invalid="ignore"):  # where both are infinite
         gaps = np.abs(y - float(value))
     nearer = (gaps[1:] <= np.maximum(gaps[:-1], within))[last].all() and np.isfinite(gaps).all()
     figure = f"from {y[0]:.6g} to {y[-1]:.6g} over {decades:.1f} decades (claimed limit {value:g}, within {within:g})"
-    return Evidence("trend", what, bool(nearer and gaps[-1] <= within), figure)
+    return Evidence("trend", bool(nearer and gaps[-1] <= within), figure)
 
 
-def _sequence(what: str, x, y) -> tuple[np.ndarray, np.ndarray, float]:
+def _sequence(name: str, x, y) -> tuple[np.ndarray, np.ndarray, float]:
     """Check a sequence over at least three decades of x; with it, how many there are."""
-    x, y = validation.numbers(x, f"{what}: x"), validation.numbers(y, f"{what}: y")
-    decades = float(np.log10(x.max() / x.min())) if (nonempty(x, what) > 0).all() else np.nan
+    x, y = validation.numbers(x, f"{name}: x"), validation.numbers(y, f"{name}: y")
+    decades = float(np.log10(x.max() / x.min())) if (nonempty(x, name) > 0).all() else np.nan
     if not decades >= 3 - 1e-9:
-        raise ValueError(f"{what}: a trend needs positive x over three decades, not {decades:.2f}")
+        raise ValueError(f"{name}: a trend needs positive x over three decades, not {decades:.2f}")
     return x, y, decades

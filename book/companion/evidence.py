@@ -29,14 +29,14 @@ class Evidence(NamedTuple):
     """One piece of evidence."""
 
     kind: str  # the basis that it gives if it holds; or "counterexample", "readings"
-    what: str  # what was checked, in words (Markdown)
     holds: bool
     figure: str  # the number that shows it (Markdown)
-    corrected: bool = False  # whether it concerns the corrected statement
     where: str = ""  # at which cases something was tried, if it was not derived for all: "exact at ..."
+    corrected: bool = False  # whether it concerns the corrected statement
+    what: str = ""  # its code (Markdown), which `check` reads
 
 
-def identity(what: str, *differences) -> Evidence:
+def identity(*differences) -> Evidence:
     """Symbolic identities: each difference of two sides simplifies to zero.
 
     A pair stands for the difference of its two sides, and keeps symbols that sympy would cancel as soon as the
@@ -45,27 +45,27 @@ def identity(what: str, *differences) -> Evidence:
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
-    >>> identity("a square", (x + 1) ** 2 - x**2 - 2 * x - 1)[:3]
-    ('proved', 'a square', True)
+    >>> identity((x + 1) ** 2 - x**2 - 2 * x - 1)[:2]
+    ('proved', True)
     """
     import sympy as sp  # here: a build that only reads results need not wait for it
 
     pairs = [
-        tuple(validation.expression(side, f"{what}: a difference") for side in sides)
-        for sides in (each if isinstance(each, tuple) else (each, 0) for each in nonempty(differences, what))
+        tuple(validation.expression(side, "identity: a difference") for side in sides)
+        for sides in (each if isinstance(each, tuple) else (each, 0) for each in nonempty(differences, "identity"))
     ]
     left = [rest for rest in (sp.simplify(one - other) for one, other in pairs) if rest != 0]
     size = _plural(len(pairs), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else f"{size}, difference 0"
     general = any(side.free_symbols for sides in pairs for side in sides)
-    return Evidence("proved" if general else "exact", what, not left, figure)
+    return Evidence("proved" if general else "exact", not left, figure)
 
 
-def inequality(what: str, *expressions, over: Mapping | None = None, shows: str = "") -> Evidence:
+def inequality(*expressions, over: Mapping | None = None) -> Evidence:
     """Symbolic inequalities: each expression is proved to be nonnegative for all values of its symbols.
 
     Symbols range over the positive numbers, or between the ends that `over` gives, such as ``{e: (0, 1)}``; the upper
-    one may be infinite. `shows` says what the inequalities show, for the figure.
+    one may be infinite.
 
     An expression is factored. Its factors have a sign if sympy says so by their assumptions, if they are even powers,
     or if they are polynomials whose coefficients all have one sign once each range is mapped to the positive numbers by
@@ -74,21 +74,22 @@ def inequality(what: str, *expressions, over: Mapping | None = None, shows: str 
 
     >>> import sympy as sp
     >>> e = sp.Symbol("e", positive=True)
-    >>> inequality("a parabola", 1 - e**2, e - sp.log(1 + e), over={e: (0, 1)}).figure
+    >>> inequality(1 - e**2, e - sp.log(1 + e), over={e: (0, 1)}).figure
     '2 inequalities'
     """
     import sympy as sp
 
-    expressions = [validation.expression(one, f"{what}: an inequality") for one in nonempty(expressions, what)]
+    nonempty(expressions, "inequality")
+    expressions = [validation.expression(one, "inequality: an expression") for one in expressions]
     if not any(one.free_symbols for one in expressions):
-        raise ValueError(f"{what}: an inequality between numbers is no proof of one for all")
+        raise ValueError("inequality: one between numbers is no proof of one for all")
     ranges = {symbol: (over or {}).get(symbol, (0, sp.oo)) for one in expressions for symbol in one.free_symbols}
     real = {symbol: sp.Dummy(symbol.name, real=True, positive=ends[0] >= 0 or None) for symbol, ends in ranges.items()}
     ends = {real[symbol]: tuple(map(sp.sympify, ends)) for symbol, ends in ranges.items()}
     open_ones = [i for i, one in enumerate(expressions, start=1) if not _is_nonnegative(one.subs(real), ends, depth=3)]
     size = _plural(len(expressions), "inequality", "inequalities")
-    figure = f"inequality {open_ones[0]} of {len(expressions)} is not proved" if open_ones else _with(shows, size)
-    return Evidence("proved", what, not open_ones, figure)
+    figure = f"inequality {open_ones[0]} of {len(expressions)} is not proved" if open_ones else size
+    return Evidence("proved", not open_ones, figure)
 
 
 def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
@@ -147,56 +148,55 @@ def _sign(factor, ends: dict) -> int:
     return sign
 
 
-def agreement(what: str, value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
+def agreement(value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
     With `relative`, differences are relative to the expected values, which must not be 0. Numbers of another shape do
-    not agree. `where` says at which cases, to follow "exact at"; by default it is the number of values and `what`.
+    not agree. `where` says at which cases, to follow "exact at".
 
-    >>> agreement("a third", [0.3333, 0.6667], [1 / 3, 2 / 3], tolerance=1e-4).figure
+    >>> agreement([0.3333, 0.6667], [1 / 3, 2 / 3], tolerance=1e-4).figure
     'largest difference 3.3e-05 (tolerance 0.0001, 2 values)'
-    >>> agreement("least and most", [4, 9], [4, 9]).figure
+    >>> agreement([4, 9], [4, 9]).figure
     'equal: 4, 9'
     """
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
-    nonempty(expected.ravel(), what)
+    nonempty(expected.ravel(), "agreement")
     if value.shape != expected.shape:
-        return Evidence("exact", what, False, f"shape {value.shape} is not {expected.shape}", where=where)
+        return Evidence("exact", False, f"shape {value.shape} is not {expected.shape}", where=where)
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
     gaps = [_gap(a, b) for a, b in pairs]
     size = _plural(len(pairs), "value", "values")
-    where = where or (f"{size} ({what})" if len(pairs) > 1 else "")
     if tolerance == 0:
         wrong = [(a, b) for (a, b), gap in zip(pairs, gaps, strict=True) if gap != 0]
         if wrong:
             figure = " is not ".join(map(exactly, wrong[0]))
         else:
             figure = f"equal: {', '.join(exactly(b) for _, b in pairs)}" if len(pairs) <= _FEW else f"equal ({size})"
-        return Evidence("exact", what, not wrong, figure, where=where)
+        return Evidence("exact", not wrong, figure, where=where)
     whole = [abs(_float(b)) if relative else 1.0 for _, b in pairs]
     sizes = [abs(_float(gap)) / w if w else np.inf for gap, w in zip(gaps, whole, strict=True)]
     largest = float(np.max(sizes))  # NaN stays NaN
     measure = "relative difference" if relative else "difference"
-    return Evidence("exact", what, bool(largest <= tolerance < np.inf),
+    return Evidence("exact", bool(largest <= tolerance < np.inf),
                     f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})", where=where)  # fmt: skip
 
 
-def bounded(what: str, value, limit, *, where: str = "") -> Evidence:
+def bounded(value, limit, *, where: str = "") -> Evidence:
     """Values that must not exceed their limits, at every point evaluated.
 
     Values and limits are broadcast together; without finite values and finite, positive limits the evidence does not
-    hold. `where` says at which cases; by default it is the number of points and `what`.
+    hold. `where` says at which cases.
 
-    >>> bounded("x² ≤ x on [0, 1]", np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
+    >>> bounded(np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
     'largest ratio to the limit 1 (10 points)'
     """
-    value, limit = np.broadcast_arrays(*(validation.numbers(x, f"{what}: values and limits") for x in (value, limit)))
-    points = _plural(nonempty(value.ravel(), what).size, "point", "points")
+    value, limit = np.broadcast_arrays(*(validation.numbers(x, "bounded: values and limits") for x in (value, limit)))
+    points = _plural(nonempty(value.ravel(), "bounded").size, "point", "points")
     # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = np.isfinite(value) & np.isfinite(limit) & (limit > 0) & (value <= limit * (1 + 1e-12))
     with np.errstate(all="ignore"):
         figure = f"largest ratio to the limit {np.max(value / limit):.4g} ({points})"
-    return Evidence("exact", what, bool(holds.all()), figure, where=where or f"{points} ({what})")
+    return Evidence("exact", bool(holds.all()), figure, where=where)
 
 
 _RELATIONS = {
@@ -207,53 +207,53 @@ _RELATIONS = {
 }
 
 
-def counterexample(what: str, *, value, relation: str, printed, margin: float = 0.0) -> Evidence:
+def counterexample(value, relation: str, printed, *, margin: float = 0.0) -> Evidence:
     """One instance in which the printed statement is false.
 
     The statement says that the value is "at most", "at least" or "equal" to what is `printed`; or "a positive multiple
     of" it, as a lower bound of some order does, which is false where nothing is needed and its form is positive. To
     contradict it, the two must be more than `margin` apart, which is 0 for exact numbers.
 
-    >>> counterexample("two records", value=3, relation="at most", printed=2.5).figure
+    >>> counterexample(3, "at most", 2.5).figure
     'printed: at most 2.5; it is 3'
     """
     words = "equal to" if relation == "equal" else relation
     apart = abs(value - printed)  # infinite or NaN unless both are finite
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
-    return Evidence("counterexample", what, breaks, f"printed: {words} {number(printed)}; it is {number(value)}")
+    return Evidence("counterexample", breaks, f"printed: {words} {number(printed)}; it is {number(value)}")
 
 
-def vanishing(what: str, ratio, variable, to, *, direction: str = "+") -> Evidence:
+def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
     """A counterexample to an order of growth, whatever its constant: what is needed, over the printed form, tends to 0.
 
     The limit of the ratio, an expression of one variable, is taken from above, or from below with ``direction="-"``.
 
     >>> import sympy as sp
     >>> n = sp.Symbol("n", positive=True)
-    >>> vanishing("pairs over cubes", n * (n - 1) / 2 / n**3, n, sp.oo).figure
+    >>> vanishing(n * (n - 1) / 2 / n**3, n, sp.oo).figure
     'printed: at least some positive constant; it tends to $0$'
     """
     import sympy as sp
 
-    ratio = validation.expression(ratio, f"{what}: the ratio")
+    ratio = validation.expression(ratio, "vanishing: the ratio")
     if ratio.free_symbols != {variable}:
-        raise ValueError(f"{what}: the ratio must have {variable!r} as its only symbol")
+        raise ValueError(f"vanishing: the ratio must have {variable!r} as its only symbol")
     found = sp.limit(ratio, variable, to, direction)
     figure = f"printed: at least some positive constant; it tends to ${sp.latex(found)}$"
-    return Evidence("counterexample", what, found == 0, figure)
+    return Evidence("counterexample", found == 0, figure)
 
 
-def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
+def readings(scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
     """Several readings of one statement, each run and scored; the best must be the one that the page names.
 
     `scores` maps readings to their scores; the smallest fits best. `fits` is the reading that the page names, and
     `unit` what a score is.
 
-    >>> readings("rounding", {"none": 1.2, "to tenths": 15.0}, fits="none", unit="worst |z|").figure
+    >>> readings({"none": 1.2, "to tenths": 15.0}, fits="none", unit="worst |z|").figure
     'none: 1.2; to tenths: 15 (worst |z|)'
     """
     if len(scores) < 2:
-        raise ValueError(f"{what}: at least two readings are needed")
+        raise ValueError("readings: at least two readings are needed")
     order = sorted(scores, key=scores.get)
     numbers = all(float(score) > -np.inf for score in scores.values())  # NaN is not; a reading may be infinitely bad
     holds = numbers and order[0] == fits and bool(scores[order[0]] < scores[order[1]])
@@ -261,22 +261,18 @@ def readings(what: str, scores: Mapping[str, float], *, fits: str, unit: str) ->
     figure = "; ".join(f"{name}: {number(scores[name])}" for name in best)
     if rest:
         figure += f"; {len(rest)} more from {number(scores[rest[0]])}"
-    return Evidence("readings", what, bool(holds), f"{figure} ({unit})")
+    return Evidence("readings", bool(holds), f"{figure} ({unit})")
 
 
-def nonempty(values, what: str):
+def nonempty(values, name: str):
     """The values, of which there must be one: of nothing everything would hold."""
     if len(values) == 0:
-        raise ValueError(f"{what}: there is nothing to check")
+        raise ValueError(f"{name}: there is nothing to check")
     return values
 
 
 def _plural(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"
-
-
-def _with(shows: str, size: str) -> str:
-    return f"{shows} ({size})" if shows else size
 
 
 def _gap(a, b):

@@ -1,7 +1,7 @@
 """The numbers printed in the paper, read from ``book/data/published.yml``, and their comparison with ours.
 
-A chapter passes its regenerated numbers to `compare`, once for each group. The build then lists printed and
-regenerated numbers side by side, and fails if numbers that should agree do not.
+A chapter passes its regenerated numbers to `compare`, once for each group, and gets evidence for a claim. The build
+lists printed and regenerated numbers side by side, and fails if numbers that should agree do not.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from scipy import stats
 
 from book import strict_yaml
 from book.companion import results
+from book.companion.evidence import Evidence
 
-__all__ = ["Group", "agrees", "cluster_sizes", "compare", "read"]
+__all__ = ["Group", "agrees", "beside", "cluster_sizes", "compare", "read"]
 
 #: The file, in the clone that contains this package.
 FILE = Path(__file__).resolve().parents[1] / "data" / "published.yml"
@@ -80,30 +81,24 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
     return sizes[: groups["data-sets"].numbers["clusters"]] if announced else sizes
 
 
-def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan, runs: int = 0) -> bool:
+def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan, runs: int = 0, of: int = 1) -> bool:
     """Whether a regenerated number agrees with the printed one, by a rule of ``book/data/published.yml``.
 
     Rules are ``"equal"``; ``"at least"`` or ``"at most"``, for the regenerated number; ``{"percent": p}``: the
-    difference is at most p per cent of the printed number; ``{"deviations": d}`` of a mean of `runs` runs with the
-    standard deviation `sd`.
-
-    With "deviations" the printed number is treated as one more run. Then its distance to the mean, divided by
-    ``sd * sqrt(1 + 1/runs)``, has Student's t distribution with runs - 1 degrees of freedom. The number agrees if this
-    does not exceed the quantile whose tail probability is that of d standard deviations of a normal variable. If sd is
-    0, the number must be the mean, rounded; an expected number may be a little above a count that hardly ever varies.
+    difference is at most p per cent of the printed number; ``{"together": p}``: printed numbers that are one more run
+    each all agree with at least the probability p. The regenerated number is then the expected one, and `sd` the
+    standard deviation of `runs` runs, so that their distance in `sd` has Student's t distribution with runs - 1 degrees
+    of freedom; the limit is that for the largest `of` so many.
 
     >>> agrees({"percent": 5}, 100, 104), agrees("at most", 4000, 4001)
     (True, False)
-    >>> agrees({"deviations": 4}, 130, 100, sd=10, runs=50), agrees({"deviations": 4}, 145, 100, sd=10, runs=50)
+    >>> agrees({"together": 0.95}, 120, 100, sd=10, runs=50), agrees({"together": 0.95}, 121, 100, sd=10, runs=50)
     (True, False)
     """
     kind, number = next(iter(rule.items())) if isinstance(rule, Mapping) else (rule, np.nan)
     off = abs(regenerated - printed)
-    if kind == "deviations":
-        if sd == 0:
-            return bool(off < 1 / 2)
-        limit = stats.t.isf(stats.norm.sf(number), runs - 1)
-        return bool(off <= limit * sd * np.sqrt(1 + 1 / runs) < np.inf)
+    if kind == "together":
+        return bool(off <= stats.t.isf((1 - number) / 2 / of, runs - 1) * sd < np.inf)
     return bool({
         "equal": regenerated == printed,
         "at least": regenerated >= printed,
@@ -115,10 +110,29 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan,
 def _in_words(rule: Any) -> str:
     if isinstance(rule, Mapping):
         ((kind, number),) = rule.items()
-        if kind == "deviations":  # the limit in deviations depends on the number of runs, and chapters state it
-            return f"no further off than all but one run in {1 / (2 * stats.norm.sf(number)):,.0f}"
+        if kind == "together":  # the limit in deviations depends on the number of runs, and chapters state it
+            return f"no further off than all of them are together, as one more run each, with probability {number:.0%}"
         return f"within {number:g} %"
     return rule if rule == "equal" else f"{rule} the printed number"
+
+
+def beside(
+    name: str, regenerated: Mapping[str, float], *, sd: Mapping[str, float] | None = None, runs: int = 0
+) -> pd.DataFrame:
+    """The numbers of a group beside regenerated ones, which have the same names, and whether they agree.
+
+    >>> beside("figure-1", {"good order": 4, "bad order": 9})["agrees"].tolist()
+    [True, True]
+    """
+    group = read()[name]
+    frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
+    frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]
+    frame["sd"] = [np.nan if sd is None else float(sd[key]) for key in group.numbers]
+    frame["agrees"] = [
+        agrees(group.rule, row.printed, row.regenerated, sd=row.sd, runs=runs, of=len(frame))
+        for row in frame.itertuples()
+    ]
+    return frame
 
 
 def compare(
@@ -128,30 +142,27 @@ def compare(
     sd: Mapping[str, float] | None = None,
     runs: int = 0,
     setting: str = "",
-) -> pd.DataFrame:
+) -> Evidence:
     """Compare regenerated numbers with those of a group and, during a build, record the comparison.
 
-    The numbers have the names of the group. For the rule "deviations", `sd` has the standard deviation of one run under
-    the same names, and `runs` how many runs there were. `setting` is what the paper leaves open and was chosen here,
-    such as the similarity function; it stands beside the numbers.
+    As evidence it holds if all agree but those that are known to differ. For the rule "together", `sd` has the standard
+    deviation of one run under the names of the group, and `runs` how many runs there were. `setting` is what the paper
+    leaves open and was chosen here, such as the similarity function; it stands beside the numbers.
 
-    >>> compare("figure-1", {"good order": 4, "bad order": 9})["agrees"].tolist()
-    [True, True]
+    >>> compare("figure-1", {"good order": 4, "bad order": 9}).figure
+    '2 of 2 printed numbers agree (equal)'
     """
-    group = read()[name]
-    frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
-    frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]
-    frame["sd"] = [np.nan if sd is None else float(sd[key]) for key in group.numbers]
-    frame["agrees"] = [
-        agrees(group.rule, row.printed, row.regenerated, sd=row.sd, runs=runs) for row in frame.itertuples()
-    ]
+    group, frame = read()[name], beside(name, regenerated, sd=sd, runs=runs)
+    differ = frame["name"].map(group.differ or {})
+    rule = _in_words(group.rule)
     if (folder := results.folder()) is not None:
-        lines = frame.assign(differ=frame["name"].map(group.differ or {})).astype(object)
+        lines = frame.assign(differ=differ).astype(object)
         lines = lines.where(lines.notna(), None).to_dict("records")
-        facts = {"place": group.place, "unit": group.unit, "rule": _in_words(group.rule), "setting": setting}
+        facts = {"place": group.place, "unit": group.unit, "rule": rule, "setting": setting}
         record = {"kind": "published", "group": name, **facts, "runs": runs or None, "numbers": lines}
         results.write(folder / "published" / f"{name}.json", results.as_json(record))
-    return frame
+    figure = f"{frame['agrees'].sum()} of {len(frame)} printed numbers agree ({rule})"
+    return Evidence("simulated" if runs else "exact", bool((frame["agrees"] | differ.notna()).all()), figure)
 
 
 def _plain(value: Any) -> int | float:

@@ -61,6 +61,9 @@ def find(text: str) -> Iterator[Number]:
             start = _WORD.search(text[last:end]).start(1) + last
         if start < last or not text[start:end].strip():
             raise BuildError(f"no value before <!--{mark['asks']}-->: {sentence(text, end)}")
+        row = text[text.rfind("\n", 0, end) + 1 : end]
+        if "--" in mark["asks"] or ("|" in mark["asks"] and row.startswith("|")):
+            raise BuildError(f"viewers would show <!--{mark['asks']}-->, for its -- or, in a table, its |")
         yield Number(start, end, mark["asks"], " ".join(text[start:end].split()))
         last = mark.end()
 

@@ -3,12 +3,13 @@ r"""The Markdown of a chapter, which reads well in any viewer, and the MyST that
 ====================================================  ======================================================
 in a chapter                                          is
 ====================================================  ======================================================
-``<!-- sec-name -->`` before a heading                the label of the heading
+``<!-- sec-name -->`` before a heading                its label; that of the title of a chapter stands after it,
+                                                      for there jupyterlab-myst would show the title twice
 ``<!-- theorem thm-name -->``                         a statement, up to ``<!-- end -->``; its first words are
 ``**Companion Theorem 5.2 (Its title).** Let ...``    its name and title, in bold
 ``<!-- proof -->`` or ``<!-- folded proof -->``       a proof, which begins with ``**Proof.**``
 ``<!-- in short -->`` or ``<!-- answer -->``          a box, which begins with ``**In short**`` or ``**Answer.**``
-``\tag{5.1} % eq-name`` before ``$$``                 the number and the label of an equation
+``\tag{5.1}``, ``$$`` and ``<!-- eq-name -->``        the end of an equation: its number and label
 ``[Theorem 5.2](05-edge.ipynb#thm-name)``             a link to a label of a chapter, or of this one (``#thm-name``)
 ``[C09 refuted](#claim-c09)``                         a badge
 ``[[Wang et al., 2013](references.bib#wang2013)]``    a citation
@@ -26,7 +27,7 @@ from pathlib import Path
 
 from book.make import numbers
 from book.make.chapters import BuildError
-from book.make.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, Place, ours
+from book.make.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, TITLE, Place, ours
 
 # Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
 FENCE = ":" * 9
@@ -86,7 +87,7 @@ class Page:
     def _right(self, found: re.Match[str]) -> str:
         named = found.groupdict()
         if "number" in named:
-            return f"{named['indent']}\\tag{{{self._place(named['label']).words[1:-1]}}} % {named['label']}"
+            return found[0].replace(named["number"], self._place(named["label"]).words[1:-1], 1)
         if "head" in named:
             said = ours(named["head"])
             return found[0].replace(said, self._place(named["label"]).words, 1) if said else found[0]
@@ -129,8 +130,9 @@ class Page:
 
 def _blocks(text: str) -> str:
     """The text with directives for its blocks, and labels before headings and after equations."""
+    text = TITLE.sub(r"(\g<label>)=\n# \g<title>", text)
     text = HEADING.sub(r"(\g<label>)=\n\g<level> \g<title>", text)
-    text = re.sub(rf"{TAG.pattern}\n *\$\$", r"\g<indent>$$ (\g<label>)", text, flags=re.MULTILINE)
+    text = TAG.sub(r"\g<end> (\g<label>)", text)
     text = STATEMENT.sub(_statement, text)
     for kind, (directive, head) in _BOXES.items():
         text = re.sub(rf"^<!-- {kind} -->\n+{re.escape(head)}\s", f"{FENCE}{directive}\n", text, flags=re.MULTILINE)

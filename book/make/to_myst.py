@@ -84,7 +84,7 @@ def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
 def only_checks(source: str) -> bool:
     """Whether code does nothing but check claims.
 
-    >>> only_checks('check("C09", bounded("n", n, 3))\\ncheck("B41", law);'), only_checks('n = 3\\ncheck("C09", law)')
+    >>> only_checks('check("C09", bounded(n, 3))\\ncheck("B41", law);'), only_checks('n = 3\\ncheck("C09", law)')
     (True, False)
     """
     return all(ast.unparse(node).startswith("check(") for node in ast.parse(source).body)

@@ -1,7 +1,7 @@
 """What links say: the names and numbers of chapters, statements, equations, figures, tables, claims and works.
 
-A label stands in a comment, before what it names, or behind the tag of an equation; a figure or table has it as its
-name. Numbers are counted as the pages count them, by chapter and kind.
+A label stands in a comment: before what it names, or after the title of a chapter and after an equation; a figure or
+table has it as its name. Numbers are counted as the pages count them, by chapter and kind.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ BIBLIOGRAPHY = Path("book/data/references.bib")
 COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
 STATEMENTS = (*COMPANIONS, "definition", "remark", "example")
 
-#: A comment on a line of its own: it begins a block, ends it, or labels the heading below.
+#: A comment on a line of its own: it begins a block, ends it, or is a label.
 COMMENT = re.compile(r"^<!-- (.*?) -->$", re.MULTILINE)
 STATEMENT = re.compile(
     rf"^<!-- (?P<kind>{'|'.join(STATEMENTS)}) (?P<label>[\w-]+) -->\n+\*\*(?P<head>.+?)\.\*\*(?=\s)",
     re.MULTILINE | re.DOTALL,
 )
-TAG = re.compile(r"^(?P<indent> *)\\tag\{(?P<number>[^}]*)\} % (?P<label>[\w-]+)$", re.MULTILINE)
+TAG = re.compile(
+    r"^(?P<indent> *)\\tag\{(?P<number>[^}]*)\}\n(?P<end> *\$\$)\n *<!-- (?P<label>[\w-]+) -->$", re.MULTILINE
+)
+TITLE = re.compile(r"\A# (?P<title>.*)\n<!-- (?P<label>[\w-]+) -->$", re.MULTILINE)
 HEADING = re.compile(r"^<!-- (?P<label>[\w-]+) -->\n+(?P<level>#+) (?P<title>.*)$", re.MULTILINE)
 _LABEL = re.compile(r"^\((?P<label>[\w-]+)\)=\n+#+ (?P<title>.*)$", re.MULTILINE)  # of pages that are no notebooks
 # Statements of the paper keep its name: "Theorem 2 of the paper", "Worst case (the paper, introduction)".
@@ -81,9 +84,10 @@ def _of_chapter(chapter: Chapter, notebook: Mapping[str, Any], claims: Mapping[s
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
+            if title := TITLE.match(text):
+                yield title["label"], Place(chapter.path, "chapter", title["title"])
             for heading in HEADING.finditer(text):
-                kind = "chapter" if heading["level"] == "#" else "section"
-                yield heading["label"], Place(chapter.path, kind, heading["title"])
+                yield heading["label"], Place(chapter.path, "section", heading["title"])
             for statement in STATEMENT.finditer(text):
                 kind, head = statement["kind"], statement["head"]
                 yield statement["label"], place(kind) if ours(head) else Place(chapter.path, kind, name_of(head))

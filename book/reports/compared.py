@@ -40,7 +40,7 @@ def _claims(book: list[dict[str, Any]], run: list[dict[str, Any]]) -> str:
     for name, entry in (was | now).items():
         before, after = (status_and_basis(found[name]) if name in found else NOT_CHECKED for found in (was, now))
         if before != after:
-            seen = f" ({entry['what']}: {entry['figure']})" if name in now else ""
+            seen = f" ({': '.join(filter(None, (entry['what'], entry['figure'])))})" if name in now else ""
             lines.append(f"- {name}, {entry['chapter']}: in the book {before}, in this run {after}{seen}")
     if lines:
         return "\n".join(["**Claims that differ:**", "", *lines])

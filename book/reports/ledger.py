@@ -126,13 +126,13 @@ def _status(declared: dict[str, Any], found: str) -> str:
 
 
 def sentence(entry: dict[str, Any]) -> str:
-    """What the page says while the evidence is folded: what a piece `says`, or its words and its figure.
+    """What the page says while the evidence is folded: what the check `says`, or the figure of a piece.
 
     What fails comes first. Then, for an amended claim, comes what refutes it; for any other, what carries it.
 
-    >>> piece = {"kind": "exact", "what": "the count", "figure": "equal: 3", "holds": True, "says": ""}
+    >>> piece = {"kind": "exact", "what": "`agreement(n, 3)`", "figure": "equal: 3", "holds": True}
     >>> sentence({"evidence": [piece], "corrected": "", "says": ""})
-    'The count: equal: 3.'
+    'Equal: 3.'
     """
     pieces = entry["evidence"]
     failed = [piece for piece in pieces if not piece["holds"]]
@@ -142,7 +142,9 @@ def sentence(entry: dict[str, Any]) -> str:
     if not (shown := [*failed, *amended, *pieces]):
         return "No evidence was recorded."
     what, figure = shown[0]["what"], shown[0]["figure"].rstrip(".")
-    return f"{'Does not hold: ' if failed else ''}{what if failed else what[:1].upper() + what[1:]}: {figure}."
+    if failed:
+        return f"Does not hold: {': '.join(filter(None, (what, figure)))}."
+    return f"{figure[:1].upper()}{figure[1:]}."
 
 
 def standing(entry: dict[str, Any]) -> str:

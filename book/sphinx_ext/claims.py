@@ -182,7 +182,8 @@ def pieces(evidence: list[dict[str, Any]]) -> list[str]:
     lines = []
     for piece in sorted(evidence, key=lambda piece: piece["corrected"]):
         role = "*Instead:* " if piece["corrected"] else ""
-        lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{piece['what']}: *{piece['figure']}*")
+        shown = ": ".join(filter(None, (piece["what"], f"*{piece['figure']}*")))
+        lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{shown}")
     return lines or ["No evidence was recorded."]
 
 

@@ -13,18 +13,13 @@ NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".i
 CLAIMS = read_declared(ROOT)
 
 
-def directives(text, kinds):
-    """The sphinx-proof blocks of these kinds, each as text, whatever the length of its fence."""
-    found = re.finditer(rf"^(:{{3,}}|`{{3,}})\{{prf:(?:{kinds})\}}.*?^\1\s*$", text, re.MULTILINE | re.DOTALL)
-    return [match[0] for match in found]
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_every_statement_has_its_badge(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    statement = re.compile(r"^<!-- (?:theorem|proposition|corollary|lemma) .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
     for text in ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"):
-        for block in directives(text, "theorem|proposition|corollary|lemma"):
-            assert "{claim}`" in block, f"{path.stem}: no badge in\n{block}"
+        for block in statement.findall(text):
+            assert "#claim-" in block, f"{path.stem}: no badge in\n{block}"
 
 
 def test_each_claim_is_checked_by_exactly_one_chapter():
@@ -46,3 +41,16 @@ def test_a_folded_cell_says_in_its_first_line_what_it_does(path):
         if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
             first = "".join(cell["source"]).partition("\n")[0]
             assert cell["cell_type"] == "code" and re.fullmatch(r"# *\w.*", first), f"{path.stem}: {first}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_what_is_folded_on_the_page_is_folded_in_jupyterlab(path):
+    """The page goes by the tags, and JupyterLab by `jupyter`; neither hides code that the other shows.
+
+    Only hide-cell folds outputs: remove-input shows them on the page, and the first cell says what it installs.
+    """
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        tags = set(cell["metadata"].get("tags", []))
+        expected = {"source_hidden": True} if tags & {"hide-input", "hide-cell", "remove-cell", "remove-input"} else {}
+        expected |= {"outputs_hidden": True} if "hide-cell" in tags else {}
+        assert cell["metadata"].get("jupyter", {}) == expected, f"{path.stem}: {cell['id']}"

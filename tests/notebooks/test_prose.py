@@ -163,7 +163,8 @@ def bound(node):
     ],
 )
 def test_what_counts_as_typed(text, expected):
-    assert sum(typed(text), []) == expected
+    words, formulas = typed(text)
+    assert words + formulas == expected
 
 
 def test_what_a_cell_says_is_read_too():

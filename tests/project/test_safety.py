@@ -65,7 +65,7 @@ HOLDERS = [str, lambda x: [x], lambda x: (x,), lambda x: {x: x}, lambda x: {x}, 
 
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("call", [
-    lambda text: evidence.identity("x", text), lambda text: evidence.inequality("x", text),
+    lambda text: evidence.identity(text), lambda text: evidence.inequality(text),
     lambda text: cr.models.steps("dist1", text), lambda text: cr.models.steps("dist2", text), cr.dist1, cr.dist2,
     lambda text: cr.SimilarityModel.from_steps(text, text, text), lambda text: cr.L(cr.uniform(), text),
     lambda text: majority_error(3, text),

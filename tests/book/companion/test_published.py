@@ -84,16 +84,35 @@ def test_a_rule_says_yes_up_to_its_limit_and_no_beyond(rule, yes, no):
     assert not any(published.agrees(rule, 100, value) for value in no)
 
 
-def test_deviations_are_as_rare_as_those_of_a_normal_number():
-    """Of printed numbers that are one more run, a share 2 * (1 - Φ(2)) = 4.55 % is refused at 2, for few runs too."""
+def test_numbers_of_one_more_run_all_agree_as_often_as_stated():
+    """Of groups of six numbers, each one more run, at least 95 % agree in all; of independent ones hardly more."""
     rng = np.random.default_rng(7)
     for runs in (3, 12):
-        draws = rng.normal(size=(2_000, runs + 1))
-        refused = np.mean([
-            not published.agrees({"deviations": 2}, row[-1], row[:-1].mean(), sd=row[:-1].std(ddof=1), runs=runs)
-            for row in draws
+        draws = rng.normal(size=(1_000, 6, runs + 1))
+        sds = draws[..., :-1].std(axis=-1, ddof=1)
+        agreeing = np.mean([
+            all(published.agrees({"together": 0.95}, number, 0, sd=sd, runs=runs, of=6)
+                for number, sd in zip(group[:, -1], group_sds, strict=True))
+            for group, group_sds in zip(draws, sds, strict=True)
         ])  # fmt: skip
-        assert abs(refused - 0.0455) < 4 * np.sqrt(0.0455 * 0.9545 / len(draws))
+        # (1 - 0.05 / 6)⁶ = 0.951 of them.
+        assert abs(agreeing - 0.951) < 4 * np.sqrt(0.951 * 0.049 / len(draws))
+
+
+def test_a_comparison_is_evidence():
+    """It holds if all numbers agree but those known to differ, and rests on a simulation if there were runs."""
+    figure = {"good order": 4, "bad order": 9}
+    assert published.compare("figure-1", figure)[:2] == ("exact", True)
+    assert published.compare("figure-1", figure | {"bad order": 8})[:2] == ("exact", False)
+    assert published.compare("disney", {"places": 5}).holds  # listed as differing
+    table = published.read()["table-1"].numbers
+    sds = dict.fromkeys(table, 1)
+    assert published.compare("table-1", table, sd=sds, runs=25)[:2] == ("simulated", True)
+    # Student's t with 24 degrees of freedom is beyond 3.98 with probability 0.01 / 36, on either side of 18 numbers.
+    first = next(iter(table))
+    for off, holds in ((3.97, True), (3.99, False), (np.nan, False)):
+        moved = table | {first: table[first] + off}
+        assert published.compare("table-1", moved, sd=sds, runs=25).holds is holds
 
 
 # --- the build ----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ TWO = """
 from book.companion import published
 from book.companion.claims import agreement, check
 published.compare("counts", {"a": size + 95, "b": 1000 * size + 60})
-check("C01", agreement("the size", size, 5))
+check("C01", agreement(size, 5))
 """
 ONE = "# One", "#p\nsize = 3\nname = 'x'", "print(name * size)"
 
@@ -71,7 +71,7 @@ SUMMARY = """## 02-two: profile full, with size=20
 
 **Claims that differ:**
 
-- C01, 02-two: in the book holds (exact), in this run not shown (exact) (the size: """
+- C01, 02-two: in the book holds (exact), in this run not shown (exact) (`agreement(size, 5)`: """
 
 
 def test_a_run_says_what_differs_from_the_book_and_is_no_part_of_it(book, tmp_path):

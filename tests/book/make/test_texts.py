@@ -42,7 +42,7 @@ PAGE = Page(HERE, PLACES)
         ("[[Wang, 2014](../book/data/references.bib#wang2013)]",
          "[[Wang et al., 2013](../book/data/references.bib#wang2013)]"),
         ("`[Theorem 9](#thm-a)` is code", "`[Theorem 9](#thm-a)` is code"),
-        ("$$\nx = 1 \\\\\n\\tag{5.7} % eq-a\n$$", "$$\nx = 1 \\\\\n\\tag{5.1} % eq-a\n$$"),
+        ("$$\nx = 1\n\\tag{5.7}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),
         ("<!-- theorem thm-a -->\n**Companion Theorem 5.1 (A 2nd tree).** It",
          "<!-- theorem thm-a -->\n**Companion Theorem 5.2 (A 2nd tree).** It"),
         *[("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It",) * 2],
@@ -67,7 +67,8 @@ def test_words_and_targets_are_those_of_the_label(said, right):
         ("as in [[Abbe, 2018](x/references.bib#abbe2018), [Wang et al., 2013](x/references.bib#wang2013)].",
          "as in {cite:p}`abbe2018,wang2013`."),
         ("Wang et al. [[2013](x/references.bib#wang2013)] ask", "Wang et al. {cite:yearpar}`wang2013` ask"),
-        ("$$\nx\n\\tag{5.1} % eq-a\n$$", "$$\nx\n$$ (eq-a)"),
+        ("$$\nx\n\\tag{5.1}\n$$\n<!-- eq-a -->\nA", "$$\nx\n$$ (eq-a)\nA"),
+        ("# Title\n<!-- ch-a -->\n\nA", "(ch-a)=\n# Title\n\nA"),
         ("<!-- theorem thm-a -->\n**Companion Theorem 5.2 (If $x < 1$).** Let it\nbe.\n<!-- end -->",
          ":::::::::{prf:theorem} If $x < 1$\n:label: thm-a\n\nLet it\nbe.\n:::::::::"),
         ("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It\n<!-- end -->",
@@ -96,8 +97,8 @@ def test_what_is_not_understood_is_named(text, said):
 def test_labels_are_counted_by_chapter_and_kind():
     """As on the pages: two figures and a table, statements by their kind, those of the paper not at all."""
     text = (
-        "<!-- ch-edge -->\n# Edge\n\n<!-- theorem thm-p -->\n**Theorem 2 of the paper (edge).** A\n<!-- end -->\n\n"
-        "<!-- theorem thm-a -->\n**Companion Theorem 0.0 (B).** $$\nx\n\\tag{0} % eq-a\n$$\n<!-- end -->\n"
+        "# Edge\n<!-- ch-edge -->\n\n<!-- theorem thm-p -->\n**Theorem 2 of the paper (edge).** A\n<!-- end -->\n\n"
+        "<!-- theorem thm-a -->\n**Companion Theorem 0.0 (B).** A\n$$\nx\n\\tag{0}\n$$\n<!-- eq-a -->\n<!-- end -->\n"
         "<!-- remark rem-a -->\n**Remark 0.0.** C\n<!-- end -->\n<!-- theorem thm-c -->\n**Companion Theorem 1.1.** D"
     )
     shown = (("figure", "fig-a"), ("table", "tab-a"), ("claim", "C09"), ("figure", "fig-b"))

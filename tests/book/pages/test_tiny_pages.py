@@ -58,14 +58,14 @@ CHECKS = """
 import sympy as sp
 from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
 x, count = sp.Symbol("x"), 3
-check("C01", identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1));
+check("C01", identity((x + 1) ** 2 - x**2 - factor * x - 1));
 """
-MORE = """check("C02", counterexample("three records", value=3, relation="at most", printed=2),
-      corrected(agreement("the count", [count] * 2, [3, 3], where="two records")), says="There are $3$ records.")
-check("C03", readings("what came before", {"this": 1, "that": 2}, fits="this", unit="errors"))
-check("E01", counterexample("a sum", value=2 + 1, relation="equal", printed=2),
-      corrected(agreement("the sum", 2 + 1, 3)))
-check("B01", agreement("one", 1, 1))"""
+MORE = """check("C02", counterexample(3, "at most", 2),
+      corrected(agreement([count] * 2, [3, 3], where="two records")), says="There are $3$ records.")
+check("C03", readings({"this": 1, "that": 2}, fits="this", unit="errors"))
+check("E01", counterexample(2 + 1, "equal", 2),
+      corrected(agreement(2 + 1, 3)))
+check("B01", agreement(1, 1))"""
 TEXT = (
     r"""# One
 
@@ -267,16 +267,17 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
     page = built.page("notebooks/01-one")
     assert says(page, "identity(") and not says(page, "counterexample(")  # a cell that only checks gives way to boxes
     for name, outside, inside in [
-        # Without a sentence of its own, a claim has the words and the figure of what carries it.
-        ("c01", ["C01 holds (proved) A square : 1 identity, difference 0."],
+        # Without a sentence of its own, a claim has the figure of what carries it.
+        ("c01", ["C01 holds (proved) 1 identity, difference 0."],
          ["Claim, Section", "Proved: in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
         ("c02", ["C02 refuted There are", "What holds: It is three."],
          ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact: at two records.",
-          "Touches: nothing in the analysis or the experiments.", "three records : printed: at most 2; it is 3",
-          "Instead: the count : equal: 3, 3"]),
-        ("c03", ["What came before : this: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
-        ("e01", ["A sum : printed: equal to 2; it is 3.", "What holds: They are three."],
-         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: the sum : equal: 3"]),
+          "Touches: nothing in the analysis or the experiments.", "counterexample(3,", "printed: at most 2; it is 3",
+          "Instead: agreement([count]", "equal: 3, 3"]),
+        ("c03", ["This: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
+        ("e01", ["Printed: equal to 2; it is 3.", "What holds: They are three."],
+         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: agreement(2",
+          "equal: 3"]),
     ]:  # fmt: skip
         before, folded = box(page, f"claim-{name}").split("<details", 1)
         assert "open" not in folded[: folded.index(">")]
@@ -302,7 +303,7 @@ def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
     for name in NAMES:
         assert f'href="../../notebooks/01-one.html#claim-{name}"' in box(page, f"claim-row-{name}")
     for name, words in [
-        ("c01", ["Evidence: A square : 1 identity", "Proved: in A square . In prose only: that it is one.",
+        ("c01", ["Evidence: 1 identity", "Proved: in A square . In prose only: that it is one.",
                  "Carries C02 , C03 ."]),
         ("c02", ["Printed: Three are two.", "What is wrong: There are", "What holds (exact): It is three.",
                  "Affects: whatever counts", "What stands: two", "Exact: at two records.", "Rests on C01 ."]),
@@ -387,12 +388,13 @@ def test_the_page_about_the_build_names_times_data_and_versions(built):
 #: What is edited, and what the build says.
 MOVES = {
     # The status stays, on a weaker basis.
-    ('identity("a square", (x + 1) ** 2 - x**2 - factor * x - 1)', 'agreement("a square", factor, 2)'):
-        "C01 changed: expected holds (proved), found holds (exact) (a square: equal: 2)",
+    ("identity((x + 1) ** 2 - x**2 - factor * x - 1)", "agreement(factor, 2)"):
+        "C01 changed: expected holds (proved), found holds (exact) (`agreement(factor, 2)`: equal: 2)",
     # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
-    ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (the count: 3 is not 4)",
-    ("value=2 + 1", "value=2"): "E01 changed: expected misprint (exact), found not shown (exact) (a sum: printed:",
-    ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (what came before:",
+    ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (`agreement([count] * 2",
+    ("counterexample(2 + 1", "counterexample(2"):
+        "E01 changed: expected misprint (exact), found not shown (exact) (`counterexample(2, 'equal', 2)`: printed:",
+    ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (`readings(",
     # A call that is written out, but does not run.
     ('check("B01"', 'if factor > 9: check("B01"'):
         "no chapter: B01 changed: expected holds (exact), found not checked (no evidence was recorded)",
