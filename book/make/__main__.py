@@ -31,7 +31,7 @@ from book.make import chapters, environment, execute, folders, held, manifest, n
 from book.make.chapters import BuildError, Chapter
 from book.make.environment import ROOT
 from book.make.guard import Guard
-from book.make.texts import Texts
+from book.make.texts import Texts, numbers_otherwise
 from book.reports import about, compared, ledger, printed
 
 
@@ -284,6 +284,10 @@ class Run(Build):
         entries, pairs = self.judge(self.new, self.selected)
         changed = ledger.changes(entries) + printed.disagreements(pairs)
         changed += [] if self.typed else self.held_otherwise(self.new, self.selected)
+        if self.args.profile == "full" and not self.typed:
+            for chapter in self.selected:
+                ran = json.loads((self.new.executed / chapter.path.name).read_text(encoding="utf-8"))
+                changed += numbers_otherwise(chapter, ran)
         which = ", ".join(c.slug for c in self.selected) if self.args.only else "all chapters"
         text = f"## {which}: profile {self.setting}\n\n"
         text += compared.as_markdown(self._published(), (entries, pairs))

@@ -38,9 +38,9 @@ class Texts:
         """A line for each word or, if what was computed counts, number that is not what it should be."""
         found = []
         for chapter, notebook in self.executed.items():
-            for said, filled in zip(numbers.texts(chapter.notebook()), numbers.texts(notebook), strict=True):
-                found += self.page(chapter).corrected(said)[1]
-                found += numbers.differences(chapter.slug, said, filled) if computed else []
+            for text in numbers.texts(chapter.notebook()):
+                found += self.page(chapter).corrected(text)[1]
+            found += numbers_otherwise(chapter, notebook) if computed else []
         for path, text in numbers.on_pages(self.src).items() if computed else ():
             found += numbers.differences(path.name, text, numbers.fill(text, self.answers))
         return found
@@ -55,6 +55,13 @@ class Texts:
     def _corrected(self, chapter: Chapter, text: str) -> str:
         filled = numbers.fill(text, self.executed[chapter]["metadata"]["numbers"])
         return self.page(chapter).corrected(filled)[0]
+
+
+def numbers_otherwise(chapter: Chapter, executed: Mapping[str, Any]) -> list[str]:
+    """A line for each number of a chapter that its text says otherwise than it was computed."""
+    answers = executed["metadata"]["numbers"]
+    return [line for text in numbers.texts(chapter.notebook())
+            for line in numbers.differences(chapter.slug, text, numbers.fill(text, answers))]  # fmt: skip
 
 
 def _merged(source: dict[str, Any], executed: dict[str, Any]) -> dict[str, Any]:
