@@ -152,17 +152,16 @@ def differences(where: str, text: str, filled: str) -> list[str]:
     ]  # fmt: skip
 
 
-def rewrite(path: Path, change: Callable[[str], str]) -> bool:
-    """Change the text of a page, or of the Markdown cells of a notebook; whether that made a difference."""
+def rewrite(path: Path, change: Callable[[str, bool], str]) -> bool:
+    """Change the text of a page or of the cells of a notebook, told which are code; whether that made a difference."""
     old = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         notebook = json.loads(old)
-        for each in notebook["cells"]:
-            if each["cell_type"] == "markdown":
-                each["source"] = change("".join(each["source"])).splitlines(keepends=True)
+        for cell in notebook["cells"]:
+            cell["source"] = change("".join(cell["source"]), cell["cell_type"] == "code").splitlines(keepends=True)
         new = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     else:
-        new = change(old)
+        new = change(old, False)
     if new != old:
         path.write_text(new, encoding="utf-8")
     return new != old

@@ -34,6 +34,7 @@ FENCE = ":" * 9
 
 _CODE = r"```.*?```|`[^`\n]*`"
 _LINK = re.compile(rf"{_CODE}|\[(?P<words>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<to>(?!\w+:)[^)\s]+)\)", re.DOTALL)
+_LINK_IN_CODE = re.compile(r"\[(?P<words>[^\[\]]*)\]\((?P<to>[^()\s#]*#[\w-]+)\)")  # of a caption or a table
 _CITED = re.compile(rf"\[(?:\[[^\[\]]*\]\([^)\s]*{BIBLIOGRAPHY.name}#[\w-]+\)(?:,\s+)?)+\]")
 _KEY = re.compile(rf"{BIBLIOGRAPHY.name}#([\w-]+)")
 _BOXES = {
@@ -50,8 +51,11 @@ class Page:
     def __init__(self, path: Path, places: Mapping[str, Place]) -> None:
         self.path, self.places = path, places
 
-    def corrected(self, text: str) -> tuple[str, list[str]]:
-        """The text with the words, numbers and targets that it should have; and a line for each that it has not."""
+    def corrected(self, text: str, *, code: bool = False) -> tuple[str, list[str]]:
+        """The text with the words, numbers and targets that it should have; and a line for each that it has not.
+
+        Code has links in the texts that it writes.
+        """
         changes: list[str] = []
 
         def noting(found: re.Match[str]) -> str:
@@ -60,7 +64,7 @@ class Page:
                 changes.append(f"{self.path.stem}: the text says {found[0].strip()}, and it is {right.strip()}")
             return right
 
-        for pattern in (TAG, STATEMENT, _LINK):
+        for pattern in (_LINK_IN_CODE,) if code else (TAG, STATEMENT, _LINK):
             text = pattern.sub(noting, text)
         return text, changes
 

@@ -38,8 +38,8 @@ class Texts:
         """A line for each word or, if what was computed counts, number that is not what it should be."""
         found = []
         for chapter, notebook in self.executed.items():
-            for text in numbers.texts(chapter.notebook()):
-                found += self.page(chapter).corrected(text)[1]
+            for cell in chapter.notebook()["cells"]:
+                found += self.page(chapter).corrected(cell["source"], code=cell["cell_type"] == "code")[1]
             found += numbers_otherwise(chapter, notebook) if computed else []
         for path, text in numbers.on_pages(self.src).items() if computed else ():
             found += numbers.differences(path.name, text, numbers.fill(text, self.answers))
@@ -48,13 +48,13 @@ class Texts:
     def write(self, root: Path) -> list[Path]:
         """Correct the sources; which files that changes."""
         paths = {chapter.path: partial(self._corrected, chapter) for chapter in self.executed}
-        paths |= {path.relative_to(self.src): partial(numbers.fill, answers=self.answers)
+        paths |= {path.relative_to(self.src): lambda text, _: numbers.fill(text, self.answers)
                   for path in numbers.on_pages(self.src)}  # fmt: skip
         return [path for path, change in paths.items() if numbers.rewrite(root / path, change)]
 
-    def _corrected(self, chapter: Chapter, text: str) -> str:
-        filled = numbers.fill(text, self.executed[chapter]["metadata"]["numbers"])
-        return self.page(chapter).corrected(filled)[0]
+    def _corrected(self, chapter: Chapter, text: str, code: bool) -> str:
+        filled = text if code else numbers.fill(text, self.executed[chapter]["metadata"]["numbers"])
+        return self.page(chapter).corrected(filled, code=code)[0]
 
 
 def numbers_otherwise(chapter: Chapter, executed: Mapping[str, Any]) -> list[str]:

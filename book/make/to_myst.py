@@ -33,8 +33,8 @@ def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
             if facts and facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
             elif facts:
-                facts["caption"] = text.links(facts.get("caption", ""))
-                output["data"] = {"text/markdown": _directive(facts, output["data"], f"/results/{slug}")}
+                made = _directive(facts, output["data"], f"/results/{slug}")
+                output["data"] = {"text/markdown": text.links(made) if facts["kind"] in ("figure", "table") else made}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
 
