@@ -114,9 +114,12 @@ class Page:
             return f"{{eq}}`{label}`"
         if place.kind == "claim":
             return f"{{claim}}`{words.partition(' ')[0]}`"
-        if label == place.page.name:
-            return f"{{doc}}`{words} </{place.page.with_suffix('').as_posix()}>`"
-        if place.kind in ("chapter", "section"):
+        if place.kind in ("chapter", "section", "page"):
+            titles = (name for name, other in self.places.items() if other == (place.page, place.kind, words))
+            if title := next(titles, ""):  # a title may have formulas, which the words of a role may not
+                return f"{{ref}}`{title}`"
+            if label == place.page.name:
+                return f"{{doc}}`{words} </{place.page.with_suffix('').as_posix()}>`"
             return f"{{ref}}`{words} <{label}>`"
         role = "numref" if place.kind in ("figure", "table") else "prf:ref"
         return f"{{{role}}}`{label}`" if words == place.words else f"{{{role}}}`{words} <{label}>`"

@@ -32,7 +32,7 @@ TAG = re.compile(
     r"^(?P<indent> *)\\tag\{(?P<number>[^}]*)\}\n(?P<end> *\$\$)\n *<!-- (?P<label>[\w-]+) -->$", re.MULTILINE
 )
 TITLE = re.compile(r"\A# (?P<title>.*)\n<!-- (?P<label>[\w-]+) -->$", re.MULTILINE)
-HEADING = re.compile(r"^<!-- (?P<label>[\w-]+) -->\n+(?P<level>#+) (?P<title>.*)$", re.MULTILINE)
+HEADING = re.compile(r"^<!-- (?!end )(?P<label>[\w-]+) -->\n+(?P<level>#+) (?P<title>.*)$", re.MULTILINE)
 _LABEL = re.compile(r"^\((?P<label>[\w-]+)\)=\n+#+ (?P<title>.*)$", re.MULTILINE)  # of pages that are no notebooks
 # Statements of the paper keep its name: "Theorem 2 of the paper", "Worst case (the paper, introduction)".
 _OURS = re.compile(rf"(?:Companion )?(?:{'|'.join(map(str.title, STATEMENTS))}) [\w?]+[.]?[\d?]*(?= \(|$)")

@@ -69,6 +69,8 @@ def test_words_and_targets_are_those_of_the_label(said, right):
         ("Wang et al. [[2013](x/references.bib#wang2013)] ask", "Wang et al. {cite:yearpar}`wang2013` ask"),
         ("$$\nx\n\\tag{5.1}\n$$\n<!-- eq-a -->\nA", "$$\nx\n$$ (eq-a)\nA"),
         ("# Title\n<!-- ch-a -->\n\nA", "(ch-a)=\n# Title\n\nA"),
+        ("<!-- proof -->\n**Proof.** A\n<!-- end -->\n\n## Title", ":::::::::{prf:proof}\n\nA\n:::::::::\n\n## Title"),
+        ("[Edge ordering](05-edge.ipynb)", "{ref}`ch-edge`"),  # by its title, which may have formulas
         ("<!-- theorem thm-a -->\n**Companion Theorem 5.2 (If $x < 1$).** Let it\nbe.\n<!-- end -->",
          ":::::::::{prf:theorem} If $x < 1$\n:label: thm-a\n\nLet it\nbe.\n:::::::::"),
         ("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It\n<!-- end -->",
