@@ -128,6 +128,8 @@ def fill(text: str, answers: Mapping[str, str]) -> str:
     """The text with what was computed; a value within its tolerance stays."""
     done, last = [], 0
     for number in find(text):
+        if number.asks not in answers:
+            raise BuildError(f"no chapter answers <!--{number.asks}-->")
         right = answers[number.asks]
         if number.value != right and not _close(number, right):
             done += [text[last : number.start], right]
