@@ -11,7 +11,7 @@ PYTEST = $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick numbers test nightly faults pdf bench clean lock
+.PHONY: book quick numbers lab test nightly faults pdf bench clean lock
 
 # Build the book into _build/html. ARGS go to book/make/__main__.py; with parameters, the book stays as it is, and a run
 # of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
@@ -24,6 +24,10 @@ quick:
 # Write what the chapters compute into book/data/held, with which `make book` compares; see git diff.
 numbers: $(VENV)/.installed
 	$(PY) -m book.make --write-numbers $(ARGS)
+
+# Open the notebooks in JupyterLab, with this environment as kernel. ARGS go to JupyterLab: make lab ARGS=--no-browser
+lab: $(VENV)/.lab
+	$(PY) -m jupyterlab --preferred-dir notebooks $(ARGS)
 
 # ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.installed
@@ -78,4 +82,9 @@ $(VENV)/.installed: requirements.lock
 	@$(PY) -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/crowder.pth", "w").write("../../../..\n")'
 	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m crowder.practice "$$@"\n' > $(VENV)/bin/crowder
 	@chmod +x $(VENV)/bin/crowder
+	@touch $@
+
+# JupyterLab, which neither builds nor tests need. Making the environment anew removes it.
+$(VENV)/.lab: $(VENV)/.installed requirements-lab.lock
+	$(PY) -m pip install --quiet --require-hashes -r requirements-lab.lock
 	@touch $@

@@ -1,4 +1,6 @@
-"""Write requirements.lock and environment.yml: `make lock`, with --upgrade for new versions.
+"""Write the two locks and environment.yml: `make lock`, with --upgrade for new versions.
+
+requirements-lab.lock has what `make lab` needs beyond requirements.lock, whose versions it takes as given.
 
 uv chooses the versions. Of their files, the lock has the hashes of those for the platforms and Pythons that the project
 supports.
@@ -16,6 +18,7 @@ from book.make.manifest import asked_for
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
+LAB = ROOT / "requirements-lab.lock"
 PLATFORMS = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
 
 ENVIRONMENT = """\
@@ -37,13 +40,15 @@ def pinned(lock: Path) -> list[str]:
     return [line.rstrip(" \\") for line in text.splitlines() if re.match(r"\w", line)]
 
 
-def resolve(folder: Path, present: list[str], *extras: str) -> list[str]:
-    """Versions for these extras: the present ones, unless --upgrade was given."""
-    pins = folder / "pins.txt"
+def resolve(folder: Path, extras: list[str], present: list[str], fixed: list[str]) -> list[str]:
+    """Versions for these extras: the fixed ones, and of others the present ones, unless --upgrade was given."""
+    pins, constraints = folder / "pins.txt", folder / "constraints.txt"
     pins.write_text("\n".join(present), encoding="utf-8")
+    constraints.write_text("\n".join(fixed), encoding="utf-8")
     chosen = [word for extra in extras for word in ("--extra", extra)]
     uv("pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11", "--no-header", "--no-annotate",
-       "--no-emit-index-url", *chosen, "--output-file", str(pins), *sys.argv[1:], cwd=ROOT)  # fmt: skip
+       "--no-emit-index-url", *chosen, "--constraint", str(constraints), "--output-file", str(pins), *sys.argv[1:],
+       cwd=ROOT)  # fmt: skip
     return pinned(pins)
 
 
@@ -87,6 +92,9 @@ def environment(pins: list[str]) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as work:
-        pins = resolve(Path(work), pinned(LOCK), "book", "test")
-        write(LOCK, pins, hashes(Path(work), pins))
+        pins = resolve(Path(work), ["book", "test"], present=pinned(LOCK), fixed=[])
+        all_pins = resolve(Path(work), ["book", "test", "lab"], present=pinned(LAB), fixed=pins)
+        found = hashes(Path(work), all_pins)
+    write(LOCK, pins, found)
+    write(LAB, [pin for pin in all_pins if pin not in pins], found)
     (ROOT / "environment.yml").write_text(environment(pins), encoding="utf-8")

@@ -22,6 +22,14 @@ def test_every_statement_has_its_badge(path):
             assert "#claim-" in block, f"{path.stem}: no badge in\n{block}"
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_list_does_not_begin_behind_the_bold_words_of_its_block(path):
+    """There Markdown sees no list: its first item would be part of the words, with a hyphen or "1." among them."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            assert not re.findall(r"^\*\*.*\*\* (?:[-*]|\d+\.) .*", "".join(cell["source"]), re.MULTILINE)
+
+
 def test_each_claim_is_checked_by_exactly_one_chapter():
     """In a call that has its identifier in it."""
     call = re.compile(r"""\bcheck\(\s*["']([BCE]\d+)["']""")

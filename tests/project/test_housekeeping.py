@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
 NOTEBOOKS = CHAPTERS + APPENDIX
-LOCK = "requirements.lock"
+LOCK, LAB = "requirements.lock", "requirements-lab.lock"
 
 
 def locked(name):
@@ -146,11 +146,21 @@ def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_buil
 # --- packages -----------------------------------------------------------------------------------------------------
 
 
-def test_the_lock_holds_what_the_project_asks_for_and_names_no_host():
-    """That each has its hash, pip sees to with --require-hashes."""
+def test_the_locks_hold_what_the_project_asks_for_with_hashes_and_name_no_host():
     assert direct("book", "test") <= locked(LOCK).keys()
-    assert not re.search("://|--index|--find-links|@", (ROOT / LOCK).read_text())
-    assert (ROOT / LOCK).stat().st_size < 100_000  # hashes of supported platforms alone
+    assert direct("lab") <= locked(LOCK).keys() | locked(LAB).keys()
+    for name in (LOCK, LAB):
+        text = (ROOT / name).read_text()
+        packages = re.split(r"\n(?=\w)", text)
+        assert len(packages) > 20 and [each for each in packages if "--hash=sha256:" not in each] == []
+        assert not re.search("://|--index|--find-links|@", text)
+        assert len(text) < 100_000  # hashes of supported platforms alone
+
+
+def test_jupyterlab_changes_no_package_of_the_book():
+    """Both locks may have a package, for different Pythons, but then in one version."""
+    book, lab = locked(LOCK), locked(LAB)
+    assert {name: lab[name] for name in book.keys() & lab.keys() if lab[name] != book[name]} == {}
 
 
 def test_the_conda_environment_has_the_versions_of_the_lock():

@@ -22,6 +22,7 @@ def project(root):
     root.mkdir()
     shutil.copy(ROOT / "Makefile", root)
     (root / "requirements.lock").write_text("")
+    (root / "requirements-lab.lock").write_text("")
     (root / "crowder" / "practice").mkdir(parents=True)
     (root / "crowder" / "practice" / "__main__.py").write_text("import sys\nprint('crowder', *sys.argv[1:])\n")
     return root
@@ -102,6 +103,21 @@ def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
     asked.write_text("")
     subprocess.run(**command, check=True, timeout=60)
     assert asked.read_text() == ""  # a stamp means done
+
+
+def test_jupyterlab_is_installed_once_with_hashes_and_opens_the_notebooks(tmp_path):
+    root, fake, asked = project(tmp_path / "project"), tmp_path / "python", tmp_path / "asked"
+    fake.write_text(FAKE.format(folder=tmp_path))
+    fake.chmod(0o755)
+    seen = []
+    for _ in range(2):
+        asked.write_text("")
+        subprocess.run(["make", "lab", f"PYTHON={fake}", "ARGS=--no-browser --port 8899"], cwd=root, env=CLEAN,
+                       check=True, capture_output=True, timeout=60)  # fmt: skip
+        seen.append(asked.read_text().splitlines())
+    opened = "-m jupyterlab --preferred-dir notebooks --no-browser --port 8899"
+    assert seen[0][-2:] == ["-m pip install --quiet --require-hashes -r requirements-lab.lock", opened]
+    assert seen[1] == [opened]
 
 
 def test_clean_removes_what_was_made_and_nothing_else(tmp_path):
