@@ -11,7 +11,7 @@ in a chapter                                          is
 ``<!-- in short -->`` or ``<!-- answer -->``          a box, which begins with ``**In short**`` or ``**Answer.**``
 ``\tag{5.1}``, ``$$`` and ``<!-- eq-name -->``        the end of an equation: its number and label
 ``[Theorem 5.2](05-edge.ipynb#thm-name)``             a link to a label of a chapter, or of this one (``#thm-name``)
-``[C09 refuted](#claim-c09)``                         a badge
+``([C09 refuted](#claim-c09))``                       a badge
 ``[[Wang et al., 2013](references.bib#wang2013)]``    a citation
 ====================================================  ======================================================
 
@@ -36,6 +36,7 @@ _CODE = r"```.*?```|`[^`\n]*`"
 _LINK = re.compile(rf"{_CODE}|\[(?P<words>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<to>(?!\w+:)[^)\s]+)\)", re.DOTALL)
 _LINK_IN_CODE = re.compile(r"\[(?P<words>[^\[\]]*)\]\((?P<to>[^()\s#]*#[\w-]+)\)")  # of a caption or a table
 _CITED = re.compile(rf"\[(?:\[[^\[\]]*\]\([^)\s]*{BIBLIOGRAPHY.name}#[\w-]+\)(?:,\s+)?)+\]")
+_BADGE = re.compile(r"\((\[[^\[\]]*\]\([^)\s]*#claim-\w+\))\)")  # in brackets, which a badge needs not
 _KEY = re.compile(rf"{BIBLIOGRAPHY.name}#([\w-]+)")
 _BOXES = {
     "in short": ("{admonition} In short\n:class: in-short\n", "**In short**"),
@@ -74,7 +75,7 @@ class Page:
 
     def links(self, text: str) -> str:
         """The text with roles for its links."""
-        return _LINK.sub(self._role, _CITED.sub(self._cited, text))
+        return _LINK.sub(self._role, _BADGE.sub(r"\1", _CITED.sub(self._cited, text)))
 
     def _place(self, label: str) -> Place:
         try:

@@ -244,6 +244,6 @@ def test_commands_and_files_that_a_text_names_exist(name):
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (ROOT / link).exists(), link
     usage = (ROOT / "book/make/__main__.py").read_text()
-    for command in re.findall(r"-m book\.build( [^\n`]*)", text):
+    for command in re.findall(r"-m book\.make( [^\n`]*)", text):
         for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
             assert f'"{option}"' in usage, option

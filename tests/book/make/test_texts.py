@@ -63,7 +63,7 @@ def test_words_and_targets_are_those_of_the_label(said, right):
         ("[(5.1)](#eq-a), [Table A2.1](#tab-a)", "{eq}`eq-a`, {numref}`tab-a`"),
         ("[Appendix A2](appendix/A2-more.ipynb) and [the rest](#sec-worst)",
          "{doc}`Appendix A2 </notebooks/appendix/A2-more>` and {ref}`the rest <sec-worst>`"),
-        ("at most [C09 refuted](#claim-c09)", "at most {claim}`C09`"),
+        ("at most ([C09 refuted](#claim-c09)), ([(5.1)](#eq-a))", "at most {claim}`C09`, ({eq}`eq-a`)"),
         ("as in [[Abbe, 2018](x/references.bib#abbe2018), [Wang et al., 2013](x/references.bib#wang2013)].",
          "as in {cite:p}`abbe2018,wang2013`."),
         ("Wang et al. [[2013](x/references.bib#wang2013)] ask", "Wang et al. {cite:yearpar}`wang2013` ask"),
