@@ -7,12 +7,14 @@ A chapter draws a figure and passes it on once::
     ax.plot(x, model.green.pdf(x), **MATCH.line, label="matches")
     figure(fig, "fig-dist1", caption="...", alt="...", data=frame)
 
-In a plain Jupyter session this only shows the figure. During a build, the environment variable ``CROWDER_RESULTS``
-names a folder, and the same call also writes ``fig-dist1.svg``, ``.csv`` and ``.json`` there.
+In a plain Jupyter session this only shows the figure and, below it, its caption. During a build, the environment
+variable ``CROWDER_RESULTS`` names a folder, and the same call also writes ``fig-dist1.svg``, ``.csv`` and ``.json``
+there.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from collections.abc import Callable, Mapping
@@ -143,13 +145,16 @@ def show(
     >>> frame = pd.DataFrame({"x": [0, 1], "y": [1, 0]})
     >>> show(fig, "fig-line", caption="A line.", alt="A line falls from one to zero.", data=frame)
     [figure fig-line: A line falls from one to zero.]
+    A line.
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
-    svg = drawing(fig)
+    svg, png = drawing(fig), _as_png(fig)
     _save(facts, parameters, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
-    results.display({"image/svg+xml": svg.decode(), "text/plain": text}, facts)
+    bundle = {"image/svg+xml": svg.decode(), "image/png": base64.b64encode(png).decode(), "text/plain": text}
+    results.display(bundle, facts)
+    _show_caption(facts)
 
 
 def drawing(fig: Figure) -> bytes:
@@ -178,11 +183,19 @@ def table(
     |----:|-----:|
     |   1 | 0.50 |
     |   2 | 0.25 |
+    The integral.
     """
     facts = _facts("table", name, caption=caption)
     markdown = markdown_table(_columns(frame if shown is None else shown), formats or {})
     _save(facts, parameters, csv=_csv(frame))
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
+    _show_caption(facts)
+
+
+def _show_caption(facts: dict[str, str]) -> None:
+    """Display the caption below its figure or table, for readers of the notebook; the page has it from `facts`."""
+    caption = facts["caption"]
+    results.display({"text/markdown": caption, "text/plain": caption}, {"kind": "caption", "name": facts["name"]})
 
 
 def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
@@ -214,6 +227,17 @@ def _as_svg(fig: Figure) -> bytes:
     # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
     with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
         fig.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, transparent=True, metadata=undated)
+    return buffer.getvalue()
+
+
+def _as_png(fig: Figure) -> bytes:
+    """The picture for notebooks that nobody has trusted, in which JupyterLab shows no SVG.
+
+    It is opaque, because text and axes are dark and the theme of the notebook may be, too.
+    """
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=110, bbox_inches="tight", pad_inches=0.05, facecolor="white",
+                metadata={"Software": None})  # fmt: skip
     return buffer.getvalue()
 
 

@@ -251,7 +251,7 @@ class Build:
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")
         html = render.render(src, self.work, self.logs / "sphinx.log", self.env, self.guard)
-        render.offer_executed(html, self.chapters, made.executed, src)
+        render.offer_executed(html, {chapter: texts.offered(chapter) for chapter in self.chapters}, src)
         about.write_licences(html)
         return html
 

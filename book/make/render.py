@@ -8,8 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
@@ -113,15 +115,15 @@ def _problems(output: str, src: Path) -> list[str]:
     return [f"  {re.sub(r'[.]ipynb:([0-9]+):', place, line)}" for line in lines]
 
 
-def offer_executed(html: Path, chapters: list[Chapter], executed: Path, src: Path) -> None:
-    """Let the download button give the notebook as it ran, not the copy with directives that Sphinx read.
+def offer_executed(html: Path, notebooks: Mapping[Chapter, dict[str, Any]], src: Path) -> None:
+    """Let the download button give these notebooks, as they ran, not the copies with directives that Sphinx read.
 
     Where it is run alone, its first cell fetches what the links of its page lead to.
     """
     config = yaml.safe_load((src / "_config.yml").read_text(encoding="utf-8"))
     line = r"address, version = \"{url}\", \"{branch}\"".format(**config["repository"])
-    for chapter in chapters:
-        text = (executed / f"{chapter.slug}.ipynb").read_text(encoding="utf-8")
+    for chapter, notebook in notebooks.items():
+        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
         text = re.sub(r"address, version = .*?(?=\\n)", lambda _: line, text, count=1)
         for copy in html.glob(f"_sources/{chapter.path.as_posix()}*"):
             copy.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -33,6 +34,20 @@ class Texts:
 
     def page(self, chapter: Chapter) -> Page:
         return Page(chapter.path, self.places)
+
+    def offered(self, chapter: Chapter) -> dict[str, Any]:
+        """The chapter as it ran, for readers: it says what was computed, and its captions have the page's numbers."""
+        notebook, page = copy.deepcopy(self.executed[chapter]), self.page(chapter)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = page.corrected(cell["source"])[0]
+            for output in cell.get("outputs", []):
+                facts = output.get("metadata", {}).get("crowder", {})
+                if facts.get("kind") == "caption":
+                    caption = page.corrected("".join(output["data"]["text/markdown"]))[0]
+                    text = f"**{self.places[facts['name']].words}.** {caption}"
+                    output["data"] = dict.fromkeys(("text/markdown", "text/plain"), text)
+        return notebook
 
     def changes(self, *, computed: bool) -> list[str]:
         """A line for each word or, if what was computed counts, number that is not what it should be."""

@@ -2,9 +2,10 @@
 
 A chapter passes a figure and its caption to `book.companion.figures.show`, which leaves caption, kind, name and
 alternative text in the metadata of the output. Here the output becomes the MyST directive that Sphinx numbers and
-cross-references: `_directive` decides how a caption ends, and what surrounds a figure. A recorded claim becomes a box
-after its cell (see `book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. Text
-and captions become MyST (see `book.make.plain`). The executed notebook itself is not changed.
+cross-references: `_directive` decides how a caption ends, and what surrounds a figure. The output that shows the
+caption to readers of the notebook is left out. A recorded claim becomes a box after its cell (see
+`book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. Text and captions become
+MyST (see `book.make.plain`). The executed notebook itself is not changed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +30,8 @@ def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
     for cell in page["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = text.myst("".join(cell["source"]))
+        if "outputs" in cell:
+            cell["outputs"] = [output for output in cell["outputs"] if kind_of(output) != "caption"]
         for output in cell.get("outputs", []):
             facts = output.get("metadata", {}).pop("crowder", None)
             if facts and facts["kind"] == "claim":
@@ -37,6 +41,11 @@ def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
                 output["data"] = {"text/markdown": text.links(made) if facts["kind"] in ("figure", "table") else made}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
+
+
+def kind_of(output: Mapping[str, Any]) -> str:
+    """What an output is for the book, such as "figure" or "caption"; empty if it is nothing but output."""
+    return output.get("metadata", {}).get("crowder", {}).get("kind", "")
 
 
 def check(notebook: dict[str, Any], slug: str) -> None:
@@ -104,7 +113,7 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
     for cell in page["cells"]:
         shown = []
         for output in cell.get("outputs", []):
-            kind = output.get("metadata", {}).get("crowder", {}).get("kind")
+            kind = kind_of(output)
             if kind in counts:
                 counts[kind] += 1
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")

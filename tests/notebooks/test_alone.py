@@ -113,7 +113,7 @@ def test_a_notebook_runs_alone(elsewhere, slug):
         offered.parent.mkdir(parents=True)
         offered.touch()
         (home / "_config.yml").write_text(f"repository: {{url: {ADDRESS}, branch: '{commit}'}}")
-        render.offer_executed(home, [chapter], (ROOT / chapter.path).parent, home)
+        render.offer_executed(home, {chapter: chapter.notebook()}, home)
         shutil.copyfile(offered, folder / "alone.ipynb")
     papermill = ["papermill", "--cwd", folder, folder / "alone.ipynb", folder / "out.ipynb"]
     results = f"CROWDER_RESULTS={home / 'results' / slug}"

@@ -1,5 +1,7 @@
 """Figures and tables: what is displayed, saved and rejected."""
 
+import base64
+import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -8,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import book.companion.results
 from book.companion import figures
@@ -56,9 +59,11 @@ def test_a_figure_is_saved_with_its_data(results, displayed):
         "kind": "figure", "name": "fig-line", "caption": "A line.", "alt": "A line rises.",
         "parameters": {"seed": 7, "sizes": [3, 4]},
     }  # fmt: skip
-    [(bundle, facts)] = displayed
+    (bundle, facts), caption = displayed
     assert bundle["image/svg+xml"].encode() == (results / "fig-line.svg").read_bytes()
     assert facts["alt"] == "A line rises." and not plt.get_fignums()
+    below = dict.fromkeys(("text/markdown", "text/plain"), "A line.")
+    assert caption == (below, {"kind": "caption", "name": "fig-line"})
 
 
 def test_a_name_belongs_to_one_figure(results, displayed):
@@ -79,6 +84,20 @@ def test_the_svg_is_transparent_and_dateless(results, displayed):
     svg = (results / "fig-line.svg").read_text()
     assert "<dc:date>" not in svg and "Matplotlib v" not in svg
     assert not re.search(r'id="patch_1">\s*<path[^>]*fill: #ffffff', svg)
+
+
+def test_the_png_is_opaque_white_and_the_same_each_time(results, displayed):
+    """A dark theme would hide dark text on a transparent picture; software and date would differ between builds."""
+    show("fig-one")
+    show("fig-two")
+    one, two = (bundle["image/png"] for bundle, facts in displayed if facts["kind"] == "figure")
+    assert one == two
+    picture = Image.open(io.BytesIO(base64.b64decode(one)))
+    assert picture.info.keys() == {"dpi"}
+    pixels = np.asarray(picture.convert("RGBA"))
+    assert (pixels[..., 3] == 255).all() and (pixels[0, :, :3] == 255).all()
+    # As wide as a figure may be, 4.9 inches, with 110 pixels each; the tight frame takes or adds a little.
+    assert picture.width == pytest.approx(4.9 * 110, rel=0.05)
 
 
 def test_the_lean_svg_has_every_element_at_its_place():
@@ -108,7 +127,8 @@ def test_a_table_is_saved_in_full_and_printed_short(results, displayed):
     frame = pd.DataFrame({"who": ["a|b", "c"], "n": [1879, 2], "p": [1 / 3, np.nan]})
     figures.table(frame, "tab-who", caption="Who.", formats={"p": lambda p: f"{p:.1%}"})
     pd.testing.assert_frame_equal(pd.read_csv(results / "tab-who.csv"), frame, check_exact=True)
-    [(bundle, facts)] = displayed
+    (bundle, facts), (caption, below) = displayed
+    assert caption["text/markdown"] == "Who." and below == {"kind": "caption", "name": "tab-who"}
     assert bundle["text/markdown"].splitlines() == [
         "| who   |     n |     p |",
         "|:------|------:|------:|",

@@ -1,6 +1,7 @@
 """The chart that steps through runs: its data, what the page draws, and its still picture."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import book.companion.results
 import crowder as cr
 from book.companion import figures
 from book.companion.charts import replay, stepper
+from book.make.plain import Page
 from book.make.to_myst import to_myst
 
 
@@ -72,12 +74,12 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "fig-two.csv"), stepper.frame(replays))
     assert (tmp_path / "fig-two.svg").read_bytes() != (tmp_path / "fig-four.svg").read_bytes()
     assert json.loads((tmp_path / "fig-two.json").read_text())["alt"] == "A circle."
-    (_, figure), (bundle, facts) = seen[:2]
-    assert (figure["kind"], facts) == ("figure", {"kind": "stepper", "name": "fig-two"})
+    (_, figure), (_, caption), (bundle, facts) = seen[:3]
+    assert (figure["kind"], caption["kind"], facts) == ("figure", "caption", {"kind": "stepper", "name": "fig-two"})
 
     output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": [output]}
-    page = to_myst({"cells": [cell]}, "01-one")
+    page = to_myst({"cells": [cell]}, "01-one", Page(Path("notebooks/01-one.ipynb"), {}))
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
     _, _, script = text.partition('<script type="application/json" class="stepper-settings" data-figure="fig-two">')
     # The words cannot end the script.

@@ -74,13 +74,19 @@ def test_results_land_once_with_their_parameters(built):
     assert not built.leftovers()
 
 
-def test_the_executed_copy_is_clean_and_is_what_the_reader_downloads(built):
+def test_the_executed_copy_is_clean_and_the_reader_downloads_it_with_numbered_captions(built):
     path = built.out / "executed" / "full" / "01-one.ipynb"
     assert "papermill" not in path.read_text()
     executed = json.loads(path.read_text())
     assert [c["id"] for c in executed["cells"]] == ["cell-0", "cell-1", "cell-2"]
-    assert "image/svg+xml" in executed["cells"][2]["outputs"][0]["data"]
-    assert (built.out / "html" / "_sources" / "notebooks" / "01-one.ipynb").read_bytes() == path.read_bytes()
+    outputs = executed["cells"][2]["outputs"]
+    assert {"image/svg+xml", "image/png"} <= outputs[0]["data"].keys()
+    offered = json.loads((built.out / "html" / "_sources" / "notebooks" / "01-one.ipynb").read_text())
+    captions = [output for output in outputs if output["metadata"].get("crowder", {}).get("kind") == "caption"]
+    for output, number in zip(captions, ("Figure 1.1", "Figure 1.2", "Table 1.1"), strict=True):
+        caption = f"**{number}.** {''.join(output['data']['text/markdown'])}"
+        output["data"] = dict.fromkeys(("text/markdown", "text/plain"), caption)
+    assert offered == executed
 
 
 def test_the_sources_stay_as_they_were(built):
