@@ -152,8 +152,7 @@ def show(
     _save(facts, parameters, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
-    bundle = {"image/svg+xml": svg.decode(), "image/png": base64.b64encode(png).decode(), "text/plain": text}
-    results.display(bundle, facts)
+    results.display({"image/png": base64.b64encode(png).decode(), "text/plain": text}, facts)
     _show_caption(facts)
 
 
@@ -231,9 +230,10 @@ def _as_svg(fig: Figure) -> bytes:
 
 
 def _as_png(fig: Figure) -> bytes:
-    """The picture for notebooks that nobody has trusted, in which JupyterLab shows no SVG.
+    """The picture that a notebook shows; the page has the SVG.
 
-    It is opaque, because text and axes are dark and the theme of the notebook may be, too.
+    JupyterLab shows no SVG in a notebook that is not trusted. The picture is opaque, because its text is dark and the
+    theme of JupyterLab may be, too.
     """
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", dpi=110, bbox_inches="tight", pad_inches=0.05, facecolor="white",

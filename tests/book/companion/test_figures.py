@@ -60,7 +60,7 @@ def test_a_figure_is_saved_with_its_data(results, displayed):
         "parameters": {"seed": 7, "sizes": [3, 4]},
     }  # fmt: skip
     (bundle, facts), caption = displayed
-    assert bundle["image/svg+xml"].encode() == (results / "fig-line.svg").read_bytes()
+    assert bundle.keys() == {"image/png", "text/plain"}
     assert facts["alt"] == "A line rises." and not plt.get_fignums()
     below = dict.fromkeys(("text/markdown", "text/plain"), "A line.")
     assert caption == (below, {"kind": "caption", "name": "fig-line"})
