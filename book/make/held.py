@@ -1,9 +1,10 @@
 """What the cells of a chapter compute, in a text file that the build compares: a change of a result shows in the diff.
 
-A chapter's file, ``book/data/held/<slug>.txt``, has a line for each column of the data of a figure or table, for each
-piece of evidence of a claim, and for each cell with output in plain text. ``make numbers`` writes it again, but keeps
-lines that begin with ``#`` at its head, and a tolerance, such as ``± 5 %``, at the end of a line. Only what depends on
-the processor needs one, as learned similarities do: their training ends elsewhere if last digits differ.
+A chapter's file, ``book/data/held/<slug>.txt``, has a line for each column of the data of a figure or table, for the
+numbers of its caption, for a table as it is shown, for each piece of evidence of a claim, and for each cell with output
+in plain text. ``make numbers`` writes it again, but keeps lines that begin with ``#`` at its head, and a tolerance,
+such as ``± 5 %``, at the end of a line. Only what depends on the processor needs one, as learned similarities do: their
+training ends elsewhere if last digits differ.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 import pandas as pd
 
 FOLDER = Path("book", "data", "held")
-#: Integers are equal. Of other numbers another processor may change the last digits; a wrong formula changes more.
-TOLERANCE = 1e-3
+#: Integers are equal. Of other numbers another processor may change the last digits; what is wrong in one row of many
+#: changes a mean by not much more.
+TOLERANCE = 1e-5
 #: What is left where rounding errors cancel.
 ZERO = 1e-12
 
@@ -30,24 +32,26 @@ _OWN = re.compile(r" ± ([\d.]+) %$")
 _SHOWN = {"text/plain", "text/html", "text/latex"}
 
 
-def describe(notebook: dict[str, Any], results: Path) -> list[str]:
+def describe(executed: Path, results: Path) -> list[str]:
     """The lines of a chapter, from its executed notebook and its folder of results."""
     lines = []
     for path in sorted(results.glob("*.csv")):
-        frame = pd.read_csv(path)
-        lines += [f"{path.stem}, {' '.join(str(name).split())}: {_column(frame[name])}" for name in frame]
+        frame = pd.read_csv(path).rename(columns=lambda name: " ".join(name.replace(":", "").split()))
+        lines += [f"{path.stem}, {name}: {_column(frame[name])}" for name in frame]
     for path in sorted((results / "claims").glob("*.json")):
         pieces = json.loads(path.read_text(encoding="utf-8"))["evidence"]
         lines += [f"{path.stem}, evidence {i}: {_text(piece['figure'])}" for i, piece in enumerate(pieces, 1)]
-    for cell in notebook["cells"]:
-        if shown := " | ".join(filter(None, map(_output, cell.get("outputs", ())))):
+    for cell in json.loads(executed.read_text(encoding="utf-8"))["cells"]:
+        outputs = cell.get("outputs", ())
+        lines += [line for output in outputs for line in _captioned(output)]
+        if shown := " | ".join(filter(None, map(_output, outputs))):
             lines.append(f"cell {cell['id']}: {_text(shown)}")
     return lines
 
 
 def differences(slug: str, held: str, lines: list[str]) -> list[str]:
     """A message for each line that is missing, additional, or says something else than the held text."""
-    was, now = _by_name(_lines(held)), _by_name(lines)
+    was, now = _by_name(held.splitlines()), _by_name(lines)
     return [
         f"{slug}: {name}: held {was.get(name, 'nothing')}; found {now.get(name, 'nothing')}"
         for name in was | now
@@ -58,7 +62,7 @@ def differences(slug: str, held: str, lines: list[str]) -> list[str]:
 def updated(held: str, lines: list[str]) -> str:
     """The text to hold from now on: these lines, with the head and the tolerances of the text held until now."""
     head = [line for line in held.splitlines() if line.startswith("#")]
-    own = {name: found[0] for name, text in _by_name(_lines(held)).items() if (found := _OWN.search(text))}
+    own = {name: found[0] for name, text in _by_name(held.splitlines()).items() if (found := _OWN.search(text))}
     lines = [f"{name}: {text}{own.get(name, '')}" for name, text in _by_name(lines).items()]
     return "\n".join([*head, *lines, ""])
 
@@ -68,34 +72,31 @@ def compared(root: Path, slug: str, executed: Path, results: Path) -> list[str]:
     file = root / FOLDER / f"{slug}.txt"
     if not file.exists():
         return [f"{slug}: no held values"]
-    notebook = json.loads(executed.read_text(encoding="utf-8"))
-    return differences(slug, file.read_text(encoding="utf-8"), describe(notebook, results))
+    return differences(slug, file.read_text(encoding="utf-8"), describe(executed, results))
+
+
+def strays(root: Path, slugs: list[str]) -> list[str]:
+    """A message for each file below `root` that is of none of these chapters."""
+    files = {*(root / FOLDER).glob("*")} - {root / FOLDER / f"{slug}.txt" for slug in slugs}
+    return [f"{file.relative_to(root)}: no such chapter" for file in sorted(files)]
 
 
 def write(root: Path, slug: str, executed: Path, results: Path) -> None:
     """Write the file of an executed chapter below `root`."""
     file = root / FOLDER / f"{slug}.txt"
     file.parent.mkdir(exist_ok=True)
-    lines = describe(json.loads(executed.read_text(encoding="utf-8")), results)
-    file.write_text(updated(file.read_text(encoding="utf-8") if file.exists() else "", lines), encoding="utf-8")
-
-
-# --- lines ----------------------------------------------------------------------------------------------------------
-
-
-def _lines(held: str) -> list[str]:
-    return [line for line in held.splitlines() if not line.startswith("#")]
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.write_text(updated(old, describe(executed, results)), encoding="utf-8")
 
 
 def _by_name(lines: list[str]) -> dict[str, str]:
-    return {name: text for name, _, text in (line.partition(": ") for line in lines)}
+    return {name: text for name, _, text in (line.partition(": ") for line in lines if not line.startswith("#"))}
 
 
 def _agree(held: str, found: str) -> bool:
     """Whether two lines have the same words, and numbers within the tolerance of the held one."""
     own = _OWN.search(held)
-    if own:
-        held = held[: own.start()]
+    held = held[: own.start()] if own else held
     if _NUMBER.sub("#", held) != _NUMBER.sub("#", found):
         return False
     within = float(own[1]) / 100 if own else TOLERANCE
@@ -121,45 +122,50 @@ def _output(output: dict[str, Any]) -> str:
     return "".join(own or (data["text/plain"] if data.keys() <= _SHOWN else ""))
 
 
+def _captioned(output: dict[str, Any]) -> list[str]:
+    """Of a figure or table the numbers of its caption and alternative text, and a table as it is shown."""
+    facts = output.get("metadata", {}).get("crowder", {})
+    found = _numbers(f"{facts.get('caption', '')} {facts.get('alt', '')}")
+    lines = [f"{facts['name']}, caption: {' '.join(number.rstrip('.') for number in found)}"] if found else []
+    if facts.get("kind") == "table":
+        lines.append(f"{facts['name']}, as shown: {_text(''.join(output['data']['text/plain']))}")
+    return lines
+
+
 def _text(text: str) -> str:
     """A short text itself; of a long one its numbers, summed up, and a checksum of the words around them."""
     text = " ".join(text.split())
-    numbers = _numbers(text)
-    if len(text) <= 100 or (len(numbers) <= 12 and len(text) <= 200):
+    numbers, words = _numbers(text), _NUMBER.sub("#", text)  # last digits do not make a text long
+    if len(numbers) <= 12 and len(words) <= 150:
         return text
     kind = int if all(map(_is_integer, numbers)) else float
-    return f"{_summary(np.array([*map(kind, numbers)]))}, words {_checksum(_NUMBER.sub('#', text))}"
+    return f"{_summary(np.array([*map(kind, numbers)]))}, words x{zlib.crc32(words.encode()):08x}"  # x: no number
 
 
 def _column(values: pd.Series) -> str:
-    """A summary of a column, in which a change of one value shows, and of the order as well."""
-    present = values.dropna()
-    missing = f", {len(values) - len(present)} missing" * (len(present) < len(values))
-    if pd.api.types.is_numeric_dtype(present) and not pd.api.types.is_bool_dtype(present):
-        return _summary(present.to_numpy()) + missing
-    words = [str(value) for value in present]
-    if len(set(words)) == 1:
-        return f"{len(words)} times {words[0]!r}{missing}"
-    return f"{len(words)} texts, {len(set(words))} different, checksum {_checksum(chr(10).join(words))}{missing}"
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        return _summary(values.to_numpy())
+    return f"{len(values)} texts, {_text(' '.join(map(str, values)))}"
 
 
 def _summary(numbers: np.ndarray) -> str:
-    """How many numbers, their range, sum (integers) or mean, and a mean with weights, which a permutation changes."""
+    """How many numbers, their range, sum or mean, and of logarithms a mean with weights: order and small ones count."""
     if len(numbers) <= 6:
         return " ".join(map(_show, numbers)) or "no numbers"
-    weights = np.arange(1, len(numbers) + 1) * 0.618034 % 1
-    whole = f"sum {numbers.sum():,}" if numbers.dtype.kind in "iu" else f"mean {_show(numbers.mean())}"
-    weighted = _show(float(np.average(numbers, weights=weights)))
-    return f"{len(numbers)} numbers, {_show(numbers.min())} … {_show(numbers.max())}, {whole}, weighted {weighted}"
+    there = ~pd.isna(numbers)
+    missing = f", {(~there).sum()} missing" * (not there.all())
+    weights, numbers = (np.arange(1, len(numbers) + 1) * 0.618034 % 1)[there], numbers[there]
+    logs = np.sign(numbers) * np.log1p(np.abs(numbers).astype(float))
+    if not len(numbers):
+        return f"0 numbers{missing}"
+    middle = f"sum {numbers.sum():,}" if numbers.dtype.kind in "iu" else f"mean {_show(numbers.mean())}"
+    middle += f", weighted {_show(float(np.average(logs, weights=weights)))}"
+    return f"{len(numbers)} numbers, {_show(numbers.min())} … {_show(numbers.max())}, {middle}{missing}"
 
 
 def _show(number: float) -> str:
-    """An integer in full, another number to five significant digits and never like an integer."""
+    """An integer in full, another number to seven significant digits and never like an integer."""
     if isinstance(number, (int, np.integer)):
         return f"{number:,}"
-    text = f"{number:.5g}"
+    text = f"{number:.7g}"
     return f"{text}.0" if _is_integer(text) else text
-
-
-def _checksum(text: str) -> str:
-    return f"x{zlib.crc32(text.encode()):08x}"  # begins with a letter: not a number

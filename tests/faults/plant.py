@@ -1,4 +1,4 @@
-"""Plant wrong edits in a copy of the project, one at a time; each must make a test fail or change a claim.
+"""Plant wrong edits in a copy of the project, one at a time; each must make a test fail or a build stop.
 
     python tests/faults/plant.py                     every fault of faults.yml (`make faults`)
     python tests/faults/plant.py edge-loses-ties     the faults of these names
@@ -56,7 +56,8 @@ class Fault:
     In a notebook it is an edit of a cell, as JSON writes it, and its chapter should notice.
 
     `old` occurs once in the file or, with `near`, is the first occurrence after that text, which occurs once. With
-    `plain`, compiled functions run as plain Python, because compiling them would take longer than the tests.
+    `plain`, compiled functions run as plain Python, because compiling them would take longer than the tests. With
+    `full`, chapters have the book's own parameters, of which numbers of the text and held values are compared.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Fault:
     chapters: tuple[str, ...] = ()
     near: str = ""
     plain: bool = False
+    full: bool = False
 
     def applied(self, text: str) -> str:
         """The text of the file with the fault; `Stale` if the place is not unique or the result is not Python."""
@@ -146,10 +148,12 @@ class Copy:
         """What fails in the unedited project, whose compiled code is kept."""
         tests = {plain: {t for fault in faults if fault.plain == plain for t in fault.tests} for plain in (True, False)}
         plain = self._run(tests[True], (), True, timeout)
-        compiled = self._run(tests[False], {c for fault in faults for c in fault.chapters}, False, timeout)
+        small, full = ({c for fault in faults if fault.full == full for c in fault.chapters} for full in (False, True))
+        compiled, own = self._run(tests[False], small, False, timeout), self._run((), full, False, timeout, full=True)
         self.cache.mkdir(exist_ok=True)
         self.cache.rename(self.compiled)
-        return Outcome(plain.tests + compiled.tests, compiled.claims, plain.hangs or compiled.hangs)
+        hangs = plain.hangs or compiled.hangs or own.hangs
+        return Outcome(plain.tests + compiled.tests, compiled.claims + own.claims, hangs)
 
     def plant(self, fault: Fault, timeout: float) -> Outcome:
         """Plant the fault, run its tests and chapters, and put the file back, with its time of change."""
@@ -159,11 +163,13 @@ class Copy:
         shutil.copytree(self.compiled, self.cache)
         try:
             path.write_text(fault.applied(path.read_text(encoding="utf-8")), encoding="utf-8")
-            return self._run(fault.tests, fault.chapters, fault.plain, timeout)
+            return self._run(fault.tests, fault.chapters, fault.plain, timeout, full=fault.full)
         finally:
             shutil.copy2(kept, path)
 
-    def _run(self, tests: Iterable[str], chapters: Iterable[str], plain: bool, timeout: float) -> Outcome:
+    def _run(
+        self, tests: Iterable[str], chapters: Iterable[str], plain: bool, timeout: float, *, full: bool = False
+    ) -> Outcome:
         outcome = Outcome()
         if tests:
             report = self.folder / "report.xml"
@@ -177,8 +183,7 @@ class Copy:
             if code and not outcome.tests and not late:
                 outcome.tests = (f"pytest ended with {code}: {said[-300:]}",)
         if chapters:
-            shutil.rmtree(self.folder / "book", ignore_errors=True)
-            build = [sys.executable, "-m", "book.make", "--profile", "quick", "--jobs", "1"]
+            build = [sys.executable, "-m", "book.make", "--profile", "full" if full else "quick", "--jobs", "1"]
             build += ["--output", str(self.folder / "book"), *(w for c in sorted(chapters) for w in ("--only", c))]
             code, said = self._start(build, plain, timeout)
             outcome.hangs = outcome.hangs or code is None
@@ -229,11 +234,16 @@ def failed(report: Path) -> tuple[tuple[str, ...], bool]:
 
 
 def changed(said: str) -> tuple[str, ...]:
-    """The claims and printed numbers that changed, and the chapters that stopped, from the output of a build."""
+    """The claims, printed numbers, held values and numbers of the text that changed, and the chapters that stopped,
+    from the output of a build."""
     claims = re.findall(r"^(?:error: )?[\w-]+: ([BCE]\d+) changed: ", said, re.MULTILINE)
     printed = re.findall(r"^(?:error: )?[\w-]+: ([^:\n]*?) no longer agrees: ", said, re.MULTILINE)
     stopped = re.findall(r"^(?:error: )?([\w-]+): cell \d+ of \d+ failed: ", said, re.MULTILINE)
-    return (*claims, *(f"printed {name}" for name in printed), *(f"{slug} stopped" for slug in stopped))
+    held = re.findall(r"^(?:error: )?[\w-]+: (.+?): held .*; found ", said, re.MULTILINE)
+    text = re.findall(r"^(?:error: )?[\w-]+: the text says .*, and (.+?) is .*, in: ", said, re.MULTILINE)
+    ways = {"printed": printed, "held": held, "text": text}
+    return (*claims, *(f"{way} {name}" for way, names in ways.items() for name in names),
+            *(f"{slug} stopped" for slug in stopped))  # fmt: skip
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

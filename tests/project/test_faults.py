@@ -153,8 +153,11 @@ error: 04-lower-bound: C05 changed: expected proved, found not shown (step 1 of 
 04-lower-bound: B31 changed: expected exact, found not shown (3 is not 2)
 08-synthetic: table-1, Dist-1, edge no longer agrees: printed 3,000, regenerated 2,000 ± 10 (equal)
 02-models: cell 3 of 20 failed: ZeroDivisionError: division by zero
+01-questions: fig-a, caption: held 6 10; found 1 10
+01-questions: the text says 13, and max(ends) is 5, in: They are 5 and 13.
 """
-    assert plant.changed(said) == ("C05", "B31", "printed table-1, Dist-1, edge", "02-models stopped")
+    assert plant.changed(said) == ("C05", "B31", "printed table-1, Dist-1, edge", "held fig-a, caption",
+                                   "text max(ends)", "02-models stopped")  # fmt: skip
     assert plant.changed("claims: 4 proved\nthe book is at /x/index.html\n") == ()
 
 

@@ -13,13 +13,21 @@ COUNTS = {"model": ["a", "b", "a", "b", "a", "b", "a", "b"], "asked": [8, 3, 5, 
 SHOWN = "(19884, 0.25, 'node')"
 
 
-def lines(tmp_path, counts=COUNTS, figure="z = 2.8 (limit 3.98)", shown=SHOWN):
-    """The lines of a chapter with one figure, one claim and one cell that shows something."""
+def lines(tmp_path, counts=COUNTS, figure="z = 2.8 (limit 3.98)", shown=SHOWN, caption="8 runs.", table="| 0.1 |"):
+    """The lines of a chapter with a figure, a table, a claim and a cell that shows something."""
     (tmp_path / "claims").mkdir(exist_ok=True)
     pd.DataFrame(counts).to_csv(tmp_path / "fig-a.csv", index=False)
     (tmp_path / "claims" / "C01.json").write_text(json.dumps({"evidence": [{"figure": figure}]}))
-    output = {"output_type": "execute_result", "data": {"text/plain": shown}}
-    return held.describe({"cells": [{"id": "runs", "outputs": [output]}, {"id": "text"}]}, tmp_path)
+    outputs = [
+        {"data": {"text/plain": shown}},
+        {"data": {"text/plain": "", "image/png": ""},
+         "metadata": {"crowder": {"kind": "figure", "name": "fig-a", "caption": caption, "alt": "A curve."}}},
+        {"data": {"text/plain": [table], "text/markdown": [table]},
+         "metadata": {"crowder": {"kind": "table", "name": "tab-a", "caption": "All."}}},
+    ]  # fmt: skip
+    executed = tmp_path / "executed.ipynb"
+    executed.write_text(json.dumps({"cells": [{"id": "runs", "outputs": outputs}, {"id": "text"}]}))
+    return held.describe(executed, tmp_path)
 
 
 def text(lines):
@@ -37,15 +45,20 @@ def changed(column, values):
         (changed("asked", [8, 3, 5, 13, 2, 21, 35, 55]), "fig-a, asked"),  # one more question in one row
         (changed("model", ["b", "a", *COUNTS["model"][2:]]), "fig-a, model"),
         (changed("mean", [0.1, 0.7, 0.2, 0.5, *COUNTS["mean"][4:]]), "fig-a, mean"),  # NaN equals only NaN
+        (changed("mean", [0.1, 0.7, 0.2, 0.4, float("nan"), *COUNTS["mean"][5:]]), "fig-a, mean"),  # the same numbers
         (changed("mean", [2 * x for x in COUNTS["mean"]]), "fig-a, mean"),
+        (changed("noisy: mean", [0.2] * 8), "fig-a, noisy mean"),  # a colon ends no name
+        (changed("of", ["0.25 of all"] * 8), "fig-a, of"),
         ({"figure": "z = 2.8 (limit 3.72)"}, "C01, evidence 1"),
         ({"figure": "z = -2.8 (limit 3.98)"}, "C01, evidence 1"),
         ({"figure": "largest z = 2.8 (limit 3.98)"}, "C01, evidence 1"),
         ({"shown": "(19885, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
-        ({"shown": "(19884, 0.251, 'node')"}, "cell runs"),
+        ({"shown": "(19884, 0.2501, 'node')"}, "cell runs"),
         ({"shown": "(19884, 0.25, 'edge')"}, "cell runs"),
         ({"shown": "(19884, nan, 'node')"}, "cell runs"),
         ({"shown": " ".join(map(str, range(60)))}, "cell runs"),
+        ({"caption": "9 runs."}, "fig-a, caption"),
+        ({"table": "| 0.2 |"}, "tab-a, as shown"),
     ],
 )
 def test_a_change_is_noticed_and_named(tmp_path, fault, name):
@@ -55,9 +68,15 @@ def test_a_change_is_noticed_and_named(tmp_path, fault, name):
 
 
 def test_last_digits_of_what_is_not_an_integer_may_differ(tmp_path):
-    """By less than one in a thousand, and by anything that rounding leaves of zero."""
-    was = text(lines(tmp_path, shown="0.25 1e-17"))
-    assert not held.differences("01-one", was, lines(tmp_path, shown="0.2501 -3e-16"))
+    """By less than one in a hundred thousand, also in a text, and by anything that rounding leaves of zero."""
+    was = text(lines(tmp_path, **changed("of", [f"{x / 7} of all" for x in range(1, 9)]), shown="0.25 1e-17"))
+    now = lines(tmp_path, **changed("of", [f"{x / 7 + 1e-9} of all" for x in range(1, 9)]), shown="0.250001 -3e-16")
+    assert was != text(now) and not held.differences("01-one", was, now)
+
+
+def test_words_of_a_caption_may_differ(tmp_path):
+    """They are in the source; its numbers may be computed."""
+    assert lines(tmp_path, caption="In all, 8 runs.") == lines(tmp_path)
 
 
 def test_missing_and_additional_lines_are_noticed(tmp_path):
@@ -87,10 +106,11 @@ def test_a_build_stops_if_results_are_not_what_is_held(tmp_path):
     assert done.returncode == 0, done.stderr
     assert not (book.out / "html").exists()
     assert (book.root / held.FOLDER / "02-two.txt").read_text() == "cell cell-2: 5.5\n"
-    (book.root / held.FOLDER / "01-one.txt").unlink()
+    (book.root / held.FOLDER / "01-one.txt").rename(book.root / held.FOLDER / "01-first.txt")
     book.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size - share")
     message = book.refused()
-    assert "01-one: no held values" in message and "02-two: cell cell-2: held 5.5; found 4.5" in message
+    assert "01-one: no held values" in message and "01-first.txt: no such chapter" in message
+    assert "02-two: cell cell-2: held 5.5; found 4.5" in message
     assert "make numbers" in message
     # A chapter by itself is compared, too, unless it has parameters of one's own.
     assert "02-two: cell cell-2: held 5.5; found 4.5" in book.refused("--only", "02")
