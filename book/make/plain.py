@@ -116,7 +116,8 @@ class Page:
         if place.kind == "claim":
             return f"{{claim}}`{words.partition(' ')[0]}`"
         if place.kind in ("chapter", "section", "page"):
-            titles = (name for name, other in self.places.items() if other == (place.page, place.kind, words))
+            named = place._replace(words=words)
+            titles = (name for name, other in self.places.items() if other == named and name != place.page.name)
             if title := next(titles, ""):  # a title may have formulas, which the words of a role may not
                 return f"{{ref}}`{title}`"
             if label == place.page.name:
