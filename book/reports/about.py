@@ -85,6 +85,6 @@ def faults(measured: Path) -> str:
     unseen = [row["fault"] for row in planted if not (int(row["tests"]) or row["claims"])]
     changed = sum(bool(row["claims"]) for row in planted)
     kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in planted).most_common())
-    counts = f"{len(planted) - len(unseen)} were noticed, {changed} of them also by a claim or a chapter that stopped."
+    counts = f"{len(planted) - len(unseen)} were noticed, {changed} of them by the build itself."
     lacking = f" Not noticed: {', '.join(unseen)}." * bool(unseen)
     return f"**{len(planted)} faults** were planted; {counts}{lacking}\n\nBy kind: {kinds}."

@@ -42,13 +42,21 @@ def test_a_chapter_shows_no_markup_of_the_build(chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
-def test_the_download_shows_each_figure_with_the_number_of_its_page(chapter, html):
+def test_the_download_has_the_pictures_and_the_numbers_of_its_page(chapter, html):
     """As PNG, for JupyterLab shows no SVG in a notebook that is not trusted."""
     download = shown(read(html / "_sources" / chapter.path, 4))
     assert MARKUP.findall(download.get_text()) == []
     page = BeautifulSoup((html / chapter.path.with_suffix(".html")).read_text(), "html.parser")
-    numbers = [f"{name}." for number in page(class_="caption-number")
-               if (name := number.get_text().strip()).startswith(("Figure", "Table"))]  # fmt: skip
-    assert [bold.get_text() for bold in download("strong") if bold.get_text() in numbers] == numbers
+    names = [number.get_text().strip() for number in page(class_="caption-number")]
+    drawn = [f"{name}." for name in names if name.startswith(("Figure", "Table"))]
+    bold = [text.get_text() for text in download("strong")]
+    assert [text for text in bold if text in drawn] == drawn
     below = [image.find_next("strong").get_text() for image in download("img", src=re.compile("^data:image/png"))]
-    assert below == [number for number in numbers if number.startswith("Figure")]
+    assert below == [number for number in drawn if number.startswith("Figure")]
+    # Statements and equations are counted by the build, and on the page by Sphinx.
+    heads = iter(bold)
+    assert [
+        name for name in names if f"{name}." not in drawn and not any(head.startswith(name) for head in heads)
+    ] == []
+    tags = re.findall(r"\\tag\{([^}]*)\}", "".join(cell["source"] for cell in read(ROOT / chapter.path, 4)["cells"]))
+    assert [f"({tag})" for tag in tags] == [number.get_text().strip("#") for number in page(class_="eqno")]
