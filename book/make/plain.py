@@ -62,7 +62,8 @@ class Page:
         def noting(found: re.Match[str]) -> str:
             right = self._right(found)
             if right != found[0]:
-                changes.append(f"{self.path.stem}: the text says {found[0].strip()}, and it is {right.strip()}")
+                said, is_now = (" ".join(re.sub("<!--.*?-->", "", each).split()) for each in (found[0], right))
+                changes.append(f"{self.path.stem}: the text says {said}, and it is {is_now}")
             return right
 
         for pattern in (_LINK_IN_CODE,) if code else (TAG, STATEMENT, _LINK):
