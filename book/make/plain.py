@@ -93,7 +93,8 @@ class Page:
     def _right(self, found: re.Match[str]) -> str:
         named = found.groupdict()
         if "number" in named:
-            return found[0].replace(named["number"], self._place(named["label"]).words[1:-1], 1)
+            right = self._place(named["label"]).words[1:-1]
+            return found[0].replace(f"\\tag{{{named['number']}}}", f"\\tag{{{right}}}", 1)
         if "head" in named:
             said = ours(named["head"])
             return found[0].replace(said, self._place(named["label"]).words, 1) if said else found[0]

@@ -43,6 +43,7 @@ PAGE = Page(HERE, PLACES)
          "[[Wang et al., 2013](../book/data/references.bib#wang2013)]"),
         ("`[Theorem 9](#thm-a)` is code", "`[Theorem 9](#thm-a)` is code"),
         ("$$\nx = 1\n\\tag{5.7}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),
+        ("$$\nx = 1\n\\tag{a}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),  # as in "tag"
         ("<!-- theorem thm-a -->\n**Companion Theorem 5.1 (A 2nd tree).** It",
          "<!-- theorem thm-a -->\n**Companion Theorem 5.2 (A 2nd tree).** It"),
         *[("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It",) * 2],
