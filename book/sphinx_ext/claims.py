@@ -26,6 +26,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.claims import NOT_SHOWN
 from book.make.chapters import number_of
+from book.make.words import numbered
 from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, standing, tally
 
 logger = logging.getLogger(__name__)
@@ -76,16 +77,6 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
 def page_of(env: Any, slug: str) -> str | None:
     """The page of a chapter, as ``notebooks/appendix/A2-name``."""
     return next((page for page in env.found_docs if page.endswith(f"/{slug}")), None)
-
-
-def named(slug: str) -> str:
-    """What a chapter is called.
-
-    >>> named("05-edge-ordering"), named("A2-edge-ordering")
-    ('Chapter 5', 'Appendix A2')
-    """
-    number = number_of(slug)
-    return f"{'Chapter' if number.isdigit() else 'Appendix'} {number}"
 
 
 class ClaimRole(SphinxRole):
@@ -280,7 +271,7 @@ class Paper(Rows):
         slug = row.chapter or (entries[0]["chapter"] if entries else "")
         page, about = page_of(self.env, slug), ""
         if page:
-            about = f"{{doc}}`{named(slug)} </{page}>`"
+            about = f"{{doc}}`{numbered('chapter', number_of(slug))} </{page}>`"
         elif slug:
             self.warn(f"there is no chapter {slug}")
         if row.figure:
@@ -294,7 +285,10 @@ class Own(Rows):
 
     def run(self) -> list[nodes.Node]:
         own = [entry for entry in self.env.crowder_ledger.values() if entry["id"][0] == "B"]
-        return [self.row(named(entry["chapter"]), entry["statement"], [entry], "", ["paper-own"]) for entry in own]
+        return [
+            self.row(numbered("chapter", number_of(entry["chapter"])), entry["statement"], [entry], "", ["paper-own"])
+            for entry in own
+        ]
 
 
 def load(app: Any, env: Any, docnames: Any) -> None:
