@@ -79,8 +79,8 @@ $(VENV)/.installed: requirements.lock
 	exit 1
 	$(PY) -m pip install --quiet --no-compile --require-hashes -r requirements.lock
 	@$(PY) -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true # pip would compile one file at a time, tests too
-	@$(PY) -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/crowder.pth", "w").write("../../../..\n")'
-	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m crowder.practice "$$@"\n' > $(VENV)/bin/crowder
+	@$(PY) -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/crowder.pth", "w").write("../../../..\n../../../../tool\n")'
+	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m crowder_tool "$$@"\n' > $(VENV)/bin/crowder
 	@chmod +x $(VENV)/bin/crowder
 	@touch $@
 

@@ -86,7 +86,7 @@ def environment(pins: list[str]) -> str:
     return (
         ENVIRONMENT
         + "".join(f"      - {name}=={versions[name]}\n" for name in asked_for(ROOT, "book"))
-        + "      - -e .\n"
+        + "      - -e .\n      - -e ./tool\n"
     )
 
 

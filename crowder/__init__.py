@@ -20,8 +20,8 @@ To read the modules in order: `models` and `theory` define f_g, f_r and L. `pair
 `sorting` puts in order; `engine` keeps what answers imply and chooses the next question; `orderings` are the two
 heuristics made of these (`constraints`: with answers or tables known beforehand). `oracles` answer, and `resolution` is
 the result of a run. `counting` has exact expected counts and bounds. `similarity`, `datasets` and `cora` provide data,
-and `experiments` repeats runs. `beyond` extends the paper; `practice` is for records of your own. None of the others
-imports these two.
+and `experiments` repeats runs. `beyond` extends the paper; none of the others
+imports it.
 """
 
 import importlib
@@ -39,7 +39,7 @@ from crowder.resolution import Resolution, ideal_queries, ideal_recall
 from crowder.theory import L
 
 if TYPE_CHECKING:
-    from crowder import beyond, experiments, practice
+    from crowder import beyond, experiments
     from crowder.counting.exact import expected_queries_exact
 
 __version__ = "2.0.0.dev0"
@@ -48,7 +48,7 @@ __all__ = [
     "EdgeOrdering", "Faulty", "L", "MajorityVote", "NodeOrdering", "Ordering", "Resolution", "SimilarityModel", "Truth",
     "beyond", "datasets", "dist1", "dist2", "edge_bound", "edge_ordering", "evidence_bound",
     "expected_queries", "expected_queries_exact", "experiments", "ideal_queries", "ideal_recall", "models",
-    "node_bound", "node_ordering", "practice", "similarity", "uniform",
+    "node_bound", "node_ordering", "similarity", "uniform",
 ]  # fmt: skip
 
 
@@ -57,7 +57,6 @@ _LAZY = {
     "beyond": "crowder.beyond",
     "experiments": "crowder.experiments",
     "expected_queries_exact": "crowder.counting.exact",
-    "practice": "crowder.practice",
 }
 
 for _name, _package in (("experiments", "joblib"), ("expected_queries_exact", "sympy")):

@@ -71,7 +71,7 @@ class Truth(Shown):
     See Also
     --------
     crowder.Faulty : a crowd that errs.
-    crowder.practice.Journal : answers kept in a file.
+    crowder_tool.Journal : answers kept in a file.
 
     Examples
     --------

@@ -54,11 +54,11 @@ class Ordering(Shown, ABC):
 
     A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
     `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
-    `crowder.practice.Journal`, `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
+    `crowder_tool.Journal`, `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
 
     Raises
@@ -299,7 +299,7 @@ class EdgeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
@@ -366,7 +366,7 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless neither `ties` nor `order` needs it.
@@ -458,7 +458,7 @@ def edge_ordering(
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
@@ -495,7 +495,7 @@ def node_ordering(
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.

@@ -90,7 +90,7 @@ def candidates(similarity: Any) -> Candidates:
 
     It may be symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The
     diagonal is ignored; a stored zero is a candidate. Candidates are returned as they are, and so are those of an
-    object that has them, such as `crowder.practice.from_pairs` returns: many runs with the same similarities check and
+    object that has them, such as `crowder_tool.from_pairs` returns: many runs with the same similarities check and
     sort them only once. A ValueError if the shape is none of these, two values of a pair differ, or a value is NaN or
     outside [0, 1].
 

@@ -170,7 +170,7 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     --------
     crowder.datasets.cora : similarities that are shipped.
     crowder.similarity.discretize : values on a grid.
-    crowder.practice.nearest_pairs : for records in numbers that make all pairs too many.
+    crowder_tool.nearest_pairs : for records in numbers that make all pairs too many.
 
     Notes
     -----

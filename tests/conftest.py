@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session", autouse=True)
 def flushing():
     """Journals are not flushed to the disk in tests, which would take most of their time; how they are otherwise."""
-    from crowder.practice import answer_file
+    from crowder_tool import answer_file
 
     usual, answer_file.FLUSH = answer_file.FLUSH, "OFF"
     yield usual

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowder.files import write
-
 if TYPE_CHECKING:
     from crowder.datasets import Dataset
 
@@ -27,6 +25,14 @@ def folder() -> Path | None:
     """The results folder of the current build; None outside a build."""
     named = os.environ.get(_RESULTS)
     return Path(named) if named else None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file under another name, and move it into place: it is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    part.replace(path)
 
 
 def uses(data: Dataset) -> Dataset:

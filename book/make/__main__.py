@@ -156,7 +156,7 @@ class Build:
 
         Numba notices a change in the file of a compiled function, but not in another file that the function calls.
         """
-        chosen = self.out / "cache" / f"numba-{folders.digest(self.src, ('crowder',), pattern='*.py')[:16]}"
+        chosen = self.out / "cache" / f"numba-{folders.digest(self.src, ('crowder', 'tool'), pattern='*.py')[:16]}"
         for other in chosen.parent.glob("numba-*"):
             if other != chosen:
                 shutil.rmtree(other, ignore_errors=True)

@@ -14,7 +14,7 @@ from book.make.environment import ROOT
 
 #: Folders that belong to the build. It replaces them as a whole, and in the last one each run by itself.
 _OURS = ("html", "src", "results", "executed", "runs")
-_SOURCES = ("crowder", "notebooks", "book", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.lock")
+_SOURCES = ("crowder", "tool", "notebooks", "book", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.lock")
 #: Pages that Sphinx makes among the sources.
 _MADE = Path("book", "pages", "api")
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pandas as pd
 
+from book.companion.results import write
 from book.make import folders, numbers
 from book.make.chapters import Chapter
-from crowder import files
 
 #: What chapters import or read; when any of it changes, all chapters run again.
-READ = ("crowder", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts", "book/data/measured",
-        "book/data/published.yml", "requirements.lock")  # fmt: skip
+READ = ("crowder", "tool/crowder_tool", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts",
+        "book/data/measured", "book/data/published.yml", "requirements.lock")  # fmt: skip
 #: Measurements that only the pages show: `make bench` changes them after every build.
 NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faults"))
 
@@ -95,7 +95,7 @@ class Manifest:
             "made": self._made(chapter),
             "seconds": seconds,
         }
-        files.write(self.path, (json.dumps({"chapters": self.chapters}, indent=2, sort_keys=True) + "\n").encode())
+        write(self.path, (json.dumps({"chapters": self.chapters}, indent=2, sort_keys=True) + "\n").encode())
 
 
 def rows(path: Path) -> list[dict[str, str]]:

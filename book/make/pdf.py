@@ -14,10 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
+from book.companion.results import write
 from book.make import folders
 from book.make.chapters import BuildError, pages, read_yaml
 from book.make.environment import ROOT
-from crowder import files
 
 NAME = "asking-the-crowd.pdf"
 
@@ -134,7 +134,7 @@ def make(html: Path) -> None:
     path, size = html / f"{names[0]}.html", (html / NAME).stat().st_size / 1e6
     link = f'<a href="{"../" * names[0].count("/")}{NAME}">The whole book as a PDF ({size:.0f} MB)</a>'
     page = path.read_text(encoding="utf-8").partition('<p id="pdf">')
-    files.write(path, f"{page[0]}{page[1]}{link}</p>{page[2].partition('</p>')[2]}".encode())
+    write(path, f"{page[0]}{page[1]}{link}</p>{page[2].partition('</p>')[2]}".encode())
 
 
 def main() -> int:

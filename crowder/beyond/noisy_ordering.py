@@ -121,7 +121,7 @@ class NoisyOrdering(RevisingOrdering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Only
         candidates are asked about, and none whose answer is known or follows from tables without duplicates.
     errors : ErrorRates, optional

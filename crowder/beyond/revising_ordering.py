@@ -25,12 +25,12 @@ __all__ = ["RevisingOrdering"]
 class RevisingOrdering(Shown, ABC):
     """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
 
-    It stands in a module of its own so that a journal (`crowder.practice.Journal`), which takes every subclass, need
+    It stands in a module of its own so that a journal (`crowder_tool.Journal`), which takes every subclass, need
     not load `crowder.beyond.NoisyOrdering`.
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder.practice.from_pairs`)
+    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
         are no candidates, and those whose answer is known or follows from tables, are not asked.
 

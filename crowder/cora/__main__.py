@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from crowder import files
 from crowder.cora import FAMILY, FOLDER, SUMS, UNITS, anonymous_labels, cora_records, file_of
 from crowder.similarity import COUNTED, compute, groups, overlaps
 
@@ -27,9 +26,9 @@ def main(source: str, folder: str = str(FOLDER)) -> None:
         else:
             diagonal, whole = rounded(compute(records, similarity, fields=fields), len(records))
         content, file = packed(labels, diagonal, whole), file_of(name)
-        files.write(Path(folder) / file, content)
+        (Path(folder) / file).write_bytes(content)
         sums += f"{hashlib.sha256(content).hexdigest()}  {file}\n"
-    files.write(Path(folder) / SUMS.name, sums.encode())
+    (Path(folder) / SUMS.name).write_bytes(sums.encode())
 
 
 def rounded(condensed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

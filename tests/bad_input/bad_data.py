@@ -1,4 +1,4 @@
-"""Bad input to similarities of text, data sets, records; `tests/crowder/practice` has that of their readers."""
+"""Bad input to similarities of text, data sets, records; `tests/tool` has that of their readers."""
 
 from math import nan
 
@@ -7,12 +7,13 @@ import pandas as pd
 from bad_material import PEOPLE, M, Row, file, folder, new
 
 import crowder as cr
-from crowder.datasets import people
+import crowder_tool
+from crowder_tool import people
 
 
 def learned(**how):
     """Of 8 people, all of whose 28 pairs are candidates."""
-    return cr.practice.LearnedOrdering(PEOPLE, rng=7, **how)
+    return crowder_tool.LearnedOrdering(PEOPLE, rng=7, **how)
 
 
 TABLE = {
@@ -79,19 +80,19 @@ TABLE = {
         Row(lambda: people([2], mistakes="1", rng=7), TypeError, "mistakes must be a real number, not '1'"),
     ],
     "Records in a file, and their candidate pairs": [
-        Row(lambda: cr.practice.read_records(None), TypeError, "path must"),
-        Row(lambda: cr.practice.read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory"),
-        Row(lambda: cr.practice.read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
-        Row(lambda: cr.practice.read_records(new(), id=5), TypeError, "id must be the name of a column, not 5"),
-        Row(lambda: cr.practice.read_records(new(), fields=5), TypeError, "fields must be names of columns, not 5"),
-        Row(lambda: cr.practice.read_records(new(), fields=[None]), TypeError, "fields must be names of columns"),
-        Row(lambda: cr.practice.nearest_pairs("Ann"), TypeError, "records must"),
-        Row(lambda: cr.practice.nearest_pairs(PEOPLE, table=PEOPLE), ValueError, "table must be a column of the"),
-        Row(lambda: cr.practice.nearest_pairs(PEOPLE[["name", "name"]]), ValueError, "have column 'name' only once"),
-        Row(lambda: cr.practice.nearest_pairs(PEOPLE[[]]), ValueError, "records must have columns"),
-        Row(lambda: cr.practice.nearest_pairs(PEOPLE, neighbours=0), ValueError, "neighbours must"),
-        Row(lambda: cr.practice.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), ValueError, "target must"),
-        Row(lambda: cr.practice.LearnedOrdering(PEOPLE), TypeError, "rng"),
+        Row(lambda: crowder_tool.read_records(None), TypeError, "path must"),
+        Row(lambda: crowder_tool.read_records(new()), FileNotFoundError, "[Errno 2] No such file or directory"),
+        Row(lambda: crowder_tool.read_records(folder()), IsADirectoryError, "[Errno 21] Is a directory: ''"),
+        Row(lambda: crowder_tool.read_records(new(), id=5), TypeError, "id must be the name of a column, not 5"),
+        Row(lambda: crowder_tool.read_records(new(), fields=5), TypeError, "fields must be names of columns, not 5"),
+        Row(lambda: crowder_tool.read_records(new(), fields=[None]), TypeError, "fields must be names of columns"),
+        Row(lambda: crowder_tool.nearest_pairs("Ann"), TypeError, "records must"),
+        Row(lambda: crowder_tool.nearest_pairs(PEOPLE, table=PEOPLE), ValueError, "table must be a column of the"),
+        Row(lambda: crowder_tool.nearest_pairs(PEOPLE[["name", "name"]]), ValueError, "have column 'name' only once"),
+        Row(lambda: crowder_tool.nearest_pairs(PEOPLE[[]]), ValueError, "records must have columns"),
+        Row(lambda: crowder_tool.nearest_pairs(PEOPLE, neighbours=0), ValueError, "neighbours must"),
+        Row(lambda: crowder_tool.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), ValueError, "target must"),
+        Row(lambda: crowder_tool.LearnedOrdering(PEOPLE), TypeError, "rng"),
         Row(lambda: learned(pairs=[(0, 1)]), TypeError, "pairs must be NearestPairs, as of nearest_pairs"),
         Row(lambda: learned(features=np.full((28, 2), nan)), ValueError, "features must be finite"),
         Row(lambda: learned(features=np.repeat([[0.0, 3e38]], 14, 0).reshape(28, 1).astype("f4")), ValueError,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scipy import sparse
 
 import crowder as cr
-from crowder.datasets import people
+from crowder_tool import people
 
 
 class Row(NamedTuple):

@@ -5,6 +5,7 @@ from math import nan
 from bad_material import Row, V, asking, crowd, edge, new, pairs_of
 
 import crowder as cr
+import crowder_tool
 from crowder.beyond import audit
 from crowder.beyond.other_strategies import MemberVotes, control_queries
 
@@ -12,11 +13,11 @@ MODEL = cr.dist1(0.2)
 
 
 def empty():
-    return cr.practice.Journal(None, new())
+    return crowder_tool.Journal(None, new())
 
 
 def ask(**changed):
-    return cr.practice.ask_all(**{"crowd": crowd, "pairs": [(0, 1)], "journal": empty(), "pause": 0} | changed)
+    return crowder_tool.ask_all(**{"crowd": crowd, "pairs": [(0, 1)], "journal": empty(), "pause": 0} | changed)
 
 
 TABLE = {
@@ -70,10 +71,10 @@ TABLE = {
             ValueError, "false_yes of errors must be a rate of errors in (0, 1/2), not 0"),
     ],
     "The journal, as far as `test_journal` has not": [
-        Row(lambda: cr.practice.Journal(crowd, None), TypeError, "path must"),
-        Row(lambda: cr.practice.Journal(None, new())(0, 1), TypeError, "oracle must"),
-        Row(lambda: cr.practice.Journal(crowd, "\ud800"), ValueError, "path must be the name of a file, not '\\ud800'"),
-        Row(lambda: cr.practice.Journal(crowd, new(), like=3), TypeError, "like must be the name of a file, not 3"),
+        Row(lambda: crowder_tool.Journal(crowd, None), TypeError, "path must"),
+        Row(lambda: crowder_tool.Journal(None, new())(0, 1), TypeError, "oracle must"),
+        Row(lambda: crowder_tool.Journal(crowd, "\ud800"), ValueError, "path must be the name of a file, not"),
+        Row(lambda: crowder_tool.Journal(crowd, new(), like=3), TypeError, "like must be the name of a file, not 3"),
         Row(lambda: empty().begin(None), TypeError, "ordering must be an ordering, such as EdgeOrdering, not None"),
         Row(lambda: empty().record(5), TypeError, "votes must be rows (i, j, same, worker), not 5"),
         Row(lambda: empty().record([], [(0, 1)]), ValueError, "gone must be (i, j, worker), not (0, 1) in row 0"),

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
+import crowder_tool
 
 
 class LeastKnownFirst(cr.Ordering):
@@ -48,9 +49,9 @@ def test_a_sparse_similarity_serves_too(data):
 
 
 def test_a_journal_resumes_it_and_knows_its_records_from_others(data, tmp_path):
-    with cr.practice.Journal(cr.Truth(data.labels), tmp_path / "a.db") as journal:
+    with crowder_tool.Journal(cr.Truth(data.labels), tmp_path / "a.db") as journal:
         whole = LeastKnownFirst(data.condensed, rng=7).run(journal)
-    with cr.practice.Journal(None, tmp_path / "a.db") as journal:
+    with crowder_tool.Journal(None, tmp_path / "a.db") as journal:
         again = LeastKnownFirst(data.condensed, rng=7).run(journal)
         assert again.queries.tolist() == whole.queries.tolist() and journal.asked == 0
         with pytest.raises(ValueError, match="other records"):

@@ -16,7 +16,7 @@ import crowder as cr
 ROOT = Path(__file__).resolve().parents[2]
 
 #: The modules with public names, whose pages the API reference has.
-MODULES = ("crowder", "crowder.beyond", "crowder.datasets", "crowder.experiments", "crowder.models", "crowder.practice",
+MODULES = ("crowder", "crowder.beyond", "crowder.datasets", "crowder.experiments", "crowder.models", "crowder_tool",
            "crowder.similarity")  # fmt: skip
 
 
@@ -59,7 +59,6 @@ def test_help_describes_every_parameter(name, function):
 TYPED = """
 import crowder as cr
 reveal_type(cr.beyond.Audit)
-reveal_type(cr.practice.read_records)
 reveal_type(cr.experiments.repeat)
 reveal_type(cr.expected_queries_exact)
 cr.edge_orderings
@@ -74,8 +73,8 @@ def test_a_type_checker_knows_what_is_loaded_on_first_use(tmp_path):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     revealed = re.findall(r'Revealed type is "(.*)"', done.stdout)
-    assert len(revealed) == 4 and not [one for one in revealed if one in ("Any", "builtins.object")], done.stdout
-    assert "-> crowder.beyond.audit.Audit" in revealed[0] and revealed[3].endswith("-> fractions.Fraction")
+    assert len(revealed) == 3 and not [one for one in revealed if one in ("Any", "builtins.object")], done.stdout
+    assert "-> crowder.beyond.audit.Audit" in revealed[0] and revealed[2].endswith("-> fractions.Fraction")
     assert re.findall(r"error: (.*)", done.stdout)[0].startswith('Module has no attribute "edge_orderings"')
 
 

@@ -78,7 +78,7 @@ def elsewhere(request, tmp_path_factory):
     """
     home = tmp_path_factory.mktemp("elsewhere")
     origin, python = home / "origin", home / "venv" / "bin" / "python"
-    for name in ("book", "crowder", "notebooks"):
+    for name in ("book", "crowder", "notebooks", "tool"):
         shutil.copytree(ROOT / name, origin / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, origin)

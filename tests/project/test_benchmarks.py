@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from book.companion import measured
-from crowder.datasets import people
+from crowder_tool import people
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from nightly import examples
 
 import crowder as cr
-from crowder.practice.sheets import ANSWERS, read_sheets
+import crowder_tool
+from crowder_tool.sheets import ANSWERS, read_sheets
 
 pytestmark = pytest.mark.nightly
 
@@ -86,7 +87,7 @@ def rows_of(content: bytes, sep: str = ","):
 @examples(150, night=2_000)
 def test_records_are_read_as_the_csv_module_reads_them_or_refused(folder, content, sep):
     path = put(folder, "records.csv", content)
-    got = outcome(lambda: cr.practice.read_records(path, sep=sep), ValueError)
+    got = outcome(lambda: crowder_tool.read_records(path, sep=sep), ValueError)
     if got is None:
         return
     header, *rows = rows_of(content, sep)
@@ -132,7 +133,7 @@ def test_answers_are_read_as_the_csv_module_reads_them_or_refused(folder, conten
 def kept(folder) -> bytes:
     path = folder / "good.db"
     if not path.exists():
-        with cr.practice.Journal(cr.Truth([0, 0, 1, 1, 2]), path) as journal:
+        with crowder_tool.Journal(cr.Truth([0, 0, 1, 1, 2]), path) as journal:
             cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7)
     return path.read_bytes()
 
@@ -165,7 +166,7 @@ def test_a_damaged_journal_is_refused_or_has_answers(folder, data):
 
     def resume():
         """A run on from such a file: what the crowd is asked, and what the file says, is all that it hears."""
-        with cr.practice.Journal(lambda i, j: truth(i, j), path) as journal:
+        with crowder_tool.Journal(lambda i, j: truth(i, j), path) as journal:
             return cr.edge_ordering(np.linspace(0, 1, 10), journal, rng=7), journal.answers()
 
     truth = cr.Truth([0, 0, 1, 1, 2])

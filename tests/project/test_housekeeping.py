@@ -75,16 +75,16 @@ def test_a_notebook_is_committed_clean(path):
 # --- layers -------------------------------------------------------------------------------------------------------
 
 
-def modules(*folders):
+def modules(*folders, under=""):
     """Every module of these folders, by its dotted name; a package goes by its own."""
     found = {}
     for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
+        parts = path.relative_to(ROOT / under).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-OURS = modules("crowder", "book")
+OURS = modules("crowder", "book") | modules("tool", under="tool")
 
 
 def imported(source):
@@ -103,28 +103,28 @@ def imported(source):
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             # From a package one imports modules; if only names, then the package itself.
             found |= (inner & OURS.keys()) | ({node.module} if inner - OURS.keys() else set())
-    return {name for name in found if name.partition(".")[0] in ("crowder", "book")}
+    return {name for name in found if name.partition(".")[0] in ("crowder", "crowder_tool", "book")}
 
 
 def within(name, *packages):
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if within(name, "crowder")])
+@pytest.mark.parametrize("name", [name for name in OURS if within(name, "crowder", "crowder_tool")])
 def test_what_computes_knows_nothing_of_the_book_and_its_core_nothing_of_what_goes_beyond(name):
     source = OURS[name].read_text(encoding="utf-8")
     found = imported(source)
     assert not [other for other in found if within(other, "book")]
     texts = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
     assert not [text for text in texts if isinstance(text, str) and re.search(r"\bbook/|^book$", text)]
-    if not within(name, "crowder.practice"):
-        assert not [other for other in found if within(other, "crowder.practice")]
+    if not within(name, "crowder_tool"):
+        assert not [other for other in found if within(other, "crowder_tool")]
         if not within(name, "crowder.beyond"):
             assert not [other for other in found if within(other, "crowder.beyond")]
 
 
 def test_imports_within_the_package_go_in_no_circle():
-    inside = {name for name in OURS if within(name, "crowder")}
+    inside = {name for name in OURS if within(name, "crowder", "crowder_tool")}
     graph = {name: imported(OURS[name].read_text(encoding="utf-8")) & inside for name in inside}
     order = list(graphlib.TopologicalSorter(graph).static_order())  # or a CycleError, which names the circle
     assert order.index("crowder.validation") < order.index("crowder.orderings") < order.index("crowder")
@@ -140,7 +140,7 @@ def test_what_notebooks_import_needs_no_build(name):
 def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_build(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
-    assert found and not [name for name in found if not within(name, "crowder", "book.companion")]
+    assert found and not [name for name in found if not within(name, "crowder", "crowder_tool", "book.companion")]
 
 
 # --- packages -----------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.datasets import people
-from crowder.practice.__main__ import main
+from crowder_tool import people
+from crowder_tool.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import crowder as cr
 from book import strict_yaml
 from book.companion import evidence
 from crowder.oracles import majority_error
-from crowder.practice.sheets import to_csv
+from crowder_tool.sheets import to_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 

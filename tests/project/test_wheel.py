@@ -39,19 +39,27 @@ def needed(package, seen=None):
     return seen
 
 
+def built(source, folder):
+    build = "import sys; from flit_core import buildapi; buildapi.build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, check=True, capture_output=True)
+    return zipfile.ZipFile(next(folder.glob("*.whl")))
+
+
+def core_of(wheel):
+    metadata = wheel.read(next(name for name in wheel.namelist() if name.endswith("METADATA"))).decode()
+    return re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.MULTILINE)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    build = "import sys; from flit_core import buildapi; buildapi.build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory):
     """An environment with the wheel and what its core needs, linked from this one so that nothing is fetched."""
     folder = tmp_path_factory.mktemp("site")
-    zipfile.ZipFile(wheel).extractall(folder)
+    wheel.extractall(folder)
     (ours,) = distributions(path=[str(folder)])
     for package in needed(ours).values():
         for top in {path.parts[0] for path in package.files if path.parts[0] not in ("..", "__pycache__")}:
@@ -70,15 +78,22 @@ def run(site, body, tmp_path):
 
 
 def test_its_core_needs_four_packages(wheel):
-    metadata = zipfile.ZipFile(wheel).read(next(n for n in zipfile.ZipFile(wheel).namelist() if n.endswith("METADATA")))
-    core = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata.decode(), re.MULTILINE)
-    assert core == ["numpy", "scipy", "numba", "pandas"]
+    assert core_of(wheel) == ["numpy", "scipy", "numba", "pandas"]
 
 
 def test_it_carries_its_types_and_the_values_of_cora_and_no_book(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {"crowder/py.typed", "crowder/practice/label.html", "crowder/cora/values/SHA256SUMS"} < set(names)
+    names = wheel.namelist()
+    assert {"crowder/py.typed", "crowder/cora/values/SHA256SUMS"} < set(names)
     assert all(name.startswith(("crowder/", "crowder-")) for name in names)
+
+
+def test_the_tool_is_a_wheel_of_its_own_which_needs_the_module(tmp_path):
+    tool = built(ROOT / "tool", tmp_path)
+    assert core_of(tool) == ["crowder", "scikit-learn"]
+    assert all(name.startswith(("crowder_tool/", "crowder_tool-")) for name in tool.namelist())
+    assert "crowder_tool/label.html" in tool.namelist()
+    commands = tool.read(next(name for name in tool.namelist() if name.endswith("entry_points.txt"))).decode()
+    assert commands.split("\n")[1] == "crowder=crowder_tool.__main__:main"
 
 
 def test_importing_it_loads_no_table_plot_or_formula(site, tmp_path):
@@ -124,8 +139,6 @@ for call, extra in (
     (lambda: cr.models.steps("dist1", 0.1j), "symbolic"),
     (lambda: similarity.compute(["a"], "levenshtein"), "text"),
     (lambda: similarity.compute(["a"], "jaro-winkler"), "text"),
-    (lambda: practice.nearest_pairs(datasets.people([2, 1], rng=1)), "practice"),
-    (lambda: practice.LearnedOrdering(datasets.people([2, 1], rng=1), rng=1), "practice"),
 ):
     kind, message, _ = said(call)
     assert kind is ImportError and message.endswith(command(extra)), (kind, message)

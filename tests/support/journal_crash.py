@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import crowder as cr
-from crowder.practice import answer_file
+import crowder_tool
+from crowder_tool import answer_file
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
@@ -44,7 +45,7 @@ def read(path: Path):
     """The answers of a journal that exists."""
     if not Path(path).exists():
         raise FileNotFoundError(path)
-    with cr.practice.Journal(None, path) as journal:
+    with crowder_tool.Journal(None, path) as journal:
         return journal.answers()
 
 
@@ -63,7 +64,7 @@ def known(folder: Path) -> list[list[int]]:
 
 def run(folder: Path, name: str, pause: float) -> None:
     """A whole run, its outcome in a file."""
-    done = ordering(name).run(cr.practice.Journal(Crowd(folder, pause), folder / "answers.db"))
+    done = ordering(name).run(crowder_tool.Journal(Crowd(folder, pause), folder / "answers.db"))
     outcome = {"queries": done.queries.tolist(), "clusters": done.clusters.tolist()}
     (folder / f"outcome-{os.getpid()}").write_text(json.dumps(outcome))
 
@@ -126,11 +127,11 @@ def record(folder: str, kills: str) -> None:
     for number in range(int(kills)):
         place = Path(folder) / f"{kills}-{number}"
         place.mkdir()
-        cr.practice.Journal(None, place / "answers.db").close()
+        crowder_tool.Journal(None, place / "answers.db").close()
         children = {}
         for worker in ("ann", "bob"):
             if not (child := os.fork()):
-                with cr.practice.Journal(None, place / "answers.db") as journal:
+                with crowder_tool.Journal(None, place / "answers.db") as journal:
                     for sheet in range(10_000):
                         journal.record([(0, 1 + 20 * sheet + k, k % 3 > 0, worker) for k in range(20)])
                         with open(place / worker, "ab", buffering=0) as done:
@@ -152,12 +153,12 @@ def create(folder: str, kills: str) -> None:
     for number in range(int(kills)):
         path = Path(folder) / f"{number}.db"
         if not (child := os.fork()):
-            cr.practice.Journal(None, path)
+            crowder_tool.Journal(None, path)
             os._exit(0)
         time.sleep(moments.uniform(0, 0.006))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        with cr.practice.Journal(lambda i, j: True, path) as journal:
+        with crowder_tool.Journal(lambda i, j: True, path) as journal:
             said.append((journal(0, 1), len(journal.answers())))
     print(json.dumps(said))
 
@@ -176,7 +177,7 @@ def limited(folder: str) -> None:
         return False, "w" * 200  # so that pages are soon full
 
     def go() -> str:
-        with cr.practice.Journal(crowd, path) as journal:
+        with crowder_tool.Journal(crowd, path) as journal:
             try:
                 return str(cr.edge_ordering(similarity, journal, ties="index").n_queries)
             except OSError as error:

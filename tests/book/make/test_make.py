@@ -23,8 +23,8 @@ def project(root):
     shutil.copy(ROOT / "Makefile", root)
     (root / "requirements.lock").write_text("")
     (root / "requirements-lab.lock").write_text("")
-    (root / "crowder" / "practice").mkdir(parents=True)
-    (root / "crowder" / "practice" / "__main__.py").write_text("import sys\nprint('crowder', *sys.argv[1:])\n")
+    (root / "tool" / "crowder_tool").mkdir(parents=True)
+    (root / "tool" / "crowder_tool" / "__main__.py").write_text("import sys\nprint('crowder', *sys.argv[1:])\n")
     return root
 
 
@@ -35,7 +35,7 @@ def test_an_environment_in_a_folder_that_is_not_ascii_works_under_any_locale(tmp
     made = subprocess.run(["make", ".venv/.installed", f"PYTHON={sys.executable}"], cwd=root, env=env,
                           capture_output=True, text=True, timeout=200)  # fmt: skip
     assert made.returncode == 0, made.stderr
-    for command in (["python", "-m", "crowder.practice", "start"], ["crowder", "start"]):
+    for command in (["python", "-m", "crowder_tool", "start"], ["crowder", "start"]):
         done = subprocess.run([root / ".venv" / "bin" / command[0], *command[1:]], cwd=tmp_path, env=env,
                               capture_output=True, text=True, timeout=60)  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, "crowder start\n", "")

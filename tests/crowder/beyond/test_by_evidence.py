@@ -11,7 +11,7 @@ from reference import Closure
 import crowder as cr
 from crowder.beyond.by_evidence import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder.beyond.summed_evidence import UNIT, into_steps, learned_densities, log_ratios
-from crowder.datasets import people
+from crowder_tool import people
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
 

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
+import crowder_tool
 from crowder.beyond.cluster_odds import correlation, tally
 from crowder.beyond.noisy_ordering import CORRELATIONS
 
@@ -289,7 +290,7 @@ def two_tables(seed):
         "left": [f"a{i}" for i, _ in pairs], "right": [f"b{j}" for _, j in pairs], "in": "a", "of": "b",
         "score": [0.5 + 0.5 * rng.random() if i == j else 0.7 * rng.random() for i, j in pairs],
     })  # fmt: skip
-    scored = cr.practice.from_pairs(frame, "left", "right", "score", tables=("in", "of"))
+    scored = crowder_tool.from_pairs(frame, "left", "right", "score", tables=("in", "of"))
     ids = [identifier[-1] if isinstance(identifier, tuple) else identifier for identifier in scored.ids]
     return scored, np.array([int(identifier[1:]) for identifier in ids]), np.array([x[0] == "a" for x in ids])
 

@@ -29,8 +29,8 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder.constraints import constrained
 from crowder.pairs import candidates
-from crowder.practice import answer_file, ask_all
-from crowder.practice.journal import Answer, Journal
+from crowder_tool import answer_file, ask_all
+from crowder_tool.journal import Answer, Journal
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS, SIMILARITY, read = journal_crash.LABELS, journal_crash.SIMILARITY, journal_crash.read
@@ -417,7 +417,7 @@ def test_an_answer_that_is_out_when_the_disk_is_full_has_its_room(tmp_path):
 
 READ_ONLY = """if True:
     import os, sys
-    from crowder.practice import Journal
+    from crowder_tool import Journal
     if os.geteuid() == 0:
         os.setuid(65534)  # nobody: permissions do not bind root
     with Journal(lambda i, j: print("asked"), sys.argv[1]) as journal:
@@ -451,9 +451,9 @@ def test_answers_can_be_read_where_nothing_can_be_written():
 
 
 HOLDERS = {
-    "alone": "from crowder.practice import Journal\nwith Journal(None, sys.argv[1]).alone(): wait()",
+    "alone": "from crowder_tool import Journal\nwith Journal(None, sys.argv[1]).alone(): wait()",
     "exclusive": "import sqlite3\nsqlite3.connect(sys.argv[1]).execute('BEGIN EXCLUSIVE')\nwait()",
-    "asking": "from crowder.practice import Journal\nJournal(lambda i, j: wait(), sys.argv[1])(8, 9)",
+    "asking": "from crowder_tool import Journal\nJournal(lambda i, j: wait(), sys.argv[1])(8, 9)",
 }
 WAIT = "import os, sys, time\ndef wait(): print('holds', flush=True); time.sleep(600)\n"
 
@@ -725,7 +725,7 @@ def test_votes_are_recorded_by_all_or_not_at_all(bad, gone, error, message, tmp_
 def test_a_kill_between_taking_votes_back_and_recording_others_changes_nothing(tmp_path):
     code = """if True:
         import os, signal, sys
-        from crowder.practice import Journal
+        from crowder_tool import Journal
         with Journal(None, sys.argv[1]) as journal:
             journal.record([(0, 1, True, "ann")])
             append = journal._file.append
@@ -789,7 +789,7 @@ def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monk
 
 def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr("crowder.practice.journal.time.time", lambda: now[0])
+    monkeypatch.setattr("crowder_tool.journal.time.time", lambda: now[0])
     with Journal(None, tmp_path / "answers.db") as journal, Journal(None, journal.path) as other:
         assert journal.lease([(0, 1), (2, 1)], "ann", 60) == [(0, 1), (1, 2)]
         assert other.lease([(1, 0), (1, 2), (2, 3)], "bob", 90) == [(2, 3)]

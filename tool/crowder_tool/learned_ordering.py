@@ -13,11 +13,10 @@ from crowder import validation
 from crowder.beyond.audit import Draws, inside
 from crowder.constraints import open_pairs, share_table
 from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
-from crowder.optional import needing
 from crowder.orderings import Ordering
-from crowder.practice.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
 from crowder.resolution import Resolution
 from crowder.validation import Seed
+from crowder_tool.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
@@ -90,7 +89,7 @@ class LearnedOrdering(Ordering):
     Parameters
     ----------
     records : DataFrame
-        A column for each field, as of `crowder.practice.read_records`; ``id`` and ``label`` are not compared.
+        A column for each field, as of `crowder_tool.read_records`; ``id`` and ``label`` are not compared.
     table : str, optional, keyword only
         A column that names the table of each record; two of one table never match.
     accept : bool, keyword only
@@ -102,7 +101,7 @@ class LearnedOrdering(Ordering):
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs, features : NearestPairs and ndarray, optional, keyword only
-        Candidates of these records (`crowder.practice.nearest_pairs`); and `features` of an earlier ordering of them.
+        Candidates of these records (`crowder_tool.nearest_pairs`); and `features` of an earlier ordering of them.
     rng : int or numpy.random.Generator, keyword only
         Draws some of the first questions, and the pairs of the audit; breaks ties.
 
@@ -111,7 +110,7 @@ class LearnedOrdering(Ordering):
     probability : ndarray of float64, shape (m,)
         The learned probability of a match of each candidate pair; before there is any, the similarity.
     features : ndarray of float32, shape (m, p)
-        What it is learned from (`crowder.practice.candidates.pair_features`).
+        What it is learned from (`crowder_tool.candidates.pair_features`).
 
     Raises
     ------
@@ -120,7 +119,7 @@ class LearnedOrdering(Ordering):
 
     See Also
     --------
-    crowder.practice.nearest_pairs : the candidate pairs, from which it chooses.
+    crowder_tool.nearest_pairs : the candidate pairs, from which it chooses.
     crowder.beyond.Audit : without `accept`, certifies how many of the matches among them are found.
 
     Notes
@@ -141,7 +140,7 @@ class LearnedOrdering(Ordering):
     Examples
     --------
     >>> from crowder import Truth
-    >>> from crowder.datasets import people
+    >>> from crowder_tool import people
     >>> records = people([3] * 10 + [1] * 20, rng=7)
     >>> ordering = LearnedOrdering(records, rng=7)
     >>> found = ordering.run(Truth(records["label"]))
@@ -293,9 +292,8 @@ class LearnedOrdering(Ordering):
         places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
         if not said.sum(axis=0).all():
             return
-        with needing("practice"):
-            from sklearn.ensemble import ExtraTreesClassifier
-            from sklearn.linear_model import LogisticRegression
+        from sklearn.ensemble import ExtraTreesClassifier
+        from sklearn.linear_model import LogisticRegression
 
         which, same = np.nonzero(said)
         rows, weight = self._scaled[places[which]], said[which, same]

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowder.datasets import people
-from crowder.practice import Journal, nearest_pairs
-from crowder.practice.project import Project, find
+from crowder_tool import Journal, nearest_pairs, people
+from crowder_tool.project import Project, find
 
 RECORDS = pd.DataFrame({
     "id": list("abcdef"),

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from crowder import files, validation
+from crowder import validation
 from crowder.beyond.answers import SAID
-from crowder.practice.record_file import encodable, naming, read_rows, require
+from crowder_tool import files
+from crowder_tool.record_file import encodable, naming, read_rows, require
 
 __all__ = [
     "ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token",

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from crowder import validation
-from crowder.practice.journal import Pair, ordered
+from crowder_tool.journal import Pair, ordered
 
 __all__ = ["Settled", "settle"]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from crowder import oracles, validation
-from crowder.practice.journal import Answer, Journal, Pair, call, ordered, rows
+from crowder_tool.journal import Answer, Journal, Pair, call, ordered, rows
 
 __all__ = ["Asked", "ask_all"]
 
@@ -69,7 +69,7 @@ def ask_all(
 
     See Also
     --------
-    crowder.practice.LearnedOrdering : its ``batch`` says what to ask, ``learn`` takes the answers.
+    crowder_tool.LearnedOrdering : its ``batch`` says what to ask, ``learn`` takes the answers.
 
     Examples
     --------

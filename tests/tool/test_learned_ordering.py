@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder.datasets import people
-from crowder.practice import LearnedOrdering, nearest_pairs
-from crowder.practice.candidates import NearestPairs
-from crowder.practice.learned_ordering import Urn
+from crowder_tool import LearnedOrdering, nearest_pairs, people
+from crowder_tool.candidates import NearestPairs
+from crowder_tool.learned_ordering import Urn
 
 SIZES, FEW = [3] * 12 + [2] * 12 + [1] * 40, [3] * 5 + [2] * 5 + [1] * 10
 RUNS = 40 if os.environ.get("CROWDER_NIGHTLY") else 1

@@ -70,12 +70,12 @@ def read_records(
     Raises
     ------
     ValueError
-        If the file does not follow the rules of :mod:`crowder.practice.record_file`, a column that is used is missing,
+        If the file does not follow the rules of :mod:`crowder_tool.record_file`, a column that is used is missing,
         or `encoding` or `sep` is invalid. The message names the row and, if possible, the column.
 
     See Also
     --------
-    crowder.practice.LearnedOrdering : chooses the questions about these records.
+    crowder_tool.LearnedOrdering : chooses the questions about these records.
 
     Examples
     --------

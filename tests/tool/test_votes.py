@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder as cr
-from crowder.practice.votes import settle
+from crowder_tool.votes import settle
 
 
 def closure(n, matches):

@@ -25,7 +25,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crowder import files, validation
+from crowder import validation
+from crowder_tool import files
 
 __all__ = ["AnswerFile", "Entry"]
 

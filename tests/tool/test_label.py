@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from spreadsheet import cells, is_formula
 
-from crowder.datasets import people
-from crowder.practice.__main__ import main
-from crowder.practice.label import ask, shown
-from crowder.practice.project import Project
+from crowder_tool import people
+from crowder_tool.__main__ import main
+from crowder_tool.label import ask, shown
+from crowder_tool.project import Project
 
 HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>', "=cmd|' /C calc'!A0",
            "<!-- \u202eevil\u202c \x1b[31mred\x07\u180e\U000e0041", "{{data}}", "Ann, \"Lee\"; 'x'", "a\r=1", "\v＝1",
@@ -331,7 +331,7 @@ def test_a_terminal_takes_single_keys(project):
     made = project(people([2, 2, 2, 1], rng=3))
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
-        [sys.executable, "-m", "crowder.practice", "label", str(made.folder)], stdin=theirs, stdout=theirs,
+        [sys.executable, "-m", "crowder_tool", "label", str(made.folder)], stdin=theirs, stdout=theirs,
         stderr=theirs,
     )  # fmt: skip
     os.close(theirs)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder as cr
-from crowder.practice import sheets
-from crowder.practice.sheets import escape_formula
+from crowder_tool import sheets
+from crowder_tool.sheets import escape_formula
 
 PLACES = pd.DataFrame(
     {

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from crowder.datasets import people
-from crowder.practice import nearest_pairs
+from crowder_tool import nearest_pairs, people
 
 RECORDS = people([3] * 8 + [2] * 8 + [1] * 30, rng=3)
 

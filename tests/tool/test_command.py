@@ -13,14 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from crowder.datasets import people
-from crowder.practice import Journal
-from crowder.practice import __main__ as command
-from crowder.practice.__main__ import main
-from crowder.practice.project import Project
+from crowder_tool import Journal, people
+from crowder_tool import __main__ as command
+from crowder_tool.__main__ import main
+from crowder_tool.project import Project
 
 UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 RECORDS = people([4, 3, 2, 2, 1, 1, 1, 1], mistakes=1.2, rng=11)
 TRUTH = dict(zip(RECORDS["id"], RECORDS["label"], strict=True))
 
@@ -223,15 +222,9 @@ def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
     assert before == files_here()
 
 
-def test_a_package_that_is_missing_is_named(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    code, _, errors = run("start my.csv --neighbours 3")
-    assert code == 1 and "rapidfuzz" in errors and "python -m pip install 'crowder[" in errors
-
-
 def limited(script, *arguments):
     """A script in a process of its own, with everything imported before it limits itself."""
-    text = f"import os, sys, resource, signal\nfrom crowder.practice.__main__ import main\n{script}"
+    text = f"import os, sys, resource, signal\nfrom crowder_tool.__main__ import main\n{script}"
     return subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True, input="n\n" * 9)
 
 
@@ -253,7 +246,7 @@ sys.exit(main(["label", "my.crowder"]))"""
 def test_a_folder_that_cannot_be_written_is_told_and_can_be_read(run, here):
     run("next")
     script = """
-from crowder.practice.project import Project
+from crowder_tool.project import Project
 main(["clusters", "my.crowder"]), Project("my.crowder").questions(1)  # imports what it needs, while it can
 for name in (".", "my.crowder"):
     os.chmod(name, 0o555)
@@ -273,7 +266,7 @@ sys.exit(main(sys.argv[1:]))"""
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupt_or_a_kill_keeps_every_answer_that_was_acknowledged(run, how):
     child = subprocess.Popen(
-        [sys.executable, "-m", "crowder.practice", "label"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, "-m", "crowder_tool", "label"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Projects: a folder beside the file of records, with its settings, its candidate pairs, all answers, and the sheets.
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
-(a `crowder.practice.Journal`: one vote for each worker and pair, the latest counts; and which questions somebody has),
+(a `crowder_tool.Journal`: one vote for each worker and pair, the latest counts; and which questions somebody has),
 ``candidates.npz`` (the candidate pairs, and what compares them), ``audit.json`` (what an audit has drawn), sheets and
 clusters. Who may not read ``my.csv`` may read none of them. Records may be added at the end of the file, and text may
 change where nothing has been answered; other changes are refused, because answers are about the text that was shown.
@@ -23,16 +23,15 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from crowder import files
 from crowder.orderings import Ordering
-from crowder.practice import sheets
-from crowder.practice.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
-from crowder.practice.journal import Journal, Pair
-from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.record_file import encodable, naming, read_records, read_rows
-from crowder.practice.replayed_audit import ReplayedAudit
-from crowder.practice.scored_pairs import from_pairs
-from crowder.practice.votes import Settled, settle
+from crowder_tool import files, sheets
+from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
+from crowder_tool.journal import Journal, Pair
+from crowder_tool.learned_ordering import LearnedOrdering
+from crowder_tool.record_file import encodable, naming, read_records, read_rows
+from crowder_tool.replayed_audit import ReplayedAudit
+from crowder_tool.scored_pairs import from_pairs
+from crowder_tool.votes import Settled, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from crowder.beyond.audit import Audit, limits
 from crowder.engine import LOW
 from crowder.orderings import EdgeOrdering
-from crowder.practice.journal import Pair
+from crowder_tool.journal import Pair
 
 __all__ = ["ReplayedAudit"]
 

@@ -33,7 +33,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredPairs:
-    """Scored candidate pairs, made by `crowder.practice.from_pairs`; orderings take them in place of a similarity.
+    """Scored candidate pairs, made by `crowder_tool.from_pairs`; orderings take them in place of a similarity.
 
     Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with their tables,
     `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables.
@@ -81,23 +81,24 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
 
     See Also
     --------
-    crowder.practice.nearest_pairs : candidate pairs of records, found by their texts.
-    crowder.practice.LearnedOrdering : takes records, and learns how similar they are.
+    crowder_tool.nearest_pairs : candidate pairs of records, found by their texts.
+    crowder_tool.LearnedOrdering : takes records, and learns how similar they are.
 
     Notes
     -----
     Records in no pair are left out; a pair that stands in several rows counts once. O(m log m) for m rows. What is
-    known already goes into the journal (`crowder.practice.Journal.record`) or to the ordering (``learn``).
+    known already goes into the journal (`crowder_tool.Journal.record`) or to the ordering (``learn``).
 
     Examples
     --------
     Predictions of splink, each record with at most one match:
 
     >>> import crowder as cr
+    >>> import crowder_tool
     >>> predictions = pd.DataFrame({
     ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
-    >>> pairs = cr.practice.from_pairs(predictions, one_to_one=True)
+    >>> pairs = crowder_tool.from_pairs(predictions, one_to_one=True)
     >>> run = cr.EdgeOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i][1] == pairs.ids[j][1])
     >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries]
     [('a1', 'b1'), ('a2', 'b2')]

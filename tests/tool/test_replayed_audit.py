@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import crowder as cr
 from crowder.pairs import candidates
-from crowder.practice.replayed_audit import ReplayedAudit
+from crowder_tool.replayed_audit import ReplayedAudit
 
 LABELS = np.repeat(np.arange(8), [4, 3, 2, 2, 1, 1, 1, 1])
 PAIRS = candidates(np.linspace(1, 0, len(LABELS) * (len(LABELS) - 1) // 2))

@@ -18,8 +18,8 @@ from journal_crash import read
 from nightly import NIGHTLY
 
 import crowder as cr
-from crowder.practice import Answer, Journal, LearnedOrdering, ask_all, asking
-from crowder.practice.votes import settle
+from crowder_tool import Answer, Journal, LearnedOrdering, ask_all, asking
+from crowder_tool.votes import settle
 
 LABELS = np.repeat(np.arange(6), 4)
 PAIRS = [(i, j) for i in range(24) for j in range(i)][:120]
@@ -29,7 +29,7 @@ RECORDS = pd.DataFrame(
 TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
 
 
-CHAPTER = json.loads((Path(__file__).resolve().parents[3] / "notebooks/16-your-data.ipynb").read_text("utf-8"))
+CHAPTER = json.loads((Path(__file__).resolve().parents[2] / "notebooks/16-your-data.ipynb").read_text("utf-8"))
 
 
 def chapter():
@@ -146,7 +146,7 @@ def test_a_journal_that_fails_ends_it_and_the_answer_is_told(journal):
 
 RUN = """if True:
     import os, sys, time
-    from crowder.practice import Journal, ask_all
+    from crowder_tool import Journal, ask_all
     asked = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     def crowd(i, j):
         os.write(asked, b"%d %d\\n" % (i, j))

@@ -5,11 +5,12 @@ has scored; `Journal` keeps every answer in a file; `ask_all` asks many question
 language model; `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a program.
 """
 
-from crowder.practice.asking import ask_all
-from crowder.practice.candidates import nearest_pairs
-from crowder.practice.journal import Answer, Journal
-from crowder.practice.learned_ordering import LearnedOrdering
-from crowder.practice.record_file import read_records
-from crowder.practice.scored_pairs import from_pairs
+from crowder_tool.asking import ask_all
+from crowder_tool.candidates import nearest_pairs
+from crowder_tool.invented import people
+from crowder_tool.journal import Answer, Journal
+from crowder_tool.learned_ordering import LearnedOrdering
+from crowder_tool.record_file import read_records
+from crowder_tool.scored_pairs import from_pairs
 
-__all__ = ["Answer", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "read_records"]
+__all__ = ["Answer", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "people", "read_records"]

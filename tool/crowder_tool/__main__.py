@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from crowder import files
-from crowder.practice.label import ask, page, visible
-from crowder.practice.project import Project, find
-from crowder.practice.sheets import to_csv
+from crowder_tool import files
+from crowder_tool.label import ask, page, visible
+from crowder_tool.project import Project, find
+from crowder_tool.sheets import to_csv
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they

@@ -1,6 +1,6 @@
 """A journal of a crowd's answers: written to disk before they are used, so that an interrupted run can be resumed.
 
-A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder.practice.answer_file`)
+A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder_tool.answer_file`)
 where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
 answers, and continues where it stopped; any other run uses the answers to those of its questions that are there.
 Nothing that was paid for is ever deleted.
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from crowder import oracles, validation
-from crowder.practice.answer_file import AnswerFile, Entry
-from crowder.practice.record_file import encodable
+from crowder_tool.answer_file import AnswerFile, Entry
+from crowder_tool.record_file import encodable
 
 __all__ = ["Answer", "Journal", "Pair", "call", "ordered", "rows"]
 
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
     See Also
     --------
-    crowder.practice.ask_all : asks a crowd that may return it.
+    crowder_tool.ask_all : asks a crowd that may return it.
 
     Examples
     --------
@@ -83,8 +83,8 @@ class Journal:
 
     See Also
     --------
-    crowder.practice.ask_all : asks many questions at once.
-    crowder.practice.votes.settle : clusters from all votes of a journal.
+    crowder_tool.ask_all : asks many questions at once.
+    crowder_tool.votes.settle : clusters from all votes of a journal.
 
     Notes
     -----

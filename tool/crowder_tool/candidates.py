@@ -1,7 +1,4 @@
-"""Candidate pairs of many records, and the numbers that compare their two records, from which a similarity is learned.
-
-Needs scikit-learn and rapidfuzz (``pip install 'crowder[practice]'``).
-"""
+"""Candidate pairs of many records, and the numbers that compare two records, from which a similarity is learned."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ import pandas as pd
 
 from crowder import validation
 from crowder.constraints import constrained
-from crowder.optional import needing
 from crowder.pairs import Candidates
 from crowder.similarity import NOT_TEXT
 
@@ -109,7 +105,7 @@ def nearest_pairs(
 
     See Also
     --------
-    crowder.practice.LearnedOrdering : asks about these pairs.
+    crowder_tool.LearnedOrdering : asks about these pairs.
 
     Notes
     -----
@@ -174,9 +170,7 @@ def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
 def tfidf(texts: Sequence[str], analyzer: str, token: str = r"\w+") -> Any:
     """The (records, terms) matrix of tf-idf weights, rows of length 1, of words ("word") or trigrams ("char_wb")."""
     from scipy import sparse
-
-    with needing("practice"):
-        from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     options = {"token_pattern": token} if analyzer == "word" else {"ngram_range": (3, 3)}
     try:
@@ -203,9 +197,6 @@ def _search(
     """
     from scipy import sparse
 
-    with needing("practice"):
-        from tqdm import tqdm
-
     both = sparse.csr_array(sparse.hstack([words, characters]) / 2)
     frequency = np.bincount(both.indices, minlength=both.shape[1]).astype(np.float64)
     order = np.argsort(frequency, kind="stable")
@@ -217,21 +208,19 @@ def _search(
     near, value = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours))
     own = np.arange(n) if tables is None else tables  # of one value, no candidates
     most = min(neighbours, n)
-    with tqdm(total=n, desc="candidates", disable=None if progress else True, leave=False) as bar:
-        for start in range(0, n, BATCH):
-            rows = slice(start, start + BATCH)
-            sums = (both[rows] @ by_term).toarray()
-            sums[own[rows, None] == own] = 0.0
-            least = np.partition(sums, n - most, axis=1)[:, n - most, None] - 1e-9  # ties are exact once rounded
-            row, other = np.nonzero(sums >= np.maximum(least, 1e-9))
-            found = np.round(4 * sums[row, other], DECIMALS) / 2
-            best = np.lexsort([other, -found, row])
-            row, other, found = row[best], other[best], found[best]
-            rank = np.arange(len(row)) - np.searchsorted(row, row)
-            kept = rank < neighbours
-            near[start + row[kept], rank[kept]] = other[kept]
-            value[start + row[kept], rank[kept]] = found[kept]
-            bar.update(len(sums))
+    for start in range(0, n, BATCH):
+        rows = slice(start, start + BATCH)
+        sums = (both[rows] @ by_term).toarray()
+        sums[own[rows, None] == own] = 0.0
+        least = np.partition(sums, n - most, axis=1)[:, n - most, None] - 1e-9  # ties are exact once rounded
+        row, other = np.nonzero(sums >= np.maximum(least, 1e-9))
+        found = np.round(4 * sums[row, other], DECIMALS) / 2
+        best = np.lexsort([other, -found, row])
+        row, other, found = row[best], other[best], found[best]
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        kept = rank < neighbours
+        near[start + row[kept], rank[kept]] = other[kept]
+        value[start + row[kept], rank[kept]] = found[kept]
     return near, value
 
 
@@ -256,9 +245,8 @@ def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarr
 
 
 def _of_field(field: list[str], pairs: np.ndarray) -> list[np.ndarray]:
-    with needing("practice"):
-        from rapidfuzz import fuzz, process
-        from rapidfuzz.distance import JaroWinkler
+    from rapidfuzz import fuzz, process
+    from rapidfuzz.distance import JaroWinkler
 
     text, (i, j) = np.array(field, object), pairs.T
     empty = text == ""

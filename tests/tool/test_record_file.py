@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.practice import read_records
+from crowder_tool import read_records
 
 PLACES = "id,label,name,zip\nr1,orlando,Disney World,007\nr2,anaheim,Disneyland,NA\nr3,anaheim,Disneyland Park,\n"
 

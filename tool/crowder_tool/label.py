@@ -12,10 +12,10 @@ from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
-from crowder.practice.sheets import FORMULA, QUOTED, token
+from crowder_tool.sheets import FORMULA, QUOTED, token
 
 if TYPE_CHECKING:
-    from crowder.practice.project import Project
+    from crowder_tool.project import Project
 
 __all__ = ["ask", "page", "shown", "visible"]
 
@@ -93,7 +93,7 @@ def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
     }  # fmt: skip
     data["id"] = blake2b(json.dumps(data).encode(), digest_size=4).hexdigest()
     text = json.dumps(data).replace("<", "\\u003c")  # no record can end the script element
-    template = files("crowder.practice").joinpath("label.html").read_text("utf-8")
+    template = files("crowder_tool").joinpath("label.html").read_text("utf-8")
     return template.replace("{{data}}", text), str(data["id"])
 
 
