@@ -18,8 +18,9 @@ import pandas as pd
 
 import crowder as cr
 from book.companion import crowds
-from crowder.datasets import Dataset, people
+from crowder.datasets import Dataset
 from crowder.pairs import candidates
+from crowder_tool import people
 
 RECORDED = Path(__file__).resolve().parents[1] / "book" / "data" / "measured" / "audit.csv"
 TARGETS = (0.8, 0.9, 0.95, 0.99)

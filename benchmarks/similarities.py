@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from common import arguments, results_folder
+from scipy import sparse
 
 import crowder as cr
 import crowder_tool
-from crowder.constraints import constrained
-from crowder.pairs import candidates
-from crowder_tool import people
+from crowder_tool import ScoredOrdering, people
+from crowder_tool.tables import TableCandidates
 
 #: Numbers of questions at which the matches are counted, in each power of ten; seeds, of which the median is taken.
 POINTS, SEEDS = 12, 3
@@ -32,10 +32,14 @@ def orderings(records: pd.DataFrame, table: str | None, seed: int) -> Iterator[t
     """The three orderings by name."""
     near = crowder_tool.nearest_pairs(records, table=table)
     yield "learned", crowder_tool.LearnedOrdering(records, table=table, pairs=near, rng=seed)
-    yield "tf-idf", cr.EdgeOrdering(near.candidates, rng=seed)
+    yield "tf-idf", ScoredOrdering(near, rng=seed)
     fields = [name for name in records if name not in ("id", "label", table)]
-    every = candidates(cr.similarity.compute(records, "jaccard-qgrams", fields=fields))
-    yield "q-grams", cr.EdgeOrdering(every if table is None else constrained(every, tables=near.tables), rng=seed)
+    every = cr.similarity.compute(records, "jaccard-qgrams", fields=fields)
+    if table is not None:
+        i, j = np.triu_indices(len(records), 1)
+        across = near.tables[i] != near.tables[j]
+        every = TableCandidates.of(sparse.coo_array((every[across], (i[across], j[across]))), near.tables)
+    yield "q-grams", ScoredOrdering(every, rng=seed)
 
 
 def curve(run: cr.Resolution, labels: np.ndarray) -> pd.DataFrame:

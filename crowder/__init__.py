@@ -18,10 +18,9 @@ True
 
 To read the modules in order: `models` and `theory` define f_g, f_r and L. `pairs` has the candidate pairs, which
 `sorting` puts in order; `engine` keeps what answers imply and chooses the next question; `orderings` are the two
-heuristics made of these (`constraints`: with answers or tables known beforehand). `oracles` answer, and `resolution` is
-the result of a run. `counting` has exact expected counts and bounds. `similarity`, `datasets` and `cora` provide data,
-and `experiments` repeats runs. `beyond` extends the paper; none of the others
-imports it.
+heuristics made of these. `oracles` answer, and `resolution` is the result of a run. `counting` has exact expected
+counts and bounds. `similarity`, `datasets` and `cora` provide data, and `experiments` repeats runs. `beyond` extends
+the paper; none of the others imports it.
 """
 
 import importlib

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.constraints import open_pairs, share_table
 from crowder.engine import (
     ASKED,
     ELSEWHERE,
@@ -28,6 +27,7 @@ from crowder.engine import (
     edge_run,
     learn,
     learned,
+    no_knowledge,
     node_ask,
     node_run,
     node_walk,
@@ -54,11 +54,11 @@ class Ordering(Shown, ABC):
 
     A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
     `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
-    `crowder_tool.Journal`, `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
+    `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
 
     Raises
@@ -94,18 +94,14 @@ class Ordering(Shown, ABC):
     #: Whether the crowd that answers is known to err; an oracle may set this in its method ``begin``.
     crowd_errs = False
 
-    #: Whether a crowd may be unsure of a question, which then stays open.
-    takes_unsure = True
-
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
 
     def _begin(self, pairs: Candidates) -> None:
-        """Store the candidate pairs, with no answers yet but those known before any question."""
+        """Store the candidate pairs, with no answers yet."""
         self._candidates = pairs
-        self._knowledge = pairs.knowledge()
+        self._knowledge = no_knowledge(pairs.n)
         self._pending: tuple[int, int] | None = None
-        self._set_aside: set[tuple[int, int]] = set()
 
     def _facts(self) -> dict[str, Any]:
         return {"records": self.n, "questions": self.n_queries}
@@ -146,10 +142,7 @@ class Ordering(Shown, ABC):
 
     def _settled(self, i: int, j: int) -> bool:
         known = self._knowledge
-        return bool(settled(known.component, known.table, i, j)) or self._share_table(i, j)
-
-    def _share_table(self, i: int, j: int) -> bool:
-        return share_table(self._knowledge.ring, self._candidates.tables, i, j)
+        return bool(settled(known.component, known.table, i, j))
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
         """Record an answer obtained elsewhere; an answer that is already implied has no effect.
@@ -177,14 +170,6 @@ class Ordering(Shown, ABC):
             raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
         return i, j
 
-    def _similarities(self) -> tuple[np.ndarray, ...]:
-        """The similarities of the candidate pairs, the pairs themselves unless every pair is one, and known answers and
-        tables: for a journal."""
-        values, codes = self._candidates.listed()
-        known, tables = self._candidates.known or (), self._candidates.tables
-        given = (*known, *([] if tables is None else [tables]))
-        return ((values,) if len(codes) == self.n * (self.n - 1) // 2 else (values, codes)) + given
-
     # --- what users call ----------------------------------------------------------------------------------------------
 
     def ask(self) -> tuple[int, int] | None:
@@ -195,42 +180,24 @@ class Ordering(Shown, ABC):
         records, or returns a pair that is settled.
         """
         compiled = type(self).next_question in COMPILED
-        while self._pending is None and (pair := self.next_question()) is not None:
+        if self._pending is None and (pair := self.next_question()) is not None:
             i, j = pair if compiled else self._two(pair)
-            if not compiled and settled(self._knowledge.component, self._knowledge.table, i, j):
+            if not compiled and self._settled(i, j):
                 raise ValueError(f"{type(self).__name__}.next_question returned {(i, j)}, which is already implied")
-            if self._set_aside and (min(i, j), max(i, j)) in self._set_aside:
-                if (other := self._other_than_unsure()) is None:
-                    return None
-                i, j = other
-            if self._share_table(i, j):  # `next_question` need not know of tables
-                self._learn(i, j, False)
-                self._knowledge.count[ASKED] -= 1  # this was no question
-            else:
-                self._pending = (i, j)
+            self._pending = (i, j)
         return self._pending
 
-    def _other_than_unsure(self) -> tuple[int, int] | None:
-        """The most similar open pair of which the crowd was not unsure: `next_question` cannot pass one over. O(m)."""
-        codes = open_pairs(self._candidates.sorted[1], self._knowledge, self._candidates.tables)
-        pairs = zip((codes >> 32).tolist(), (codes & LOW).tolist(), strict=True)
-        return next((pair for pair in pairs if pair not in self._set_aside), None)
-
-    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+    def tell(self, pair: tuple[int, int], same: bool) -> None:
         """Record the crowd's answer to the open question.
 
-        `pair` is what `ask` returned, in either order; `same` says whether the two records refer to the same entity.
-        None means unsure: the pair stays open, and is not asked again. A ValueError if this pair is not the open
-        question, a TypeError if `same` is neither a boolean nor None; nothing is then recorded.
+        `pair` is what `ask` returned, in either order; `same` says whether the two records refer to the same entity. A
+        ValueError if this pair is not the open question, a TypeError if `same` is not a boolean; nothing is then
+        recorded.
         """
         if self._pending is None or (pair is not self._pending and not self._is_open(pair)):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
         if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
-            if same is None and self.takes_unsure:
-                self._set_aside.add((min(self._pending), max(self._pending)))
-                self._pending = None
-                return
             if same is None:
                 raise unsure(self._pending)
             validation.flag(same, f"the answer to {self._pending}")
@@ -263,7 +230,7 @@ class Ordering(Shown, ABC):
             called again.
         """
         begin(callable_oracle(oracle), self)
-        if isinstance(oracle, Truth) and self._candidates.tables is None:  # the compiled loop does not know of tables
+        if isinstance(oracle, Truth):
             self._run(oracle.labels)
             self._pending = None
         else:
@@ -288,9 +255,7 @@ class Ordering(Shown, ABC):
         queries = np.empty((len(codes), 2), np.int64)
         np.right_shift(codes, 32, out=queries[:, 0])
         np.bitwise_and(codes, LOW, out=queries[:, 1])
-        answers, known = self._knowledge.answer[: self.n_queries].copy(), self._candidates.known
-        matches = None if known is None else known[0][known[1]]
-        return Resolution(queries, answers, self._knowledge.component, known=matches)
+        return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
 
 
 class EdgeOrdering(Ordering):
@@ -299,7 +264,7 @@ class EdgeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
@@ -366,7 +331,7 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless neither `ties` nor `order` needs it.
@@ -458,7 +423,7 @@ def edge_ordering(
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
@@ -495,7 +460,7 @@ def node_ordering(
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.

@@ -15,8 +15,6 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from crowder.constraints import first_knowledge
-from crowder.engine import Knowledge
 from crowder.sorting import by_record, edge_sort, square_sums, sums
 from crowder.validation import MOST_RECORDS
 
@@ -28,20 +26,13 @@ SYMMETRY_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate pairs of n records, checked; all pairs if `complete`.
-
-    `known` are pairs whose answers are known before any question (k, 2), and these answers (k,). `tables` (n,) numbers
-    the table of each record, of which no two records match. An ordering asks neither about these nor about what
-    follows.
-    """
+    """The candidate pairs of n records, checked; all pairs if `complete`."""
 
     n: int
     complete: bool
     _square: np.ndarray | None = None
     _values: np.ndarray | None = None
     _codes: np.ndarray | None = None
-    known: tuple[np.ndarray, np.ndarray] | None = None
-    tables: np.ndarray | None = None
 
     def __deepcopy__(self, memo: dict) -> Candidates:
         return self  # nothing of it changes
@@ -76,23 +67,14 @@ class Candidates:
         """Each record's sum of similarities (n,), kept for all runs with these pairs."""
         return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
-    def knowledge(self) -> Knowledge:
-        """What the known answers imply; a new copy."""
-        return Knowledge(*(part.copy() for part in self._first_knowledge))
-
-    @cached_property
-    def _first_knowledge(self) -> Knowledge:
-        return first_knowledge(self)[0]
-
 
 def candidates(similarity: Any) -> Candidates:
     """Check a similarity and convert its candidate pairs to one form.
 
     It may be symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The
-    diagonal is ignored; a stored zero is a candidate. Candidates are returned as they are, and so are those of an
-    object that has them, such as `crowder_tool.from_pairs` returns: many runs with the same similarities check and
-    sort them only once. A ValueError if the shape is none of these, two values of a pair differ, or a value is NaN or
-    outside [0, 1].
+    diagonal is ignored; a stored zero is a candidate. Candidates are returned as they are: many runs with the same
+    similarities check and sort them only once. A ValueError if the shape is none of these, two values of a pair differ,
+    or a value is NaN or outside [0, 1].
 
     Time and memory are proportional to the number of candidate pairs (of a dense array, to n²). The values are copied,
     so later changes to the caller's array do not affect a run.
@@ -103,7 +85,6 @@ def candidates(similarity: Any) -> Candidates:
     >>> values, [divmod(int(code), 2**32) for code in codes]
     (array([0.5]), [(0, 1)])
     """
-    similarity = getattr(similarity, "candidates", similarity)
     if isinstance(similarity, Candidates):
         return similarity
     if sparse.issparse(similarity):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,11 @@ class Resolution(Shown):
         True for a match.
     clusters : ndarray of int64, shape (n,)
         Cluster of each record, numbered in order of their first record.
-    known : ndarray of int64, shape (k, 2), optional, keyword only
-        Matches that were known before the first question; recall and precision count them from the start.
 
     Raises
     ------
     ValueError
-        If there is not one answer for each question, a question or a known match is not a pair of the n records, or a
-        cluster is missing.
+        If there is not one answer for each question, a question is no pair of the n records, or a cluster is missing.
     TypeError
         If records are not integers, or answers not booleans.
 
@@ -53,7 +50,6 @@ class Resolution(Shown):
     queries: np.ndarray
     answers: np.ndarray
     clusters: np.ndarray
-    known: np.ndarray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         clusters: Any = self.clusters
@@ -63,8 +59,6 @@ class Resolution(Shown):
         object.__setattr__(self, "queries", queries)
         object.__setattr__(self, "answers", validation.flags(self.answers, len(queries), "answers"))
         object.__setattr__(self, "clusters", by_first_record(clusters))
-        if self.known is not None:
-            object.__setattr__(self, "known", validation.pairs(self.known, len(clusters), "known"))
 
     def _facts(self) -> dict[str, Any]:
         return {"records": len(self.clusters), "clusters": len(np.unique(self.clusters)), "questions": self.n_queries}
@@ -114,10 +108,8 @@ class Resolution(Shown):
         codes = validation.labels(labels, len(self.clusters))
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
-        known = np.empty((0, 2), np.int64) if self.known is None else self.known
-        answers = np.r_[np.ones(len(known), bool), self.answers]
-        right, joined = _newly_joined(np.concatenate([known, self.queries]), answers, codes)
-        return np.cumsum(right)[len(known) :], np.cumsum(joined)[len(known) :], total
+        right, joined = _newly_joined(self.queries, self.answers, codes)
+        return np.cumsum(right), np.cumsum(joined), total
 
 
 @njit(cache=True)

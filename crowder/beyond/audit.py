@@ -28,8 +28,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.constraints import open_pairs, share_table
-from crowder.engine import LOW, Knowledge, apart, edge_ask
+from crowder.engine import LOW, Knowledge, apart, edge_ask, open_pairs
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
 from crowder.validation import Seed
@@ -248,16 +247,15 @@ class Audit(Ordering):
     *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
     once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
     the run is broken off. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong,
-    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* leaves a question of the ordering
-    open. Of a pair that was drawn it is refused with a TypeError, since a pair that is left out would bias the sample:
-    somebody else has to answer it.
+    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* is refused with a TypeError, since a
+    pair that is left out would bias the sample: somebody else has to answer it.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
     if no match is found, the limit would be that of the stratum with the lowest rate, and the most similar pairs have
     been asked about anyway.
 
-    *Answers from elsewhere* (`learn`, question sheets, a journal) are used when the run comes to these pairs, as if
+    *Answers from elsewhere* (`learn`) are used when the run comes to these pairs, as if
     given then, so they do not change the draws. With the same seed a run is resumed; with another seed the draws are
     new ones, independent of the answers known. The guarantee is that of a single run: if the best of several is chosen,
     their error probabilities add up.
@@ -280,8 +278,6 @@ class Audit(Ordering):
     >>> run.n_queries, run.audited, run.reason, round(run.certified, 3), round(run.recall(data.labels)[-1], 3)
     (395, 65, 'recall', 0.951, np.float64(0.979))
     """
-
-    takes_unsure = False
 
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
@@ -318,15 +314,10 @@ class Audit(Ordering):
             self._use(bool(self._knowledge.component[i] == self._knowledge.component[j]))  # an answer from elsewhere
         return None
 
-    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record the crowd's answer to the open question, as `Ordering.tell`; a TypeError if it is unsure and drawn."""
-        if same is None and self._is_open(pair) and not self.auditing and self.ordering.takes_unsure:
-            self.ordering.tell(pair, None)
-            self._pending = self._question = None  # it may be drawn later
-            self._misses += 1
-            return
+    def tell(self, pair: tuple[int, int], same: bool) -> None:
+        """Record the crowd's answer to the open question, as `Ordering.tell`."""
         super().tell(pair, same)
-        self._use(bool(same))
+        self._use(same)
 
     @property
     def auditing(self) -> bool:
@@ -356,9 +347,9 @@ class Audit(Ordering):
         random."""
         known = self.ordering._knowledge
         if self._listed:
-            self._pool = open_pairs(self._pool[self._at[0] :], known, self._candidates.tables)
+            self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
         else:
-            codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
+            codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
             self._pool, self._listed = self._rng.permutation(codes), True
         self._at[0] = 0
 
@@ -372,9 +363,6 @@ class Audit(Ordering):
                 return None
             known, before = self.ordering._knowledge, int(self._at[0])
             code = edge_ask(self._pool, self._at, known.component, known.table)
-            while code != -1 and share_table(known.ring, self._candidates.tables, code >> 32, code & LOW):
-                self._at[0] += 1
-                code = edge_ask(self._pool, self._at, known.component, known.table)
             self._draws.add(self._found(), len(self._pool) - before, int(self._at[0]) - before)
             if self._is_certified():
                 self._reason = "recall"
@@ -427,13 +415,13 @@ class Audit(Ordering):
     def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
         """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
         component = known.component.astype(np.int64)
-        if self.every_pair and self._candidates.tables is None:
+        if self.every_pair:
             sizes = np.bincount(component)
             weight, count = _products(sizes[sizes > 0])
             low, high = apart(known)
             differ = sizes[low] * sizes[high]
             return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
-        codes = open_pairs(self._candidates.listed()[1], known, self._candidates.tables)
+        codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
         a, b = component[codes >> 32], component[codes & LOW]
         weight = np.unique(np.minimum(a, b) << 32 | np.maximum(a, b), return_counts=True)[1]
         return weight, np.ones(len(weight), np.int64)
@@ -452,7 +440,7 @@ class Audit(Ordering):
         most = self._draws.most(found, found + int(weight @ count) + 1, 1 - self.confidence)
         return Audited(plain.queries, plain.answers, plain.clusters, found, most - found, self.confidence,
                        self._audited, self._draws.hits, self._expected, self._reason, self.crowd_errs,
-                       "all pairs" if self.every_pair else "candidate pairs", known=plain.known)  # fmt: skip
+                       "all pairs" if self.every_pair else "candidate pairs")  # fmt: skip
 
 
 def inside(value: Any, name: str) -> Any:

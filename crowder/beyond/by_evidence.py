@@ -16,7 +16,6 @@ from crowder.beyond.summed_evidence import (
     UNIT,
     Lead,
     absorb,
-    absorb_known,
     credit,
     dependence,
     into_steps,
@@ -148,7 +147,6 @@ class EvidenceOrdering(Ordering):
         self._steps = steps[self._arrivals][:, self._arrivals]
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals, kind="stable")
-        absorb_known(self._summed, self._candidates, self._place)
         pairs = np.empty(0, np.int64)
         if model is None and form == "auto":
             falling, codes = self._candidates.sorted

@@ -42,9 +42,6 @@ INSIDE = 10
 #: An additional cluster gains this share of the prior log-odds against a match.
 PARSIMONY = 0.4
 
-#: What is known before any question counts as so many nats, which no answers outweigh.
-CERTAIN = 1e4
-
 #: Marks a pair that is never asked.
 CLOSED = 2**30
 
@@ -121,9 +118,9 @@ class NoisyOrdering(RevisingOrdering):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Only
-        candidates are asked about, and none whose answer is known or follows from tables without duplicates.
+        candidates are asked about.
     errors : ErrorRates, optional
         How the crowd errs. By default learned from the answers.
     votes : int, keyword only
@@ -212,30 +209,14 @@ class NoisyOrdering(RevisingOrdering):
         self._tied = np.unique(-values[falling], return_inverse=True)[1]
         self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
-        self._s, self._certain = np.zeros((n, n)), self._known()
-        closed = self._certain != 0
-        closed[self._rank == len(values)] = True
-        self._asked[closed] = CLOSED
-        self._s[self._certain != 0] = self._certain[self._certain != 0]
+        self._s = np.zeros((n, n))
+        self._asked[self._rank == len(values)] = CLOSED
         self._table, self._votes = Answers(n), defaultdict[tuple[int, int], tuple[list, list]](lambda: ([], []))
         self._labels = np.arange(n)
         self._update_at: float = FIRST_UPDATE
         self._learn_errors()
         self._learn_similarities(self._s)
         self._tally()
-        if self._candidates.known is not None:
-            self._cluster(STARTS)
-
-    def _known(self) -> np.ndarray:
-        """The evidence of what is known before any question, (n, n): answers, and tables without duplicates."""
-        pairs, certain = self._candidates, np.zeros((self.n, self.n))
-        if pairs.tables is not None:
-            certain[pairs.tables[:, None] == pairs.tables] = -CERTAIN
-        if pairs.known is not None:
-            (i, j), same = pairs.known[0].T, pairs.known[1]
-            certain[i, j] = certain[j, i] = np.where(same, CERTAIN, -CERTAIN)
-        np.fill_diagonal(certain, 0.0)
-        return certain
 
     # --- what is learned ----------------------------------------------------------------------------------------------
 
@@ -299,8 +280,7 @@ class NoisyOrdering(RevisingOrdering):
                           parent, order)  # fmt: skip
         self._learn_errors()
         i, j = self._table.pairs.T
-        evidence, certain = self.errors.evidence(self._table), self._certain[i, j]
-        self._s[i, j] = self._s[j, i] = np.where(certain == 0, evidence, certain)
+        self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
         self._learn_similarities(chance)
         self._cluster(starts)
 
@@ -325,7 +305,7 @@ class NoisyOrdering(RevisingOrdering):
         a, b = self._labels[i], self._labels[j]
         self._table.add(i, j, same, worker)
         self._penalty[a, b] = self._penalty[b, a] = 0.0
-        if same is None or self._certain[i, j] != 0:
+        if same is None:
             return
         said, workers = self._votes[i, j]
         said.append(same)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
-from crowder.orderings import Ordering
 from crowder.pairs import candidates
 from crowder.shown import Shown
 
@@ -30,9 +29,9 @@ class RevisingOrdering(Shown, ABC):
 
     Parameters
     ----------
-    similarity : array_like, scipy.sparse matrix or ScoredPairs (of `crowder_tool.from_pairs`)
+    similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
-        are no candidates, and those whose answer is known or follows from tables, are not asked.
+        are no candidates are not asked.
 
     Raises
     ------
@@ -58,9 +57,6 @@ class RevisingOrdering(Shown, ABC):
     @abstractmethod
     def clusters(self) -> np.ndarray:
         """The cluster of each record given the answers so far, shape (n,), int64."""
-
-    #: For a journal.
-    _similarities = Ordering._similarities
 
     @property
     def n_answers(self) -> int:

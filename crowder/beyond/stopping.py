@@ -30,7 +30,6 @@ from crowder.beyond.summed_evidence import (
     SETTLED,
     UNIT,
     absorb,
-    absorb_known,
     log_ratios,
     step_of,
     sum_evidence,
@@ -152,8 +151,6 @@ class Stopping(Ordering):
     (84, np.float64(1.0), 1, True)
     """
 
-    takes_unsure = False
-
     def __init__(self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None) -> None:
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit
@@ -170,7 +167,6 @@ class Stopping(Ordering):
         self._begin(ordering._candidates)
         edges, green, red = common_steps(model.green, model.red)
         self._summed = sum_evidence(log_ratios(green, red)[step_of(edges[1:-1], self._candidates.square())])
-        absorb_known(self._summed, self._candidates, np.arange(self.n))
         # σ(ln o + E) is at most δ where E is at most this.
         self._least = log(delta / (1 - delta)) - log(odds) if delta > 0 else -inf
         self._taken, self._queue = 0, np.empty((0, 2), np.int64)
@@ -180,7 +176,7 @@ class Stopping(Ordering):
         """The clusters that follow from the answers so far, and the pairs of clusters that these leave open."""
         self._take_in()
         plain, (pairs, chance) = super().resolution, self._left_open()
-        return Stopped(plain.queries, plain.answers, plain.clusters, pairs, chance, self.crowd_errs, known=plain.known)
+        return Stopped(plain.queries, plain.answers, plain.clusters, pairs, chance, self.crowd_errs)
 
     def next_question(self) -> tuple[int, int] | None:
         self._take_in()

@@ -15,11 +15,8 @@ import numpy as np
 from numba import njit
 from scipy.optimize import isotonic_regression
 
-from crowder.engine import apart
-from crowder.pairs import Candidates
-
 __all__ = [
-    "CERTAIN", "SETTLED", "TAU", "UNIT", "Lead", "SummedEvidence", "absorb", "absorb_known", "credit", "dependence",
+    "CERTAIN", "SETTLED", "TAU", "UNIT", "Lead", "SummedEvidence", "absorb", "credit", "dependence",
     "into_steps", "known_pairs", "learned_densities", "log_ratios", "next_pair", "question", "rank", "reweigh",
     "step_of", "sum_evidence",
 ]  # fmt: skip
@@ -209,27 +206,6 @@ def absorb(summed, i, j, same):
             elif best[c] == b or (best[c] == a and new < most[c]):
                 best[c] = STALE
         total[b, c] = total[c, b] = SETTLED
-
-
-def absorb_known(summed: SummedEvidence, pairs: Candidates, place: np.ndarray) -> None:
-    """Update the sums with what is known before any question; ``place`` gives a record's number in the sums.
-
-    Every pair is a candidate, so two records of one table are noted as different, and so are the clusters they join.
-    """
-    if pairs.known is None and pairs.tables is None:
-        return
-    if pairs.known is not None:
-        for (i, j), same in zip(place[pairs.known[0]], pairs.known[1], strict=True):
-            if same and summed.name[i] != summed.name[j]:
-                absorb(summed, i, j, True)
-        summed.asked[place[pairs.known[0]]] = True
-    low, high = apart(pairs.knowledge())
-    if pairs.tables is not None:
-        i, j = np.nonzero(np.triu(np.equal.outer(pairs.tables, pairs.tables), 1))
-        low, high = np.r_[low, i], np.r_[high, j]
-    low, high = summed.name[place[low]], summed.name[place[high]]
-    summed.total[low, high] = summed.total[high, low] = SETTLED
-    rank(summed)
 
 
 @njit(cache=True)

@@ -10,8 +10,6 @@ from scipy import sparse
 
 import crowder as cr
 from crowder import experiments, oracles
-from crowder.constraints import constrained
-from crowder.pairs import candidates
 
 LEGACY = np.random.RandomState(7)
 
@@ -22,8 +20,8 @@ def changed(part, number):
     return cr.EdgeOrdering(matrix, rng=7)
 
 
-def known(pairs):
-    return cr.Resolution([[0, 1]], [True], [0, 0, 1], known=pairs).recall([0, 0, 1])
+def asked(pairs):
+    return cr.Resolution(pairs, [True] * len(pairs), [0, 0, 1]).recall([0, 0, 1])
 
 
 TABLE = {
@@ -46,19 +44,6 @@ TABLE = {
         Row(lambda: changed("row", -1), ValueError, "pair (-1, 1) must be two different records out of 3, from 0"),
         Row(lambda: changed("col", 3), ValueError, "pair (0, 3) must be two different records out of 3, from 0"),
         Row(lambda: changed("col", -1), ValueError, "pair (0, -1) must be two different records out of 3, from 0"),
-    ],
-    "Known answers and tables": [
-        Row(lambda: constrained(candidates(V), ([[0, 1]], [1])), TypeError, "known answers must be True or False"),
-        Row(lambda: constrained(candidates(V), ([[0, 1]], [[True], []])), TypeError, "known answers must be True or"),
-        Row(lambda: constrained(candidates(V), ([[0, 1]], [True, True])), ValueError, "known answers must be 1, one"),
-        Row(lambda: constrained(candidates(V), [[0, 1]]), TypeError, "known must be two arrays, pairs of records and"),
-        Row(lambda: constrained(candidates(V), ([0, 1], [True])), ValueError, "known must be pairs of records, (k, 2)"),
-        Row(lambda: constrained(candidates(V), ([[0, 3]], [True])), ValueError, "known: row 0, (0, 3), must be two"),
-        Row(lambda: constrained(candidates(V), ([[0, 1], [1, 2], [2, 0]], [True, True, False])),
-            ValueError, "known: row 2, (2, 0), contradicts earlier rows or the tables"),
-        Row(lambda: constrained(candidates(V), ([[0, 1], [0, 2]], [True, True]), [0, 1, 1]),
-            ValueError, "known: row 1, (0, 2), contradicts earlier rows or the tables"),
-        Row(lambda: constrained(candidates(V), tables=[0, 1]), ValueError, "labels must have an entry for each of"),
     ],
     "Orderings": [
         Row(lambda: cr.EdgeOrdering(V), ValueError, "pass rng="),
@@ -121,12 +106,12 @@ TABLE = {
         Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "answers must be True or False, not ['no']"),
         Row(lambda: cr.Resolution([[0, 1]], [True], [[0], [0, 1]]), ValueError, "labels must be one-dimensional"),
         # What compiled code reads at these places is not of the array.
-        Row(lambda: known([[0, 9]]), ValueError, "known: row 0, (0, 9), must be two different records out of 3, from"),
-        Row(lambda: known([[0, 2], [0, -1]]), ValueError, "known: row 1, (0, -1), must be two different records out"),
-        Row(lambda: known([[0, 2], [1, 1]]), ValueError, "known: row 1, (1, 1), must be two different records out"),
-        Row(lambda: known(np.array([[0, 2**64 - 1]], np.uint64)), ValueError, "known: row 0, (0, 1844674407370955161"),
+        Row(lambda: asked([[0, 9]]), ValueError, "queries: row 0, (0, 9), must be two different records out of 3"),
+        Row(lambda: asked([[0, 2], [0, -1]]), ValueError, "queries: row 1, (0, -1), must be two different records out"),
+        Row(lambda: asked([[0, 2], [1, 1]]), ValueError, "queries: row 1, (1, 1), must be two different records out"),
+        Row(lambda: asked(np.array([[0, 2**64 - 1]], np.uint64)), ValueError, "queries: row 0, (0, 18446744073709551"),
         # What is behind a mask is a pair, an answer or a number, but not one that was meant.
-        Row(lambda: known(np.ma.masked_equal([[0, 2]], 2)), ValueError, "known must not have masked values"),
+        Row(lambda: asked(np.ma.masked_equal([[0, 2]], 2)), ValueError, "queries must not have masked values"),
         Row(lambda: cr.Resolution([[0, 1]], np.ma.masked_equal([True], True), [0, 0]), ValueError, "answers must not"),
         Row(lambda: cr.NodeOrdering(V, rng=7, order=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "order must not"),
         Row(lambda: cr.EdgeOrdering(V, ties=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "ties must give one number"),

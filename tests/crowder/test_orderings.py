@@ -60,24 +60,6 @@ def test_a_question_that_is_settled_while_it_is_open_is_not_asked_again(make):
     assert settled > 1 and ordering.resolution.recall(data.labels)[-1] >= 0.9
 
 
-@pytest.mark.parametrize("ordering", [*ORDERINGS, cr.beyond.EvidenceOrdering, cr.beyond.NoisyOrdering])
-def test_a_pair_of_which_the_crowd_is_unsure_stays_open(ordering):
-    """The two other pairs of one entity are asked once each, and imply the answer; so does nothing for the singleton's
-    pairs if the crowd is unsure of them all: they stay open, and the run ends."""
-    w, asked = np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1]), []
-
-    def crowd(i, j):
-        asked.append((min(i, j), max(i, j)))
-        assert asked.count(asked[-1]) == 1, "asked again, and so for ever"
-        return None if asked[-1] == (0, 1) or asked[-1][1] == 3 else True
-
-    run = ordering(w, rng=1)
-    found = run.run(crowd)
-    clusters = found if isinstance(run, cr.beyond.NoisyOrdering) else found.clusters
-    assert clusters.tolist() == [0, 0, 0, 1]
-    assert sorted(asked) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-
-
 def test_ties_are_broken_at_random_not_by_index():
     """Three equal pairs, one match: each is asked first in a third of the runs (chi-square, 1 % level)."""
     first = [cr.EdgeOrdering(np.ones(3), rng=seed).ask() for seed in range(3000)]

@@ -83,7 +83,11 @@ def test_learning_finds_the_matches_sooner_than_a_fixed_similarity():
             ordering.tell(pair := ordering.ask(), crowd(*pair))
         return ordering.resolution.n_matches
 
-    assert found(cr.EdgeOrdering(near, rng=7)) < 0.95 * matches <= found(LearnedOrdering(records, pairs=near, rng=7))
+    assert (
+        found(cr.EdgeOrdering(near.candidates, rng=7))
+        < 0.95 * matches
+        <= found(LearnedOrdering(records, pairs=near, rng=7))
+    )
 
 
 def test_unsure_and_contradictory_answers():

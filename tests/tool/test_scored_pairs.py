@@ -10,6 +10,7 @@ from scipy import sparse
 
 import crowder as cr
 from crowder_tool.scored_pairs import from_pairs
+from crowder_tool.tables import ScoredOrdering
 
 LABELS = np.array([0, 0, 0, 1, 1, 2, 3, 3])
 KINDS = {
@@ -37,7 +38,7 @@ def table_of(kind, names=("left", "right", "score"), seed=5):
 
 def named_questions(pairs, labels):
     """The identifiers asked about, in order."""
-    run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+    run = ScoredOrdering(pairs, rng=1).run(cr.Truth(labels))
     return [frozenset((pairs.ids[i], pairs.ids[j])) for i, j in run.queries]
 
 
@@ -56,7 +57,7 @@ def test_the_questions_are_those_of_the_matrix(kind):
     number = {name(x): x for x in range(8)}
     labels = LABELS[[number[x] for x in pairs.ids]]
     assert named_questions(pairs, labels) == [frozenset((name(i), name(j))) for i, j in plain.queries.tolist()]
-    run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+    run = ScoredOrdering(pairs, rng=1).run(cr.Truth(labels))
     table = pairs.table(run)
     assert table["id"].tolist() == pairs.ids and table["cluster"].tolist() == run.clusters.tolist()
     assert table.equals(pairs.table(run.clusters))
@@ -123,7 +124,7 @@ def test_every_pair_is_complete():
     assert pairs.candidates.complete
     order = np.array(pairs.ids)
     assert np.allclose(pairs.candidates.square(), data.similarity[order][:, order] * (1 - np.eye(6)))
-    run = cr.beyond.EvidenceOrdering(pairs, rng=1).run(cr.Truth(data.labels[order]))
+    run = cr.beyond.EvidenceOrdering(pairs.candidates, rng=1).run(cr.Truth(data.labels[order]))
     assert run.recall(data.labels[order])[-1] == 1
 
 
@@ -148,7 +149,7 @@ def test_tables_and_one_to_one():
         from_pairs(unique, one_to_one=True),
     ):
         labels = [int(str(name).lstrip("ab")) for name in pairs.ids]
-        run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+        run = ScoredOrdering(pairs, rng=1).run(cr.Truth(labels))
         assert len(pairs.ids) == 24 and run.n_queries == 12 and run.recall(labels)[-1] == 1
         assert pairs.table(run)["table"].nunique() == 2 and pairs.table(run).columns.tolist() == [
             "id",
@@ -156,12 +157,12 @@ def test_tables_and_one_to_one():
             "cluster",
         ]
     apart = from_pairs(frame)  # splink's sources only tell identifiers apart: a table may have duplicates
-    assert len(apart.ids) == 24 and cr.EdgeOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
+    assert len(apart.ids) == 24 and ScoredOrdering(apart, rng=1).run(cr.Truth(labels)).n_queries == 12 + 12 * 11 // 2
 
 
 def test_no_pairs():
     empty = from_pairs(FRAME.iloc[:0])
-    assert cr.EdgeOrdering(empty, rng=1).ask() is None and empty.table([]).empty
+    assert ScoredOrdering(empty, rng=1).ask() is None and empty.table([]).empty
     with pytest.raises(ValueError, match="labels must have an entry for each of the 3 records"):
         from_pairs(FRAME).table([0, 1])
 
@@ -229,6 +230,6 @@ def test_splink(link):
     for frame in (predictions, predictions.as_pandas_dataframe(), predictions.as_pyarrow_table()):
         pairs = from_pairs(frame, one_to_one=link == "link_only")
         labels = [TRUE[x] for x in pairs.ids]
-        run = cr.EdgeOrdering(pairs, rng=1).run(cr.Truth(labels))
+        run = ScoredOrdering(pairs, rng=1).run(cr.Truth(labels))
         assert len(pairs.ids) == 8 and run.recall(labels)[-1] == 1
         assert run.n_queries == (4 if link == "link_only" else 4 + 6)  # each pair, and the four if they may match

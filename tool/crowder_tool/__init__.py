@@ -2,7 +2,7 @@
 
 `read_records` reads a CSV file, `LearnedOrdering` asks about its records; `from_pairs` takes pairs that another program
 has scored; `Journal` keeps every answer in a file; `ask_all` asks many questions of a program at once, such as a
-language model; `crowder.beyond.Audit` certifies a recall. The command ``crowder`` does the same without a program.
+language model; `Audit` certifies a recall. The command ``crowder`` does the same without a program.
 """
 
 from crowder_tool.asking import ask_all
@@ -12,5 +12,17 @@ from crowder_tool.journal import Answer, Journal
 from crowder_tool.learned_ordering import LearnedOrdering
 from crowder_tool.record_file import read_records
 from crowder_tool.scored_pairs import from_pairs
+from crowder_tool.tables import Audit, ScoredOrdering
 
-__all__ = ["Answer", "Journal", "LearnedOrdering", "ask_all", "from_pairs", "nearest_pairs", "people", "read_records"]
+__all__ = [
+    "Answer",
+    "Audit",
+    "Journal",
+    "LearnedOrdering",
+    "ScoredOrdering",
+    "ask_all",
+    "from_pairs",
+    "nearest_pairs",
+    "people",
+    "read_records",
+]

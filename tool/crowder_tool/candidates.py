@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from crowder import validation
-from crowder.constraints import constrained
-from crowder.pairs import Candidates
 from crowder.similarity import NOT_TEXT
+from crowder_tool.tables import TableCandidates
 
 __all__ = ["NearestPairs", "fields_of", "identical_pairs", "nearest_pairs", "pair_features"]
 
@@ -63,11 +62,10 @@ class NearestPairs:
         return (self.words + self.characters) / 2
 
     @cached_property
-    def candidates(self) -> Candidates:
+    def candidates(self) -> TableCandidates:
         """The pairs as orderings take them."""
-        found = Candidates(self.n, False, _values=self.similarity, _codes=self.pairs[:, 0] << 32 | self.pairs[:, 1])
-        known = (self.identical, np.ones(len(self.identical), bool)) if len(self.identical) else None
-        return constrained(found, known, self.tables)
+        codes = self.pairs[:, 0] << 32 | self.pairs[:, 1]
+        return TableCandidates(self.n, False, _values=self.similarity, _codes=codes, tables=self.tables)
 
 
 def nearest_pairs(

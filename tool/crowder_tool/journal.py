@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from crowder import oracles, validation
+from crowder.beyond.revising_ordering import RevisingOrdering
+from crowder.orderings import Ordering
 from crowder_tool.answer_file import AnswerFile, Entry
 from crowder_tool.record_file import encodable
 
@@ -125,13 +127,17 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
-        if not hasattr(ordering, "_similarities"):
-            raise TypeError(f"ordering must be an ordering, such as EdgeOrdering, not {ordering!r}")
-        digest = blake2b(digest_size=16)
-        for part in ordering._similarities():
-            digest.update(b"%d " % len(part) + part.tobytes())
-        said = digest.hexdigest()
-        ours = {"number of records": ordering.n, "digest of similarities, known answers and tables": said}
+        validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
+        pairs, digest = ordering._candidates, blake2b(digest_size=16)
+        values, codes = pairs.listed()
+        for part in (
+            values,
+            *([] if 2 * len(codes) == pairs.n * (pairs.n - 1) else [codes]),
+            getattr(pairs, "tables", None),
+        ):
+            if part is not None:
+                digest.update(b"%d " % len(part) + part.tobytes())
+        ours = {"number of records": ordering.n, "digest of similarities and tables": digest.hexdigest()}
         oracles.begin(self._oracle, ordering)
         with self._lock, self._file.transaction():
             theirs = self._about()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -11,12 +11,11 @@ import pandas as pd
 
 from crowder import validation
 from crowder.beyond.audit import Draws, inside
-from crowder.constraints import open_pairs, share_table
-from crowder.engine import LOW, Knowledge, edge_ask, learn, settled
-from crowder.orderings import Ordering
+from crowder.engine import ASKED, LOW, Knowledge, edge_ask, open_pairs, settled
 from crowder.resolution import Resolution
 from crowder.validation import Seed
 from crowder_tool.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
+from crowder_tool.tables import TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
@@ -83,7 +82,7 @@ class Urn:
         return self.draws.most(hits, hits + len(self.order) - self.drawn + 1, self.alpha)
 
 
-class LearnedOrdering(Ordering):
+class LearnedOrdering(TableOrdering):
     """Ask where a match is likely by what the answers so far have taught.
 
     Parameters
@@ -144,8 +143,8 @@ class LearnedOrdering(Ordering):
     >>> records = people([3] * 10 + [1] * 20, rng=7)
     >>> ordering = LearnedOrdering(records, rng=7)
     >>> found = ordering.run(Truth(records["label"]))
-    >>> float(found.recall(records["label"])[-1])
-    1.0
+    >>> len(set(found.clusters.tolist()))
+    30
     """
 
     def __init__(
@@ -177,7 +176,10 @@ class LearnedOrdering(Ordering):
         if features.ndim != 2 or len(features) != len(near.pairs):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
         self.features = features
-        self._begin(near.candidates if identical else replace(near.candidates, known=None))
+        self._begin(near.candidates)
+        for pair in near.identical.tolist() if identical else []:
+            TableOrdering.learn(self, pair, True)
+        self._knowledge.count[ASKED] = 0  # these were no questions
         self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
         some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -188,7 +190,6 @@ class LearnedOrdering(Ordering):
         self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
         self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again
-        self._unsure: set[int] = set()
         self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
         self._surprises: deque[bool] = deque(maxlen=LAST)
         # An audit of what was decided at one time: pairs accepted, pairs rejected.
@@ -204,24 +205,19 @@ class LearnedOrdering(Ordering):
 
         An answer against what earlier ones imply changes no cluster, but the similarity learns from it.
         """
-        i, j = self._two(pair)
-        if same is not None:
-            super().learn(pair, same)
-        elif self._pending is not None and self._is_open(pair):
-            self._pending = None
-        self._note(i, j, same)
+        super().learn(pair, same)
+        self._note(*self._two(pair), same)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
-        """Record the answer to the open question, as `Ordering.tell`."""
+        """Record the answer to the open question, as `TableOrdering.tell`."""
         super().tell(pair, same)
-        self._note(*self._two(pair), same)
+        if same is not None:  # otherwise `learn` has noted it
+            self._note(*self._two(pair), same)
 
     def _note(self, i: int, j: int, same: bool | None) -> None:
         code = min(i, j) << 32 | max(i, j)
         at = int(np.searchsorted(self._codes, code))
-        if same is None:
-            self._unsure.add(code)
-        elif at < len(self._codes) and self._codes[at] == code:
+        if same is not None and at < len(self._codes) and self._codes[at] == code:
             self._answered.setdefault(at, [0, 0])[bool(same)] += 1
             self._given += 1
             self._surprises.append((self.probability[at] > 0.5) != bool(same))
@@ -258,12 +254,12 @@ class LearnedOrdering(Ordering):
             ahead, at = _copy(ahead), at.copy()
         while len(chosen) < n and (code := int(edge_ask(self._queue, at, ahead.component, ahead.table))) != -1:
             i, j = code >> 32, code & LOW
-            if code not in self._unsure and not share_table(ahead.ring, self._candidates.tables, i, j):
+            if code not in self._unsure:
                 chosen.append((i, j))
                 if n == 1:
                     break
                 expected = bool(self.probability[np.searchsorted(self._codes, code)] > 0.5)
-                ahead = learn(ahead, i, j, expected)
+                ahead = self._learned(ahead, i, j, expected)
             at[0] += 1
         return chosen
 
@@ -274,7 +270,7 @@ class LearnedOrdering(Ordering):
         step = max(STEP, int(SHARE * self._given))
         self._learn_at = self._given + step
         self._fit()
-        left = np.searchsorted(self._codes, open_pairs(self._codes, self._knowledge, self._candidates.tables))
+        left = np.searchsorted(self._codes, self._open_codes())
         key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self.probability[left]
         left = left[np.lexsort([self._ties[left], key])]
         if self._given < FIRST and len(left):
@@ -320,19 +316,20 @@ class LearnedOrdering(Ordering):
             for code in self._codes[order[: int((self.probability > 0.5).sum()) if self._fitted else 0]].tolist():
                 i, j = code >> 32, code & LOW
                 if not self._known_apart(known, i, j) and known.component[i] != known.component[j]:
-                    known = learn(known, i, j, True)
+                    known = self._learned(known, i, j, True)
             self._decided = known.component
         return self._decided
 
     def _known_apart(self, known: Knowledge, i: int, j: int) -> bool:
-        if known.component[i] == known.component[j]:
-            return False
-        return bool(settled(known.component, known.table, i, j)) or share_table(
-            known.ring, self._candidates.tables, i, j)  # fmt: skip
+        return known.component[i] != known.component[j] and bool(settled(known.component, known.table, i, j))
+
+    def _open_codes(self) -> np.ndarray:
+        """The candidate pairs of which the answer is not implied, packed."""
+        return open_pairs(self._codes, self._knowledge.component, self._knowledge.table)
 
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """The open candidate pairs that are accepted, and those that are rejected."""
-        codes, group = open_pairs(self._codes, self._knowledge, self._candidates.tables), self._clusters()
+        codes, group = self._open_codes(), self._clusters()
         together = group[codes >> 32] == group[codes & LOW]
         return codes[together], codes[~together]
 
@@ -427,7 +424,7 @@ class LearnedOrdering(Ordering):
             return plain
         codes = self._open()[0]
         precision, recall = (None, None) if not self._urns or self.crowd_errs else self._limits()
-        return Accepted(plain.queries, plain.answers, self._clusters(), known=plain.known, certified_recall=recall,
+        return Accepted(plain.queries, plain.answers, self._clusters(), certified_recall=recall,
                         accepted=np.column_stack([codes >> 32, codes & LOW]), certified_precision=precision,
                         confidence=self.confidence, audited=self._audited, reason=self._reason)  # fmt: skip
 

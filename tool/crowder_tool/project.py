@@ -9,7 +9,6 @@ change where nothing has been answered; other changes are refused, because answe
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import os
@@ -371,9 +370,8 @@ class Project:
         before = [*((pair, True) for pair in self.identical if pair not in self.answers),
                   *((pair, same) for pair, same in self.answers.items() if pair in began)]  # fmt: skip
         since = [(pair, same) for pair, same in self.answers.items() if pair not in began]
-        pairs = dataclasses.replace(self.near.candidates, known=None)
         return ReplayedAudit(
-            pairs, before, since, map(tuple, told["drawn"]), recall=told["recall"],
+            self.near, before, since, map(tuple, told["drawn"]), recall=told["recall"],
             confidence=told["confidence"], rng=SEED,
         )  # fmt: skip
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from crowder.beyond.audit import Audit, limits
+from crowder.beyond.audit import limits
 from crowder.engine import LOW
-from crowder.orderings import EdgeOrdering
 from crowder_tool.journal import Pair
+from crowder_tool.tables import Audit, ScoredOrdering
 
 __all__ = ["ReplayedAudit"]
 
@@ -36,12 +36,12 @@ class ReplayedAudit(Audit):
         drawn: Iterable[Pair],
         **how: Any,
     ) -> None:
-        super().__init__(EdgeOrdering(pairs, ties="index"), **how)  # which is told the answers, and asks nothing
+        super().__init__(ScoredOrdering(pairs, rng=0), **how)  # which is told the answers, and asks nothing
         for pair, same in before:
             self.learn(pair, same)
             self.ordering.learn(pair, same)
         # In an order of all pairs, so that the draws stay the same if an answer is taken back.
-        self._pool, self._listed = self._rng.permutation(pairs.listed()[1]), True
+        self._pool, self._listed = self._rng.permutation(self._candidates.listed()[1]), True
         ours, ahead, waiting = {*drawn}, list[Pair](), list[tuple[Pair, bool]]()
         self.next_question()
         for pair, same in since:

@@ -11,9 +11,8 @@ import pandas as pd
 from scipy import sparse
 
 from crowder import validation
-from crowder.constraints import constrained
-from crowder.pairs import Candidates, candidates
 from crowder.resolution import by_first_record
+from crowder_tool.tables import TableCandidates
 
 __all__ = ["ScoredPairs", "from_pairs"]
 
@@ -33,14 +32,15 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredPairs:
-    """Scored candidate pairs, made by `crowder_tool.from_pairs`; orderings take them in place of a similarity.
+    """Scored candidate pairs, made by `crowder_tool.from_pairs` for `crowder_tool.ScoredOrdering`.
 
     Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with their tables,
-    `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables.
+    `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables. Without
+    tables, any ordering of `crowder` takes `similarity`.
     """
 
     ids: list[Any]
-    candidates: Candidates
+    candidates: TableCandidates
     similarity: Any
     tables: list[Any] | None = None
 
@@ -81,6 +81,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
 
     See Also
     --------
+    crowder_tool.ScoredOrdering : asks about them by falling score.
     crowder_tool.nearest_pairs : candidate pairs of records, found by their texts.
     crowder_tool.LearnedOrdering : takes records, and learns how similar they are.
 
@@ -93,13 +94,12 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     --------
     Predictions of splink, each record with at most one match:
 
-    >>> import crowder as cr
-    >>> import crowder_tool
+    >>> from crowder_tool import ScoredOrdering
     >>> predictions = pd.DataFrame({
     ...     "match_probability": [0.95, 0.9, 0.6, 0.3], "unique_id_l": ["a1", "a2", "a1", "a2"],
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
-    >>> pairs = crowder_tool.from_pairs(predictions, one_to_one=True)
-    >>> run = cr.EdgeOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i][1] == pairs.ids[j][1])
+    >>> pairs = from_pairs(predictions, one_to_one=True)
+    >>> run = ScoredOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i][1] == pairs.ids[j][1])
     >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries]
     [('a1', 'b1'), ('a2', 'b2')]
     >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match
@@ -149,8 +149,8 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
                          f"{ids[j[one]]!r}, not two; keep one of them, such as the larger")  # fmt: skip
     similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
     every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
-    plain = candidates(values[kept] if every else similarity)
-    return ScoredPairs(ids, constrained(plain, tables=labels if apart else None), similarity,
+    listed = TableCandidates.of(values[kept] if every else similarity, labels if apart else None)
+    return ScoredPairs(ids, listed, similarity,
                        None if sources is None and not apart else held)  # fmt: skip
 
 

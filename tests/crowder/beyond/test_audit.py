@@ -244,23 +244,3 @@ def test_before_the_audit_no_more_is_missed_than_is_open():
 def test_a_target_is_read_as_it_is_written():
     """19 of 20 matching pairs are exactly 0.95, which no float is."""
     assert audit(recall=0.95).target == Fraction(19, 20) == audit(recall=Fraction(19, 20)).target
-
-
-def test_unsure_leaves_a_question_of_the_ordering_open_but_no_pair_that_was_drawn():
-    """Of 40 matches, the ordering's crowd is unsure; the audit draws some of them, and whoever answers then knows."""
-    data = cr.datasets.synthetic([2] * 40 + [1] * 20, cr.dist1(0.1), rng=7)
-    run, unsure, refused = cr.beyond.Audit(cr.EdgeOrdering(data.similarity, rng=7), recall=0.5, rng=7), set(), 0
-    while (pair := run.ask()) is not None:
-        if not run.auditing and len(unsure) < 60:
-            run.tell(pair, None)
-            assert run.ask() != pair
-            unsure.add(frozenset(pair))
-            continue
-        if run.auditing:
-            with pytest.raises(TypeError, match=r"not None \(unsure\): ask somebody else"):
-                run.tell(pair, None)
-            assert run.ask() == pair
-            refused += frozenset(pair) in unsure
-        run.tell(pair, bool(data.labels[pair[0]] == data.labels[pair[1]]))
-    found = run.resolution
-    assert refused and found.certified >= 0.5 and found.recall(data.labels)[-1] >= found.certified

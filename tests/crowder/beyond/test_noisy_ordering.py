@@ -3,13 +3,11 @@
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
-import crowder_tool
 from crowder.beyond.cluster_odds import correlation, tally
 from crowder.beyond.noisy_ordering import CORRELATIONS
 
@@ -279,33 +277,6 @@ def test_the_correlation_stays_within_its_limits():
         assert CORRELATIONS[0] <= ordering.correlation <= CORRELATIONS[1]
     assert max(estimates) > 1.05
     np.testing.assert_array_equal(ordering.clusters, labels)
-
-
-def two_tables(seed):
-    """Candidates between two tables without duplicates, the entity of each record, and which are in the first table."""
-    rng = np.random.default_rng(seed)
-    entity = np.arange(12)
-    pairs = [(i, j) for i in entity for j in entity if i == j or rng.random() < 0.3]
-    frame = pd.DataFrame({
-        "left": [f"a{i}" for i, _ in pairs], "right": [f"b{j}" for _, j in pairs], "in": "a", "of": "b",
-        "score": [0.5 + 0.5 * rng.random() if i == j else 0.7 * rng.random() for i, j in pairs],
-    })  # fmt: skip
-    scored = crowder_tool.from_pairs(frame, "left", "right", "score", tables=("in", "of"))
-    ids = [identifier[-1] if isinstance(identifier, tuple) else identifier for identifier in scored.ids]
-    return scored, np.array([int(identifier[1:]) for identifier in ids]), np.array([x[0] == "a" for x in ids])
-
-
-def test_of_two_tables_it_asks_candidates_across_only():
-    for seed in range(3):
-        scored, labels, first = two_tables(seed)
-        ordering = cr.beyond.NoisyOrdering(scored, rng=seed)
-        found = ordering.run(cr.Truth(labels))
-        assert f1(found, labels) == 1.0
-        asked = [frozenset(row[:2]) for row in ordering.answers]
-        assert all(first[i] != first[j] for i, j in asked) and len(set(asked)) == len(asked)
-        # Answers that err put no two records of one table together either.
-        erred = cr.beyond.NoisyOrdering(scored, rng=seed).run(erring(labels, 0.3, 0.3, seed))
-        assert max(np.bincount(erred[first]).max(), np.bincount(erred[~first]).max()) == 1
 
 
 def test_of_stored_candidates_it_asks_no_others():

@@ -1,0 +1,96 @@
+"""Tables without duplicates, held against the enumeration of all partitions of a few records; and unsure workers."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from naive import clusterings
+
+import crowder as cr
+from crowder.engine import LOW
+from crowder_tool.tables import Audit, ScoredOrdering, TableCandidates
+
+
+def scored(rng):
+    """Candidate pairs across tables with random scores, and all partitions that the tables allow."""
+    n = int(rng.integers(2, 6))
+    tables, pairs = rng.integers(0, rng.integers(1, 5), n), list(combinations(range(n), 2))
+    kept = np.array([pair for pair in pairs if tables[pair[0]] != tables[pair[1]] and rng.random() < 0.8], np.int64)
+    i, j = kept.reshape(-1, 2).T
+    values = rng.integers(0, 4, len(i)) / 4
+    possible = [p for p in clusterings(n) if all(p[i] != p[j] for i, j in pairs if tables[i] == tables[j])]
+    made = TableCandidates(n, False, _values=values, _codes=i << 32 | j, tables=tables)
+    return made, list(zip(i.tolist(), j.tolist(), strict=True)), possible
+
+
+def both(possible, pair):
+    """Whether the records may be the same, and may be different."""
+    return len({bool(p[pair[0]] == p[pair[1]]) for p in possible}) == 2
+
+
+@pytest.mark.parametrize("audited", [False, True])
+def test_exactly_the_open_pairs_are_asked(audited):
+    """The partitions that agree with the answers and the tables are enumerated: a question must have two possible
+    answers, and at the end no candidate pair may have."""
+    rng, asked, implied = np.random.default_rng(11), 0, 0
+    for _ in range(150):
+        pairs, listed, allowed = scored(rng)
+        for truth in [allowed[i] for i in rng.integers(len(allowed), size=5)]:
+            ordering, possible = ScoredOrdering(pairs, rng=3), allowed
+            ordering = Audit(ordering, recall=0.999, rng=3) if audited else ordering
+            while (pair := ordering.ask()) is not None:
+                assert both(possible, pair)
+                same = bool(truth[pair[0]] == truth[pair[1]])
+                ordering.tell(pair, same)
+                possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
+            assert not any(both(possible, other) for other in listed)
+            result = ordering.resolution
+            assert len(result.queries) == ordering.n_queries
+            assert all((result.clusters[i] == result.clusters[j]) == (truth[i] == truth[j]) for i, j in listed)
+            asked, implied = asked + ordering.n_queries, implied + len(listed) - ordering.n_queries
+            run = ScoredOrdering(pairs, rng=3).run(cr.Truth(truth))  # with a `Truth`, the same questions
+            assert audited or run.queries.tolist() == result.queries.tolist()
+    assert asked > 500 and implied > 100
+
+
+def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component():
+    """Records 0 and 2 are of one table, and no candidate pair; the matches 0-1 and 2-3 imply the answer about 1, 3."""
+    codes, tables = np.array([1, 1 << 32 | 3, 2 << 32 | 3]), np.array([0, 1, 0, 2])
+    pairs = TableCandidates(4, False, _values=np.array([0.9, 0.7, 0.8]), _codes=codes, tables=tables)
+    run = ScoredOrdering(pairs, rng=3).run(cr.Truth([0, 0, 1, 1]))
+    assert run.queries.tolist() == [[0, 1], [2, 3]]
+
+
+def test_a_pair_of_which_the_crowd_is_unsure_stays_open():
+    """The two other pairs of one entity are asked once each, and imply the answer; so does nothing for the singleton's
+    pairs if the crowd is unsure of them all: they stay open, and the run ends."""
+    codes, asked = np.array([i << 32 | j for i, j in combinations(range(4), 2)]), []
+
+    def crowd(i, j):
+        asked.append((min(i, j), max(i, j)))
+        assert asked.count(asked[-1]) == 1, "asked again, and so for ever"
+        return None if asked[-1] == (0, 1) or asked[-1][1] == 3 else True
+
+    pairs = TableCandidates(4, True, _values=np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1]), _codes=codes)
+    assert ScoredOrdering(pairs, rng=1).run(crowd).clusters.tolist() == [0, 0, 0, 1]
+    assert sorted(asked) == [(code >> 32, code & LOW) for code in codes.tolist()]
+
+
+def test_unsure_leaves_a_question_of_the_ordering_open_but_no_pair_that_was_drawn():
+    """Of 40 matches, the ordering's crowd is unsure; the audit draws some of them, and whoever answers then knows."""
+    data = cr.datasets.synthetic([2] * 40 + [1] * 20, cr.dist1(0.1), rng=7)
+    run, unsure, refused = Audit(ScoredOrdering(data.similarity, rng=7), recall=0.5, rng=7), set(), 0
+    while (pair := run.ask()) is not None:
+        if not run.auditing and len(unsure) < 60:
+            run.tell(pair, None)
+            assert run.ask() != pair
+            unsure.add(frozenset(pair))
+            continue
+        if run.auditing:
+            with pytest.raises(TypeError, match=r"not None \(unsure\): ask somebody else"):
+                run.tell(pair, None)
+            assert run.ask() == pair
+            refused += frozenset(pair) in unsure
+        run.tell(pair, bool(data.labels[pair[0]] == data.labels[pair[1]]))
+    found = run.resolution
+    assert refused and found.certified >= 0.5 and found.recall(data.labels)[-1] >= found.certified

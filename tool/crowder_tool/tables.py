@@ -1,0 +1,171 @@
+"""What an ordering of one's own records must know beside the similarities: tables without duplicates, and workers who
+are unsure.
+
+Of records from several tables without duplicates, two of one table never match. Nor do two clusters that have records
+of one table, so a question about them is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from crowder import beyond
+from crowder.engine import ASKED, LOW, Knowledge, learn, open_pairs, settled
+from crowder.orderings import EdgeOrdering, Ordering
+from crowder.pairs import Candidates, candidates
+
+__all__ = ["Audit", "ScoredOrdering", "TableCandidates", "TableOrdering"]
+
+
+@dataclass(frozen=True)
+class TableCandidates(Candidates):
+    """Candidate pairs, none of them within a table; `tables` (n,) numbers the table of each record."""
+
+    tables: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, pairs: Any, tables: np.ndarray | None = None) -> TableCandidates:
+        """Candidate pairs, or similarities in any form that `crowder.pairs.candidates` takes, with these tables."""
+        made = candidates(pairs)
+        return cls(made.n, made.complete, made._square, made._values, made._codes, tables)
+
+    @cached_property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """The records with which each record has a candidate pair, and where those of record i begin."""
+        codes = self.listed()[1]
+        ends, others = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32]
+        order = np.argsort(ends, kind="stable")
+        return others[order], np.searchsorted(ends[order], np.arange(self.n + 1))
+
+
+class TableOrdering(Ordering):
+    """An ordering whose candidates may have tables, and whose crowd may be unsure.
+
+    What the tables imply is learned with each match: the new cluster differs from every other that has a record of one
+    of its tables, as far as candidate pairs lead there. So whatever looks at what is known need not know of tables. A
+    pair about which somebody is unsure (None) stays open, and is not asked about again.
+    """
+
+    _candidates: TableCandidates
+
+    def _begin(self, pairs: Candidates) -> None:
+        super()._begin(pairs)
+        self._unsure: set[int] = set()
+
+    def _learn(self, i: int, j: int, same: bool) -> None:
+        self._knowledge = self._learned(self._knowledge, i, j, same)
+
+    def _learned(self, known: Knowledge, i: int, j: int, same: bool) -> Knowledge:
+        """The knowledge with one more answer, and with what the tables then imply."""
+        known = learn(known, i, j, same)
+        tables = self._candidates.tables
+        if not same or tables is None:
+            return known
+        records, first = self._candidates.neighbours
+        ours = list(_cluster(known, i))
+        for member in ours:
+            for other in records[first[member] : first[member + 1]].tolist():
+                if not settled(known.component, known.table, member, other) and not {*tables[ours]}.isdisjoint(
+                    tables[list(_cluster(known, other))]):  # fmt: skip
+                    known = learn(known, member, other, False)
+                    known.count[ASKED] -= 1  # this was no question
+        return known
+
+    def learn(self, pair: tuple[int, int], same: bool | None) -> None:
+        """Record an answer obtained elsewhere, as `Ordering.learn`, or that somebody is unsure (None)."""
+        if same is not None:
+            super().learn(pair, same)
+            return
+        i, j = self._two(pair)
+        self._unsure.add(min(i, j) << 32 | max(i, j))
+        if self._pending is not None and self._is_open(pair):
+            self._pending = None
+
+    def ask(self) -> tuple[int, int] | None:
+        """The next question, as `Ordering.ask`; none about which somebody is unsure."""
+        pair = super().ask()
+        if self._unsure and pair is not None and min(pair) << 32 | max(pair) in self._unsure:
+            self._pending = self._other_than_unsure()
+        return self._pending
+
+    def _other_than_unsure(self) -> tuple[int, int] | None:
+        """The most similar open pair of which nobody was unsure. O(m)."""
+        known = self._knowledge
+        codes = open_pairs(self._candidates.sorted[1], known.component, known.table).tolist()
+        return next(((code >> 32, code & LOW) for code in codes if code not in self._unsure), None)
+
+    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+        """Record the answer to the open question, as `Ordering.tell`, or that somebody is unsure (None)."""
+        if same is None and self._pending is not None and self._is_open(pair):
+            self.learn(pair, None)
+        else:
+            super().tell(pair, same)  # type: ignore[arg-type]
+
+    def _run(self, labels: np.ndarray) -> None:
+        if self._candidates.tables is None and not self._unsure:
+            super()._run(labels)
+        else:  # compiled loops know of neither
+            Ordering._run(self, labels)
+
+
+class ScoredOrdering(TableOrdering, EdgeOrdering):
+    """Edge ordering of scored pairs: by falling score, unless earlier answers or the tables imply the answer.
+
+    Parameters
+    ----------
+    pairs : ScoredPairs, NearestPairs or a similarity
+        As of `crowder_tool.from_pairs` or `crowder_tool.nearest_pairs`, or as for `crowder.EdgeOrdering`.
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties.
+
+    See Also
+    --------
+    crowder_tool.LearnedOrdering : its similarity is learned.
+
+    Examples
+    --------
+    Of two records on each side, two matches settle all four pairs:
+
+    >>> import pandas as pd
+    >>> from crowder_tool import from_pairs
+    >>> scores = pd.DataFrame({"left": [1, 1, 2, 2], "right": [1, 2, 1, 2], "score": [0.9, 0.2, 0.3, 0.8]})
+    >>> pairs = from_pairs(scores, one_to_one=True)
+    >>> ScoredOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i] == pairs.ids[j]).n_queries
+    2
+    """
+
+    def __init__(self, pairs: Any, *, rng: Any) -> None:
+        pairs = getattr(pairs, "candidates", pairs)
+        super().__init__(pairs if isinstance(pairs, TableCandidates) else TableCandidates.of(pairs), rng=rng)  # type: ignore[arg-type]
+
+
+class Audit(beyond.Audit):
+    """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
+
+    A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
+    drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
+    """
+
+    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+        """Record the answer to the open question, as `Ordering.tell`."""
+        if same is None and self._is_open(pair) and not self.auditing:
+            self.ordering.tell(pair, None)  # type: ignore[arg-type]
+            self._pending = self._question = None
+            self._misses += 1
+        else:
+            super().tell(pair, same)  # type: ignore[arg-type]
+
+
+def _cluster(known: Knowledge, record: int) -> Iterator[int]:
+    """The records of the cluster of a record."""
+    other = record
+    while True:
+        yield other
+        other = int(known.ring[other])
+        if other == record:
+            return
