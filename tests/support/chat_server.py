@@ -37,7 +37,7 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
             same = bool(truth(*pair)) != error
             content = f"Sure! ```json\n{json.dumps({'same': same, 'confidence': 0.6 if error else 0.9})}\n```"
             if luck > 1 - babbling:
-                pair, content = None, 'Perhaps: {"same": "true", "confidence": 95}'
+                pair, content = None, 'Perhaps: {"same": "perhaps", "confidence": 95}'
             with lock:
                 answered[pair] += 1
             usage = {"prompt_tokens": 200, "completion_tokens": 20}

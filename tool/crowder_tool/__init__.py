@@ -1,12 +1,14 @@
 """For records of your own: read them, ask questions by a similarity that is learned, keep the answers.
 
 `read_records` reads a CSV file, `LearnedOrdering` asks about its records; `from_pairs` takes pairs that another program
-has scored; `Journal` keeps every answer in a file; `ask_all` asks many questions of a program at once, such as a
-language model; `Audit` certifies a recall. The command ``crowder`` does the same without a program.
+has scored, and `ScoredOrdering` asks about them; `Journal` keeps every answer in a file; `ask_all` asks many questions
+of a program at once, such as a language model (`chat_crowd`); `Audit` certifies a recall. The command ``crowder`` does
+the same without a program.
 """
 
-from crowder_tool.asking import ask_all
+from crowder_tool.asking import Failed, ask_all
 from crowder_tool.candidates import nearest_pairs
+from crowder_tool.chat import chat_crowd
 from crowder_tool.invented import people
 from crowder_tool.journal import Answer, Journal
 from crowder_tool.learned_ordering import LearnedOrdering
@@ -15,14 +17,6 @@ from crowder_tool.scored_pairs import from_pairs
 from crowder_tool.tables import Audit, ScoredOrdering
 
 __all__ = [
-    "Answer",
-    "Audit",
-    "Journal",
-    "LearnedOrdering",
-    "ScoredOrdering",
-    "ask_all",
-    "from_pairs",
-    "nearest_pairs",
-    "people",
-    "read_records",
-]
+    "Answer", "Audit", "Failed", "Journal", "LearnedOrdering", "ScoredOrdering", "ask_all", "chat_crowd", "from_pairs",
+    "nearest_pairs", "people", "read_records",
+]  # fmt: skip
