@@ -1,10 +1,11 @@
 """A language model behind an address of OpenAI's form, played on this machine: it errs, stalls, babbles and fails."""
 
 import json
+import socket
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from zlib import crc32
 
@@ -65,3 +66,40 @@ def chat_server(truth, *, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0, st
         server.shutdown()
         server.server_close()
         thread.join(60)
+
+
+@contextmanager
+def scripted(*replies, trickle=0.0):
+    """The address of a server that sends these bytes, the last one again and again; and the requests that it has got.
+
+    With `trickle`, the pause in seconds before each byte.
+    """
+    requests, listener, ended = [], socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def serve():
+        while not ended.is_set():
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.settimeout(5)
+                request = connection.recv(2**16)
+                while request and not request.endswith(b"}"):
+                    request += connection.recv(2**16)
+                if not request:
+                    continue
+                requests.append(request)
+                reply = replies[min(len(requests), len(replies)) - 1]
+                for at in range(0, len(reply), 1 if trickle else max(len(reply), 1)):
+                    connection.sendall(reply[at : at + 1] if trickle else reply)
+                    if ended.wait(trickle):
+                        break
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests
+    finally:
+        ended.set()
+        with suppress(OSError):
+            socket.create_connection(listener.getsockname(), 5).close()  # so that it waits for nobody
+        thread.join(60)
+        listener.close()

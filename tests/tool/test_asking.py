@@ -15,7 +15,6 @@ from chat_server import chat_server
 from journal_crash import read
 from nightly import NIGHTLY
 
-import crowder as cr
 from crowder_tool import Answer, Journal, LearnedOrdering, ask_all, asking, chat_crowd
 from crowder_tool.votes import settle
 

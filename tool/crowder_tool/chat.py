@@ -123,7 +123,7 @@ def chat_crowd(
 
 
 class _AsTheyAre(HTTPErrorProcessor):
-    """Replies of every status are handed on as they are; a redirection is not followed, as it would take the key along."""
+    """Replies of every status are handed on as they are. No redirection is followed, as it would take the key along."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
