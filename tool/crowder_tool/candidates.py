@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numba import njit
 
 from crowder import validation
 from crowder.similarity import NOT_TEXT
+from crowder_tool.progress import counted
+from crowder_tool.text import compared, words
 from crowder_tool.tables import TableCandidates
 
 __all__ = ["NearestPairs", "fields_of", "identical_pairs", "nearest_pairs", "pair_features"]
 
-#: Similarities are rounded to this many decimals, so that equal ones tie on every machine; rows whose neighbours are
-#: found between two updates of the progress bar.
-DECIMALS, BATCH = 12, 128
+#: Similarities are rounded to this many decimals, so that equal ones tie on every machine; records whose neighbours are
+#: found, and pairs that are compared, between two counts of progress.
+DECIMALS, ROWS, PAIRS = 12, 256, 1 << 16
 
 #: The search multiplies at most so many pairs of weights (some minutes); with more, the commonest terms are left
 #: out of the search, though not out of the similarities of the pairs it finds.
 PRODUCTS = 2e10
 
 #: What joins the parts of a model number in one list and not in the other; and words that contain a digit.
-JOINTS, CODES = re.compile(r"[-/.](?=\w)"), r"\w*\d\w*"
+JOINTS, CODES = re.compile(r"[-/.](?=\w)"), re.compile(r"\w*\d\w*")
+
+#: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
+EDITED = 1000
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,13 @@ def nearest_pairs(
     table: str | None = None,
     neighbours: int = 20,
     identical: bool = True,
-    progress: bool = False,
 ) -> NearestPairs:
     r"""The pairs of each record and its most similar others.
 
     The similarity is the mean of two cosines of tf-idf vectors, as scikit-learn's ``TfidfVectorizer`` makes them: of
-    words (``\w+``, in lower case), and of three characters in a row within words, over all fields.
+    words, and of three characters in a row within words, over all fields. Upper and lower case, accents, vowel signs of
+    Arabic, full and half width make no difference (`crowder_tool.text.compared`); the words of Chinese, Japanese,
+    Korean or Thai are characters and two characters in a row.
 
     Parameters
     ----------
@@ -93,8 +100,6 @@ def nearest_pairs(
     identical : bool, keyword only
         Whether records with the same text in all fields are known to match. The first of them then stands for all, so
         that its neighbours are different. (Of two tables, a text that is twice in one of them proves nothing.)
-    progress : bool, keyword only
-        Whether to show a progress bar, if the standard error is a terminal.
 
     Returns
     -------
@@ -108,8 +113,7 @@ def nearest_pairs(
     Notes
     -----
     Measured with 20 neighbours on one core, and peak memory of the whole process (0.3 GB of it before the call): 10,000
-    people 5 s and 0.4 GB; 100,000 people 350 s (from a twentieth of them) and 0.8 GB. Memory grows with the text and
-    the pairs found, and by 2 kB for each record.
+    people 4 s and 0.4 GB; 100,000 people 140 s and 0.6 GB. Memory grows with the text and the pairs found.
 
     Examples
     --------
@@ -120,21 +124,20 @@ def nearest_pairs(
     """
     columns = fields_of(records, table)
     neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
-    validation.flag(progress, "progress")
     tables = None if table is None else validation.labels(np.array([*map(str, records[table])], object))
     same = identical_pairs(columns, tables)[: None if validation.flag(identical, "identical") else 0]
     rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
     searched = np.setdiff1d(np.arange(len(rows)), same[:, 1] if tables is None else [])
     texts = [rows[record] for record in searched]
-    words, characters = tfidf(texts, "word"), tfidf(texts, "char_wb")
-    near, value = _search(words, characters, None if tables is None else tables[searched], neighbours, progress)
+    matrices = tfidf(texts, words), tfidf(texts, "char_wb")
+    near, value = _search(*matrices, None if tables is None else tables[searched], neighbours)
     i, j = np.repeat(np.arange(len(texts)), neighbours), near.ravel().astype(np.int64)
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
     pairs = np.column_stack([codes >> 32, codes & 0xFFFFFFFF])
     furthest = np.zeros(len(rows))
     furthest[searched] = value[:, -1]
     furthest[same[:, 1]] = furthest[same[:, 0]]
-    cosines = [cosine(matrix, pairs) for matrix in (words, characters)]
+    cosines = [cosine(matrix, pairs) for matrix in matrices]
     return NearestPairs(len(rows), searched[pairs], cosines[0], cosines[1], furthest, same, tables)
 
 
@@ -150,8 +153,7 @@ def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) ->
 
 
 def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
-    """All columns but ``id``, ``label`` and the table, in lower case, with white space collapsed; a missing value is
-    empty."""
+    """All columns but ``id``, ``label`` and the table, as they are compared; a missing value is empty."""
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
     if table is not None and not (isinstance(table, Hashable) and table in {*records}):
         raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
@@ -161,18 +163,19 @@ def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
     if not names:
         raise ValueError(f"records must have columns to compare, not {list(records)} alone")
     absent = {name: records[name].isna().to_numpy() for name in names}
-    return {name: ["" if gone else " ".join(str(value).lower().split())
-                   for value, gone in zip(records[name], absent[name], strict=True)] for name in names}  # fmt: skip
+    return {name: ["" if gone else compared(str(value)) for value, gone in
+                   zip(counted(records[name].tolist(), f"reading {name}"), absent[name], strict=True)]
+            for name in names}  # fmt: skip
 
 
-def tfidf(texts: Sequence[str], analyzer: str, token: str = r"\w+") -> Any:
-    """The (records, terms) matrix of tf-idf weights, rows of length 1, of words ("word") or trigrams ("char_wb")."""
+def tfidf(texts: Sequence[str], terms: Callable[[str], list[str]] | str) -> Any:
+    """The (records, terms) matrix of tf-idf weights, rows of length 1; of trigrams, the terms are "char_wb"."""
     from scipy import sparse
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    options = {"token_pattern": token} if analyzer == "word" else {"ngram_range": (3, 3)}
+    how = {"ngram_range": (3, 3), "lowercase": False} if terms == "char_wb" else {}
     try:
-        made = TfidfVectorizer(analyzer=analyzer, **options).fit_transform(texts)
+        made = TfidfVectorizer(analyzer=terms, **how).fit_transform(counted(texts, "comparing terms"))
     except ValueError:  # no record has a term
         return sparse.csr_array((len(texts), 1))
     made.sort_indices()
@@ -181,17 +184,15 @@ def tfidf(texts: Sequence[str], analyzer: str, token: str = r"\w+") -> Any:
 
 def cosine(matrix: Any, pairs: np.ndarray) -> np.ndarray:
     """The inner products of pairs of rows."""
-    parts = [pairs[at : at + (1 << 16)] for at in range(0, len(pairs), 1 << 16)]
+    parts = [pairs[at : at + PAIRS] for at in range(0, len(pairs), PAIRS)]
     found = [np.asarray(matrix[part[:, 0]].multiply(matrix[part[:, 1]]).sum(axis=1)).ravel() for part in parts]
     return np.clip(np.round(np.concatenate([np.empty(0), *found]), DECIMALS), 0.0, 1.0)
 
 
-def _search(
-    words: Any, characters: Any, tables: np.ndarray | None, neighbours: int, progress: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _search(words: Any, characters: Any, tables: np.ndarray | None, neighbours: int) -> tuple[np.ndarray, np.ndarray]:
     """For each record, its nearest others and their similarities, (n, neighbours) each; -1 and 0 where there are none.
 
-    Memory: the two matrices twice, these two results, and the similarities of a batch of rows to all others.
+    Memory: the two matrices twice, and these two results.
     """
     from scipy import sparse
 
@@ -203,23 +204,41 @@ def _search(
     both = both[:, rare]
     both.sort_indices()
     by_term, n = both.T.tocsr(), both.shape[0]
-    near, value = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours))
-    own = np.arange(n) if tables is None else tables  # of one value, no candidates
-    most = min(neighbours, n)
-    for start in range(0, n, BATCH):
-        rows = slice(start, start + BATCH)
-        sums = (both[rows] @ by_term).toarray()
-        sums[own[rows, None] == own] = 0.0
-        least = np.partition(sums, n - most, axis=1)[:, n - most, None] - 1e-9  # ties are exact once rounded
-        row, other = np.nonzero(sums >= np.maximum(least, 1e-9))
-        found = np.round(4 * sums[row, other], DECIMALS) / 2
-        best = np.lexsort([other, -found, row])
-        row, other, found = row[best], other[best], found[best]
-        rank = np.arange(len(row)) - np.searchsorted(row, row)
-        kept = rank < neighbours
-        near[start + row[kept], rank[kept]] = other[kept]
-        value[start + row[kept], rank[kept]] = found[kept]
+    near, value, sums = np.full((n, neighbours), -1, np.int32), np.zeros((n, neighbours)), np.zeros(n)
+    own = np.arange(n) if tables is None else tables.astype(np.int64)  # of one value, no candidates
+    for row in counted(range(0, n, ROWS), "looking for similar records"):
+        _nearest(row, min(row + ROWS, n), both.indptr, both.indices, both.data, by_term.indptr, by_term.indices,
+                 by_term.data, own, sums, near, value)  # fmt: skip
     return near, value
+
+
+@njit(cache=True)
+def _nearest(first, last, terms_from, terms, weights, rows_from, rows, others, own, sums, near, value):
+    """Fill in the nearest others of some rows, by falling similarity, and of equal ones by their number.
+
+    The terms of each row are at ``terms_from``, and the rows of each term at ``rows_from``; `sums` is zero.
+    """
+    met = np.empty(len(sums), np.int32)
+    for row in range(first, last):
+        many = 0
+        for k in range(terms_from[row], terms_from[row + 1]):
+            for m in range(rows_from[terms[k]], rows_from[terms[k] + 1]):
+                if sums[rows[m]] == 0.0:
+                    met[many] = rows[m]
+                    many += 1
+                sums[rows[m]] += weights[k] * others[m]
+        for other in met[:many]:
+            found = np.rint(4 * sums[other] * 1e12) / 1e12 / 2
+            sums[other] = 0.0
+            if own[other] == own[row] or found < 1e-9:
+                continue
+            at = near.shape[1]
+            while at and (found > value[row, at - 1] or (found == value[row, at - 1] and other < near[row, at - 1])):
+                at -= 1
+                if at + 1 < near.shape[1]:
+                    near[row, at + 1], value[row, at + 1] = near[row, at], value[row, at]
+            if at < near.shape[1]:
+                near[row, at], value[row, at] = other, found
 
 
 def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarray:
@@ -232,7 +251,7 @@ def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarr
     """
     i, j = near.pairs.T
     texts = [JOINTS.sub("", " ".join(row)) for row in zip(*columns.values(), strict=True)]
-    codes = tfidf(texts, "word", CODES)
+    codes = tfidf(texts, CODES.findall)
     same_codes = cosine(codes, near.pairs)
     none = np.asarray(codes.sum(axis=1)).ravel() == 0
     made = [near.words, near.characters, near.words**2, near.characters**2, same_codes, none[i] | none[j]]
@@ -253,7 +272,7 @@ def _of_field(field: list[str], pairs: np.ndarray) -> list[np.ndarray]:
         found = process.cpdist(text[i], text[j], scorer=scorer, dtype=np.float64, workers=-1) / most
         found = np.where(none, 0.0, found)  # rapidfuzz gives two empty texts 1
         made += [found, found**2]
-    made += [cosine(tfidf(field, analyzer), pairs) for analyzer in ("word", "char_wb")]
+    made += [cosine(tfidf(field, terms), pairs) for terms in (words, "char_wb")]
     made += [none, (text[i] == text[j]) & ~none]
     number = pd.to_numeric(pd.Series(field, dtype=object), errors="coerce").to_numpy(float, copy=True)
     number[~np.isfinite(number)] = np.nan

@@ -155,7 +155,7 @@ class Project:
         except ValueError:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
                 self.records, table=self._table, neighbours=self.settings["neighbours"],
-                identical=self.settings["identical"] == "same", progress=True)  # fmt: skip
+                identical=self.settings["identical"] == "same")  # fmt: skip
             self.features = pair_features(fields_of(self.records, self._table), self.near)
             content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
