@@ -297,6 +297,15 @@ def test_records_stand_below_one_another_and_cannot_steer_the_terminal(project):
     assert told.splitlines()[:2] == ["  id    r1", "        r2"] and told.splitlines()[10:] == ["  once  equal"]
 
 
+def test_names_of_fields_differ_and_stand_in_columns(project):
+    """Of long names the ends are shown; if these are alike, too, all of the names. 名 is as wide as two letters."""
+    names = ["the address of the customer: street", "the address of the customer: city", "名"]
+    made = project(pd.DataFrame([["1", "a", "b", "c"], ["2", "a", "b", "c"]], columns=["id", *names]), identical="ask")
+    assert shown(made, (0, 1)).splitlines()[2:] == [
+        "  the addres...er: street  a", "  the addres...mer: city   b", "  名                        c"
+    ]  # fmt: skip
+
+
 def test_two_who_label_at_once_are_asked_different_questions(project, capsys):
     """One is in the midst of a session; sheets drawn one after the other, too. Whoever ends gives the rest back."""
     made = project(people([1] * 8, rng=7))

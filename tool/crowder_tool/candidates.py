@@ -15,8 +15,8 @@ from numba import njit
 from crowder import validation
 from crowder.similarity import NOT_TEXT
 from crowder_tool.progress import counted
-from crowder_tool.text import compared, words
 from crowder_tool.tables import TableCandidates
+from crowder_tool.text import compared, words
 
 __all__ = ["NearestPairs", "fields_of", "identical_pairs", "nearest_pairs", "pair_features"]
 
@@ -256,20 +256,21 @@ def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarr
     none = np.asarray(codes.sum(axis=1)).ravel() == 0
     made = [near.words, near.characters, near.words**2, near.characters**2, same_codes, none[i] | none[j]]
     made += [*_standing(near.pairs, near.similarity, near.n), *_standing(near.pairs, same_codes, near.n)[2:]]
-    for field in columns.values():
-        made += _of_field(field, near.pairs)
-    return np.column_stack(made).astype(np.float32)
+    blocks = [np.column_stack(made).astype(np.float32)]
+    for name in counted([*columns], "comparing fields"):
+        blocks.append(np.column_stack(_of_field(columns[name], near.pairs)).astype(np.float32))
+    return np.concatenate(blocks, axis=1)
 
 
 def _of_field(field: list[str], pairs: np.ndarray) -> list[np.ndarray]:
     from rapidfuzz import fuzz, process
     from rapidfuzz.distance import JaroWinkler
 
-    text, (i, j) = np.array(field, object), pairs.T
+    text, short, (i, j) = np.array(field, object), np.array([text[:EDITED] for text in field], object), pairs.T
     empty = text == ""
     none, made = empty[i] | empty[j], list[np.ndarray]()
     for scorer, most in ((fuzz.token_set_ratio, 100.0), (JaroWinkler.similarity, 1.0)):
-        found = process.cpdist(text[i], text[j], scorer=scorer, dtype=np.float64, workers=-1) / most
+        found = process.cpdist(short[i], short[j], scorer=scorer, dtype=np.float64, workers=-1) / most
         found = np.where(none, 0.0, found)  # rapidfuzz gives two empty texts 1
         made += [found, found**2]
     made += [cosine(tfidf(field, terms), pairs) for terms in (words, "char_wb")]

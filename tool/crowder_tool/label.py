@@ -11,6 +11,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
+from unicodedata import combining, east_asian_width
 
 from crowder_tool.sheets import FORMULA, QUOTED, token
 
@@ -62,13 +63,25 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
 def shown(project: Project, pair: tuple[int, int]) -> str:
     """Two records as text, one below the other in each field that is not equal."""
     a, b = (project.records.iloc[record] for record in pair)
-    names = {field: visible(field)[:16] for field in ["id", *project.fields] if (a[field] + b[field]).strip()}
-    room, lines = max(map(len, names.values())), []
-    for field, name in names.items():
-        lines.append(f"  {name:{room}}  {visible(a[field]) or '-'}")
+    fields = [field for field in ["id", *project.fields] if (a[field] + b[field]).strip()]
+    names, cut = [visible(field) for field in fields], [_cut(visible(field)) for field in fields]
+    names = cut if len({*cut}) == len(cut) else names
+    room, lines = max(map(_columns, names)), []
+    for field, name in zip(fields, names, strict=True):
+        lines.append(f"  {name}{' ' * (room - _columns(name))}  {visible(a[field]) or '-'}")
         if a[field] != b[field]:
             lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
     return "\n".join(lines)
+
+
+def _cut(name: str) -> str:
+    """A long name without its middle: names of fields often begin alike."""
+    return name if len(name) <= 24 else f"{name[:10]}...{name[-11:]}"
+
+
+def _columns(text: str) -> int:
+    """The width of the text in a terminal: characters of East Asia take two columns, combining marks none."""
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
 
 
 def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:

@@ -27,6 +27,7 @@ from crowder_tool import files, sheets
 from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
 from crowder_tool.journal import Journal, Pair
 from crowder_tool.learned_ordering import LearnedOrdering
+from crowder_tool.progress import told
 from crowder_tool.record_file import encodable, naming, read_records, read_rows
 from crowder_tool.replayed_audit import ReplayedAudit
 from crowder_tool.scored_pairs import from_pairs
@@ -93,6 +94,7 @@ class Project:
             raise ValueError(f"{path} is damaged; delete it and run crowder start with the same options again: "
                              "the answers are in answers.db, and stay there") from None  # fmt: skip
 
+    @told("reading the records")
     def _read(self, fields: list[str] | None) -> tuple[pd.DataFrame, list[str], list[str]]:
         """The records of one file or two, the fields that all of them have, and a digest of each record."""
         how = {name: self.settings[name] for name in READING} | {"fields": fields}
@@ -148,6 +150,7 @@ class Project:
         parts += [self._table, *self._digests]
         return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
+    @told("finding the pairs that may match")
     def start(self) -> None:
         """Find the candidate pairs and compare them, unless that has been done, and save the project."""
         try:
@@ -291,6 +294,7 @@ class Project:
     # --- questions ------------------------------------------------------------------------------------------------
 
     @property
+    @told("ordering the questions")
     def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
         near = self.near
