@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from crowder import similarity as functions
 from crowder import validation
+from crowder.compiling import compiled
 from crowder.cora import FAMILY, UNITS, anonymous_labels, checksum, cora_records, shipped_arrays, shipped_values
 from crowder.resolution import cluster_sizes
 
@@ -293,7 +293,7 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     return Dataset("cora", condensed, anonymous_labels(records["label"]), provenance, records)
 
 
-@njit(cache=True)
+@compiled
 def _mixed(labels: np.ndarray, green: np.ndarray, red: np.ndarray) -> np.ndarray:
     """The similarities of all pairs in condensed order: the next of `green` for a match, of `red` for another pair."""
     condensed = np.empty(len(green) + len(red))

@@ -4,9 +4,6 @@ Plain functions over arrays, compiled by numba. `crowder.orderings` calls `*_ask
 `*_run` calls the very same functions in one compiled loop. What Python calls for each question takes plain tuples and
 returns a number: numba needs microseconds more for a named tuple, and to return arrays. With ``NUMBA_DISABLE_JIT=1``
 everything runs as plain Python, with the same questions in the same order.
-
-Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Functions that
-call each other are therefore kept in one file.
 """
 
 from __future__ import annotations
@@ -14,7 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from crowder.compiling import compiled, inner
 
 __all__ = [
     "ASKED",
@@ -82,14 +80,14 @@ def no_knowledge(n):
     )
 
 
-@njit(cache=True)
+@inner
 def _start(table, low, high):
     # Multiplicative hashing, in factors that keep every product below 2**62: plain Python then agrees without overflow.
     mixed = (low * 1103515245 + high) & 0x7FFFFFFF
     return ((mixed * 1540483477) >> 13) & (len(table) - 1)
 
 
-@njit(cache=True)
+@inner
 def _slot(table, low, high):
     mask = len(table) - 1
     key = (low << 32) | high
@@ -99,8 +97,8 @@ def _slot(table, low, high):
     return slot
 
 
-@njit(cache=True)
-def settled(component, table, i, j):
+@inner
+def _settled(component, table, i, j):
     """Whether transitivity already gives the answer for (i, j): same component, or components known to differ.
 
     Takes two fields of a `Knowledge` instead of all: in this innermost loop, passing nine arrays would cost more than
@@ -111,13 +109,13 @@ def settled(component, table, i, j):
     return a == b or table[_slot(table, min(a, b), max(a, b))] != -1
 
 
-@njit(cache=True)
+@inner
 def _cramped(count, asked, link, table):
     """Whether there may be no room for one more answer or non-match."""
     return count[ASKED] == len(asked) or count[ENTRIES] + 2 > len(link) or 8 * (count[KEYS] + 1) > 5 * len(table)
 
 
-@njit(cache=True)
+@inner
 def _doubled(column):
     twice = np.empty(2 * len(column), column.dtype)
     for e in range(len(column)):  # an assignment of slices takes seconds to compile
@@ -125,7 +123,7 @@ def _doubled(column):
     return twice
 
 
-@njit(cache=True)
+@inner
 def _grown(knowledge):
     """The same knowledge in arrays of twice the size, so that copying costs a constant for each answer."""
     component, link, other, table = knowledge.component, knowledge.link, knowledge.other, knowledge.table
@@ -150,13 +148,13 @@ def _grown(knowledge):
     )
 
 
-@njit(cache=True)
+@inner
 def _part(head, link, other, weight, table, count, a, b):
     low, high = min(a, b), max(a, b)
     _note(head, link, other, weight, table, count, low, high, _slot(table, low, high))
 
 
-@njit(cache=True)
+@inner
 def _note(head, link, other, weight, table, count, low, high, slot):
     """Record that two components differ, which was not known before; `slot` is the place of their key."""
     table[slot] = (low << 32) | high
@@ -173,8 +171,8 @@ def _note(head, link, other, weight, table, count, low, high, slot):
     count[ENTRIES] = e + 2
 
 
-@njit(cache=True)
-def learn(knowledge, i, j, same):
+@inner
+def _learn(knowledge, i, j, same):
     """Record the answer to a question that was not settled: merge the two components, or mark them as different."""
     k = knowledge
     if _cramped(k.count, k.asked, k.link, k.table):
@@ -207,7 +205,7 @@ def learn(knowledge, i, j, same):
     return k
 
 
-@njit(cache=True)
+@compiled
 def learned(knowledge, i, j, same):
     """`learn` in place, with the knowledge as a plain tuple; False, and nothing learned, if there may be no room."""
     k = Knowledge(*knowledge)
@@ -215,7 +213,7 @@ def learned(knowledge, i, j, same):
     full = k.count[ASKED] == len(k.asked) or k.count[ENTRIES] + 2 * most > len(k.link)
     if full or 8 * (k.count[KEYS] + most) > 5 * len(k.table):
         return False
-    learn(k, i, j, same)
+    _learn(k, i, j, same)
     return True
 
 
@@ -228,33 +226,37 @@ def apart(knowledge):
     return low[kept], high[kept]
 
 
+#: What Python calls.
+settled, learn = compiled(_settled), compiled(_learn)
+
+
 # --- Edge ordering -------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def edge_ask(codes, position, component, table):
     """The next pair that transitivity does not settle, packed, or -1."""
     for at in range(position[0], len(codes)):
-        if not settled(component, table, codes[at] >> 32, codes[at] & LOW):
+        if not _settled(component, table, codes[at] >> 32, codes[at] & LOW):
             position[0] = at
             return codes[at]
     position[0] = len(codes)
     return -1
 
 
-@njit(cache=True)
+@compiled
 def open_pairs(codes, component, table):
     """The pairs that transitivity does not settle, in the same order."""
     kept = np.empty_like(codes)
     count = 0
     for code in codes:
-        if not settled(component, table, code >> 32, code & LOW):
+        if not _settled(component, table, code >> 32, code & LOW):
             kept[count] = code
             count += 1
     return kept[:count].copy()
 
 
-@njit(cache=True)
+@compiled
 def edge_run(walk, knowledge, labels):
     """Ask all remaining questions, with every answer read from the labels."""
     codes, at = walk.codes, walk.at
@@ -262,12 +264,12 @@ def edge_run(walk, knowledge, labels):
         _part_pairs(walk, knowledge, labels)
         if at[0] < len(codes):
             i, j = codes[at[0]] >> 32, codes[at[0]] & LOW
-            knowledge = learn(knowledge, i, j, labels[i] == labels[j])
+            knowledge = _learn(knowledge, i, j, labels[i] == labels[j])
             at[0] += 1
     return knowledge
 
 
-@njit(cache=True)
+@inner
 def _part_pairs(walk, knowledge, labels):
     """Ask and answer as long as the answers are non-matches and there is room, the usual case; stop before any other.
 
@@ -360,7 +362,7 @@ def node_walk(arrivals, first, square, partner, value, priority):
     )
 
 
-@njit(cache=True)
+@inner
 def _meet(walk, knowledge, a):
     """Find, for arrival a, the best pair with every component of earlier records, and build the heap of components."""
     arrivals, square, partner, value, priority = walk.arrivals, walk.square, walk.partner, walk.value, walk.priority
@@ -402,14 +404,14 @@ def _meet(walk, knowledge, a):
         _sift(heap, best_value, best_priority, top, size)
 
 
-@njit(cache=True)
+@inner
 def _ahead(best_value, best_priority, c, d):
     if best_value[c] != best_value[d]:
         return best_value[c] > best_value[d]
     return best_priority[c] < best_priority[d]
 
 
-@njit(cache=True)
+@inner
 def _sift(heap, best_value, best_priority, top, size):
     while 2 * top + 1 < size:
         child = 2 * top + 1
@@ -421,7 +423,7 @@ def _sift(heap, best_value, best_priority, top, size):
         top = child
 
 
-@njit(cache=True)
+@compiled
 def node_ask(walk, knowledge):
     """The next pair that transitivity does not settle, as (newest record, its best in a component), packed, or -1.
 
@@ -430,18 +432,18 @@ def node_ask(walk, knowledge):
     return _node_questions(NodeWalk(*walk), Knowledge(*knowledge), np.empty(0, np.int64))
 
 
-@njit(cache=True)
+@compiled
 def node_run(walk, knowledge, labels):
     """Ask all remaining questions, with every answer read from the labels."""
     code = _node_questions(walk, knowledge, labels)
     while code != -1:
         i, j = code >> 32, code & LOW
-        knowledge = learn(knowledge, i, j, labels[i] == labels[j])
+        knowledge = _learn(knowledge, i, j, labels[i] == labels[j])
         code = _node_questions(walk, knowledge, labels)
     return knowledge
 
 
-@njit(cache=True)
+@inner
 def _node_questions(walk, knowledge, labels):
     """The next pair to ask; with labels, first asks and answers the non-matches for which there is room."""
     arrivals, heap, at = walk.arrivals, walk.heap, walk.at

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from crowder.compiling import compiled
 from crowder.sorting import by_record, edge_sort, square_sums, sums
 from crowder.validation import MOST_RECORDS
 
@@ -169,7 +169,7 @@ def _from_sparse(matrix: Any) -> Candidates:
     return Candidates(n, False, _values=values, _codes=codes)
 
 
-@njit(cache=True)
+@compiled
 def _fault_and_size(row, col, values, n):
     """The number of values off the diagonal; the positions of the first invalid similarity and pair, or -1."""
     stored, fault, outside = 0, -1, -1
@@ -183,7 +183,7 @@ def _fault_and_size(row, col, values, n):
     return stored, fault, outside
 
 
-@njit(cache=True)
+@compiled
 def _mirror(array, tolerance):
     """Copy the values above the diagonal below it, where they agree; returns the position of the first fault, or -1."""
     # Block by block: reading the transpose column by column would miss the cache on every value.
@@ -200,7 +200,7 @@ def _mirror(array, tolerance):
     return -1
 
 
-@njit(cache=True)
+@compiled
 def _upper(array):
     n = array.shape[0]
     m = n * (n - 1) // 2
@@ -215,7 +215,7 @@ def _upper(array):
     return values, codes
 
 
-@njit(cache=True)
+@compiled
 def _condensed_codes(n):
     codes = np.empty(n * (n - 1) // 2, np.int64)
     p = 0

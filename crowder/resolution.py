@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from crowder import validation
+from crowder.compiling import compiled
 from crowder.shown import Shown
 
 __all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
@@ -112,7 +112,7 @@ class Resolution(Shown):
         return np.cumsum(right), np.cumsum(joined), total
 
 
-@njit(cache=True)
+@compiled
 def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Before any question and with each: matching pairs that come into a component, and all such pairs."""
     n = len(labels)

@@ -2,9 +2,6 @@
 
 Each is a counting sort and then a `_sort` within each bin. Both are stable, unlike NumPy's quicksort: the order of ties
 must not depend on the processor.
-
-Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Compiled functions
-that call each other are therefore kept in one file, as in `crowder.engine`.
 """
 
 from __future__ import annotations
@@ -12,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from crowder.compiling import compiled, inner
 
 __all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_sort", "shuffle_ties", "square_sums", "sums"]
 
@@ -32,7 +30,7 @@ class EdgeWalk(NamedTuple):
 MOST_BINS = 1 << 16
 
 
-@njit(cache=True)
+@compiled
 def edge_sort(values, codes, priority):
     """The similarities, negated, and pairs in that order, ties by increasing `priority` or else as listed.
 
@@ -71,7 +69,7 @@ def edge_sort(values, codes, priority):
     return falling, code
 
 
-@njit(cache=True)
+@compiled
 def shuffle_ties(values, codes, draws):
     """Shuffle, in place, the pairs of each run of equal values (Fisher and Yates), with a draw from [0, 1) for each."""
     low = 0
@@ -85,7 +83,7 @@ def shuffle_ties(values, codes, draws):
         low = high
 
 
-@njit(cache=True)
+@inner
 def _sort(key, one, two, low, high):
     """Put key[low:high] in increasing order, and `one` and, unless it is empty, `two` along with it. Stable.
 
@@ -107,7 +105,7 @@ def _sort(key, one, two, low, high):
         width *= 2
 
 
-@njit(cache=True)
+@inner
 def _merge(key, one, two, low, middle, high):
     """Merge key[low:middle] and key[middle:high], each in order; of equal keys the left ones come first."""
     if key[middle - 1] <= key[middle]:
@@ -129,7 +127,7 @@ def _merge(key, one, two, low, middle, high):
             left += 1
 
 
-@njit(cache=True)
+@compiled
 def by_arrival(values, codes, arrivals, with_position):
     """Pairs by the later of their two arrivals, then by the earlier.
 
@@ -164,7 +162,7 @@ def by_arrival(values, codes, arrivals, with_position):
     return first, partner, value, position
 
 
-@njit(cache=True)
+@compiled
 def by_record(row, col, stored, n, m, tolerance):
     """The m stored values off the diagonal by increasing (i, j), i < j, without duplicates; or where two duplicates
     differ.
@@ -213,7 +211,7 @@ def by_record(row, col, stored, n, m, tolerance):
 HALF = 1 << 26
 
 
-@njit(cache=True)
+@compiled
 def sums(values, codes, n):
     """Each record's sum of similarities (n,), independent of the order of pairs and records."""
     whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -228,7 +226,7 @@ def sums(values, codes, n):
     return whole / HALF + rest / HALF / HALF
 
 
-@njit(cache=True)
+@compiled
 def square_sums(square):
     """The same sums from a complete similarity, ignoring its diagonal."""
     n = len(square)

@@ -7,6 +7,7 @@ import in_fractions
 import numpy as np
 import pytest
 from naive import components
+from scipy.special import gammaln, logsumexp
 
 import crowder as cr
 from crowder.counting.expected import component_numbers, expected_across, log_connected
@@ -43,6 +44,18 @@ def test_the_recursion_of_positive_terms_is_the_one_that_subtracts(p):
     exact = in_fractions.connected(40, p)[1:]
     assert np.allclose(connected(40, float(p)), np.array(exact, dtype=float), rtol=1e-12, atol=0)
     assert p != Fraction(1, 1000) or abs(in_fractions.connected(40, 0.001)[-1]) > 1e-20 > 1e-55 > exact[-1]
+
+
+@pytest.mark.parametrize("c", [1e-6, 0.5, 1.0, 3.0])
+def test_long_sums_by_panels_are_sums_of_all_terms(c):
+    """The sum of `log_connected` term by term: 700 vertices have panels of three lengths."""
+    m = 700
+    log_q, exact = np.log1p(-c / m), np.zeros(m + 1)
+    for n in range(2, m + 1):
+        k = np.arange(1, n)
+        ways = gammaln(n - 1) - gammaln(k) - gammaln(n - k)
+        exact[n] = logsumexp(ways + np.log(-np.expm1(k * log_q)) + k * (n - 1 - k) * log_q + exact[k] + exact[n - k])
+    assert log_connected(m, np.array([c / m]))[0] == pytest.approx(exact[1:], rel=0, abs=1e-9)
 
 
 @pytest.mark.parametrize("m", [2, 50, 500, 2000])
