@@ -13,21 +13,19 @@ NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".i
 CLAIMS = read_declared(ROOT)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_every_statement_has_its_badge(path):
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    statement = re.compile(r"^<!-- (?:theorem|proposition|corollary|lemma) .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
-    for text in ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"):
-        for block in statement.findall(text):
-            assert "#claim-" in block, f"{path.stem}: no badge in\n{block}"
+@pytest.fixture(params=NOTEBOOKS, ids=lambda p: p.stem)
+def cells(request):
+    return json.loads(request.param.read_text(encoding="utf-8"))["cells"]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_list_does_not_begin_behind_the_bold_words_of_its_block(path):
+STATEMENT = re.compile(r"^<!-- (?:theorem|proposition|corollary|lemma) .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+
+
+def test_every_statement_has_its_badge_and_no_list_begins_behind_bold_words(cells):
     """There Markdown sees no list: its first item would be part of the words, with a hyphen or "1." among them."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown":
-            assert not re.findall(r"^\*\*.*\*\* (?:[-*]|\d+\.) .*", "".join(cell["source"]), re.MULTILINE)
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert [block for block in STATEMENT.findall(text) if "#claim-" not in block] == []
+    assert re.findall(r"^\*\*.*\*\* (?:[-*]|\d+\.) .*", text, re.MULTILINE) == []
 
 
 def test_each_claim_is_checked_by_exactly_one_chapter():
@@ -42,23 +40,17 @@ def test_each_claim_is_checked_by_exactly_one_chapter():
     assert sorted(name for name in CLAIMS if name[0] == "C") == [f"C{number:02}" for number in range(1, 34)]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_folded_cell_says_in_its_first_line_what_it_does(path):
-    """A reader sees that line, or the numbers of its figures, in the place of the code."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
-            first = "".join(cell["source"]).partition("\n")[0]
-            assert cell["cell_type"] == "code" and re.fullmatch(r"# *\w.*", first), f"{path.stem}: {first}"
+def test_a_folded_cell_says_in_its_first_line_what_it_does_and_is_folded_in_jupyterlab_too(cells):
+    """A reader sees that line, or the numbers of its figures, in the place of the code.
 
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_what_is_folded_on_the_page_is_folded_in_jupyterlab(path):
-    """The page goes by the tags, and JupyterLab by `jupyter`; neither hides code that the other shows.
-
-    Only hide-cell folds outputs: remove-input shows them on the page, and the first cell says what it installs.
+    The page goes by the tags, and JupyterLab by `jupyter`; neither hides code that the other shows. No code is left
+    out but that of the cell that fetches the book.
     """
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        tags = set(cell["metadata"].get("tags", []))
-        expected = {"source_hidden": True} if tags & {"hide-input", "hide-cell", "remove-cell", "remove-input"} else {}
+    for cell in cells:
+        tags, source = set(cell["metadata"].get("tags", [])), "".join(cell["source"])
+        assert "remove-input" not in tags, cell["id"]
+        folded = tags & {"hide-input", "hide-cell"}
+        assert not folded or (cell["cell_type"] == "code" and re.match(r"# *\w", source)), cell["id"]
+        expected = {"source_hidden": True} if folded or "remove-cell" in tags else {}
         expected |= {"outputs_hidden": True} if "hide-cell" in tags else {}
-        assert cell["metadata"].get("jupyter", {}) == expected, f"{path.stem}: {cell['id']}"
+        assert cell["metadata"].get("jupyter", {}) == expected, cell["id"]

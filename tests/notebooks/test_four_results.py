@@ -11,7 +11,6 @@ import pytest
 import crowder as cr
 from crowder.counting.bounds import question_bound
 from crowder.counting.expected import component_numbers
-from tests.support import reference
 
 HALF = Fraction(1, 2)
 
@@ -135,36 +134,6 @@ def test_the_bounds_from_both_sides_have_one_order():
 
 
 # --- B ---------------------------------------------------------------------------------------------------------------
-
-
-def test_exchanges_never_ask_more():
-    """Whole runs of a naive implementation, before and after the exchange, in random orders of up to seven records."""
-    rng, saved = np.random.default_rng(9), 0
-    for _ in range(600):
-        n = int(rng.integers(3, 8))
-        labels, pairs = rng.integers(0, 3, n).tolist(), list(combinations(range(n), 2))
-        order = [pairs[i] for i in rng.permutation(len(pairs))]
-        crowd = lambda i, j, labels=labels: labels[i] == labels[j]  # noqa: E731
-        before = len(reference.ask_in_order(order, n, crowd))
-        for place in range(len(order) - 1):
-            (i, j), (u, v) = order[place : place + 2]
-            if labels[i] != labels[j] and labels[u] == labels[v]:
-                exchanged = [*order[:place], (u, v), (i, j), *order[place + 2 :]]
-                after = len(reference.ask_in_order(exchanged, n, crowd))
-                assert after in (before, before - 1)
-                saved += before - after
-    assert saved > 0
-
-
-def test_no_information_is_the_worst_case():
-    """In fractions: the expected count of random models with F_g ≤ F_r, on up to six records."""
-    rng = np.random.default_rng(4)
-    for _ in range(30):
-        heights = np.sort(rng.integers(1, 9, 3))
-        green = [3 * Fraction(int(x), int(heights.sum())) for x in heights]  # increasing, so F_g is below the diagonal
-        model = cr.SimilarityModel.from_steps([0, Fraction(1, 3), Fraction(2, 3), 1], green, [1, 1, 1])
-        for sizes in ([2, 1], [2, 2], [3, 2, 1]):
-            assert cr.expected_queries_exact(model, sizes) <= cr.expected_queries_exact(cr.uniform(), sizes)
 
 
 def test_less_similar_non_matches_never_ask_more():

@@ -146,27 +146,3 @@ def bound(node):
             yield child.id
         else:
             yield from bound(child)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Edge ordering asks 1,234 questions, i.e. 56% more.", ["1234", "56"]),
-        ("Edge ordering asks 1,234<!--n:,--> questions, i.e. **56%<!--x:.0%-->** more.", []),
-        ("It takes $k^2/78$ and $n = 1{,}200$.", ["78", "1200"]),
-        ("1. first\n2. second, by Proposition 2 and step 3", []),
-        ("<!-- ch-x-2 -->\n[C12 holds](#claim-c12) and `x[3]`, see [this](page-3.html)", []),
-        ("```python\nrange(20, 120)\n```\nThen 20.", ["20"]),
-        (r"For Dist-1, $2^{10} + \frac12 x^2 + \binom52$ lies between 0 and 1", ["10"]),
-        ("with 95 % intervals, 95 in all", ["95"]),
-        ("Eighteen of some hundreds", ["eighteen"]),
-    ],
-)
-def test_what_counts_as_typed(text, expected):
-    words, formulas = typed(text)
-    assert words + formulas == expected
-
-
-def test_what_a_cell_says_is_read_too():
-    cell = 'check("C09", says=f"about {x:,} of 77")\ntable(t, "tab-9", caption="88 runs" if a else f"{b} or 99")'
-    assert [n for text in said(cell) for part in typed(text) for n in part] == ["77", "88", "99"]

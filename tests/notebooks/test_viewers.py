@@ -8,7 +8,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
-from nbformat import from_dict, read
+from nbformat import read
 
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
@@ -27,13 +27,6 @@ def shown(notebook):
     for code in page("code"):
         code.replace_with(f"`{code.get_text()}`")
     return page
-
-
-@pytest.mark.parametrize("text", ["{prf:ref}`x`", ":::{note}", "(ch-one)=\n# One", "$$x$$ (eq-one)", "`<!--n-->`"])
-def test_markup_for_the_build_would_be_seen(text):
-    cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": text}
-    notebook = from_dict({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    assert MARKUP.search(shown(notebook).get_text())
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)

@@ -1,4 +1,4 @@
-"""Style and types: ruff on everything including notebooks, mypy on crowder, and the length of cells and lines."""
+"""Style and types: ruff on everything including notebooks, mypy on crowder, and the length of cells."""
 
 import ast
 import io
@@ -13,8 +13,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 
-#: What the page shows of a line of code without scrolling.
-WIDEST = 79
 #: Two names of one sort; compiled code has the older, which every Numba knows.
 STABLE = ("stable", "mergesort")
 
@@ -54,11 +52,6 @@ def test_every_argsort_is_stable():
     assert len(calls) > 10 and [call for call, stable in calls.items() if not stable] == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_no_visible_line_is_wider_than_the_page(path):
-    assert [line for source in seen(path) for line in source.splitlines() if len(line) > WIDEST] == []
-
-
 def size(source):
     """Names, numbers and operators: what there is to read, however it is laid out, captions and comments apart."""
     kinds = (tokenize.NAME, tokenize.NUMBER, tokenize.OP)
@@ -75,9 +68,3 @@ def test_most_code_is_seen_and_most_cells_are_short(path):
         if not any(tag.startswith("remove") for tag in tags)
     ]
     assert sum(count for count, folded in sizes if folded) <= sum(count for count, _ in sizes) / 2
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_all_code_is_on_the_page(path):
-    """Seen or folded, but for the cell that fetches the book; what a sentence needs is named where it is computed."""
-    assert [source for source, tags in code(path) if "remove-input" in tags] == []
