@@ -13,12 +13,13 @@ import pandas as pd
 from numba import njit
 
 from crowder import validation
-from crowder.similarity import NOT_TEXT
+from crowder.engine import LOW
+from crowder.similarity import NOT_TEXT, groups
 from crowder_tool.progress import counted
 from crowder_tool.tables import TableCandidates
 from crowder_tool.text import compared, words
 
-__all__ = ["NearestPairs", "fields_of", "identical_pairs", "nearest_pairs", "pair_features"]
+__all__ = ["NearestPairs", "fields_of", "identical_pairs", "kinds", "nearest_pairs", "pair_features", "texts_of"]
 
 #: Similarities are rounded to this many decimals, so that equal ones tie on every machine; records whose neighbours are
 #: found, and pairs that are compared, between two counts of progress.
@@ -30,6 +31,9 @@ PRODUCTS = 2e10
 
 #: What joins the parts of a model number in one list and not in the other; and words that contain a digit.
 JOINTS, CODES = re.compile(r"[-/.](?=\w)"), re.compile(r"\w*\d\w*")
+
+#: A text that is repeated has at least so many pairs with another one.
+FEW = 20
 
 #: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
 EDITED = 1000
@@ -49,7 +53,7 @@ class NearestPairs:
         The similarity of the last neighbour that was kept for each record; 0 if all that share a term were. A match
         that is less similar than this, for both of its records, is not among the candidates.
     identical : ndarray of int64, shape (k, 2)
-        Pairs of records with the same text, which count as known to match; they are not among the candidates.
+        The first record of each text with each other one. (Of two tables, not if a text is twice in one of them.)
     tables : ndarray of int64, shape (n,), optional
         The table of each record, if two records of one table never match.
     """
@@ -79,7 +83,6 @@ def nearest_pairs(
     *,
     table: str | None = None,
     neighbours: int = 20,
-    identical: bool = True,
 ) -> NearestPairs:
     r"""The pairs of each record and its most similar others.
 
@@ -96,10 +99,7 @@ def nearest_pairs(
     table : str, optional, keyword only
         A column that names the table of each record. Two records of one table never match, and are no candidates.
     neighbours : int, keyword only
-        How many similar records to keep of each, at least 1.
-    identical : bool, keyword only
-        Whether records with the same text in all fields are known to match. The first of them then stands for all, so
-        that its neighbours are different. (Of two tables, a text that is twice in one of them proves nothing.)
+        How many similar texts to keep of each record, at least 1; and of those with the same text, so many records.
 
     Returns
     -------
@@ -125,20 +125,45 @@ def nearest_pairs(
     columns = fields_of(records, table)
     neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
     tables = None if table is None else validation.labels(np.array([*map(str, records[table])], object))
-    same = identical_pairs(columns, tables)[: None if validation.flag(identical, "identical") else 0]
-    rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
-    searched = np.setdiff1d(np.arange(len(rows)), same[:, 1] if tables is None else [])
-    texts = [rows[record] for record in searched]
+    # Each text of each table is searched for once, so that the neighbours of a record have other texts.
+    group = texts_of(columns, tables)
+    first = np.unique(group, return_index=True)[1]
+    texts = [" ".join(field[record] for field in columns.values()) for record in first.tolist()]
     matrices = tfidf(texts, words), tfidf(texts, "char_wb")
-    near, value = _search(*matrices, None if tables is None else tables[searched], neighbours)
+    near, value = _search(*matrices, None if tables is None else tables[first], neighbours)
     i, j = np.repeat(np.arange(len(texts)), neighbours), near.ravel().astype(np.int64)
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
-    pairs = np.column_stack([codes >> 32, codes & 0xFFFFFFFF])
-    furthest = np.zeros(len(rows))
-    furthest[searched] = value[:, -1]
-    furthest[same[:, 1]] = furthest[same[:, 0]]
-    cosines = [cosine(matrix, pairs) for matrix in matrices]
-    return NearestPairs(len(rows), searched[pairs], cosines[0], cosines[1], furthest, same, tables)
+    pairs = _of_records(group, codes >> 32, codes & LOW, neighbours if tables is None else 0)
+    cosines = [cosine(matrix, group[pairs]) for matrix in matrices]
+    same = identical_pairs(columns, tables)
+    return NearestPairs(len(group), pairs, cosines[0], cosines[1], value[group, -1], same, tables)
+
+
+def texts_of(columns: dict[str, list[str]], tables: np.ndarray | None = None) -> np.ndarray:
+    """The number of each record's text among the different ones (n,); a text of two tables counts as two."""
+    parts = [*columns.values(), *([] if tables is None else [tables.tolist()])]
+    return groups(zip(*parts, strict=True))[1]
+
+
+def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> np.ndarray:
+    """The pairs of records of two texts, and of one text, each with at most `most` others; (m, 2), i < j, ascending.
+
+    Of two texts that are repeated often, each record meets one of the other text, or more if there are few.
+    """
+    order = np.argsort(group, kind="stable")
+    size = np.bincount(group)
+    start, found = np.cumsum(size) - size, list[np.ndarray]()
+    once = (size[a] == 1) & (size[b] == 1)
+    found.append(np.column_stack([order[start[a[once]]], order[start[b[once]]]]))
+    for one, other in zip(a[~once].tolist(), b[~once].tolist(), strict=True):
+        i, j = (order[start[x] : start[x] + size[x]] for x in (one, other))
+        turns = np.arange(min(len(i) * len(j), max(len(i), len(j), FEW)))
+        found.append(np.column_stack([i[turns % len(i)], j[(turns + turns // np.lcm(len(i), len(j))) % len(j)]]))
+    for text in np.flatnonzero(size > 1) if most else []:
+        ours = order[start[text] : start[text] + size[text]]
+        found += [np.column_stack([ours[:-step], ours[step:]]) for step in range(1, min(most, len(ours) - 1) + 1)]
+    pairs = np.sort(np.concatenate(found).reshape(-1, 2), axis=1)
+    return np.unique(pairs, axis=0).astype(np.int64)
 
 
 def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) -> np.ndarray:
@@ -260,6 +285,16 @@ def pair_features(columns: dict[str, list[str]], near: NearestPairs) -> np.ndarr
     for name in counted([*columns], "comparing fields"):
         blocks.append(np.column_stack(_of_field(columns[name], near.pairs)).astype(np.float32))
     return np.concatenate(blocks, axis=1)
+
+
+def kinds(columns: dict[str, list[str]], i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """The kind of each pair (m,): in which fields its records have the same text, and in which one of them has none."""
+    kind = np.zeros(len(i), np.int64)
+    for field in columns.values():
+        code, empty = groups(field)[1], np.array([text == "" for text in field])
+        kind = 3 * kind + np.where(empty[i] | empty[j], 2, code[i] == code[j])
+        kind = np.unique(kind, return_inverse=True)[1]  # so that many fields make no large numbers
+    return kind
 
 
 def _of_field(field: list[str], pairs: np.ndarray) -> list[np.ndarray]:

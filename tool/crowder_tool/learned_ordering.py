@@ -11,10 +11,10 @@ import pandas as pd
 
 from crowder import validation
 from crowder.beyond.audit import Draws, inside
-from crowder.engine import ASKED, LOW, Knowledge, edge_ask, open_pairs, settled
+from crowder.engine import LOW, Knowledge, edge_ask, open_pairs, settled
 from crowder.resolution import Resolution
 from crowder.validation import Seed
-from crowder_tool.candidates import NearestPairs, fields_of, nearest_pairs, pair_features
+from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
 from crowder_tool.tables import TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
@@ -95,8 +95,6 @@ class LearnedOrdering(TableOrdering):
         Whether pairs that the learned similarity is sure of are accepted or rejected without a question. Questions then
         go where it is not sure, and at last to pairs that an audit draws from both sides, until precision and recall
         are certified.
-    identical : bool, keyword only
-        Whether records with the same text in all fields are known to match.
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs, features : NearestPairs and ndarray, optional, keyword only
@@ -153,7 +151,6 @@ class LearnedOrdering(TableOrdering):
         *,
         table: str | None = None,
         accept: bool = False,
-        identical: bool = True,
         target: float = 0.95,
         confidence: float = 0.95,
         pairs: NearestPairs | None = None,
@@ -164,8 +161,8 @@ class LearnedOrdering(TableOrdering):
         self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
         # The first number of a seed is an audit's, whose draws must not depend on how ties are broken here.
         self._key = int(validation.generator(rng, "the first questions").integers(2**63, size=2)[1])
-        columns, identical = fields_of(records, table), validation.flag(identical, "identical")
-        near = nearest_pairs(records, table=table, identical=identical) if pairs is None else pairs
+        columns = fields_of(records, table)
+        near = nearest_pairs(records, table=table) if pairs is None else pairs
         validation.kind(near, NearestPairs, "pairs must be NearestPairs, as of nearest_pairs(records)")
         if near.n != len(records):
             raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
@@ -177,9 +174,6 @@ class LearnedOrdering(TableOrdering):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
         self.features = features
         self._begin(near.candidates)
-        for pair in near.identical.tolist() if identical else []:
-            TableOrdering.learn(self, pair, True)
-        self._knowledge.count[ASKED] = 0  # these were no questions
         self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
         some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -189,6 +183,15 @@ class LearnedOrdering(TableOrdering):
             raise ValueError("features must be finite, and not so large that their squares are not")
         self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
+        # The text of each record; the candidate pairs of one text, and the first of each text; how often no and yes was
+        # said of a text; the pairs that followed from a yes; and the kind of each pair.
+        self._text, (i, j) = texts_of(columns), near.pairs.T
+        many = np.bincount(self._text, minlength=1)[self._text[i]]  # one in each of two tables is no repetition
+        self._alike = np.flatnonzero((self._text[i] == self._text[j]) & (many > (1 if near.tables is None else 2)))
+        self._leads = self._alike[np.unique(self._text[i[self._alike]], return_index=True)[1]]
+        self._of_text = np.zeros((2, self._text.max(initial=0) + 1), np.int64)
+        self.implied: list[tuple[int, int]] = []
+        self._kind = kinds(columns, i, j)
         self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again
         self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
         self._surprises: deque[bool] = deque(maxlen=LAST)
@@ -221,6 +224,13 @@ class LearnedOrdering(TableOrdering):
             self._answered.setdefault(at, [0, 0])[bool(same)] += 1
             self._given += 1
             self._surprises.append((self.probability[at] > 0.5) != bool(same))
+        if same is not None and (text := self._text[i]) == self._text[j]:
+            self._of_text[int(same), text] += 1
+            if self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
+                for other in np.flatnonzero(self._text == text).tolist():
+                    if self._knowledge.component[other] != self._knowledge.component[i] and not self._settled(i, other):
+                        super().learn((i, other), True)
+                        self.implied.append((i, other))
         if self._decided is not None and same is not None and (self._decided[i] == self._decided[j]) != same:
             self._decided = None
 
@@ -270,17 +280,49 @@ class LearnedOrdering(TableOrdering):
         step = max(STEP, int(SHARE * self._given))
         self._learn_at = self._given + step
         self._fit()
+        self._doubt_repeated_texts()
         left = np.searchsorted(self._codes, self._open_codes())
         key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self.probability[left]
         left = left[np.lexsort([self._ties[left], key])]
+        waiting = np.isin(left, self._waiting)
+        left, waiting = left[~waiting], left[waiting]
         if self._given < FIRST and len(left):
             rng = np.random.default_rng([self._key, self._given])
             weight = self._candidates.listed()[0][left] ** 2
             few = round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step)
             drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
                 left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
-            left = np.concatenate([drawn, left[~np.isin(left, drawn)]])
+        else:
+            drawn = self._unexpected(left, int(np.ceil(AT_RANDOM * step * (FIRST / max(self._given, FIRST)) ** 0.5)))
+        left = np.concatenate([drawn, left[~np.isin(left, drawn)], waiting])
         self._queue, self._next = self._codes[left], np.zeros(1, np.int64)
+
+    def _unexpected(self, left: np.ndarray, few: int) -> np.ndarray:
+        """A few open pairs that are expected not to match: of each kind the most similar at first, of the kind with the
+        largest product of this similarity and the share of matches among its answers, one more of each assumed."""
+        doubted, value = left[self.probability[left] <= 0.5], self._candidates.listed()[0]
+        doubted = doubted[np.lexsort([self._ties[doubted], -value[doubted], self._kind[doubted]])]
+        kind, at = np.unique(self._kind[doubted], return_index=True)
+        end, drawn = np.append(at, len(doubted))[1:], list[int]()
+        places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
+        no, yes = (np.bincount(self._kind[places], told, self._kind.max(initial=0) + 1)[kind] for told in said.T)
+        while len(drawn) < few and (at < end).any():
+            first = value[doubted[np.minimum(at, len(doubted) - 1)]]
+            best = int(np.argmax(np.where(at < end, first * (yes + 1) / (no + yes + 2), -1.0)))
+            drawn.append(int(doubted[at[best]]))
+            at[best], no[best] = at[best] + 1, no[best] + 1
+        return np.array(drawn, np.int64)
+
+    def _doubt_repeated_texts(self) -> None:
+        """Believe that records with one text match only as far as answers have said so: those about this text if there
+        is a no among them, otherwise those about all texts, each counted once."""
+        text = self._text[self._codes[self._alike] >> 32]
+        no, yes = self._of_text[:, text]
+        mixed, pure = (self._of_text[0] > 0).sum(), ((self._of_text[1] > 0) & (self._of_text[0] == 0)).sum()
+        most = np.where(no > 0, (yes + 1) / (no + yes + 2), np.where(yes > 0, 1.0, (pure + 1) / (mixed + pure + 2)))
+        self.probability[self._alike] = np.minimum(self.probability[self._alike], most)
+        # One question for each text comes first.
+        self._waiting = np.setdiff1d(self._alike[no + yes == 0], self._leads)
 
     def _fit(self) -> None:
         """Learn the probabilities: logistic regression, and for the likeliest pairs the mean of its log-odds and those
@@ -296,7 +338,8 @@ class LearnedOrdering(TableOrdering):
         line = LogisticRegression(C=C, max_iter=300).fit(rows, same, sample_weight=weight)
         odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
         if len(places) >= TREES_AFTER:
-            top = np.argsort(-odds, kind="stable")[:LIKELIEST]
+            first = np.argsort(-self._candidates.listed()[0], kind="stable")[:LIKELIEST]
+            top = np.union1d(np.argsort(-odds, kind="stable")[:LIKELIEST], first)
             trees = ExtraTreesClassifier(TREES, min_samples_leaf=2, max_features=0.3, random_state=self._key % 2**32)
             share = trees.fit(rows, same, sample_weight=weight).predict_proba(self._scaled[top])[:, 1]
             share = np.clip(share, 1e-4, 1 - 1e-4)
