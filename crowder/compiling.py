@@ -37,14 +37,9 @@ class compiled:  # a decorator
 
     Examples
     --------
-    >>> @compiled
-    ... def total(values):
-    ...     result = 0.0
-    ...     for value in values:
-    ...         result += value
-    ...     return result
-    >>> float(total(np.array([0.25, 0.5])))
-    0.75
+    >>> from crowder.sorting import sums
+    >>> sums(np.array([0.5]), np.array([1]), 2), sums.fast(np.array([0.5]), np.array([1]), 2)  # of the pair (0, 1)
+    (array([0.5, 0.5]), array([0.5, 0.5]))
     """
 
     def __init__(self, function: Callable) -> None:

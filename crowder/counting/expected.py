@@ -98,8 +98,9 @@ def expected_queries(
     Notes
     -----
     Edge ordering: O(m log m) per node for clusters of one size m, near the level at which they connect, and little
-    at others; two clusters of 50,000 take eight seconds. Several sizes cost the sum of this over the distinct ones. Node ordering: O(distinct sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared) per
-    node, and a second for a few sizes. Equal clusters are counted together, so their number does not affect the cost.
+    at others; two clusters of 50,000 take eight seconds. Several sizes cost the sum of this over the distinct ones.
+    Node ordering: O(distinct sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared) per node,
+    and a second for a few sizes. Equal clusters are counted together, so their number does not affect the cost.
     No formula is in the paper. The heuristics are from its section "The two heuristic algorithms".
 
     Examples
@@ -162,8 +163,8 @@ def component_numbers(m: int, p: float) -> np.ndarray:
     .. math:: N(a) = \binom ma\, C_a\, q^{a(m-a)}, \qquad a = 1, \dots, m,
 
     with q = 1 - p and :math:`C_a` the probability that G(a, p) is connected (`log_connected`). Entry a - 1 belongs to
-    components of a vertices; :math:`\sum_a a N(a) = m`. O(m log m), and less where no component is large or the graph is
-    certain to be connected.
+    components of a vertices; :math:`\sum_a a N(a) = m`. O(m log m), and less where no component is large or the graph
+    is certain to be connected.
 
     Examples
     --------
@@ -213,7 +214,8 @@ def log_connected(m: int, p: np.ndarray) -> np.ndarray:
 
     No term is negative, so there is no cancellation. (The recursion of E. N. Gilbert, Random Graphs (1959), subtracts
     from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float. For r
-    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m log m), since long sums are smooth.
+    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m log m), since
+    long sums are smooth.
     """
     m, p = validation.whole(m, "m", least=1, most=validation.MOST_RECORDS), validation.numbers(p, "p")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
@@ -255,7 +257,7 @@ def _fill_log_connected(result, largest, log_q, log_factorial, terms, weights):
     The terms of the sum for k and n - k are combined; each is relative to the first, the largest.
     """
     m = result.shape[1]
-    power, some, share = np.empty(m), np.empty(m), np.empty(m)
+    power, some, share = np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
     for r in range(len(log_q)):
         if log_q[r] == 0 or log_q[r] == -np.inf:
             continue  # no edges at all, or every one
