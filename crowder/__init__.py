@@ -16,7 +16,7 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-To read the modules in order: `models` and `theory` define f_g, f_r and L. `pairs` has the candidate pairs, which
+To read the modules in order: `models` defines f_g, f_r and L. `pairs` has the candidate pairs, which
 `sorting` puts in order; `engine` keeps what answers imply and chooses the next question; `orderings` are the two
 heuristics made of these. `oracles` answer, and `resolution` is the result of a run. `counting` has exact expected
 counts and bounds. `similarity`, `datasets` and `cora` provide data, and `experiments` repeats runs. `beyond` extends
@@ -24,18 +24,16 @@ the paper; none of the others imports it.
 """
 
 import importlib
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from crowder import datasets, models, similarity
 from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
 from crowder.counting.expected import expected_queries
-from crowder.models import SimilarityModel, dist1, dist2, uniform
+from crowder.models import L, SimilarityModel, dist1, dist2, uniform
 from crowder.oracles import Faulty, MajorityVote, Truth
 from crowder.orderings import EdgeOrdering, NodeOrdering, Ordering, edge_ordering, node_ordering
 from crowder.resolution import Resolution, ideal_queries, ideal_recall
-from crowder.theory import L
 
 if TYPE_CHECKING:
     from crowder import beyond, experiments
@@ -67,12 +65,7 @@ if not TYPE_CHECKING:  # otherwise every name would pass for an attribute
     def __getattr__(name):
         if name not in _LAZY:
             raise AttributeError(f"module 'crowder' has no attribute {name!r}")
-        try:
-            module = importlib.import_module(_LAZY[name])
-        except ImportError as error:
-            if sys._getframe(1).f_globals["__name__"] == "importlib._bootstrap":
-                raise  # `from crowder import name` would replace what an AttributeError says
-            raise AttributeError(f"crowder.{name} cannot be loaded: {error}") from error
+        module = importlib.import_module(_LAZY[name])
         return getattr(module, name, module)
 
 

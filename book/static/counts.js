@@ -78,7 +78,7 @@ const counts = (function () {
       sum + (model.edges[s + 1] - model.edges[s]) * (Math.sqrt(g) - Math.sqrt(model.red[s])) ** 2 / 2, 0);
   }
 
-  // L(t) = ∫ F_g^t f_r (crowder/theory.py). On a step of width b where F_g rises from c to d = c + gb and f_r = h, it
+  // L(t) = ∫ F_g^t f_r (crowder/models.py). On a step of width b where F_g rises from c to d = c + gb and f_r = h, it
   // is h (d^(t+1) - c^(t+1)) / (g (t+1)), or h b c^t where g = 0; 0⁰ = 1.
   function L(model, t) {
     const ends = [0];

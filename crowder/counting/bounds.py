@@ -20,9 +20,8 @@ from scipy.special import gammaln
 from crowder import validation
 from crowder.counting.arrival import NODES
 from crowder.counting.expected import log_connected
-from crowder.models import SimilarityModel, common_steps
+from crowder.models import L, SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
-from crowder.theory import L
 
 __all__ = [
     "certain_mass", "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound", "evidence_bound",

@@ -5,6 +5,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 from bad_material import Row, V
+from scipy import sparse
 
 import crowder as cr
 from crowder.beyond.error_rates import informative, learn_errors
@@ -43,6 +44,8 @@ TABLE = {
     ],
     "An ordering for a crowd that errs, and clusters from answers": [
         Row(lambda: cr.beyond.NoisyOrdering(V), ValueError, "pass rng="),
+        Row(lambda: cr.beyond.NoisyOrdering(sparse.coo_matrix((4001, 4001)), rng=7), ValueError,
+            "NoisyOrdering is for at most 4,000 records, not 4,001"),
         Row(lambda: cr.beyond.NoisyOrdering(V, votes=0, rng=7), ValueError, "votes must be at least 1, not 0"),
         Row(lambda: cr.beyond.NoisyOrdering(V, votes=10**30, rng=7), ValueError, "votes must be at most"),
         Row(lambda: cr.beyond.NoisyOrdering(V, doubt=1, rng=7), ValueError, "doubt must be in [0, 1), not 1"),
