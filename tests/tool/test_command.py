@@ -70,7 +70,7 @@ def test_from_a_file_to_its_clusters_by_sheets(run):
     code, out, _ = run("clusters")
     assert code == 0 and "15 records in 8 clusters, 4 of several records" in out and "disagreement" not in out
     found = pd.read_csv("my.crowder/clusters.csv")
-    assert list(found) == ["id", "cluster", "size"]
+    assert list(found) == [*RECORDS.drop(columns="label"), "cluster", "size"]
     assert found.groupby("cluster")["id"].agg(frozenset).tolist() == RECORDS.groupby("label", sort=False)["id"].agg(
         frozenset).tolist()  # fmt: skip
     assert (found["size"] == found["cluster"].map(found["cluster"].value_counts())).all()
@@ -95,12 +95,18 @@ def test_disagreements_are_told_and_resolved_by_asking_again(run, here):
     assert "if the majority is right where workers disagree" in run("clusters")[1]
 
 
-def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here):
+def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here, monkeypatch):
     fill(re.match(r"\S+\.csv", run("next --size 10")[1])[0])
     out = run("answers my.crowder/questions-1.csv")[1]
     assert "ertified" not in out  # not a word before an audit is asked for
+    with monkeypatch.context() as patch:
+        patch.setattr(Project, "audit", None)  # nor is one replayed that has not begun
+        assert "No recall is certified, since no audit has begun. To begin one: crowder audit my" in run("clusters")[1]
     out = run("audit --recall 0.8")[1]
-    assert "No recall is certified yet" in out and "For 0.8 it takes at least about" in out
+    (said,) = re.findall(
+        r"^(?:Certified so far|No recall is certified yet).*For 0.8 it takes at least about.*$", out, re.M
+    )
+    assert said in run("clusters")[1]  # which says no more than the audit did
     while "No question is left" not in (out := run("next --size 4")[1]):
         fill(path := out.split(": ")[0])
         said = run(f"answers {path}")[1]
@@ -148,6 +154,28 @@ def test_two_files_and_scores(here, capsys):
     assert (
         "2 candidate pairs, in scores.csv" in capsys.readouterr().out and len(Project("my.crowder").questions(9)) == 2
     )
+
+
+def test_every_next_step_works_where_there_are_two_projects(run):
+    """Also one that was started without its identifiers, as in the records of a user: it is just started again."""
+    RECORDS.rename(columns={"id": "key"}).drop(columns="label").to_csv("its records.csv", index=False)
+    said, done = run("start 'its records.csv'")[1] + "\ncrowder clusters 'its records.crowder'\n", set()
+    while steps := {*re.findall(r"crowder ((?:label|next|answers|audit|clusters)\b.*?)(?:[;,]|$)", said, re.M)} - done:
+        done |= steps
+        for step in sorted(steps):
+            code, out, errors = run(step.replace("FILE", "my.crowder/questions-1.csv"), "u\nn\nq\n")
+            assert (code == 0 and not errors) or "FILE" in step, (step, errors)
+            said += out
+    assert {step.split()[0] for step in done} == {"label", "next", "answers", "audit", "clusters"}
+    assert run("start 'its records.csv' --id key")[0] == 0 and run("clusters")[0] == 2
+    votes = len(Project("its records.crowder").votes)
+    frame = pd.read_csv("its records.csv")
+    frame.drop(columns="birth").rename(columns={"city": "town"}).to_csv("its records.csv", index=False)
+    code, _, errors = run("clusters 'its records.crowder'")
+    assert code == 0 and "For their new state: crowder start 'its records.csv'" in errors
+    out = run("start 'its records.csv'")[1]
+    assert "'birth' is no longer there" in out and "'city' is now 'town'" in out
+    assert len(Project("its records.crowder").votes) == votes > 0
 
 
 def test_answers_at_a_pipe_and_a_new_start_with_them(run):
@@ -207,7 +235,7 @@ def files_here():
     ("audit --recall 95", "must be between 0 and 1, not '95'"),
     ("next --size 0", "must be a number, 1 or more, not '0'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
-    ("label nosuch", "nosuch must be a project, but has no project.json; run crowder start"),
+    ("label nosuch", "nosuch must be a project, but has no project.json; run: crowder start"),
     ("label my.csv", "my.csv must be a project"),
     ("answers nosuch.csv", "nosuch.csv"),
     ("answers nosuch-*.csv", "nosuch-*.csv"),

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from crowder_tool import files
+import numpy as np
+
 from crowder_tool.label import ask, page, visible
 from crowder_tool.project import Project, find
-from crowder_tool.sheets import to_csv
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
@@ -28,7 +28,7 @@ are the same, and what follows from their answers is not asked. my.csv has its p
   crowder next --size 50          writes my.crowder/questions-1.csv; when its column "same" is filled in,
   crowder answers my.crowder/questions-1.csv
   crowder audit                   once matches have become rare: ask until a recall is certified
-  crowder clusters                writes my.crowder/clusters.csv: the cluster of each record, from all answers
+  crowder clusters                writes my.crowder/clusters.csv: all records with their clusters, from all answers
 """
 CODES = "Exit codes: 0 done, 1 a file or memory failed, 2 wrong usage or input, 130 interrupted. No answer is lost."
 SHOWN, CLOSE = 10, 0.5  # answers that contradict others; a similarity at which a pair may well match
@@ -44,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = options.pop("run")
     try:
         if "project" in options:
-            options["project"] = Project(find(options["project"]))
+            options["project"] = project = Project(find(options["project"]))
+            if project.changed:
+                print(f"The project has a copy of the records from before they changed. For their new state: "
+                      f"{project.again}", file=sys.stderr)  # fmt: skip
         return run(**options) or 0
     except KeyboardInterrupt:
         print("\nInterrupted; every answer so far is saved.", file=sys.stderr)
@@ -53,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        told = re.sub(r"(?<![-\w])(id|fields|sep|encoding)=", r"--\1=", " ".join(str(error).split()))
+        told = str(error)
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            told = f"{error.filename}: {error.strerror}"
+        told = re.sub(r"(?<![-\w])(id|fields|sep|encoding)=", r"--\1=", " ".join(told.split()))
         print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
@@ -70,8 +76,10 @@ def _parser() -> argparse.ArgumentParser:
         made[name].set_defaults(run=run)
     add = made["start"].add_argument
     add("csv", metavar="FILE.csv", nargs="+", help="the records, with a header; or two files without duplicates")
-    add("--id", metavar="COLUMN", help="unique identifiers (default: id, or the numbers of the rows)")
-    add("--fields", metavar="A,B,C", type=lambda text: text.split(","), help="columns to compare (default: all others)")
+    add("--id", metavar="COLUMN", type=lambda text: text or None,
+        help="unique identifiers (default, or '': id, or the numbers of the rows)")  # fmt: skip
+    add("--fields", metavar="A,B,C", type=lambda text: text.split(",") if text else None,
+        help="columns to compare (default, or '': all others)")  # fmt: skip
     add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
     add("--encoding", help="of the file (default: utf-8)")
     add(
@@ -144,6 +152,8 @@ def start(csv: list[str], **changes: Any) -> None:
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {_count(project.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
+    for name, other in project.renamed.items():
+        print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
     if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
         print(
             f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
@@ -159,11 +169,11 @@ def start(csv: list[str], **changes: Any) -> None:
         print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
               f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
     print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many find the matches, only answers can tell.")
-    name = shlex.quote(str(project.folder))
-    where = f"here: crowder label {name}; in a browser: crowder label {name} --html; in sheets: crowder next {name}"
-    print(f"\nThe project is {project.folder}. To answer {where}")
+    print(f"\nThe project is {project.folder}. To answer here: {_next('label', project)}; in a browser: "
+          f"{_next('label --html', project)}; in sheets: {_next('next', project)}")  # fmt: skip
     if project.audited["over"]:
-        print("The audit was of other candidate pairs, and has ended. To begin another: crowder audit")
+        print("The audit was of other candidate pairs, and has ended. To begin another: "
+              f"{_next('audit', project)}")  # fmt: skip
 
 
 def label(project: Project, worker: str = "terminal", html: bool = False, size: int | None = None,
@@ -183,8 +193,8 @@ def label(project: Project, worker: str = "terminal", html: bool = False, size: 
     if html:
         if drawn := _draw(project, size or 50):
             text, key = page(project, drawn)
-            files.write(path := project.folder / f"label-{key}.html", text.encode(), like=project.csv)
-            print(f"Open {path} in a browser. What it downloads goes to: crowder answers FILE")
+            path = project.write(f"label-{key}.html", text.encode())
+            print(f"Open {path} in a browser. What it downloads goes to: {_next('answers FILE --project', project)}")
         return
     given = ask(project, worker, sys.stdin, sys.stdout, project.doubts() if doubts else [])
     print(f"\n{_count(abs(given), 'answer')} {'saved' if given >= 0 else 'taken back'}; {project.progress()}.")
@@ -207,7 +217,8 @@ def next_(project: Project, size: int = 20, release: bool = False) -> None:
     if drawn := _draw(project, size):
         path = project.write_sheet(drawn)
         print(f"{path}: {_count(len(drawn), 'question')}.")
-        print(f'Fill in the column "same" (yes, no, unsure); then: crowder answers {path}')
+        words = f"answers {shlex.quote(str(path))} --project"
+        print(f'Fill in the column "same" (yes, no, unsure); then: {_next(words, project)}')
 
 
 def _draw(project: Project, size: int) -> list[tuple[int, int]]:
@@ -247,21 +258,20 @@ def audit(project: Project, recall: float | None = None, confidence: float | Non
     project.turn_audit(not pause, recall, confidence)
     _certified(project, always=True)
     if not pause and project.questions(1):
-        print("Its questions are now the next ones: crowder label, or crowder next")
+        print(f"Its questions are now the next ones: {_next('label', project)}, or {_next('next', project)}")
 
 
 def clusters(project: Project) -> None:
-    """Write the clusters that follow from all answers: columns id, cluster and size (and file, if there are two).
+    """Write the clusters that follow from all answers: the file or files of records with the columns cluster and size.
 
-    Answers that contradict one another are listed, with what to do; the clusters are then the likeliest.
+    A cluster keeps its number while it keeps most of its records. Answers that contradict one another are listed, with
+    what to do; the clusters are then the likeliest.
 
       crowder clusters
       crowder clusters my.crowder
     """
-    table, path = project.table(), project.folder / "clusters.csv"
-    files.write(path, to_csv(table).encode(), like=project.csv)
-    groups = table.drop_duplicates("cluster")["size"]
-    print(f"{path}: {len(table)} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
+    path, groups = project.write_clusters(), np.bincount(project.settled.clusters)
+    print(f"{path}: {project.n} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
     print(f"{project.progress()}.")
     _certified(project, always=True)
     _disagreements(project)
@@ -270,29 +280,32 @@ def clusters(project: Project) -> None:
 def _certified(project: Project, always: bool = False) -> None:
     """Say what recall is certified, at which confidence, or that none is."""
     told = project.audited
-    if not (always or told["on"] or told["drawn"]):
-        return
-    if project.contradicted:
+    if project.contradicted and (always or told["on"] or told["drawn"]):
         print("Nothing is certified: answers contradict one another, so some are wrong.")
+        return
+    if not (told["on"] or told["drawn"]):
+        if always:
+            print(f"No recall is certified, since no audit has begun. To begin one: {_next('audit', project)}")
         return
     run = project.audit()
     found, share = run.resolution, int(1000 * run.resolution.certified) / 1000  # no more is said than is certified
     recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if "
               f"{'the majority is right where workers disagree' if project.settled.split else 'all answers are true'} "
               f"({_count(found.found, 'matching pair')} found")  # fmt: skip
-    more = f"For {told['recall']:g} it takes at least about {run.least():,} {'more ' * bool(told['drawn'])}answers."
+    more = f"For {told['recall']:g} it takes at least about {run.least():,} more answers."
     if run.certified:
         print(f"Certified: {recall}).")
-    elif not (told["drawn"] and share):
+    elif not share:
         print(f"No recall is certified yet ({_count(found.found, 'matching pair')} found). {more}")
     else:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
     if (waits := run.draws(1)) and waits[0] in project.settled.unsure:
         names = " and ".join(visible(project.ids[record]) for record in waits[0])
-        print(f"The certificate waits for another worker's answer about {names}: crowder label --worker NAME")
+        print(f"The certificate waits for another worker's answer about {names}: "
+              f"{_next('label --worker NAME', project)}")  # fmt: skip
     if found.discovered:
         print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
-              + "; to look for more like it: crowder audit --pause" * told["on"])  # fmt: skip
+              + f"; to look for more like it: {_next('audit --pause', project)}" * told["on"])  # fmt: skip
 
 
 def _disagreements(project: Project) -> None:
@@ -305,7 +318,7 @@ def _disagreements(project: Project) -> None:
     print(f"{_count(len(doubts), 'disagreement')} among the answers; the clusters are the likeliest by all of them:")
     for i, j in doubts[:SHOWN]:
         print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: {visible(', '.join(said[i, j]))}")
-    print("  ...\n" * (len(doubts) > SHOWN) + "To ask about them again: crowder label --doubts "
+    print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: {_next('label --doubts', project)} "
           "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
 
 
@@ -314,14 +327,20 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
     taken = project.journal.leased()
     left = project.questions(1 + len(taken), worker)
     if not left:
-        print("No question is left. For the clusters: crowder clusters")
+        print(f"No question is left. For the clusters: {_next('clusters', project)}")
         if unsure := len(project.settled.unsure):
-            print(f"About {_count(unsure, 'pair')} nobody is sure; another worker may be: crowder label --worker NAME")
+            print(f"About {_count(unsure, 'pair')} nobody is sure; another worker may be: "
+                  f"{_next('label --worker NAME', project)}")  # fmt: skip
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
         print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%Y-%m-%d %H:%M} at the "
               "latest. A sheet or page that comes back gives back what is blank in it; to take back all: "
-              "crowder next --release")  # fmt: skip
+              f"{_next('next --release', project)}")  # fmt: skip
+
+
+def _next(words: str, project: Project) -> str:
+    """A command that may be the next one, in words that work also where there are several projects."""
+    return f"crowder {words} {shlex.quote(str(project.folder))}"
 
 
 def _count(number: int, what: str) -> str:

@@ -163,11 +163,12 @@ class Journal:
         return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
 
     def find(self, pair: Pair, number: int) -> Entry | None:
-        """The answer on disk about a pair i < j of this number."""
+        """The answer on disk about a pair of this number."""
+        pair, number = ordered(*pair), validation.whole(number, "the number of a vote")
         with self._lock:
             for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
                 read()
-                if len(votes := self._votes[pair]) > number:
+                if len(votes := self._votes.get(pair, {})) > number:
                     return list(votes.values())[number]
         return None
 
@@ -231,6 +232,7 @@ class Journal:
     def costs(self) -> tuple[float, float | None]:
         """What all answers have cost, also those that were changed or taken back; and the dearest, None if none."""
         with self._lock:
+            self._file.check_in_place()
             spent, dearest = self._file.do("SELECT total(cost), max(cost) FROM log")[0]
             return spent, dearest
 
@@ -328,6 +330,7 @@ class Journal:
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
         """The pairs that others than this holder have, and until when (`time.time`)."""
         with self._lock:
+            self._file.check_in_place()
             rows = self._file.do("SELECT * FROM leases WHERE ? BETWEEN since AND until ORDER BY until", (time.time(),))
         return {(i, j): until for i, j, who, _, until in rows if who != holder}
 

@@ -1,17 +1,20 @@
-"""Projects: a folder beside the file of records, with its settings, its candidate pairs, all answers, and the sheets.
+"""Projects: a folder beside the file of records, with a copy of it, the candidate pairs, all answers, and the sheets.
 
-``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and a digest of each record), ``answers.db``
-(a `crowder_tool.Journal`: one vote for each worker and pair, the latest counts; and which questions somebody has),
-``candidates.npz`` (the candidate pairs, and what compares them), ``audit.json`` (what an audit has drawn), sheets and
-clusters. Who may not read ``my.csv`` may read none of them. Records may be added at the end of the file, and text may
-change where nothing has been answered; other changes are refused, because answers are about the text that was shown.
+``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings), ``records-1.csv`` (a copy of the file as it
+was at the last `start`; of two files also ``records-2.csv``), ``answers.db`` (a `crowder_tool.Journal`: one vote for
+each worker and pair, the latest counts; and which questions somebody has), ``candidates.npz`` (the candidate pairs, and
+what compares them), ``audit.json`` (what an audit has drawn), ``clusters.json`` (numbers of clusters), sheets and
+clusters. Who may not read ``my.csv`` may read none of them. Answers are about the text of the copy, whatever becomes of
+the file; a new state of the file is taken by `start`, unless it changes what somebody has answered about.
 """
 
 from __future__ import annotations
 
+import filecmp
 import io
 import json
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -28,17 +31,17 @@ from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, ne
 from crowder_tool.journal import Journal, Pair
 from crowder_tool.learned_ordering import LearnedOrdering
 from crowder_tool.progress import told
-from crowder_tool.record_file import encodable, naming, read_records, read_rows
+from crowder_tool.record_file import as_records, encodable, naming, read_rows, rows_of
 from crowder_tool.replayed_audit import ReplayedAudit
 from crowder_tool.scored_pairs import from_pairs
-from crowder_tool.votes import Settled, settle
+from crowder_tool.votes import Settled, renumbered, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
 #: Of so many last questions it is said how many were matches.
 LATELY = 100
-READING: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8"}
-DEFAULTS = READING | {"scores": None, "scored": None, "neighbours": 20, "identical": "same", "price": 0.05}
+DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None, "scored": None,
+                            "neighbours": 20, "identical": "same", "price": 0.05}  # fmt: skip
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
 Vote = tuple[int, int, bool | None, str | None]
@@ -53,89 +56,139 @@ class Project:
 
     def __init__(self, folder: str | os.PathLike[str], *csv: str | os.PathLike[str], **changes: Any):
         self.folder = Path(folder)
-        told = self._told()
+        told = self._load("project.json", ("files", "settings", "journal"), "delete it and run crowder start with the "
+                          "same options again: the answers are in answers.db, and stay there")  # fmt: skip
         if not told and not csv:
-            raise ValueError(f"{folder} must be a project, but has no project.json; run crowder start")
-        kept = [self.folder / name for name in told.get("files", [])]
+            raise ValueError(f"{folder} must be a project, but has no project.json; run: crowder start FILE.csv")
+        kept = [Path(os.path.normpath(self.folder / name)) for name in told.get("files", [])]
         self.files = [Path(path) for path in csv] or kept
-        if told and [path.resolve() for path in self.files] != [path.resolve() for path in kept]:
-            theirs = _listed(told["files"])
-            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {theirs}; rename a file")
-        before = told.get("settings", {})
+        self.csv, self.again = self.files[0], f"crowder start {shlex.join(map(str, self.files))}"
+        self._copies = [self.folder / f"records-{number + 1}.csv" for number in range(len(self.files))]
+        moved = [path.resolve() for path in self.files] != [path.resolve() for path in kept]
+        if kept and moved and any(path.exists() for path in kept):
+            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {_listed(kept)}; rename "
+                             "a file")  # fmt: skip
+        answers, before = self.folder / "answers.db", told.get("settings", {})
+        if told and (not answers.exists() or self.journal.id != told["journal"]):
+            raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
+                             f"answers, remove {folder}")  # fmt: skip
         if changes.get("scores"):
             changes["scores"] = os.path.relpath(changes["scores"], folder)
         self.settings = DEFAULTS | before | changes
         self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
-        if self.settings["fields"]:  # an identifier may have been named since
-            self.settings["fields"] = [name for name in self.settings["fields"] if name != self.settings["id"]]
-        self.csv = self.files[0]
-        answers = self.folder / "answers.db"
-        if told and (not answers.exists() or self.journal.id != told["journal"]):
-            raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
-                             f"answers, remove {folder}")  # fmt: skip
-        self.records, self.fields, self._digests = self._read(self.settings["fields"])
+        self.renamed = dict[str, str | None]()  # columns that the file no longer has, and what they are called now
+        there = all(path.exists() for path in self._copies)
+        if not csv and not there:
+            raise ValueError(
+                f"{self.folder} must have a copy of {_listed(self.files)}, but has none; run: {self.again}"
+            )
+        self._contents = [path.read_bytes() for path in (self.files if csv else self._copies)]
+        tables = self._tables(self.files, self._contents, self.settings)
+        if csv and told and there and (copies := [path.read_bytes() for path in self._copies]) != self._contents:
+            then = self._tables(self._copies, copies, before)
+            self._adapt(_joined(then, "inner"), _joined(tables, "inner"), before, changes)
+        if fields := self.settings["fields"]:  # an identifier may have been named since
+            self.settings["fields"] = [name for name in fields if name != self.settings["id"]]
+        self.records, self.fields = self._records(tables)
         self.ids, self.n = list(self.records["id"]), len(self.records)
-        self._check(told.get("records", []), bool(csv), before.get("fields"))
         self.settings["fields"] = self.fields
+        if (last := max((vote[1] for vote in self.votes), default=0)) >= self.n:
+            raise ValueError(f"{_listed(self.files)} must still have record {last + 1}, which has an answer, but has "
+                             f"{self.n} records; restore what was removed")  # fmt: skip
         if csv:  # what the scores are is read once, so that the file need not stay
             self.settings["scored"] = (
                 blake2b(self._scores.read_bytes()).hexdigest() if self.settings["scores"] else None
             )
 
-    def _told(self) -> dict[str, Any]:
-        """What project.json says; nothing if there is none."""
-        path = self.folder / "project.json"
+    def _load(self, name: str, keys: Iterable[str], remedy: str) -> dict[str, Any]:
+        """What a file of the project in JSON says by these keys; nothing if there is no such file."""
+        path = self.folder / name
         try:
             told = json.loads(path.read_text("utf-8"))
-            return {name: told[name] for name in ("files", "settings", "records", "journal")}
+            return {key: told[key] for key in keys}
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{path} is damaged; delete it and run crowder start with the same options again: "
-                             "the answers are in answers.db, and stay there") from None  # fmt: skip
+            raise ValueError(f"{path} is damaged; {remedy}") from None
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file of the project; nobody may read it who may not read the records."""
+        files.write(path := self.folder / name, content, like=self.like)
+        return path
+
+    @property
+    def like(self) -> Path:
+        """The file whose permissions those of the project narrow."""
+        return self.csv if self.csv.exists() else self._copies[0]
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file of records is no longer what it was at the last `start`."""
+        pairs = zip(self.files, self._copies, strict=True)
+        return any(path.exists() and not filecmp.cmp(path, copy, shallow=False) for path, copy in pairs)
+
+    # --- records --------------------------------------------------------------------------------------------------
 
     @told("reading the records")
-    def _read(self, fields: list[str] | None) -> tuple[pd.DataFrame, list[str], list[str]]:
-        """The records of one file or two, the fields that all of them have, and a digest of each record."""
-        how = {name: self.settings[name] for name in READING} | {"fields": fields}
-        read = [read_records(path, **how) for path in self.files]
+    def _tables(self, paths: list[Path], contents: list[bytes], settings: dict[str, Any]) -> list[pd.DataFrame]:
+        """The rows of each file, with all its columns."""
+        tables = []
+        for path, content in zip(paths, contents, strict=True):
+            with naming(path):
+                tables.append(rows_of(content, settings["encoding"], settings["sep"]))
+        return tables
+
+    def _records(self, tables: list[pd.DataFrame]) -> tuple[pd.DataFrame, list[str]]:
+        """The records of one file or two, and the fields that all of them have."""
+        read = []
+        for path, table in zip(self.files, tables, strict=True):
+            with naming(path):
+                read.append(as_records(table, self.settings["id"], self.settings["fields"]))
         fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
         if not fields:
             raise ValueError(f"{_listed(self.files)} must have a column in common besides the identifiers")
-        rows = [row for table in read for row in table[["id", *fields]].to_numpy().tolist()]
-        digests = [blake2b(json.dumps(row).encode(), digest_size=6).hexdigest() for row in rows]
         self._table = TABLE if len(read) == 2 else None
         if len(read) == 1:
-            return read[0], fields, digests
+            return read[0], fields
         names = [encodable(path.stem) for path in self.files]
         if names[0] == names[1]:
             raise ValueError(f"two files must have different names, not both {names[0]}")
         if set(read[0]["id"]) & set(read[1]["id"]):
             read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
         read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
-        return pd.concat(read, ignore_index=True), fields, digests
+        return pd.concat(read, ignore_index=True), fields
 
-    def _check(self, then: list[str], starting: bool, fields: list[str] | None) -> None:
-        """An error if records are no longer what they were `then`, by these fields, and that matters."""
-        asked = {record for vote in self.votes for record in vote[:2]}
-        known = max([len(then), *(record + 1 for record in asked)])
-        if self.n < known:
-            raise ValueError(f"{self.csv} must still have its {known} records, not {self.n}; restore what was removed")
-        digests = self._digests
-        if fields is not None and fields != self.fields:
-            digests = self._read(fields)[2] if asked else []
-        for record, (old, now) in enumerate(zip(then, digests, strict=False)):
-            if old != now and (record in asked or not starting):
-                hint = "changed; answers are about its old text: restore it"
-                if old in digests:
-                    hint = "moved; records can be added at the end only, of two files of the second"
-                elif record not in asked:
-                    hint = "changed; run crowder start again"
-                what = f"record {record + 1}, {self.ids[record]!r}, has {hint}"
-                raise ValueError(f"{_listed(self.files)}: {what}")
-        if self.n > len(then) and not starting:
-            again = "crowder start " + " ".join(map(str, self.files))
-            raise ValueError(f"{self.csv} has more than the {len(then)} records known; run: {again}")
+    def _adapt(self, then: pd.DataFrame, now: pd.DataFrame, before: dict[str, Any], changes: dict[str, Any]) -> None:
+        """Take a new state of the files: columns may be gone or have other names, records may be added at the end. An
+        error if what is left of the text of a record that has an answer is another one."""
+        then, now = (table.loc[:, ~table.columns.duplicated()] for table in (then, now))
+        rows = min(len(then), len(now))
+        new = {name: now[name][:rows].tolist() for name in now if name not in then}
+        called = dict[str, str | None]()
+        for name in (before["id"] or "id", *before["fields"]):
+            if name in now or name not in then:
+                called[name] = name
+            else:
+                text = then[name][:rows].tolist()
+                called[name] = next((other for other in new if new[other] == text), None)
+        self.renamed = {name: other for name, other in called.items() if name != other}
+        if "fields" not in changes:
+            self.settings["fields"] = [called[name] for name in before["fields"] if called[name]]
+        if "id" not in changes and (name := before["id"] or "id") in self.renamed:
+            self.settings["id"] = self.renamed[name]
+        same = {name: other for name, other in called.items() if other in now and name in then}
+        asked = sorted({record for vote in self.votes for record in vote[:2] if record < rows})
+        if asked and not same:
+            raise ValueError(f"{_listed(self.files)} must have one of the columns {', '.join(map(repr, called))}, "
+                             "since there are answers about their text")  # fmt: skip
+        for record in asked:
+            for name, other in same.items():
+                if (old := then[name][record]) != (text := now[other][record]):
+                    raise ValueError(
+                        f"{_listed(self.files)}: record {record + 1} has answers, but its {other!r} is now "
+                        f"{text[:40]!r}, not {old[:40]!r}. Restore that text (records can be added at the end only); "
+                        "without crowder start the project goes on with its copy of the file"
+                    )
 
     # --- candidates -----------------------------------------------------------------------------------------------
 
@@ -143,12 +196,14 @@ class Project:
     def _scores(self) -> Path:
         return Path(os.path.normpath(self.folder / self.settings["scores"]))
 
-    @property
+    @cached_property
     def _key(self) -> str:
         """What the candidates follow from."""
-        parts = [self.settings[name] for name in ("scored", "neighbours", "identical")]
-        parts += [self._table, *self._digests]
-        return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+        parts = [[self.settings[name] for name in ("scored", "neighbours", "identical")], self._table]
+        digest = blake2b(json.dumps(parts).encode(), digest_size=8)
+        for row in self.records[[*self.fields, *filter(None, [self._table])]].to_numpy().tolist():
+            digest.update(json.dumps(row).encode())
+        return digest.hexdigest()
 
     @told("finding the pairs that may match")
     def start(self) -> None:
@@ -162,11 +217,13 @@ class Project:
             self.features = pair_features(fields_of(self.records, self._table), self.near)
             content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
-            files.write(self.folder / "candidates.npz", content.getvalue(), like=self.csv)
+            self.write("candidates.npz", content.getvalue())
         told: dict[str, Any] = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
-        told |= {"settings": self.settings, "records": self._digests, "journal": self.journal.id}
+        told |= {"settings": self.settings, "journal": self.journal.id}
         self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
-        files.write(self.folder / "project.json", json.dumps(told).encode(), like=self.csv)
+        for path, content in zip(self._copies, self._contents, strict=True):
+            self.write(path.name, content)
+        self.write("project.json", json.dumps(told).encode())
 
     def _scored(self) -> NearestPairs:
         """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
@@ -208,8 +265,9 @@ class Project:
                 return NearestPairs(**kept | {"n": int(kept["n"])})
         except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile):
             pass
-        again = "crowder start " + " ".join(map(str, self.files))
-        raise ValueError(f"{path} must have the candidate pairs of {_listed(self.files)}, but does not; run: {again}")
+        raise ValueError(
+            f"{path} must have the candidate pairs of {_listed(self.files)}, but does not; run: {self.again}"
+        )
 
     @cached_property
     def identical(self) -> list[Pair]:
@@ -222,7 +280,7 @@ class Project:
     def journal(self) -> Journal:
         """The journal."""
         self.folder.mkdir(exist_ok=True)
-        return Journal(None, self.folder / "answers.db", like=self.csv)  # nobody is asked through it
+        return Journal(None, self.folder / "answers.db", like=self.like)  # nobody is asked through it
 
     @cached_property
     def votes(self) -> list[Vote]:
@@ -345,12 +403,9 @@ class Project:
     def audited(self) -> dict[str, Any]:
         """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn; or
         that an audit of other candidate pairs is over."""
-        path, target = self.folder / "audit.json", {"recall": 0.95, "confidence": 0.95}
-        none: dict[str, Any] = {"key": self._key, "on": False, "over": False, "before": [], "drawn": []} | target
-        try:
-            told = none | json.loads(path.read_text("utf-8")) if path.exists() else none
-        except (ValueError, TypeError):
-            raise ValueError(f"{path} is damaged; remove it, and begin another audit") from None
+        none: dict[str, Any] = {"key": self._key, "on": False, "over": False, "before": [], "drawn": [], "recall": 0.95,
+                                "confidence": 0.95}  # fmt: skip
+        told = none | self._load("audit.json", none, "remove it, and begin another audit")
         return told if told["key"] == self._key else none | {"over": told["on"]}
 
     def _audited(self, drawn: Iterable[Pair] = (), **changes: Any) -> None:
@@ -358,7 +413,7 @@ class Project:
         with self.journal.alone():
             told = self.audited | changes
             told["drawn"] = [*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])]
-            files.write(self.folder / "audit.json", json.dumps(told).encode(), like=self.csv)
+            self.write("audit.json", json.dumps(told).encode())
 
     def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
         """Let the next questions be those of the audit, or of the ordering again. Draws serve every target."""
@@ -384,7 +439,7 @@ class Project:
     def write_sheet(self, pairs: Sequence[Pair]) -> Path:
         """Write a question sheet to a new file."""
         sheet = sheets.question_sheet(self.records, self.fields, pairs, self.journal.id)
-        return sheets.write_sheet(f"{self.folder}/questions", sheet, sep=self.settings["sep"], like=self.csv)
+        return sheets.write_sheet(f"{self.folder}/questions", sheet, sep=self.settings["sep"], like=self.like)
 
     def progress(self) -> str:
         """How many answers there are, and how many of the last ones were matches."""
@@ -408,15 +463,47 @@ class Project:
         return list(dict.fromkeys([*self.contradicted, *self.settled.split]))
 
     def table(self) -> pd.DataFrame:
-        """The clusters that follow from the evidence: columns id, (of two files) file, cluster, size, in the order of
-        the records."""
-        clusters = self.settled.clusters
-        file = {"file": self.records[TABLE]} if self._table else {}
-        return pd.DataFrame({"id": self.ids, **file, "cluster": clusters, "size": np.bincount(clusters)[clusters]})
+        """The clusters that follow from the evidence: all columns of the files, then cluster and size, in the order of
+        the records. Before these, of two files, is the file, and of files without identifiers the id."""
+        made = _joined(self._tables(self._copies, [path.read_bytes() for path in self._copies], self.settings), "outer")
+        if (self.settings["id"] or "id") not in made:
+            made.insert(0, _free("id", made), self.ids)
+        if self._table:
+            made.insert(0, _free("file", made), self.records[TABLE])
+        made[_free("cluster", made)] = self._numbered()[0]
+        made[_free("size", made)] = np.bincount(self.settled.clusters)[self.settled.clusters]
+        return made
+
+    def _numbered(self) -> tuple[list[int], int]:
+        """The number of the cluster of each record, which it keeps from one `write_clusters` to the next while it keeps
+        most of its records; and a number that no cluster has had."""
+        told: dict[str, Any] = {"numbers": [], "unused": 0}
+        told |= self._load("clusters.json", told, "remove it; clusters then get other numbers")
+        numbers = renumbered(self.settled.clusters, told["numbers"], told["unused"]).tolist()
+        return numbers, max(told["unused"], 1 + max(numbers))
+
+    def write_clusters(self) -> Path:
+        """Write the clusters, and keep their numbers."""
+        table, (numbers, unused) = self.table(), self._numbered()
+        self.write("clusters.json", json.dumps({"numbers": numbers, "unused": unused}).encode())
+        return self.write("clusters.csv", sheets.to_csv(table, self.settings["sep"]).encode())
 
 
 def _listed(paths: Iterable[Any]) -> str:
     return " and ".join(map(str, paths))
+
+
+def _joined(tables: list[pd.DataFrame], how: Any) -> pd.DataFrame:
+    """The rows of one table, or of two with the columns that either has ("outer") or both have ("inner")."""
+    if len(tables) == 1:
+        return tables[0].reset_index(drop=True)
+    tables = [table.loc[:, ~table.columns.duplicated()] for table in tables]
+    return pd.concat(tables, ignore_index=True, join=how).fillna("")
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, with as many underscores after it as make it another one than these."""
+    return _free(f"{name}_", taken) if name in taken else name
 
 
 def find(name: str | None) -> Path:

@@ -28,7 +28,7 @@ import pandas as pd
 from crowder import validation
 from crowder.similarity import NOT_TEXT
 
-__all__ = ["encodable", "naming", "read_records", "read_rows", "require"]
+__all__ = ["as_records", "encodable", "naming", "read_records", "read_rows", "require", "rows_of"]
 
 #: Number of characters of a cell that an error message shows, and most characters of a cell. (The csv module has one
 #: limit for all readers; it is restored afterwards.)
@@ -91,26 +91,30 @@ def read_records(
         fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, kinds))
         fields = [validation.kind(name, str, kinds) for name in fields]
     with naming(path):
-        table = read_rows(path, encoding, sep)
-        id = "id" if id is None and "id" in table else id
-        named = {"id": id} | ({"label": "label"} if "label" in table and id != "label" else {})
-        chosen = [name for name in table if name not in named.values()] if fields is None else fields
-        require(table, [name for name in (*named.values(), *chosen) if name is not None])
-        if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen):
-            raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, but not the "
-                             f"identifiers, nor called {' or '.join(NOT_TEXT)}; choose with fields=")  # fmt: skip
-        numbers = table.index.astype(str).to_series(table.index)
-        made = {name: numbers if column is None else table[column].str.strip() for name, column in named.items()}
-        for name, values in made.items():
-            if (values == "").any():
-                raise ValueError(f"row {(values == '').idxmax()}, column {named[name]!r}: it must not be empty")
-        if (again := made["id"].duplicated()).any():
-            name, row = made["id"][again.idxmax()], again.idxmax()
-            also = f"{name[:SHOWN]!r} is also in row {(made['id'] == name).idxmax()}"
-            raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {also}")
-        if table.empty:
-            raise ValueError("the file must have records below its header")
-        return pd.DataFrame(made | {name: table[name] for name in chosen}).reset_index(drop=True)
+        return as_records(read_rows(path, encoding, sep), id, fields)
+
+
+def as_records(table: pd.DataFrame, id: str | None, fields: Sequence[str] | None) -> pd.DataFrame:
+    """The records in the rows of a file, as `read_records` returns them."""
+    id = "id" if id is None and "id" in table else id
+    named = {"id": id} | ({"label": "label"} if "label" in table and id != "label" else {})
+    chosen = [name for name in table if name not in named.values()] if fields is None else fields
+    require(table, [name for name in (*named.values(), *chosen) if name is not None])
+    if not chosen or len({*NOT_TEXT, *chosen}) < len(NOT_TEXT) + len(chosen):
+        raise ValueError(f"fields must be different columns of {', '.join(map(repr, table))}, but not the "
+                         f"identifiers, nor called {' or '.join(NOT_TEXT)}; choose with fields=")  # fmt: skip
+    numbers = table.index.astype(str).to_series(table.index)
+    made = {name: numbers if column is None else table[column].str.strip() for name, column in named.items()}
+    for name, values in made.items():
+        if (values == "").any():
+            raise ValueError(f"row {(values == '').idxmax()}, column {named[name]!r}: it must not be empty")
+    if (again := made["id"].duplicated()).any():
+        name, row = made["id"][again.idxmax()], again.idxmax()
+        also = f"{name[:SHOWN]!r} is also in row {(made['id'] == name).idxmax()}"
+        raise ValueError(f"row {row}, column {id!r}: identifiers must be unique, but {also}")
+    if table.empty:
+        raise ValueError("the file must have records below its header")
+    return pd.DataFrame(made | {name: table[name] for name in chosen}).reset_index(drop=True)
 
 
 @contextmanager
@@ -135,13 +139,18 @@ def require(table: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
+    """As `rows_of`, of a file."""
+    return rows_of(Path(validation.path(path)).read_bytes(), encoding, sep)
+
+
+def rows_of(content: bytes, encoding: str, sep: str | None) -> pd.DataFrame:
     """The rows of a CSV file below its header that are not blank, as text, by their numbers in the file.
 
     Without a separator, the one that is most frequent in the first line is taken.
     """
     if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n\0'):
         raise ValueError(f"sep must be one character (no quote, line break or NUL), not {sep!r}")
-    text = _text(Path(validation.path(path)).read_bytes(), encoding)
+    text = _text(content, encoding)
     found = max(SEPARATORS, key=re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0].count)
     limit, number, rows = csv.field_size_limit(LONGEST), 0, list[tuple[int, list[str]]]()
     try:

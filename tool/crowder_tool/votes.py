@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from crowder import validation
 from crowder_tool.journal import Pair, ordered
 
-__all__ = ["Settled", "settle"]
+__all__ = ["Settled", "renumbered", "settle"]
 
 
 class Settled(NamedTuple):
@@ -69,6 +69,28 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
     unsure = [pair for pair in said if pair not in majority]
     split = [pair for pair, of in said.items() if {True, False} <= set(of.values())]
     return Settled(list(majority), same, clusters, contradicted, unsure, split)
+
+
+def renumbered(clusters: np.ndarray, before: Sequence[int], unused: int) -> np.ndarray:
+    """The clusters with the numbers that they had `before`: a number stays with most of its records. Of two that are in
+    one cluster now, that of more records stays. Others get numbers from `unused` on, by their first records.
+
+    Examples
+    --------
+    >>> renumbered(np.array([0, 1, 1, 1, 2, 3]), [5, 7, 7, 6, 6], 8)  # one of the sixes has left, and one is new
+    array([5, 7, 7, 7, 8, 9])
+    """
+    known = min(len(before), len(clusters))
+    both, counts = np.unique(np.stack([before[:known], clusters[:known]]), axis=1, return_counts=True)
+    had, number = dict(zip(*np.unique(before, return_counts=True), strict=True)), dict[int, int]()
+    for k in np.argsort(-counts, kind="stable"):
+        old, new = both[:, k].tolist()
+        if 2 * counts[k] > had[old]:
+            number.setdefault(new, old)
+    for cluster in clusters.tolist():
+        if cluster not in number:
+            number[cluster], unused = unused, unused + 1
+    return np.array([number[cluster] for cluster in clusters.tolist()])
 
 
 def _components(n: int, pairs: list[Pair]) -> np.ndarray:
