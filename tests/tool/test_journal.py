@@ -310,7 +310,8 @@ def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
             contents = {"another": other.read_bytes(), "a copy from before": before.read_bytes(), "empty": b""}
             path.write_bytes(contents[how])
         said = f"was {'deleted' if how == 'deleted' else 'replaced'} while it was in use"
-        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)])):
+        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)]), journal.costs,
+                    journal.leased):  # fmt: skip
             with pytest.raises(OSError, match=said):
                 use()
         assert crowd.asked == [(0, 1)] and len(journal.answers()) == 1  # what is in memory can be saved
@@ -638,6 +639,8 @@ def test_what_is_no_answer_is_not_written(said, tmp_path):
         for number, error in ((-1, ValueError), (0.5, TypeError), (True, TypeError)):
             with pytest.raises(error, match="the number of a vote"):
                 journal.vote(0, 1, number)
+            with pytest.raises(error, match="the number of a vote"):
+                journal.find((0, 1), number)
 
 
 def test_an_unsure_answer_is_not_lost_and_somebody_elses_follows_it(tmp_path):
