@@ -302,7 +302,7 @@ def test_names_of_fields_differ_and_stand_in_columns(project):
     names = ["the address of the customer: street", "the address of the customer: city", "名"]
     made = project(pd.DataFrame([["1", "a", "b", "c"], ["2", "a", "b", "c"]], columns=["id", *names]), identical="ask")
     assert shown(made, (0, 1)).splitlines()[2:] == [
-        "  the addres...er: street  a", "  the addres...mer: city   b", "  名                        c"
+        "  the addres...mer: street  a", "  the addres...tomer: city  b", "  名                        c"
     ]  # fmt: skip
 
 
