@@ -335,7 +335,10 @@ class LearnedOrdering(TableOrdering):
 
         which, same = np.nonzero(said)
         rows, weight = self._scaled[places[which]], said[which, same]
-        line = LogisticRegression(C=C, max_iter=300).fit(rows, same, sample_weight=weight)
+        line = LogisticRegression(
+            C=C, solver="newton-cholesky"
+        )  # of few features it converges, and in double precision
+        line.fit(rows.astype(float), same, sample_weight=weight)
         odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
         if len(places) >= TREES_AFTER:
             first = np.argsort(-self._candidates.listed()[0], kind="stable")[:LIKELIEST]
