@@ -1,7 +1,6 @@
 """The repository: clean notebooks, complete locks, files that agree with each other, the direction of imports."""
 
 import ast
-import graphlib
 import json
 import re
 import subprocess
@@ -75,72 +74,47 @@ def test_a_notebook_is_committed_clean(path):
 # --- layers -------------------------------------------------------------------------------------------------------
 
 
-def modules(*folders, under=""):
-    """Every module of these folders, by its dotted name; a package goes by its own."""
-    found = {}
-    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py")):
-        parts = path.relative_to(ROOT / under).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-OURS = modules("crowder", "book") | modules("tool", under="tool")
-
-
 def imported(source):
-    """The modules of ours that a source imports, wherever in it; what is read by checkers of types alone aside."""
-    tree, found = ast.parse(source), set()
-    branches = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-    for_types = [part for node in branches if ast.unparse(node.test) == "TYPE_CHECKING" for part in node.body]
-    aside = {id(inner) for part in for_types for inner in ast.walk(part)}
-    for node in ast.walk(tree):
-        if id(node) in aside:
-            continue
+    """The modules that a source imports, wherever in it, and what it takes from each."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, "from where a relative import comes is seen too late"
-            inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            # From a package one imports modules; if only names, then the package itself.
-            found |= (inner & OURS.keys()) | ({node.module} if inner - OURS.keys() else set())
-    return {name for name in found if name.partition(".")[0] in ("crowder", "crowder_tool", "book")}
+            assert not node.level, "what a relative import takes is not seen here"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
 
 
 def within(name, *packages):
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if within(name, "crowder", "crowder_tool")])
-def test_what_computes_knows_nothing_of_the_book_and_its_core_nothing_of_what_goes_beyond(name):
-    source = OURS[name].read_text(encoding="utf-8")
-    found = imported(source)
-    assert not [other for other in found if within(other, "book")]
-    texts = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
-    assert not [text for text in texts if isinstance(text, str) and re.search(r"\bbook/|^book$", text)]
-    if not within(name, "crowder_tool"):
-        assert not [other for other in found if within(other, "crowder_tool")]
-        if not within(name, "crowder.beyond"):
-            assert not [other for other in found if within(other, "crowder.beyond")]
+#: The modules of a layer, and what they may not import: the others, and what is named, of a package that they may.
+LAYERS = {
+    "crowder": ["book", "crowder_tool", "notebooks"],
+    "tool": ["book", "notebooks"],
+    "book/companion": ["crowder_tool", "notebooks", *(f"book.{name}" for name in ("make", "reports", "sphinx_ext"))],
+}
 
 
-def test_imports_within_the_package_go_in_no_circle():
-    inside = {name for name in OURS if within(name, "crowder", "crowder_tool")}
-    graph = {name: imported(OURS[name].read_text(encoding="utf-8")) & inside for name in inside}
-    order = list(graphlib.TopologicalSorter(graph).static_order())  # or a CycleError, which names the circle
-    assert order.index("crowder.validation") < order.index("crowder.orderings") < order.index("crowder")
-
-
-@pytest.mark.parametrize("name", [name for name in OURS if within(name, "book.companion")])
-def test_what_notebooks_import_needs_no_build(name):
-    found = [other for other in imported(OURS[name].read_text(encoding="utf-8")) if within(other, "book")]
-    assert not [other for other in found if not within(other, "book.companion", "book.strict_yaml")]
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_go_one_way(layer):
+    """What computes knows nothing of the book, the paper's modules nothing of `beyond`, and what notebooks import
+    needs no build. `crowder` itself names `beyond`, and loads it when it is asked for."""
+    for path in (ROOT / layer).rglob("*.py"):
+        source, forbidden = path.read_text(encoding="utf-8"), LAYERS[layer]
+        if layer == "crowder" and path.parent.name != "beyond" and path != ROOT / "crowder" / "__init__.py":
+            forbidden = [*forbidden, "crowder.beyond"]
+        assert [name for name in imported(source) if within(name, *forbidden)] == [], path
+        assert layer == "book/companion" or not re.search(r"[\"']book(?:/[^\"']*)?[\"']", source), path
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_imports_what_computes_and_what_tells_and_nothing_of_the_build(path):
+def test_a_notebook_imports_nothing_of_the_build(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
-    assert found and not [name for name in found if not within(name, "crowder", "crowder_tool", "book.companion")]
+    assert not [name for name in found if within(name, "book") and not within(name, "book.companion")]
 
 
 # --- packages -----------------------------------------------------------------------------------------------------
