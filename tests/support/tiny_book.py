@@ -45,7 +45,7 @@ def notebook(*cells: str) -> dict:
 
 #: The modules that a chapter without mathematics needs.
 MODULES = {
-    "crowder": ["validation", "files", "optional"],
+    "crowder": ["validation", "optional"],
     "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
 }
 
