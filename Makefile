@@ -33,7 +33,7 @@ lab: $(VENV)/.lab
 test: $(VENV)/.installed
 	$(PYTEST) $(ARGS)
 
-# Tests that take too long for every run: many more examples, builds killed at random moments, fuzzed input files.
+# Tests that take too long for every run: many more examples, fuzzed input files.
 nightly: $(VENV)/.installed
 	CROWDER_NIGHTLY=1 $(PYTEST) --timeout 3600 --override-ini faulthandler_timeout=7200 $(ARGS)
 

@@ -1,4 +1,4 @@
-"""The errata: one statement has one verdict; and their small instances, recomputed from the printed words in fractions.
+"""Small instances of errata, recomputed from the printed words in fractions.
 
 The others are shown by their chapters, whose evidence a build judges.
 """
@@ -7,34 +7,15 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from pathlib import Path
 
 import pytest
 from in_fractions import integral, node_questions, orders
 from naive import clusterings
 
 import crowder as cr
-from book.reports.ledger import read_declared
 
 F = Fraction
 QUARTER, THIRD = F(1, 4), F(1, 3)
-CLAIMS = read_declared(Path(__file__).resolve().parents[2])
-ERRATA = [claim for name, claim in CLAIMS.items() if name[0] == "E"]
-AMENDED = [claim for name, claim in CLAIMS.items() if name[0] != "B" and claim["corrected"]]
-TABLE1 = [200] * 2 + [100] * 4 + [50] * 8  # Datasets (i), the first three entries
-
-
-@pytest.mark.parametrize("erratum", ERRATA, ids=lambda claim: claim["id"])
-def test_one_statement_has_one_status(erratum):
-    """No erratum has the place of a claim of the paper: an amended claim is itself an erratum."""
-    assert erratum["about"] and erratum["corrected"]
-    assert erratum["place"] not in [claim["place"] for name, claim in CLAIMS.items() if name[0] == "C"]
-
-
-@pytest.mark.parametrize("claim", AMENDED, ids=lambda claim: claim["id"])
-def test_slips_refute_nothing(claim):
-    assert (claim["kind"] == "misprint") == (claim["status"] == "misprint")
-    assert claim["status"] != "refuted" or claim["kind"] == "result"
 
 
 def sorted_three(model):

@@ -1,9 +1,7 @@
 """The benchmarks run, and what the book shows of them is complete and keeps its promises."""
 
-import importlib
 import subprocess
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -31,19 +29,6 @@ def test_the_orderings_are_timed_and_cost_less_than_a_sort(tmp_path):
     assert table["contestant"].tolist() == ["argsort", "edge", "node"] and (table["n"] == 1879).all()
     assert table.notna().all(axis=None) and (table["low"] <= table["ratio"]).all()
     assert (table["ratio"] <= [1, 1, 0.5]).all()
-
-
-def test_candidates_of_many_records_are_all_matches_and_as_many_others_as_it_takes(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    similarity, labels = importlib.import_module("scale").candidates_of((1, 2, 3, 4, 5, 10) * 8, 4000)
-    pairs = set(zip(similarity.row.tolist(), similarity.col.tolist(), strict=True))
-    matching = {pair for pair in combinations(range(200), 2) if labels[pair[0]] == labels[pair[1]]}
-    assert np.bincount(np.bincount(labels))[[1, 2, 3, 4, 5, 10]].tolist() == [8] * 6
-    assert len(pairs) == similarity.nnz == 4000 and matching < pairs and all(i < j for i, j in pairs)
-    match = labels[similarity.row] == labels[similarity.col]
-    # Under Dist-1 with ε = ¼, 5/8 of the matches are above one half, and 3/8 of the others.
-    for kind, share in ((match, 5 / 8), (~match, 3 / 8)):
-        assert abs((similarity.data[kind] > 0.5).mean() - share) < 4 * np.sqrt(share * (1 - share) / kind.sum())
 
 
 @pytest.mark.nightly

@@ -50,18 +50,9 @@ def again(built, tmp_path):
 # --- what a build makes -------------------------------------------------------------------------------------------
 
 
-def test_figures_are_numbered_described_and_linked_to_their_data(built):
+def test_results_land_once_with_their_parameters_and_are_linked(built):
     page = built.page("notebooks/01-one")
-    assert page.count('alt="A &quot;line&quot;: ') == 2
-    for number in ("Figure 1.1", "Figure 1.2", "Table 1.1"):
-        assert number in page
-    assert page.count(".csv") == 3
-    assert "Mazumdar and Saha [" in page  # a role in a caption
-    assert 'Drawn to 3: see <a class="reference internal" href="#fig-b">' in page
-    assert "x|y" in page
-
-
-def test_results_land_once_with_their_parameters(built):
+    assert page.count(".csv") == 3 and "Mazumdar and Saha [" in page  # a role in a caption
     folder = built.out / "results" / "full"
     assert sorted(p.name for p in (folder / "01-one").iterdir()) == sorted(
         [f"fig-{x}.{s}" for x in "ab" for s in ("csv", "json", "svg")] + ["tab-a.csv", "tab-a.json"]

@@ -1,10 +1,6 @@
-"""Builds that are killed: readers find the last pages, and no process goes on; the next build completes.
-
-By day twice, once while a chapter runs and once while pages are rendered; at night at ten moments spread over a build.
-"""
+"""Builds that are killed: readers find the last pages, and no process goes on; the next build completes."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -12,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tiny_book import ROOT, TinyBook, clean, tree
+from tiny_book import ROOT, clean, tree
 
 from book.make import folders
 
@@ -103,39 +99,6 @@ def test_a_build_that_is_told_to_stop_tidies_up(tiny_built, tmp_path, number):
     message = build.communicate(timeout=60)[1]
     assert build.returncode == (130 if number == signal.SIGINT else 128 + number) and "Traceback" not in message
     assert not book.leftovers() and alone_soon(book.out)
-
-
-@pytest.mark.nightly
-def test_builds_that_are_killed_at_ten_moments_publish_no_half(tmp_path):
-    """Whatever is found is the last build's or the new one's, to the byte; and the next build makes the new one's."""
-    old, new, begun = TinyBook(tmp_path / "old"), TinyBook(tmp_path / "new"), time.monotonic()
-    for book, size in ((old, 3), (new, 4)):
-        rewrite(book, size)
-        assert book.build().returncode == 0
-    seconds = (time.monotonic() - begun) / 2
-    was, will = ({name: tree(book.out / name) for name in ("html", "results")} for book in (old, new))
-    ways = [(signal.SIGKILL, os.killpg), (signal.SIGINT, os.killpg), (signal.SIGKILL, os.kill),
-            (signal.SIGTERM, os.kill)]  # fmt: skip
-    moments, deaths = random.Random(7), 0
-    for turn in range(10):
-        book = old.copied(tmp_path / f"{turn}")
-        rewrite(book, 4)
-        build, (number, send) = start(book), ways[turn % len(ways)]
-        try:
-            build.wait(seconds * (turn + moments.random()) / 10)
-        except subprocess.TimeoutExpired:
-            send(build.pid, number)
-        assert "Traceback" not in build.communicate(timeout=60)[1]
-        deaths += build.returncode != 0
-        assert alone_soon(book.out), (turn, belonging(book.out))
-        assert tree(book.out / "html") in (was["html"], will["html"]), turn
-        for slug in ("01-one", "02-two"):
-            found = tree(book.out / "results" / "full" / slug)
-            assert found in [tree(other.out / "results" / "full" / slug) for other in (old, new)], (turn, slug)
-        done = book.build()
-        assert done.returncode == 0, done.stderr
-        assert {name: tree(book.out / name) for name in will} == will and not book.leftovers()
-    assert deaths >= 5
 
 
 # --- the two renames ----------------------------------------------------------------------------------------------

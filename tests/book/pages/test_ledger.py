@@ -52,6 +52,7 @@ KINDS = {"result", "condition", "wording", "misprint"}
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
 TOUCHED = {"general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments"}
 GIVEN = yaml.safe_load((Path(__file__).resolve().parents[3] / FILE).read_text())["claims"]
+PLACES = {given["place"] for name, given in GIVEN.items() if name[0] == "C"}
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -62,8 +63,8 @@ def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_v
     paper, amended, proved = name[0] in "CE", status in AMENDED, basis == "proved"
     needed = {"place": True, "statement": True, "corrected": amended, "affects": paper and amended, "proof": proved,
               "stands": paper and given.get("kind", "result") == "result" and status != "holds", "prose": proved,
-              "touches": paper, "rests_on": name[0] == "C"}  # fmt: skip
-    assert re.fullmatch(r"[BCE]\d\d+", name) and given.keys() <= needed.keys() | {"status", "basis", "kind", "about"}
+              "touches": paper, "rests_on": name[0] == "C", "about": name[0] == "E"}  # fmt: skip
+    assert re.fullmatch(r"[BCE]\d\d+", name) and given.keys() <= needed.keys() | {"status", "basis", "kind"}
     assert status in STATUSES and basis in {"", *BASES} and given.get("kind", "result") in KINDS
     lists = ("touches", "rests_on", "about")
     has = {key for key, value in given.items() if value or key in ("touches", "rests_on")} | (
@@ -76,6 +77,11 @@ def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_v
     assert set(given.get("touches", ())) <= TOUCHED
     assert not proved or re.fullmatch(r"[\w-]+#[\w-]+", given["proof"])
     assert {*given.get("about", ()), *given.get("rests_on", ())} <= GIVEN.keys()
+    # An erratum has no place of a claim, which is itself an erratum if it is amended; and slips refute nothing.
+    assert name[0] != "E" or (amended and given["place"] not in PLACES)
+    kind = given.get("kind", "result")
+    assert not (paper and amended) or ((kind == "misprint") == (status == "misprint"))
+    assert status != "refuted" or not paper or kind == "result"
 
 
 def test_every_status_is_explained_on_a_page_and_has_a_sign_of_its_own():
