@@ -35,38 +35,27 @@ def test_a_sum_goes_on_in_the_next_row():
     assert made.count('<mo form="infix">+</mo>') == 1 and "<mo>−</mo>" in made
 
 
-class Translator(SimpleNamespace):
-    """As much of Sphinx's translator as a formula needs."""
-
-    def __init__(self):
-        super().__init__(body=[], builder=SimpleNamespace(current_docname="notebooks/01-one"))
-
-    def starttag(self, node, tag, CLASS):
-        return f'<{tag} class="{CLASS}">'
-
-
-def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch):
-    said = []
+@pytest.mark.parametrize(
+    ("visit", "node", "said"),
+    [
+        (formulas.visit_inline, nodes.math("", r"x < \nosuchcommand"), r"x < \nosuchcommand"),
+        # It would be numbered, beside the numbers of the book.
+        (formulas.visit_display, nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None), "$$"),
+    ],
+)
+def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch, visit, node, said):
+    """And so is an environment of its own."""
+    warned = []
     monkeypatch.setattr(
-        formulas.log, "warning", lambda text, *values, **more: said.append((text % values, more["location"]))
+        formulas.log, "warning", lambda text, *values, **more: warned.append((text % values, more["location"][0]))
     )
-    translator = Translator()
+    builder = SimpleNamespace(current_docname="notebooks/01-one")
+    starttag = lambda node, tag, CLASS: f'<{tag} class="{CLASS}">'  # noqa: E731
+    translator = SimpleNamespace(body=[], builder=builder, starttag=starttag)  # as much as a formula needs
     with pytest.raises(nodes.SkipNode):
-        formulas.visit_inline(translator, nodes.math("", r"x < \nosuchcommand"))
-    ((text, (page, _)),) = said
-    assert r"x < \nosuchcommand" in text and page == "notebooks/01-one"
-    assert translator.body == [r"<code>x &lt; \nosuchcommand</code>"]
-
-
-def test_an_environment_of_its_own_is_a_warning(monkeypatch):
-    """It would be numbered, beside the numbers of the book."""
-    said = []
-    monkeypatch.setattr(formulas.log, "warning", lambda text, *values, **_: said.append(text))
-    with pytest.raises(nodes.SkipNode):
-        formulas.visit_display(
-            Translator(), nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None)
-        )
-    assert len(said) == 1 and "$$" in said[0]
+        visit(translator, node)
+    ((text, page),) = warned
+    assert said in text and page == "notebooks/01-one"
 
 
 @pytest.mark.parametrize(

@@ -412,19 +412,3 @@ def test_long_names_break_between_their_words(visit, name):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(BROKEN) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-# --- the API reference --------------------------------------------------------------------------------------------
-
-
-def test_a_public_name_has_a_page_with_signature_example_related_names_and_code(html):
-    listed = re.findall(r"^   ([\w.]+)$", (ROOT / "book" / "pages" / "api.md").read_text(), re.MULTILINE)
-    assert len(listed) == len(set(listed)) > 50
-    for name in listed:
-        page = (html / "book" / "pages" / "api" / f"crowder.{name}.html").read_text(encoding="utf-8")
-        assert f'id="crowder.{name}"' in page and "&gt;&gt;&gt; " in page and "See also" in page, name
-        assert re.search(r'href="(?:\.\./)+_modules/crowder/[\w/]+\.html#[\w.]+"><span class="viewcode-link">', page), (
-            name
-        )
-    page = (html / "book" / "pages" / "api" / "crowder.L.html").read_text(encoding="utf-8")
-    assert 'href="crowder.edge_bound.html#crowder.edge_bound"' in page
