@@ -35,6 +35,10 @@ class Failed(Exception):
     seconds to ask again, at the earliest; and what it ends, this "attempt", the questions about this "pair", or the
     "run", as all other questions would fail, too.
 
+    See Also
+    --------
+    crowder_tool.chat_crowd : raises it.
+
     Examples
     --------
     >>> Failed("too many requests", after=40).ends

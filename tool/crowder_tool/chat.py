@@ -71,6 +71,10 @@ def chat_crowd(
     ValueError, TypeError
         If an argument is not of this form.
 
+    See Also
+    --------
+    crowder_tool.ask_all : asks many pairs at once, and tries again as `crowder_tool.Failed` says.
+
     Examples
     --------
     >>> records = pd.DataFrame({"id": ["x", "y"], "name": ["Ann Lee", "A. Lee"]})

@@ -149,6 +149,19 @@ class Audit(beyond.Audit):
 
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
     drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
+
+    See Also
+    --------
+    crowder.beyond.Audit : the same with a crowd that always answers.
+
+    Examples
+    --------
+    >>> import crowder as cr
+    >>> data = cr.datasets.disney()
+    >>> audit = Audit(ScoredOrdering(data.similarity, rng=7), rng=8)
+    >>> audit.tell(audit.ask(), None)
+    >>> audit.run(cr.Truth(data.labels)).certified
+    1.0
     """
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
