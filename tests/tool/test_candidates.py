@@ -25,7 +25,7 @@ def test_each_record_keeps_its_most_similar_others(neighbours):
     names = [name for name in RECORDS if name not in ("id", "label")]
     everything = dense(RECORDS, names)
     np.fill_diagonal(everything, -1.0)
-    found = nearest_pairs(RECORDS, neighbours=neighbours, identical=False)
+    found = nearest_pairs(RECORDS, neighbours=neighbours)
     value = everything[found.pairs[:, 0], found.pairs[:, 1]]
     assert np.allclose(found.similarity, value, atol=1e-9) and (found.pairs[:, 0] < found.pairs[:, 1]).all()
     kept = np.zeros(everything.shape, bool)
@@ -39,11 +39,12 @@ def test_each_record_keeps_its_most_similar_others(neighbours):
 
 
 def test_of_equally_similar_others_the_first_are_kept():
-    """Exchanging beta and gama only exchanges records 1 and 2, and 3 and 4, so record 0 is as similar to all four. Each
-    of these has a text of its own kind that is nearer."""
+    """Exchanging beta and gama only exchanges records 1 and 2, and 3 and 4, so the first text is as similar to both and
+    keeps the first. Each of the two keeps the first text; and records with one text are pairs."""
     names = pd.DataFrame({"name": ["alpha", "alpha beta", "alpha gama", "alpha beta", "alpha gama"]})
-    found = nearest_pairs(names, neighbours=1, identical=False)
-    assert found.pairs.tolist() == [[0, 1], [1, 3], [2, 4]]
+    assert nearest_pairs(names, neighbours=1).pairs.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4], [1, 3], [2, 4]]
+    near = nearest_pairs(names.iloc[:3], neighbours=1)
+    assert near.furthest.tolist() == [near.similarity[0]] * 3
 
 
 def test_records_of_one_table_are_no_candidates_and_identical_texts_are_known():
@@ -52,9 +53,8 @@ def test_records_of_one_table_are_no_candidates_and_identical_texts_are_known():
     assert len(found.pairs) and (found.pairs[:, 0] < len(RECORDS)).all() and (found.pairs[:, 1] >= len(RECORDS)).all()
     distinct = ~RECORDS.drop(columns=["id", "label"]).duplicated(keep=False)
     expected = [[i, i + len(RECORDS)] for i in np.flatnonzero(distinct)]
-    # A text that is twice in one table proves nothing, so only texts that are once in each are known.
+    # A text that is twice in one table proves nothing, so only texts that are once in each are named.
     assert found.identical.tolist() == expected
-    assert len(nearest_pairs(two, table="list", identical=False).identical) == 0
 
 
 @pytest.mark.parametrize("texts", [[], ["one"], ["", ""], ["!", "?"], ["é", "é", "É"], [None, np.nan, 3.5]])

@@ -119,7 +119,7 @@ def waits(monkeypatch):
 
 @pytest.mark.parametrize(("after", "waited"), [
     ("40", 40), (formatdate(time.time() + 3000, usegmt=True), 3000), ("soon", 1), ("-5", 1), ("1" * 500, None),
-])  # fmt: skip
+], ids=["seconds", "date", "no time", "negative", "too long"])  # fmt: skip
 def test_the_server_says_when_to_ask_again(after, waited, journal, waits):
     busy = http({"error": "slow down"}, "429 No", f"Retry-After: {after}")
     with scripted(busy, http(said(YES))) as (url, requests):

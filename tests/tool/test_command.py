@@ -130,10 +130,10 @@ def test_start_tells_what_it_keeps_and_what_it_may_lose(here, capsys):
     out = capsys.readouterr().out
     assert re.search(r"24 records, compared by name, street, city, birth\.", out) and "100 cost 30.00" in out
     assert re.search(r"may miss matches of \d+ records with more than 2 others as similar as 0.5 or more, such", out)
-    assert "count as the same; to ask: --identical ask" in out and "At most" in out
-    assert main(shlex.split("start some.csv --neighbours 23 --identical ask")) == 0
+    assert "surely the same: --identical same" in out and "At most" in out
+    assert main(shlex.split("start some.csv --neighbours 23")) == 0
     out = capsys.readouterr().out
-    assert "275 candidate pairs" in out and "At most 275 questions" in out and "may miss" not in out
+    assert "276 candidate pairs" in out and "At most 276 questions" in out and "may miss" not in out
 
 
 def test_a_file_without_a_header_is_noticed(here, capsys):

@@ -253,7 +253,9 @@ def test_a_page_of_a_private_file_is_private(project, tmp_path):
     (tmp_path / "my.csv").chmod(0o600)
     for command in (["label", "--html", "--size", "1"], ["next"], ["clusters"]):
         assert main([command[0], str(made.folder), *command[1:]]) == 0
-    made_files = [path.name for path in made.folder.iterdir() if path.suffix in (".html", ".csv")]
+    made_files = [
+        path.name for path in made.folder.iterdir() if path.suffix in (".html", ".csv") and "records" not in path.name
+    ]
     assert len(made_files) == 3 and not any((made.folder / name).stat().st_mode & 0o077 for name in made_files)
 
 
@@ -300,7 +302,7 @@ def test_records_stand_below_one_another_and_cannot_steer_the_terminal(project):
 def test_names_of_fields_differ_and_stand_in_columns(project):
     """Of long names the ends are shown; if these are alike, too, all of the names. 名 is as wide as two letters."""
     names = ["the address of the customer: street", "the address of the customer: city", "名"]
-    made = project(pd.DataFrame([["1", "a", "b", "c"], ["2", "a", "b", "c"]], columns=["id", *names]), identical="ask")
+    made = project(pd.DataFrame([["1", "a", "b", "c"], ["2", "a", "b", "c"]], columns=["id", *names]))
     assert shown(made, (0, 1)).splitlines()[2:] == [
         "  the addres...mer: street  a", "  the addres...tomer: city  b", "  名                        c"
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import crowder as cr
-from crowder_tool import LearnedOrdering, nearest_pairs, people
+from crowder_tool import Audit, LearnedOrdering, nearest_pairs, people
 from crowder_tool.candidates import NearestPairs
 from crowder_tool.learned_ordering import Urn
 
@@ -115,7 +115,39 @@ def test_nothing_to_ask_is_no_error(records):
         ordering = LearnedOrdering(table, accept=accept, rng=7)
         assert ordering.run(lambda i, j: True).n_queries <= 1
         assert len(set(ordering.resolution.clusters.tolist())) == (1 if "same" in records else len(records))
-    assert LearnedOrdering(pd.DataFrame({"name": ["same", "same"]}), identical=False, rng=7).resolution.n_queries == 0
+
+
+@pytest.mark.parametrize("audited", [False, True])
+def test_one_yes_counts_for_all_records_with_one_text_and_a_no_for_none(audited):
+    """Of five with one text and four with another, one question each settles the first, and all six the others."""
+    table = pd.DataFrame({"name": ["ann lee"] * 5 + ["bo kay"] * 4 + ["cy fox"]})
+    truth, asked = [0] * 5 + [1, 2, 3, 4, 5], []
+    ordering = LearnedOrdering(table, rng=7)
+    run = Audit(ordering, recall=0.99, rng=7) if audited else ordering
+
+    def crowd(i, j):
+        asked.append((i, j))
+        return truth[i] == truth[j]
+
+    found = run.run(crowd)
+    assert found.clusters.tolist() == truth and found.recall(truth)[-1] == 1
+    assert sum(max(pair) < 5 for pair in asked) == 1 and sum(min(pair) >= 5 for pair in asked) == 6
+
+
+def test_texts_that_are_repeated_by_different_people_hide_no_match():
+    """Of 60 and 60 records with one text, and 40 pairs that match, a match is found by the tenth question."""
+    names = [f"{a}{b} {c}" for a in "abcdefgh" for b in "uvxyz" for c in ("lee",)]
+    table = pd.DataFrame({"name": names + [f"{name}e" for name in names] + [""] * 120,
+                          "kind": ["x"] * 80 + ["american"] * 60 + ["italian"] * 60})  # fmt: skip
+    truth = [*range(40), *range(40), *range(40, 160)]
+    ordering = LearnedOrdering(table, rng=7)
+    while ordering.n_queries < 10:
+        i, j = ordering.ask()
+        ordering.tell((i, j), truth[i] == truth[j])
+    assert ordering.resolution.n_matches > 0
+    while ordering.n_queries < 150 and (pair := ordering.ask()) is not None:
+        ordering.tell(pair, truth[pair[0]] == truth[pair[1]])
+    assert ordering.resolution.recall(truth)[-1] >= 0.95
 
 
 # --- accepting ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """A project's folder: what it keeps, what it takes, what it refuses without losing an answer."""
 
+import shutil
 from itertools import combinations
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_a_project_keeps_its_settings_and_finds_its_file_when_both_have_moved(cs
         path.rename(tmp_path / "elsewhere" / path.name)
     opened = Project(tmp_path / "elsewhere" / "my.crowder")
     assert opened.settings["fields"] == ["name"] and opened.settings["price"] == 3
-    assert opened.settings["identical"] == "same" and opened.csv.samefile(tmp_path / "elsewhere" / "my.csv")
+    assert opened.settings["identical"] == "ask" and opened.csv.samefile(tmp_path / "elsewhere" / "my.csv")
 
 
 def test_questions_are_those_of_the_ordering_and_candidates_are_read_back(made):
@@ -68,10 +69,19 @@ def test_questions_are_those_of_the_ordering_and_candidates_are_read_back(made):
     assert len(Project(made.folder).questions(15)) <= 10 - 3
 
 
-def test_identical_text_counts_as_the_same_until_somebody_says_otherwise(tmp_path):
+def test_identical_text_is_asked_about_once_or_counts_as_the_same_if_that_is_said(tmp_path):
     records = pd.DataFrame({"id": list("abcd"), "name": ["Ann", "Bo", "ann ", "ANN"]})
     records.to_csv(tmp_path / "my.csv", index=False)
     project = started(tmp_path / "my.csv")
+    assert project.identical == [] and project.questions(1) == [(0, 2)]
+    project.answer((0, 2), True, "ann")
+    assert project.identical == [(0, 2), (0, 3)] and project.table()["cluster"].tolist() == [0, 1, 0, 0]
+    assert project.questions(5) == [] and project.audit().resolution.found == 3
+    project.answer((0, 3), False, "bob")  # a no sets the others free
+    assert project.identical == [] and project.table()["cluster"].tolist() == [0, 1, 0, 2]
+    assert project.questions(5) == []
+    shutil.rmtree(project.folder)
+    project = started(tmp_path / "my.csv", identical="same")
     assert project.identical == [(0, 2), (0, 3)] and project.table()["cluster"].tolist() == [0, 1, 0, 0]
     assert project.questions(5) == []  # Bo is not similar to Ann
     project.receive([sheet(tmp_path / "ann.csv", ["a,c,no,"])])
@@ -431,7 +441,7 @@ def test_the_answers_in_doubt_are_those_that_the_clusters_do_not_follow(made):
 
 def test_only_one_text_of_identical_ones_is_asked_about_if_it_is_not_to_be_asked(tmp_path):
     (tmp_path / "my.csv").write_text("id,name\na,Ann Lee\nb,ann  lee\nc,Ann Leee\n")
-    assert len(started(tmp_path / "my.csv").questions(9)) == 1
+    assert len(started(tmp_path / "my.csv", identical="same").questions(9)) == 1
     assert (0, 1) in started(tmp_path / "my.csv", identical="ask").questions(9)
 
 

@@ -56,7 +56,7 @@ def test_two_ways_to_write_a_name_are_near_and_another_name_is_not(script, one, 
     """Of twenty-three records, the two are the nearest of each other."""
     rng = np.random.default_rng(3)
     others = ["".join(rng.choice([*LETTERS[script], " "], size=len(one))) for _ in range(20)]
-    found = nearest_pairs(pd.DataFrame({"name": [one, other, stranger, *others]}), neighbours=2, identical=False)
+    found = nearest_pairs(pd.DataFrame({"name": [one, other, stranger, *others]}), neighbours=2)
     near = {tuple(pair): value for pair, value in zip(found.pairs.tolist(), found.similarity, strict=True)}
     assert near[0, 1] > 0.5 and all(near[0, 1] > value + 0.05 for pair, value in near.items() if pair != (0, 1))
     assert compared(stranger) != compared(one)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from crowder_tool.label import ask, page, visible
-from crowder_tool.project import Project, find
+from crowder_tool.project import LATELY, Project, find
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
@@ -88,7 +88,11 @@ def _parser() -> argparse.ArgumentParser:
         help="pairs that another program has scored: left, right, score (in [0, 1]); '': none",
     )
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
-    add("--identical", choices=["same", "ask"], help="what records of one text are (default: same, without a question)")
+    add(
+        "--identical",
+        choices=["same", "ask"],
+        help="what records with one text are (default: ask, one question for each text)",
+    )
     add("--price", type=_price, help="of one answer (default: 0.05)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
@@ -138,7 +142,7 @@ def start(csv: list[str], **changes: Any) -> None:
       crowder start my.csv --id key --fields name,street,city
       crowder start a.csv b.csv                       two lists; the columns that both have are compared
       crowder start my.csv --scores scores.csv        pairs with the scores of another program
-      crowder start my.csv --identical ask            if records with the same text may be different things
+      crowder start my.csv --identical same           if records with one text are the same beyond doubt
       crowder start german.csv --sep ';' --encoding cp1252
     """
     if len(csv) > 2:
@@ -158,8 +162,15 @@ def start(csv: list[str], **changes: Any) -> None:
         print(
             f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
         )
-    if number := len(project.identical):
-        print(f"Repeating the text of an earlier one: {number:,}, which count as the same; to ask: --identical ask")
+    if number := len(near.identical):
+        print(f"Repeating the text of an earlier one: {number:,}. " + (
+            "They count as the same." if project.settings["identical"] == "same" else
+            "A question is asked about each such text; if they are surely the same: --identical same"))  # fmt: skip
+    if twice := project.alike_within(SHOWN) if len(paths) == 2 else []:
+        print("A file of two must have no duplicates: pairs within one are never asked about. These look like some:")
+        for i, j in twice:
+            print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: "
+                  f"{visible(' | '.join(project.records[project.fields].iloc[i]))[:80]}")  # fmt: skip
     source = f"in {Path(project.settings['scores']).name}" if project.settings["scores"] else (
         f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
     print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")
@@ -200,6 +211,7 @@ def label(project: Project, worker: str = "terminal", html: bool = False, size: 
     print(f"\n{_count(abs(given), 'answer')} {'saved' if given >= 0 else 'taken back'}; {project.progress()}.")
     _certified(project)
     _disagreements(project)
+    _tell_stretch(project)
     _tell_taken(project, worker)
 
 
@@ -320,6 +332,18 @@ def _disagreements(project: Project) -> None:
         print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: {visible(', '.join(said[i, j]))}")
     print("  ...\n" * (len(doubts) > SHOWN) + f"To ask about them again: {_next('label --doubts', project)} "
           "(--worker NAME adds another person's vote); or correct a sheet and hand it in again.")  # fmt: skip
+
+
+def _tell_stretch(project: Project) -> None:
+    """Say so where the last questions have found no match, and what to do."""
+    same = list(project.answers.values())
+    if len(same) < LATELY or any(same[-LATELY:]) or project.audited["on"]:
+        return
+    ordering = project.ordering
+    ordering.batch(1)
+    print(f"None of the last {LATELY} answers was a match; the learned similarity expects about "
+          f"{ordering.expected:,.0f} more. An audit finds out how many there are, whatever it expects: "
+          f"{_next('audit', project)}")  # fmt: skip
 
 
 def _tell_taken(project: Project, worker: str | None = None) -> None:

@@ -32,8 +32,8 @@ PRODUCTS = 2e10
 #: What joins the parts of a model number in one list and not in the other; and words that contain a digit.
 JOINTS, CODES = re.compile(r"[-/.](?=\w)"), re.compile(r"\w*\d\w*")
 
-#: A text that is repeated has at least so many pairs with another one.
-FEW = 20
+#: Of two texts all pairs of records are candidates if they are at most so many.
+FEW = 40
 
 #: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
 EDITED = 1000
@@ -128,10 +128,10 @@ def nearest_pairs(
     # Each text of each table is searched for once, so that the neighbours of a record have other texts.
     group = texts_of(columns, tables)
     first = np.unique(group, return_index=True)[1]
-    texts = [" ".join(field[record] for field in columns.values()) for record in first.tolist()]
-    matrices = tfidf(texts, words), tfidf(texts, "char_wb")
+    rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
+    matrices = tfidf(rows, words)[first], tfidf(rows, "char_wb")[first]
     near, value = _search(*matrices, None if tables is None else tables[first], neighbours)
-    i, j = np.repeat(np.arange(len(texts)), neighbours), near.ravel().astype(np.int64)
+    i, j = np.repeat(np.arange(len(first)), neighbours), near.ravel().astype(np.int64)
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
     pairs = _of_records(group, codes >> 32, codes & LOW, neighbours if tables is None else 0)
     cosines = [cosine(matrix, group[pairs]) for matrix in matrices]
@@ -140,15 +140,17 @@ def nearest_pairs(
 
 
 def texts_of(columns: dict[str, list[str]], tables: np.ndarray | None = None) -> np.ndarray:
-    """The number of each record's text among the different ones (n,); a text of two tables counts as two."""
+    """The number of each record's text among the different ones (n,). A text of two tables counts as two, and no text
+    as one of its own."""
     parts = [*columns.values(), *([] if tables is None else [tables.tolist()])]
-    return groups(zip(*parts, strict=True))[1]
+    rows = zip(zip(*columns.values(), strict=True), zip(*parts, strict=True), strict=True)
+    return groups(row if any(text) else number for number, (text, row) in enumerate(rows))[1]
 
 
 def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> np.ndarray:
     """The pairs of records of two texts, and of one text, each with at most `most` others; (m, 2), i < j, ascending.
 
-    Of two texts that are repeated often, each record meets one of the other text, or more if there are few.
+    Of two texts that are repeated often, each record meets one of the other text; otherwise every one.
     """
     order = np.argsort(group, kind="stable")
     size = np.bincount(group)
@@ -157,8 +159,11 @@ def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> n
     found.append(np.column_stack([order[start[a[once]]], order[start[b[once]]]]))
     for one, other in zip(a[~once].tolist(), b[~once].tolist(), strict=True):
         i, j = (order[start[x] : start[x] + size[x]] for x in (one, other))
-        turns = np.arange(min(len(i) * len(j), max(len(i), len(j), FEW)))
-        found.append(np.column_stack([i[turns % len(i)], j[(turns + turns // np.lcm(len(i), len(j))) % len(j)]]))
+        if len(i) * len(j) <= FEW:
+            found.append(np.column_stack([np.repeat(i, len(j)), np.tile(j, len(i))]))
+        else:
+            turns = np.arange(max(len(i), len(j)))
+            found.append(np.column_stack([i[turns % len(i)], j[turns % len(j)]]))
     for text in np.flatnonzero(size > 1) if most else []:
         ours = order[start[text] : start[text] + size[text]]
         found += [np.column_stack([ours[:-step], ours[step:]]) for step in range(1, min(most, len(ours) - 1) + 1)]
@@ -291,7 +296,7 @@ def kinds(columns: dict[str, list[str]], i: np.ndarray, j: np.ndarray) -> np.nda
     """The kind of each pair (m,): in which fields its records have the same text, and in which one of them has none."""
     kind = np.zeros(len(i), np.int64)
     for field in columns.values():
-        code, empty = groups(field)[1], np.array([text == "" for text in field])
+        code, empty = groups(field)[1], np.array([text == "" for text in field], bool)
         kind = 3 * kind + np.where(empty[i] | empty[j], 2, code[i] == code[j])
         kind = np.unique(kind, return_inverse=True)[1]  # so that many fields make no large numbers
     return kind

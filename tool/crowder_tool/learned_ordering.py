@@ -350,6 +350,11 @@ class LearnedOrdering(TableOrdering):
         self.probability = 1 / (1 + np.exp(-odds))
         self._fitted, self._decided = True, None
 
+    @property
+    def expected(self) -> float:
+        """How many of the open candidate pairs match by the learned probabilities, once it has learned."""
+        return float(self.probability[np.searchsorted(self._codes, self._open_codes())].sum())
+
     # --- accepting ----------------------------------------------------------------------------------------------------
 
     def _is_sure(self) -> bool:

@@ -38,10 +38,10 @@ from crowder_tool.votes import Settled, renumbered, settle
 
 __all__ = ["DEFAULTS", "Project", "find"]
 
-#: Of so many last questions it is said how many were matches.
-LATELY = 100
+#: Of so many last questions it is said how many were matches; what two records of one file are at least told by.
+LATELY, ALIKE = 100, 0.8
 DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None, "scored": None,
-                            "neighbours": 20, "identical": "same", "price": 0.05}  # fmt: skip
+                            "neighbours": 20, "identical": "ask", "price": 0.05}  # fmt: skip
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
 Vote = tuple[int, int, bool | None, str | None]
@@ -199,7 +199,7 @@ class Project:
     @cached_property
     def _key(self) -> str:
         """What the candidates follow from."""
-        parts = [[self.settings[name] for name in ("scored", "neighbours", "identical")], self._table]
+        parts = [[self.settings[name] for name in ("scored", "neighbours")], self._table]
         digest = blake2b(json.dumps(parts).encode(), digest_size=8)
         for row in self.records[[*self.fields, *filter(None, [self._table])]].to_numpy().tolist():
             digest.update(json.dumps(row).encode())
@@ -212,8 +212,7 @@ class Project:
             self.near  # noqa: B018
         except ValueError:
             self.near = self._scored() if self.settings["scores"] else nearest_pairs(
-                self.records, table=self._table, neighbours=self.settings["neighbours"],
-                identical=self.settings["identical"] == "same")  # fmt: skip
+                self.records, table=self._table, neighbours=self.settings["neighbours"])  # fmt: skip
             self.features = pair_features(fields_of(self.records, self._table), self.near)
             content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
             np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
@@ -249,8 +248,7 @@ class Project:
             raise ValueError(
                 f"{self._scores}: {self.ids[i]!r} and {self.ids[j]!r} must be of two files; leave out such pairs"
             )
-        same = identical_pairs(fields_of(self.records, self._table), tables)
-        same, values = same[: None if self.settings["identical"] == "same" else 0], scored.similarity.data[order]
+        same, values = identical_pairs(fields_of(self.records, self._table), tables), scored.similarity.data[order]
         return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
 
     @cached_property
@@ -271,8 +269,34 @@ class Project:
 
     @cached_property
     def identical(self) -> list[Pair]:
-        """The first record of each text with each other one: the same, unless somebody says otherwise."""
-        return [(i, j) for i, j in self.near.identical.tolist()]
+        """Records with one text that count as the same, the first of each text with each other one.
+
+        With ``--identical same`` those of every text; otherwise, in one list, of texts about which there is a yes, and
+        no no.
+        """
+        pairs = [(i, j) for i, j in self.near.identical.tolist()]
+        if self.settings["identical"] == "same":
+            return pairs
+        first = {other: i for i, other in pairs} | {i: i for i, _ in pairs}
+        said: dict[bool | None, set[int | None]] = {same: {None} for same in (True, False, None)}
+        for i, j, same, _ in self.votes:
+            if first.get(i) == first.get(j):
+                said[same].add(first.get(i))
+        return [] if self._table else [pair for pair in pairs if pair[0] in said[True] - said[False]]
+
+    def alike_within(self, most: int) -> list[Pair]:
+        """Of two files without duplicates: the most similar pairs of records of one file that are at least as similar
+        as half of the records are to the most similar one of the other file."""
+        best = np.zeros(self.n)
+        for side in self.near.pairs.T:
+            np.maximum.at(best, side, self.near.similarity)
+        found = list[tuple[float, Pair]]()
+        for name in dict.fromkeys(self.records[TABLE]):
+            rows = np.flatnonzero(self.records[TABLE] == name)
+            inner = nearest_pairs(self.records.iloc[rows].drop(columns=TABLE), neighbours=1)
+            found += zip((-inner.similarity).tolist(), map(tuple, rows[inner.pairs].tolist()), strict=True)
+        least = max(float(np.median(best[best > 0])) if best.any() else 1.0, ALIKE)
+        return [pair for value, pair in sorted(found)[:most] if -value >= least]
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -324,7 +348,7 @@ class Project:
 
     def _forget(self) -> None:
         """Read the answers again when they are needed."""
-        for name in ("votes", "evidence", "settled", "answers", "known"):
+        for name in ("votes", "identical", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
 
     def answer(self, pair: Pair, same: bool | None, worker: str) -> None:
@@ -356,7 +380,7 @@ class Project:
     def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
         near = self.near
-        made = LearnedOrdering(self.records, table=self._table, identical=False, pairs=near, features=self.features,
+        made = LearnedOrdering(self.records, table=self._table, pairs=near, features=self.features,
                                rng=SEED)  # fmt: skip
         for pair in self.identical:
             if pair not in self.answers:
@@ -426,9 +450,22 @@ class Project:
         """The audit as it stands, from the answers so far."""
         told = self.audited
         began = {tuple(pair) for pair in told["before"]} if told["drawn"] or told["on"] else set(self.answers)
-        before = [*((pair, True) for pair in self.identical if pair not in self.answers),
-                  *((pair, same) for pair, same in self.answers.items() if pair in began)]  # fmt: skip
-        since = [(pair, same) for pair, same in self.answers.items() if pair not in began]
+        # What a yes says of all records with one text is known from then on.
+        follows = {pair: (pair, True) for pair in self.identical if pair not in self.answers}
+        of_text = dict[int, list[Pair]]()
+        for pair in follows:
+            of_text.setdefault(pair[0], []).append(pair)
+        first = {record: pair[0] for pair in self.near.identical.tolist() for record in pair}
+        if self.settings["identical"] == "same":
+            before, of_text = list(follows.values()), {}
+        else:
+            before = []
+        since = list[tuple[Pair, bool]]()
+        for pair, same in self.answers.items():
+            taken = before if pair in began else since
+            taken.append((pair, same))
+            if same and first.get(pair[0]) == first.get(pair[1]) is not None:
+                taken += [(other, True) for other in of_text.pop(first[pair[0]], [])]
         return ReplayedAudit(
             self.near, before, since, map(tuple, told["drawn"]), recall=told["recall"],
             confidence=told["confidence"], rng=SEED,

@@ -43,19 +43,11 @@ class TableCandidates(Candidates):
         return others[order], np.searchsorted(ends[order], np.arange(self.n + 1))
 
 
-class TableOrdering(Ordering):
-    """An ordering whose candidates may have tables, and whose crowd may be unsure.
-
-    What the tables imply is learned with each match: the new cluster differs from every other that has a record of one
-    of its tables, as far as candidate pairs lead there. So whatever looks at what is known need not know of tables. A
-    pair about which somebody is unsure (None) stays open, and is not asked about again.
+class Tables(Ordering):
+    """What the tables of candidates imply is learned with each match: the new cluster differs from every other that has
+    a record of one of its tables, as far as candidate pairs lead there. So whatever looks at what is known need not
+    know of tables.
     """
-
-    _candidates: TableCandidates
-
-    def _begin(self, pairs: Candidates) -> None:
-        super()._begin(pairs)
-        self._unsure: set[int] = set()
 
     def _learn(self, i: int, j: int, same: bool) -> None:
         self._knowledge = self._learned(self._knowledge, i, j, same)
@@ -63,10 +55,10 @@ class TableOrdering(Ordering):
     def _learned(self, known: Knowledge, i: int, j: int, same: bool) -> Knowledge:
         """The knowledge with one more answer, and with what the tables then imply."""
         known = learn(known, i, j, same)
-        tables = self._candidates.tables
-        if not same or tables is None:
+        pairs = self._candidates
+        if not same or not isinstance(pairs, TableCandidates) or pairs.tables is None:
             return known
-        records, first = self._candidates.neighbours
+        (records, first), tables = pairs.neighbours, pairs.tables
         ours = list(_cluster(known, i))
         for member in ours:
             for other in records[first[member] : first[member + 1]].tolist():
@@ -75,6 +67,19 @@ class TableOrdering(Ordering):
                     known = learn(known, member, other, False)
                     known.count[ASKED] -= 1  # this was no question
         return known
+
+
+class TableOrdering(Tables):
+    """An ordering whose candidates may have tables, and whose crowd may be unsure.
+
+    A pair about which somebody is unsure (None) stays open, and is not asked about again.
+    """
+
+    _candidates: TableCandidates
+
+    def _begin(self, pairs: Candidates) -> None:
+        super()._begin(pairs)
+        self._unsure: set[int] = set()
 
     def learn(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record an answer obtained elsewhere, as `Ordering.learn`, or that somebody is unsure (None)."""
@@ -144,7 +149,7 @@ class ScoredOrdering(TableOrdering, EdgeOrdering):
         super().__init__(pairs if isinstance(pairs, TableCandidates) else TableCandidates.of(pairs), rng=rng)  # type: ignore[arg-type]
 
 
-class Audit(beyond.Audit):
+class Audit(Tables, beyond.Audit):
     """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
 
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
@@ -163,6 +168,15 @@ class Audit(beyond.Audit):
     >>> audit.run(cr.Truth(data.labels)).certified
     1.0
     """
+
+    _implied = 0  #: pairs that a yes about one text has settled, as far as this audit knows of them
+
+    def _use(self, same: bool) -> None:
+        super()._use(same)
+        for i, j in getattr(self.ordering, "implied", [])[self._implied :]:  # by records with one text
+            self._learn(i, j, True)
+            self._implied += 1
+            self._found_now = None
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`."""
