@@ -24,6 +24,7 @@ the paper; none of the others imports it.
 """
 
 import importlib
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,12 @@ if not TYPE_CHECKING:  # otherwise every name would pass for an attribute
     def __getattr__(name):
         if name not in _LAZY:
             raise AttributeError(f"module 'crowder' has no attribute {name!r}")
-        module = importlib.import_module(_LAZY[name])
+        try:
+            module = importlib.import_module(_LAZY[name])
+        except ImportError as error:
+            if sys._getframe(1).f_globals["__name__"] == "importlib._bootstrap":
+                raise  # `from crowder import name` would replace what an AttributeError says
+            raise AttributeError(f"crowder.{name} cannot be loaded: {error}") from error
         return getattr(module, name, module)
 
 

@@ -30,7 +30,7 @@ def run(n, m):
     resolution = {"edge": cr.EdgeOrdering, "node": cr.NodeOrdering}[kind](matrix, rng=1).run(truth)
     return used("VmHWM") - before, resolution.n_queries
 
-run(100, 200)  # compiles, or loads what was compiled
+run(10_000, 20_000)  # enough for what is compiled to be compiled, or loaded
 print(json.dumps([run(n, few), run(n, many)]))  # the larger one last, so that the peak is its own
 """
 

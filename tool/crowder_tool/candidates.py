@@ -33,7 +33,7 @@ PRODUCTS = 2e10
 JOINTS, CODES = re.compile(r"[-/.](?=\w)"), re.compile(r"\w*\d\w*")
 
 #: Of two texts all pairs of records are candidates if they are at most so many.
-FEW = 40
+FEW = 100
 
 #: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
 EDITED = 1000
