@@ -134,6 +134,14 @@ def test_one_yes_counts_for_all_records_with_one_text_and_a_no_for_none(audited)
     assert sum(max(pair) < 5 for pair in asked) == 1 and sum(min(pair) >= 5 for pair in asked) == 6
 
 
+def test_names_that_a_reader_tells_apart_are_not_one_text():
+    """A yes about the two Müllers says nothing of the Mullers, who are compared as equal, but are read otherwise."""
+    ordering = LearnedOrdering(pd.DataFrame({"name": ["Müller", "Mu\u0308LLER", "Muller", "Muller"]}), rng=7)
+    ordering.learn((0, 1), True)
+    assert ordering.implied == [] and ordering.resolution.clusters.tolist() == [0, 0, 1, 2]
+    assert len(ordering.pairs()[0]) == 6
+
+
 def test_texts_that_are_repeated_by_different_people_hide_no_match():
     """Of 60 and 60 records with one text, and 40 pairs that match, a match is found by the tenth question."""
     names = [f"{a}{b} {c}" for a in "abcdefgh" for b in "uvxyz" for c in ("lee",)]

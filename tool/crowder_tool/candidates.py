@@ -17,7 +17,7 @@ from crowder.engine import LOW
 from crowder.similarity import NOT_TEXT, groups
 from crowder_tool.progress import counted
 from crowder_tool.tables import TableCandidates
-from crowder_tool.text import compared, words
+from crowder_tool.text import compared, words, written
 
 __all__ = ["NearestPairs", "fields_of", "identical_pairs", "kinds", "nearest_pairs", "pair_features", "texts_of"]
 
@@ -126,7 +126,8 @@ def nearest_pairs(
     neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
     tables = None if table is None else validation.labels(np.array([*map(str, records[table])], object))
     # Each text of each table is searched for once, so that the neighbours of a record have other texts.
-    group = texts_of(columns, tables)
+    text = texts_of(records, table)
+    group = text if tables is None else groups(zip(text.tolist(), tables.tolist(), strict=True))[1]
     first = np.unique(group, return_index=True)[1]
     rows = [" ".join(row) for row in zip(*columns.values(), strict=True)]
     matrices = tfidf(rows, words)[first], tfidf(rows, "char_wb")[first]
@@ -135,16 +136,14 @@ def nearest_pairs(
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
     pairs = _of_records(group, codes >> 32, codes & LOW, neighbours if tables is None else 0)
     cosines = [cosine(matrix, group[pairs]) for matrix in matrices]
-    same = identical_pairs(columns, tables)
+    same = identical_pairs(text, tables)
     return NearestPairs(len(group), pairs, cosines[0], cosines[1], value[group, -1], same, tables)
 
 
-def texts_of(columns: dict[str, list[str]], tables: np.ndarray | None = None) -> np.ndarray:
-    """The number of each record's text among the different ones (n,). A text of two tables counts as two, and no text
-    as one of its own."""
-    parts = [*columns.values(), *([] if tables is None else [tables.tolist()])]
-    rows = zip(zip(*columns.values(), strict=True), zip(*parts, strict=True), strict=True)
-    return groups(row if any(text) else number for number, (text, row) in enumerate(rows))[1]
+def texts_of(records: pd.DataFrame, table: Hashable = None) -> np.ndarray:
+    """The number of each record's text, as it is `written`, among the different ones (n,); none is one of its own."""
+    rows = zip(*fields_of(records, table, written).values(), strict=True)
+    return groups(row if any(row) else number for number, row in enumerate(rows))[1]
 
 
 def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> np.ndarray:
@@ -171,18 +170,19 @@ def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> n
     return np.unique(pairs, axis=0).astype(np.int64)
 
 
-def identical_pairs(columns: dict[str, list[str]], tables: np.ndarray | None) -> np.ndarray:
+def identical_pairs(text: np.ndarray, tables: np.ndarray | None) -> np.ndarray:
     """The first record of each text with each other one, (k, 2); not if a text is twice in a table."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for record, row in enumerate(zip(*columns.values(), strict=True)):
-        if any(row):
-            groups.setdefault(row, []).append(record)
-    found = [group for group in groups.values()
-             if len(group) > 1 and (tables is None or len(set(tables[group].tolist())) == len(group))]  # fmt: skip
-    return np.array([(group[0], other) for group in found for other in group[1:]], np.int64).reshape(-1, 2)
+    first, records = np.unique(text, return_index=True)[1][text], np.arange(len(text))
+    once = np.ones(len(text), bool)
+    if tables is not None:
+        repeated = groups(zip(text.tolist(), tables.tolist(), strict=True))[0]
+        once = np.bincount(text) == np.bincount(text[repeated], minlength=text.max(initial=-1) + 1)
+        once = once[text]
+    other = records[(first != records) & once]
+    return np.column_stack([first[other], other]).astype(np.int64)
 
 
-def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
+def fields_of(records: Any, table: Hashable = None, form: Callable[[str], str] = compared) -> dict[str, list[str]]:
     """All columns but ``id``, ``label`` and the table, as they are compared; a missing value is empty."""
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
     if table is not None and not (isinstance(table, Hashable) and table in {*records}):
@@ -193,7 +193,7 @@ def fields_of(records: Any, table: Hashable = None) -> dict[str, list[str]]:
     if not names:
         raise ValueError(f"records must have columns to compare, not {list(records)} alone")
     absent = {name: records[name].isna().to_numpy() for name in names}
-    return {name: ["" if gone else compared(str(value)) for value, gone in
+    return {name: ["" if gone else form(str(value)) for value, gone in
                    zip(counted(records[name].tolist(), f"reading {name}"), absent[name], strict=True)]
             for name in names}  # fmt: skip
 

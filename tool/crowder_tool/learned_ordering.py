@@ -126,6 +126,15 @@ class LearnedOrdering(TableOrdering):
     answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
     `accept`, about the one nearest to even odds.
 
+    A share of the questions, a tenth at first and then falling with the square root of their number, explores: some of
+    the first 200 are drawn at random, and later ones are about pairs that are not expected to match, of each *kind*
+    (which fields agree, and which are empty) the most similar by the cosines. So a kind of match that the answers have
+    not taught is found.
+
+    Of records with one text a single question is asked first. A yes is taken for all records with this text, unless
+    they are of two tables; these pairs are then among the ``queries`` of the result, like answers obtained elsewhere. A
+    no is taken for no other pair, but makes them less likely.
+
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
     accepted and pairs rejected are drawn without replacement, and the limits of `crowder.beyond.Audit` bound the errors
     among those not drawn. If too many are found it learns on, and audits a new decision; the permitted error of all
@@ -185,7 +194,7 @@ class LearnedOrdering(TableOrdering):
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
         # The text of each record; the candidate pairs of one text, and the first of each text; how often no and yes was
         # said of a text; the pairs that followed from a yes; and the kind of each pair.
-        self._text, (i, j) = texts_of(columns), near.pairs.T
+        self._text, (i, j) = texts_of(records, table), near.pairs.T
         many = np.bincount(self._text, minlength=1)[self._text[i]]  # one in each of two tables is no repetition
         self._alike = np.flatnonzero((self._text[i] == self._text[j]) & (many > (1 if near.tables is None else 2)))
         self._leads = self._alike[np.unique(self._text[i[self._alike]], return_index=True)[1]]
@@ -315,11 +324,12 @@ class LearnedOrdering(TableOrdering):
 
     def _doubt_repeated_texts(self) -> None:
         """Believe that records with one text match only as far as answers have said so: those about this text if there
-        is a no among them, otherwise those about all texts, each counted once."""
+        is a no among them, otherwise those about all texts, each counted once, if more of these had a no than not."""
         text = self._text[self._codes[self._alike] >> 32]
         no, yes = self._of_text[:, text]
         mixed, pure = (self._of_text[0] > 0).sum(), ((self._of_text[1] > 0) & (self._of_text[0] == 0)).sum()
-        most = np.where(no > 0, (yes + 1) / (no + yes + 2), np.where(yes > 0, 1.0, (pure + 1) / (mixed + pure + 2)))
+        others = 1.0 if pure + self._fitted > mixed else (pure + 1) / (mixed + pure + 2)
+        most = np.where(no > 0, (yes + 1) / (no + yes + 2), np.where(yes > 0, 1.0, others))
         self.probability[self._alike] = np.minimum(self.probability[self._alike], most)
         # One question for each text comes first.
         self._waiting = np.setdiff1d(self._alike[no + yes == 0], self._leads)
@@ -335,10 +345,8 @@ class LearnedOrdering(TableOrdering):
 
         which, same = np.nonzero(said)
         rows, weight = self._scaled[places[which]], said[which, same]
-        line = LogisticRegression(
-            C=C, solver="newton-cholesky"
-        )  # of few features it converges, and in double precision
-        line.fit(rows.astype(float), same, sample_weight=weight)
+        # In double precision Newton's method converges in a few steps, as there are few features.
+        line = LogisticRegression(C=C, solver="newton-cholesky").fit(rows.astype(float), same, sample_weight=weight)
         odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
         if len(places) >= TREES_AFTER:
             first = np.argsort(-self._candidates.listed()[0], kind="stable")[:LIKELIEST]

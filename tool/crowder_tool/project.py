@@ -27,7 +27,7 @@ import pandas as pd
 
 from crowder.orderings import Ordering
 from crowder_tool import files, sheets
-from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features
+from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features, texts_of
 from crowder_tool.journal import Journal, Pair
 from crowder_tool.learned_ordering import LearnedOrdering
 from crowder_tool.progress import told
@@ -248,7 +248,7 @@ class Project:
             raise ValueError(
                 f"{self._scores}: {self.ids[i]!r} and {self.ids[j]!r} must be of two files; leave out such pairs"
             )
-        same, values = identical_pairs(fields_of(self.records, self._table), tables), scored.similarity.data[order]
+        same, values = identical_pairs(texts_of(self.records, self._table), tables), scored.similarity.data[order]
         return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
 
     @cached_property
@@ -451,16 +451,13 @@ class Project:
         told = self.audited
         began = {tuple(pair) for pair in told["before"]} if told["drawn"] or told["on"] else set(self.answers)
         # What a yes says of all records with one text is known from then on.
-        follows = {pair: (pair, True) for pair in self.identical if pair not in self.answers}
-        of_text = dict[int, list[Pair]]()
-        for pair in follows:
-            of_text.setdefault(pair[0], []).append(pair)
         first = {record: pair[0] for pair in self.near.identical.tolist() for record in pair}
-        if self.settings["identical"] == "same":
-            before, of_text = list(follows.values()), {}
-        else:
-            before = []
-        since = list[tuple[Pair, bool]]()
+        before, since, of_text = list[tuple[Pair, bool]](), list[tuple[Pair, bool]](), dict[int, list[Pair]]()
+        for pair in self.identical:
+            if pair not in self.answers and self.settings["identical"] == "same":
+                before.append((pair, True))
+            elif pair not in self.answers:
+                of_text.setdefault(pair[0], []).append(pair)
         for pair, same in self.answers.items():
             taken = before if pair in began else since
             taken.append((pair, same))

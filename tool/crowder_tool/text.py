@@ -7,7 +7,7 @@ import sys
 import unicodedata
 from itertools import pairwise
 
-__all__ = ["compared", "words"]
+__all__ = ["compared", "words", "written"]
 
 #: What is dropped from decomposed text: accents of Latin and Greek; in Cyrillic stress and the dots of ё (but й, ў and
 #: ї are letters of their own); Hebrew points; Arabic vowel signs, hamza above or below a letter, and tatweel; and what
@@ -50,6 +50,16 @@ def compared(text: str) -> str:
         text = re.sub(r"(?![0-9])\d", lambda digit: str(unicodedata.decimal(digit[0])), text)
         return BETWEEN.sub("", " ".join(text.split()))
     return " ".join(text.lower().split())
+
+
+def written(text: str) -> str:
+    """The text as a reader would tell it from another one: without a difference of upper and lower case, of white space
+    or of the bytes that stand for a character, but with accents and the like.
+
+    >>> written("Mu\u0308ller  LTD") == written("Müller Ltd"), written("Muller") == written("Müller")
+    (True, False)
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def words(text: str) -> list[str]:
