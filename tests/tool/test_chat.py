@@ -118,9 +118,11 @@ def waits(monkeypatch):
 
 
 @pytest.mark.parametrize(("after", "waited"), [
-    ("40", 40), (formatdate(time.time() + 3000, usegmt=True), 3000), ("soon", 1), ("-5", 1), ("1" * 500, None),
+    ("40", 40), (3000, 3000), ("soon", 1), ("-5", 1), ("1" * 500, None),
 ], ids=["seconds", "date", "no time", "negative", "too long"])  # fmt: skip
 def test_the_server_says_when_to_ask_again(after, waited, journal, waits):
+    if after == 3000:  # as a date, which is told now and not when the tests are collected
+        after = formatdate(time.time() + after, usegmt=True)
     busy = http({"error": "slow down"}, "429 No", f"Retry-After: {after}")
     with scripted(busy, http(said(YES))) as (url, requests):
         asked = ask_all(chat_crowd(url, "x", RECORDS), PAIRS[:1], journal)
