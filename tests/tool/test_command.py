@@ -145,15 +145,35 @@ def test_a_file_without_a_header_is_noticed(here, capsys):
 
 
 def test_two_files_and_scores(here, capsys):
-    records = people([2] * 6, rng=2)
+    records = people([2] * 6, rng=2).sort_values("label", ignore_index=True)
     records[::2].to_csv("a.csv", index=False), records[1::2].to_csv("b.csv", index=False)
-    assert main(["start", "a.csv", "b.csv"]) == 0 and "12 records" in capsys.readouterr().out
+    assert main(["start", "a.csv", "b.csv"]) == 0
+    assert "12 records" in (out := capsys.readouterr().out) and "no duplicates" not in out
+    text = Path("b.csv").read_text()
+    Path("c.csv").write_text(text + text.splitlines()[-1].replace("r", "s", 1))
+    assert main(["start", "a.csv", "c.csv"]) == 0
+    last = records["id"][11]
+    assert f"like some:\n  {last} and {last.replace('r', 's')}: " in capsys.readouterr().out
     assert {i[0] for i in Project("a-b.crowder").table()["file"]} == {"a", "b"}
     Path("scores.csv").write_text("left,right,score\nr1,r2,0.9\nr3,r4,0.4\n")
     assert main(["start", "my.csv", "--scores", "scores.csv"]) == 0
     assert (
         "2 candidate pairs, in scores.csv" in capsys.readouterr().out and len(Project("my.crowder").questions(9)) == 2
     )
+
+
+def test_a_stretch_without_a_match_is_told(here, capsys, monkeypatch):
+    """After 99 answers that are a no nothing is said, after 100 what to do."""
+    people([1] * 40, rng=3).to_csv("some.csv", index=False)
+    assert main(["start", "some.csv"]) == 0
+    project = Project("some.crowder")
+    project.record({(i, j, "ann"): False for i, j in project.near.pairs[:99].tolist()})
+    for typed, told in (("q\n", False), ("n\nq\n", True)):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        assert main(["label", "some.crowder"]) == 0
+        said = re.search(r"None of the last 100 answers was a match; .* expects about \d+ more.*: crowder audit",
+                         capsys.readouterr().out)  # fmt: skip
+        assert bool(said) == told
 
 
 def test_every_next_step_works_where_there_are_two_projects(run):

@@ -134,6 +134,32 @@ def test_one_yes_counts_for_all_records_with_one_text_and_a_no_for_none(audited)
     assert sum(max(pair) < 5 for pair in asked) == 1 and sum(min(pair) >= 5 for pair in asked) == 6
 
 
+def test_a_no_about_one_text_keeps_a_later_yes_from_the_others():
+    ordering = LearnedOrdering(pd.DataFrame({"name": ["ann lee"] * 4}), rng=7)
+    ordering.learn((0, 1), False)
+    ordering.learn((2, 3), True)
+    assert ordering.implied == [] and ordering.resolution.clusters.tolist() == [0, 1, 2, 2]
+
+
+def test_a_kind_of_match_that_the_features_hide_is_found():
+    """What is learned from says 1 of 60 matches, .5 of 1,200 other pairs and 0 of 12 matches of another kind, the only
+    pairs with the same code: the others come before these, and all would be asked about first."""
+    same_name, others, same_code = 60, 1200, 12
+    value = np.repeat([0.9, 0.6, 0.65], [same_name, others, same_code])
+    match = np.repeat([True, False, True], [same_name, others, same_code])
+    names, codes = (pd.Series(np.arange(2 * len(value)).astype(str)) for _ in range(2))
+    names[1 : 2 * same_name : 2] = names[: 2 * same_name : 2].to_numpy()
+    codes[1 - 2 * same_code :: 2] = codes[-2 * same_code :: 2].to_numpy()
+    pairs = np.arange(2 * len(value)).reshape(-1, 2)
+    near = NearestPairs(2 * len(value), pairs, value, value, np.zeros(2 * len(value)), np.empty((0, 2), np.int64))
+    seen = np.repeat([1.0, 0.5, 0.0], [same_name, others, same_code]).astype(np.float32)[:, None]
+    ordering = LearnedOrdering(pd.DataFrame({"name": names, "code": codes}), pairs=near, features=seen, rng=7)
+    for _ in range(600):
+        i, j = ordering.ask()
+        ordering.tell((i, j), bool(match[i // 2]))
+    assert ordering.resolution.n_matches == same_name + same_code
+
+
 def test_names_that_a_reader_tells_apart_are_not_one_text():
     """A yes about the two Müllers says nothing of the Mullers, who are compared as equal, but are read otherwise."""
     ordering = LearnedOrdering(pd.DataFrame({"name": ["Müller", "Mu\u0308LLER", "Muller", "Muller"]}), rng=7)
