@@ -130,7 +130,9 @@ def test_one_yes_counts_for_all_records_with_one_text_and_a_no_for_none(audited)
         return truth[i] == truth[j]
 
     found = run.run(crowd)
-    assert found.clusters.tolist() == truth and found.recall(truth)[-1] == 1
+    assert found.clusters.tolist() == truth and found.n_queries == run.n_queries == len(asked)
+    # All ten pairs of the first text are found by one question, and nothing else is.
+    assert found.recall(truth).tolist() == [0.0] * (at := found.answers.argmax() + 1) + [1.0] * (len(asked) + 1 - at)
     assert sum(max(pair) < 5 for pair in asked) == 1 and sum(min(pair) >= 5 for pair in asked) == 6
 
 

@@ -11,11 +11,11 @@ import pandas as pd
 
 from crowder import validation
 from crowder.beyond.audit import Draws, inside
-from crowder.engine import LOW, Knowledge, edge_ask, open_pairs, settled
+from crowder.engine import ASKED, LOW, Knowledge, edge_ask, open_pairs, settled
 from crowder.resolution import Resolution
 from crowder.validation import Seed
 from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
-from crowder_tool.tables import TableOrdering
+from crowder_tool.tables import OwnResolution, TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
@@ -36,7 +36,7 @@ MANY_HITS = 3
 
 
 @dataclass(frozen=True, repr=False)
-class Accepted(Resolution):
+class Accepted(OwnResolution):
     """A `Resolution` in which pairs were accepted without a question, and what an audit says of it.
 
     Attributes
@@ -126,14 +126,13 @@ class LearnedOrdering(TableOrdering):
     answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
     `accept`, about the one nearest to even odds.
 
-    A share of the questions, a tenth at first and then falling with the square root of their number, explores: some of
-    the first 200 are drawn at random, and later ones are about pairs that are not expected to match, of each *kind*
+    A share of the questions explores: a tenth of the first 200 are drawn at random, and later ones, a twentieth and
+    then less with the square root of their number, are about pairs that are not expected to match, of each *kind*
     (which fields agree, and which are empty) the most similar by the cosines. So a kind of match that the answers have
     not taught is found.
 
     Of records with one text a single question is asked first. A yes is taken for all records with this text, unless
-    they are of two tables; these pairs are then among the ``queries`` of the result, like answers obtained elsewhere. A
-    no is taken for no other pair, but makes them less likely.
+    they are of two tables. A no is taken for no other pair, but makes them less likely.
 
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
     accepted and pairs rejected are drawn without replacement, and the limits of `crowder.beyond.Audit` bound the errors
@@ -238,8 +237,11 @@ class LearnedOrdering(TableOrdering):
             if self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
                 for other in np.flatnonzero(self._text == text).tolist():
                     if self._knowledge.component[other] != self._knowledge.component[i] and not self._settled(i, other):
-                        super().learn((i, other), True)
+                        self._learn(i, other, True)
+                        self._knowledge.count[ASKED] -= 1  # this was no question
                         self.implied.append((i, other))
+                if self._pending is not None and self._settled(*self._pending):
+                    self._pending = None
         if self._decided is not None and same is not None and (self._decided[i] == self._decided[j]) != same:
             self._decided = None
 
@@ -301,9 +303,13 @@ class LearnedOrdering(TableOrdering):
             few = round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step)
             drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
                 left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
+            left = np.concatenate([drawn, left[~np.isin(left, drawn)]])
         else:
-            drawn = self._unexpected(left, int(np.ceil(AT_RANDOM * step * (FIRST / max(self._given, FIRST)) ** 0.5)))
-        left = np.concatenate([drawn, left[~np.isin(left, drawn)], waiting])
+            drawn = self._unexpected(left, _explored(self._given + step) - _explored(self._given))
+            rest = left[~np.isin(left, drawn)]
+            places = np.random.default_rng([self._key, self._given]).integers(min(step, len(rest)) + 1, size=len(drawn))
+            left = np.insert(rest, np.sort(places), drawn)  # among the next questions, of which few may be put
+        left = np.concatenate([left, waiting])
         self._queue, self._next = self._codes[left], np.zeros(1, np.int64)
 
     def _unexpected(self, left: np.ndarray, few: int) -> np.ndarray:
@@ -478,14 +484,19 @@ class LearnedOrdering(TableOrdering):
     @property
     def resolution(self) -> Resolution:
         """The clusters so far: of the answers, and with `accept` of the pairs accepted as well (`Accepted`)."""
-        plain = super().resolution
+        plain, texts = super().resolution, None if self._candidates.tables is not None else self._text
         if not self.accept:
-            return plain
+            return OwnResolution(plain.queries, plain.answers, plain.clusters, texts=texts)
         codes = self._open()[0]
         precision, recall = (None, None) if not self._urns or self.crowd_errs else self._limits()
-        return Accepted(plain.queries, plain.answers, self._clusters(), certified_recall=recall,
+        return Accepted(plain.queries, plain.answers, self._clusters(), texts=texts, certified_recall=recall,
                         accepted=np.column_stack([codes >> 32, codes & LOW]), certified_precision=precision,
                         confidence=self.confidence, audited=self._audited, reason=self._reason)  # fmt: skip
+
+
+def _explored(given: int) -> int:
+    """How many of so many answers explore, after the first: a twentieth, which falls with the square root."""
+    return int(AT_RANDOM * (FIRST * given) ** 0.5)
 
 
 def _copy(known: Knowledge) -> Knowledge:

@@ -8,7 +8,7 @@ of one table, so a question about them is not asked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from crowder import beyond
 from crowder.engine import ASKED, LOW, Knowledge, learn, open_pairs, settled
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
+from crowder.resolution import Resolution
 
 __all__ = ["Audit", "ScoredOrdering", "TableCandidates", "TableOrdering"]
 
@@ -41,6 +42,41 @@ class TableCandidates(Candidates):
         ends, others = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32]
         order = np.argsort(ends, kind="stable")
         return others[order], np.searchsorted(ends[order], np.arange(self.n + 1))
+
+
+@dataclass(frozen=True, repr=False)
+class OwnResolution(Resolution):
+    """A `Resolution` in which the first yes about two records with one text counts for all records with it.
+
+    Attributes
+    ----------
+    texts : ndarray of int64, shape (n,), optional
+        The number of each record's text. A yes after a no about the text counts for its own two records alone.
+    """
+
+    texts: np.ndarray | None = field(default=None, kw_only=True)
+
+    def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        """As of a run that has asked about the first record of such a text with all others, where it asked once."""
+        if self.texts is None:
+            return super()._pairs(labels)
+        rows, ends, said = list[tuple[int, int, bool]](), [0], set[int]()
+        for (i, j), same in zip(self.queries.tolist(), self.answers.tolist(), strict=True):
+            rows.append((i, j, same))
+            if (text := self.texts[i]) == self.texts[j]:
+                if same and text not in said:
+                    rows += [(i, other, True) for other in np.flatnonzero(self.texts == text).tolist() if other != i]
+                said.add(text)
+            ends.append(len(rows))
+        asked = np.array(rows, np.int64).reshape(-1, 3)
+        whole = Resolution(asked[:, :2], asked[:, 2] > 0, self.clusters)
+        right, joined, total = whole._pairs(labels)
+        return right[ends], joined[ends], total
+
+
+@dataclass(frozen=True, repr=False)
+class OwnAudited(beyond.Audited, OwnResolution):
+    """`crowder.beyond.Audited` of such a run."""
 
 
 class Tables(Ordering):
@@ -175,8 +211,15 @@ class Audit(Tables, beyond.Audit):
         super()._use(same)
         for i, j in getattr(self.ordering, "implied", [])[self._implied :]:  # by records with one text
             self._learn(i, j, True)
+            self._knowledge.count[ASKED] -= 1  # this was no question
             self._implied += 1
             self._found_now = None
+
+    @property
+    def resolution(self) -> beyond.Audited:
+        """The clusters that follow from the answers so far, and the limit of what they miss."""
+        plain, texts = super().resolution, getattr(self.ordering.resolution, "texts", None)
+        return OwnAudited(**{one.name: getattr(plain, one.name) for one in fields(plain)}, texts=texts)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`."""
