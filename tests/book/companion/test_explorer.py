@@ -21,15 +21,11 @@ IN_PAGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", explorer.SHAPES)
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (5, 5), (240, 1), (240, 4), (240, 120), (240, 239), (100, 7)])
-def test_clusters_of_every_shape_add_up(n, k, shape):
-    sizes = explorer.shaped(n, k, shape)
-    assert (len(sizes), sum(sizes)) == (k, n)
-    assert min(sizes) >= 1 and sizes == sorted(sizes, reverse=True)
-
-
-def test_shapes_are_what_they_are_called():
+def test_clusters_of_every_shape_add_up_and_are_what_they_are_called():
+    for n, k in ((1, 1), (5, 5), (240, 1), (240, 120), (240, 239), (100, 7)):
+        for shape in explorer.SHAPES:
+            sizes = explorer.shaped(n, k, shape)
+            assert (len(sizes), sum(sizes)) == (k, n) and min(sizes) >= 1 and sizes == sorted(sizes, reverse=True)
     assert explorer.shaped(100, 8, "equal") == [13] * 4 + [12] * 4
     assert explorer.shaped(240, 4, "one large") == [120, 40, 40, 40]
     # 11 = 6 + 3 + 2 is in proportion 1 : 1/2 : 1/3, and the twelfth goes to the first.
@@ -80,19 +76,14 @@ def heights(rng):
     return drawn / drawn.mean()
 
 
-def settings(number=100):
+def settings():
     """Models and cluster sizes: the presets with many kinds of clusters, and random ones."""
-    rng, found = np.random.default_rng(2017), []
-    clusters = [[1], [1, 1, 1], [20] * 12, [60] * 4, [120, 40, 40, 40], [30, 7, 7, 1, 1, 1]]
-    for epsilon in (0.02, 0.26, 0.48):
-        for model in (cr.dist1(epsilon), cr.dist2(epsilon)):
-            found += [(model, sizes) for sizes in clusters]
-    found += [(cr.uniform(), sizes) for sizes in clusters]
-    edges = np.linspace(0, 1, 11)
-    while len(found) < number:
-        largest = (3, 12, 40)[len(found) % 3]
+    rng, clusters = np.random.default_rng(2017), [[1], [1, 1, 1], [20] * 12, [120, 40, 40, 40], [30, 7, 7, 1, 1, 1]]
+    presets = [cr.uniform(), *(make(epsilon) for make in (cr.dist1, cr.dist2) for epsilon in (0.02, 0.26, 0.48))]
+    found = [(model, sizes) for model in presets for sizes in clusters]
+    for largest in (3, 12, 40) * 15:
         sizes = rng.integers(1, largest, size=rng.integers(1, 7), endpoint=True).tolist()
-        found.append((cr.SimilarityModel.from_steps(edges, heights(rng), heights(rng)), sizes))
+        found.append((cr.SimilarityModel.from_steps(np.linspace(0, 1, 11), heights(rng), heights(rng)), sizes))
     return found
 
 
@@ -103,7 +94,7 @@ def as_json(model):
 
 
 def test_the_page_computes_what_the_package_computes(in_page):
-    """In a hundred settings, to eleven digits; with the few nodes of a moving bar, to four."""
+    """In eighty settings, to eleven digits; with the few nodes of a moving bar, to four."""
     times = [0, 1, 2.5, 7, 60, 4000]
     for model, sizes in settings():
         counted = explorer.questions(model, sizes, nodes=24)
@@ -118,16 +109,16 @@ def test_the_page_computes_what_the_package_computes(in_page):
         assert values == pytest.approx(cr.L(model, times).tolist(), rel=1e-11, abs=1e-300)
 
 
-@pytest.mark.parametrize(("name", "make"), [("dist1", cr.dist1), ("dist2", cr.dist2)])
-def test_the_presets_are_the_models_of_the_paper(in_page, name, make):
-    for epsilon in (0.02, 0.3, 0.48):
-        found, model = in_page(f"counts.{name}({epsilon})"), make(epsilon)
-        assert found["edges"] == [float(edge) for edge in model.green.edges]
-        assert found["green"] == pytest.approx([float(h) for h in model.green.heights])
-        assert found["red"] == pytest.approx([float(h) for h in model.red.heights])
+def test_the_presets_are_the_models_of_the_paper(in_page):
+    for name, make in (("dist1", cr.dist1), ("dist2", cr.dist2)):
+        for epsilon in (0.02, 0.48):
+            found, model = in_page(f"counts.{name}({epsilon})"), make(epsilon)
+            for density, expected in (("green", model.green), ("red", model.red)):
+                assert found["edges"] == [float(edge) for edge in expected.edges]
+                assert found[density] == pytest.approx([float(height) for height in expected.heights])
 
 
-@pytest.mark.parametrize("set_to", [0, 0.4, 3, 10, 12])
+@pytest.mark.parametrize("set_to", [0, 3, 12])
 def test_a_bar_that_moves_leaves_the_mass_at_one(in_page, set_to):
     found = in_page(f"counts.reheight([2, 0, 1, 1, 1, 1, 1, 1, 1, 1], 0, {set_to})")
     assert found[0] == min(set_to, 10) and sum(found) == pytest.approx(10)
@@ -139,10 +130,8 @@ def test_a_bar_that_moves_leaves_the_mass_at_one(in_page, set_to):
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [
-        ("20*12", [20] * 12),
         ("50, 30, 20", [50, 30, 20]),
-        (" 3 * 2,1 ;4", [3, 3, 1, 4]),
-        ("3×2 1", [3, 3, 1]),
+        (" 3 * 2,1 ;4 5×2", [3, 3, 1, 4, 5, 5]),
         ("200*2, 100*4", [200] * 2 + [100] * 4),
     ],
 )
@@ -158,10 +147,8 @@ def test_clusters_are_read_as_they_are_typed(in_page, text, sizes):
     [
         ("", "Type the sizes"),
         ("20*12, abc", "“abc” is neither a size"),
-        ("-3", "“-3” is neither"),
-        ("2.5", "neither"),
+        ("2.5, 3", "“2.5” is neither"),
         ("0, 3", "start at 1"),
-        ("3*0", "start at 1"),
         ("501", "up to 500 records"),
         ("1*99999", "up to 5,000 clusters"),
         (", ".join(map(str, range(1, 70))), "60 different sizes"),

@@ -15,8 +15,3 @@ def test_a_record_is_json_that_people_can_read():
     text = results.as_json(record).decode()
     assert json.loads(text) == {"ε": 0.5, "n": 3, "w": [1, 2], "q": "1/3", "at": "a/b"}
     assert text.startswith('{\n  "ε"') and text.endswith("}\n")
-
-
-def test_outside_a_notebook_the_plain_text_is_printed(capsys):
-    results.display({"text/plain": "a line", "text/markdown": "**a line**"}, {})
-    assert capsys.readouterr().out == "a line\n"

@@ -34,15 +34,6 @@ def replays(runs):
 NAMES = ["r1", "r2", "r3", "r4", "r5"]
 
 
-def test_the_frame_holds_every_pair_of_every_run(runs, replays):
-    table = stepper.frame(replays)
-    assert table.groupby("ordering", sort=False).size().to_dict() == dict.fromkeys(runs, 10)
-    for name, run in runs.items():
-        own = table[(table.ordering == name) & (table.how == "asked")]
-        assert own["at"].tolist() == list(range(1, run.n_queries + 1))
-        assert [sorted(pair) for pair in run.queries.tolist()] == own[["a", "b"]].values.tolist()
-
-
 def test_records_have_one_tint_where_they_are_known_to_be_one(runs, replays):
     """Pairs and sentences are read on the page, in test_charts."""
     given = stepper.settings(replays, NAMES)
