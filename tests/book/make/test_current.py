@@ -94,17 +94,15 @@ def test_what_was_recorded_is_current_for_its_own_parameters_alone(project):
     assert not current(project)
 
 
-@pytest.mark.parametrize("name", [*INPUTS, "out/01-one.ipynb", "results/01-one/fig-a.csv"])
-def test_any_change_of_what_it_read_or_left_ends_it(project, name):
-    (project / name).write_text("2\n")
-    assert not current(project)
-    (project / name).write_text("1\n")
-    assert current(project)  # what counts is what a file holds, not when it was written
-    (project / name).rename(project / f"{name}-elsewhere")
-    assert not current(project)
-
-
-def test_what_is_expected_of_a_run_and_what_builds_it_do_not_change_it(project):
+def test_any_change_of_what_it_read_or_left_ends_it_and_of_what_builds_it_does_not(project):
+    for name in (*INPUTS, "out/01-one.ipynb", "results/01-one/fig-a.csv"):
+        (project / name).write_text("2\n")
+        assert not current(project), name
+        (project / name).rename(project / f"{name}-elsewhere")
+        assert not current(project), name
+        (project / f"{name}-elsewhere").unlink()
+        (project / name).write_text("1\n")
+        assert current(project), name  # what counts is what a file holds, not when it was written
     for name in OTHERS:
         (project / name).write_text("2\n")
     assert current(project)
@@ -131,7 +129,7 @@ def test_versions_are_those_of_all_packages_that_chapters_ask_for(tmp_path):
     assert {"scipy", "scikit-learn", "tabulate"} <= versions(ROOT).keys() and "sphinx" not in versions(ROOT)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "half"])
+@pytest.mark.parametrize("text", ["[]", "half"])
 def test_a_manifest_that_is_none_vouches_for_nothing(project, text):
     path = project / "out" / "manifest.json"
     path.write_text(path.read_text()[:-20] if text == "half" else text)

@@ -28,8 +28,6 @@ def of(root, cells):
     return book
 
 
-# --- chapters -----------------------------------------------------------------------------------------------------
-
 DEAD = "cell 3 of 3 failed: DeadKernelError"
 LATE = "cell 3 of 3 failed: CellTimeoutError"
 BAD = {
@@ -55,39 +53,29 @@ def alive(mark):
     return False
 
 
-def named(book, cells):
-    message = book.refused("--timeout", "9", "--jobs", "3").partition("error: ")[2]
-    for slug, (_, expected) in cells.items():
-        assert any(line.startswith(f"{slug}: {expected}") for line in message.splitlines()), message
-    return message
-
-
 def test_every_way_in_which_a_chapter_can_die_is_named_and_costs_only_that_chapter(tmp_path):
     """And a child that outlives its chapter neither delays the build nor outlives it."""
     child = f"sleep 98{os.getpid()}"
     book = of(tmp_path, {"00-forks": f"import subprocess\nsubprocess.Popen({child.split()!r})"}
               | {slug: code for slug, (code, _) in BAD.items()})  # fmt: skip
     start = time.monotonic()
-    assert "00-forks:" not in named(book, BAD)
+    message = book.refused("--timeout", "9", "--jobs", "3").partition("error: ")[2]
     assert time.monotonic() - start < 400
+    for slug, (_, expected) in BAD.items():
+        assert any(line.startswith(f"{slug}: {expected}") for line in message.splitlines()), message
+    assert "00-forks:" not in message
     assert sorted(p.name for p in (book.out / "executed" / "full").iterdir()) == ["00-forks.ipynb", "manifest.json"]
     assert not alive(child)
 
 
-# --- rendering ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
+def test_why_sphinx_failed_is_told(tmp_path, monkeypatch):
+    for code, expected in (
         ("print('/x/src/a.md:3: WARNING: no such thing')", "a.md:3: WARNING: no such thing"),
         ("raise ImportError('no theme')", "ImportError: no theme"),
         ("import os; print('last words', flush=True); os.kill(os.getpid(), 9)", "last words"),
         ("", "the book did not render"),
-    ],
-)
-def test_why_sphinx_failed_is_told(tmp_path, monkeypatch, code, expected):
-    monkeypatch.setattr(render, "_JUPYTER_BOOK", code)
-    with pytest.raises(BuildError) as error, Guard() as guard:
-        render.render(Path("/x/src"), tmp_path, tmp_path / "log", dict(os.environ), guard)
-    assert expected in str(error.value) and "Traceback" not in str(error.value)
+    ):
+        monkeypatch.setattr(render, "_JUPYTER_BOOK", code)
+        with pytest.raises(BuildError) as error, Guard() as guard:
+            render.render(Path("/x/src"), tmp_path, tmp_path / "log", dict(os.environ), guard)
+        assert expected in str(error.value) and "Traceback" not in str(error.value)

@@ -3,7 +3,6 @@
 import json
 
 import pandas as pd
-import pytest
 from tiny_book import TinyBook
 
 from book.make import held
@@ -38,33 +37,28 @@ def changed(column, values):
     return {"counts": COUNTS | {column: values}}
 
 
-@pytest.mark.parametrize(
-    ("fault", "name"),
-    [
-        (changed("asked", [3, 8, *COUNTS["asked"][2:]]), "fig-a, asked"),  # two neighbours exchanged
-        (changed("asked", [8, 3, 5, 13, 2, 21, 35, 55]), "fig-a, asked"),  # one more question in one row
-        (changed("model", ["b", "a", *COUNTS["model"][2:]]), "fig-a, model"),
-        (changed("mean", [0.1, 0.7, 0.2, 0.5, *COUNTS["mean"][4:]]), "fig-a, mean"),  # NaN equals only NaN
-        (changed("mean", [0.1, 0.7, 0.2, 0.4, float("nan"), *COUNTS["mean"][5:]]), "fig-a, mean"),  # the same numbers
-        (changed("mean", [2 * x for x in COUNTS["mean"]]), "fig-a, mean"),
-        (changed("noisy: mean", [0.2] * 8), "fig-a, noisy mean"),  # a colon ends no name
-        (changed("of", ["0.25 of all"] * 8), "fig-a, of"),
-        ({"figure": "z = 2.8 (limit 3.72)"}, "C01, evidence 1"),
-        ({"figure": "z = -2.8 (limit 3.98)"}, "C01, evidence 1"),
-        ({"figure": "largest z = 2.8 (limit 3.98)"}, "C01, evidence 1"),
-        ({"shown": "(19885, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
-        ({"shown": "(19884, 0.2501, 'node')"}, "cell runs"),
-        ({"shown": "(19884, 0.25, 'edge')"}, "cell runs"),
-        ({"shown": "(19884, nan, 'node')"}, "cell runs"),
-        ({"shown": " ".join(map(str, range(60)))}, "cell runs"),
-        ({"caption": "9 runs."}, "fig-a, caption"),
-        ({"table": "| 0.2 |"}, "tab-a, as shown"),
-    ],
-)
-def test_a_change_is_noticed_and_named(tmp_path, fault, name):
-    was, now = text(lines(tmp_path)), lines(tmp_path, **fault)
-    (message,) = held.differences("01-one", was, now)
-    assert message.startswith(f"01-one: {name}: held ") and "; found " in message
+CHANGES = [
+    (changed("asked", [3, 8, *COUNTS["asked"][2:]]), "fig-a, asked"),  # two neighbours exchanged
+    (changed("asked", [8, 3, 5, 13, 2, 21, 35, 55]), "fig-a, asked"),  # one more question in one row
+    (changed("model", ["b", "a", *COUNTS["model"][2:]]), "fig-a, model"),
+    (changed("mean", [0.1, 0.7, 0.2, 0.5, *COUNTS["mean"][4:]]), "fig-a, mean"),  # NaN equals only NaN
+    (changed("mean", [0.1, 0.7, 0.2, 0.4, float("nan"), *COUNTS["mean"][5:]]), "fig-a, mean"),  # the same numbers
+    (changed("noisy: mean", [0.2] * 8), "fig-a, noisy mean"),  # a colon ends no name
+    ({"figure": "z = 2.8 (limit 3.72)"}, "C01, evidence 1"),
+    ({"figure": "z = -2.8 (limit 3.98)"}, "C01, evidence 1"),
+    ({"shown": "(19885, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
+    ({"shown": "(19884, 0.2501, 'node')"}, "cell runs"),
+    ({"shown": "(19884, nan, 'node')"}, "cell runs"),
+    ({"caption": "9 runs."}, "fig-a, caption"),
+    ({"table": "| 0.2 |"}, "tab-a, as shown"),
+]
+
+
+def test_a_change_is_noticed_and_named(tmp_path):
+    was = text(lines(tmp_path))
+    for fault, name in CHANGES:
+        (message,) = held.differences("01-one", was, lines(tmp_path, **fault))
+        assert message.startswith(f"01-one: {name}: held ") and "; found " in message
 
 
 def test_last_digits_of_what_is_not_an_integer_may_differ(tmp_path):
@@ -72,10 +66,7 @@ def test_last_digits_of_what_is_not_an_integer_may_differ(tmp_path):
     was = text(lines(tmp_path, **changed("of", [f"{x / 7} of all" for x in range(1, 9)]), shown="0.25 1e-17"))
     now = lines(tmp_path, **changed("of", [f"{x / 7 + 1e-9} of all" for x in range(1, 9)]), shown="0.250001 -3e-16")
     assert was != text(now) and not held.differences("01-one", was, now)
-
-
-def test_words_of_a_caption_may_differ(tmp_path):
-    """They are in the source; its numbers may be computed."""
+    # And words of a caption, which are in the source; its numbers may be computed.
     assert lines(tmp_path, caption="In all, 8 runs.") == lines(tmp_path)
 
 
