@@ -40,11 +40,6 @@ def test_all_chapters_begin_with_the_same_cell_which_fetches_this_version():
     assert f'    address, version = "{ADDRESS}", "{wanted}"\n' in cells[0]["source"]
 
 
-def test_no_page_shows_the_cell(html):
-    texts = [(html / chapter.path.with_suffix(".html")).read_text(encoding="utf-8") for chapter in CHAPTERS.values()]
-    assert not [text for text in texts if "find_spec" in text]
-
-
 def redirected(target):
     """The variables by which git takes GitHub's address for another."""
     return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{target}.insteadOf", "GIT_CONFIG_VALUE_0": ADDRESS}

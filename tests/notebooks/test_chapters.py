@@ -1,21 +1,21 @@
 """Statements have badges, claims have checks, and folded cells say what they do."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
+from book.make.chapters import read_chapters
 from book.reports.ledger import read_declared
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+CHAPTERS = read_chapters(ROOT)
 CLAIMS = read_declared(ROOT)
 
 
-@pytest.fixture(params=NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.fixture(params=CHAPTERS, ids=lambda chapter: chapter.slug)
 def cells(request):
-    return json.loads(request.param.read_text(encoding="utf-8"))["cells"]
+    return request.param.notebook()["cells"]
 
 
 STATEMENT = re.compile(r"^<!-- (?:theorem|proposition|corollary|lemma) .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
@@ -32,10 +32,11 @@ def test_each_claim_is_checked_by_exactly_one_chapter():
     """In a call that has its identifier in it."""
     call = re.compile(r"""\bcheck\(\s*["']([BCE]\d+)["']""")
     checked = []
-    for path in NOTEBOOKS:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        checked += set(call.findall(code))
+    for chapter in CHAPTERS:
+        cells = chapter.notebook()["cells"]
+        checked += set(
+            call.findall("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
+        )
     assert sorted(checked) == sorted(CLAIMS)
     assert sorted(name for name in CLAIMS if name[0] == "C") == [f"C{number:02}" for number in range(1, 34)]
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import crowder as cr
-from crowder.counting.bounds import question_bound
 from crowder.counting.expected import component_numbers
 
 HALF = Fraction(1, 2)
@@ -125,26 +124,7 @@ def test_equal_clusters_are_the_worst_case_of_theorem_a():
     assert cr.evidence_bound(model, [5] * 4) == pytest.approx(for_equal_clusters(model, 20, 4))
 
 
-def test_the_bounds_from_both_sides_have_one_order():
-    model, n, k = cr.dist1(0.05), 3000, 12
-    lower, upper = max(n - k, question_bound(model, n, k)), cr.evidence_bound(model, [n // k] * k)
-    order = n + min(k * k / model.hellinger2, n * k)
-    assert order / 4050 <= lower <= upper <= order
-    assert upper <= n + k * k / (2 * model.hellinger2)
-
-
 # --- B ---------------------------------------------------------------------------------------------------------------
-
-
-def test_less_similar_non_matches_never_ask_more():
-    rng = np.random.default_rng(4)
-    for _ in range(200):
-        n = int(rng.integers(3, 13))
-        labels, w = rng.integers(0, rng.integers(2, n), size=n), rng.random(n * (n - 1) // 2)
-        i, j = np.triu_indices(n, 1)
-        less = np.where(labels[i] == labels[j], w, w * rng.random(len(w)))  # the order of the non-matches changes, too
-        before, after = (cr.edge_ordering(v, cr.Truth(labels), rng=1).n_queries for v in (w, less))
-        assert after <= before
 
 
 def test_the_count_depends_on_the_curve():

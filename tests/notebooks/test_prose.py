@@ -7,17 +7,16 @@ are grammar as often as number, and orders of magnitude.
 """
 
 import ast
-import json
 import re
-import warnings
 from pathlib import Path
 
 import pytest
 
 from book.make import numbers
+from book.make.chapters import read_chapters
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+CHAPTERS = read_chapters(ROOT)
 
 WORDS = (
     "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty "
@@ -76,36 +75,27 @@ def constants(node):
         return "".join(v.value if isinstance(v, ast.Constant) else "…" for v in node.values)
     if isinstance(node, ast.BinOp):
         return constants(node.left) + constants(node.right)
-    if isinstance(node, ast.IfExp):
-        return constants(node.body) + " " + constants(node.orelse)
     return "…"
 
 
 def said(source):
     """What a code cell writes on the page, as far as it is typed."""
-    for node in ast.walk(parsed(source)):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             yield from (constants(k.value) for k in node.keywords if k.arg in ("caption", "says"))
 
 
 def literals(source):
     """The numbers of the code itself: not those in its texts."""
-    constant = (node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant))
+    constant = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     found = (value for value in constant if type(value) in (int, float))
     return {f"{value:g}" if isinstance(value, float) else str(value) for value in found}
 
 
-def parsed(source):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of TeX in texts, which is no matter here
-        warnings.simplefilter("ignore", DeprecationWarning)  # the same in Python 3.11
-        return ast.parse(source)
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
-def test_every_number_in_the_prose_is_computed(path):
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
+def test_every_number_in_the_prose_is_computed(chapter):
     loose, held, code = [], [], set()
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    for cell in chapter.notebook()["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             words, formulas = typed(source)
@@ -114,15 +104,15 @@ def test_every_number_in_the_prose_is_computed(path):
         else:
             held += [(number, cell["id"]) for text in said(source) for part in typed(text) for number in part]
             code |= literals(source)
-    plots = ROOT / "notebooks" / "plots" / f"{path.stem.partition('-')[2].replace('-', '_')}.py"
+    plots = ROOT / "notebooks" / "plots" / f"{chapter.slug.partition('-')[2].replace('-', '_')}.py"
     code |= literals(plots.read_text(encoding="utf-8")) if plots.exists() else set()
     assert loose + [f"{number} in {cell}" for number, cell in held if number not in code] == []
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
-def test_a_name_that_the_text_asks_for_stands_for_one_value(path):
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
+def test_a_name_that_the_text_asks_for_stands_for_one_value(chapter):
     """The build asks after the last cell: a name that a later cell gives another value would mislead."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = chapter.notebook()["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     asked = {node.id for number in numbers.find(text)
              for node in ast.walk(ast.parse(numbers.parts(number.asks)[0], mode="eval"))
@@ -130,7 +120,7 @@ def test_a_name_that_the_text_asks_for_stands_for_one_value(path):
     given: dict[str, set] = {}
     for cell in cells:
         if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", []):
-            for name in bound(parsed("".join(cell["source"]))):
+            for name in bound(ast.parse("".join(cell["source"]))):
                 given.setdefault(name, set()).add(cell["id"])
     assert {name: cells for name, cells in given.items() if name in asked and len(cells) > 1} == {}
 

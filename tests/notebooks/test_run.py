@@ -36,20 +36,18 @@ def run(command, clone):
     return done.stdout
 
 
-def test_the_commands_name_notebooks_and_parameters_that_exist():
+def test_the_commands_name_notebooks_and_parameters_that_exist_and_show_them(clone):
     known = {c.path.as_posix(): c.defaults() for c in read_chapters(ROOT)}
     assert len(BLOCKS) == 4
     for block in BLOCKS[:3]:
         (notebook,) = re.findall(r"notebooks/\S+\.ipynb", block)
         assert {*re.findall(r"-p (\w+) ", block)} <= known[notebook].keys()
 
-
-def test_what_can_be_set(clone):
     assert re.search(r"repetitions: int \(default 25\)\s+data sets for each row", run(BLOCKS[0], clone))
 
 
 @pytest.mark.nightly
-def test_table_1_with_other_parameters(clone):
+def test_table_1_with_other_parameters_and_many_settings(clone):
     said = run(BLOCKS[1], clone).splitlines()
     assert len(said) == 3 and said[0].startswith("model,ε,ordering,printed,expected,mean")
     # Row by row as in the paper: first Dist-1, ε = 1/2, node ordering, which asks some 4,470 questions in a run.
@@ -58,10 +56,6 @@ def test_table_1_with_other_parameters(clone):
     assert 4000 < float(first["mean"]) < 5000
     record = (clone / "mine" / "tab-table1.json").read_text()
     assert '"seed": 8' in record and '"repetitions": 5' in record
-
-
-@pytest.mark.nightly
-def test_many_settings(clone):
     said = run(BLOCKS[2], clone)
     assert "mine/1:" in said and "mine/2:" in said
     one, two = (sorted((clone / "mine" / seed).glob("*.csv")) for seed in "12")
