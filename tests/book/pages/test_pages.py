@@ -318,11 +318,8 @@ BAR = """<aside class="bd-header-announcement" aria-label="Announcement"><div cl
 <b>Quick profile:</b> fewer repetitions than the full book.</div></aside>"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_bar_of_a_quick_book_takes_no_room_and_covers_no_text_at_the_end(visit, scheme):
+def test_the_bar_of_a_quick_book_takes_no_room_and_covers_no_text_at_the_end(visit):
     page, _ = visit("notebooks/05-edge-ordering")
-    page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
     place = "[...document.querySelectorAll('article *')].map(e => e.getBoundingClientRect().y)"
     edge = "e => e.getBoundingClientRect().bottom"
     for width, height in ((1280, 900), (390, 844)):
@@ -339,6 +336,9 @@ def test_the_bar_of_a_quick_book_takes_no_room_and_covers_no_text_at_the_end(vis
         if width == 1280:
             page.locator(".bd-sidebar-primary").evaluate("e => e.scrollTo(0, e.scrollHeight)")
             assert page.locator(".bd-sidebar-primary a:visible").last.evaluate(edge) < box["y"]
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
         assert barriers_around(page) == []
     page.emulate_media(media="print")
     assert not bar.is_visible()
@@ -352,8 +352,6 @@ def test_a_chapter_is_set_in_fonts_of_its_own_with_lines_of_seventy_characters(v
     text, size = page.locator("article section > p").first.evaluate(look)
     code, _ = page.locator("article pre").first.evaluate(look)
     assert "Companion Serif" in text and "Companion Code" in code and size >= 17
-    sizes = [page.locator(f"article {level}").first.evaluate(look)[1] for level in ("h1", "h2")]
-    assert sizes[0] > 1.3 * sizes[1] > 1.6 * size
     # Without formulas, whose letters are not in the text as they are shown.
     longest = page.locator("article p").evaluate_all("""all => {
         const lengths = [];
