@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from book.companion import measured
+from book.make.chapters import read_chapters
 from crowder_tool import people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,11 +58,7 @@ def test_the_committed_scale_is_complete():
         assert part["records"].is_unique and {1_000, 1_000_000} <= set(part["records"])
 
 
-def chapters():
-    return [path.stem for part in ("", "appendix/") for path in sorted((ROOT / "notebooks").glob(f"{part}*.ipynb"))]
-
-
 def test_every_chapter_has_a_committed_time():
     table = measured.read("chapters")
-    assert table["chapter"].tolist() == chapters()
+    assert table["chapter"].tolist() == [chapter.slug for chapter in read_chapters(ROOT)]
     assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1

@@ -77,11 +77,8 @@ def run(site, body, tmp_path):
     assert done.returncode == 0 and "all of it ran" in done.stdout, done.stderr
 
 
-def test_its_core_needs_four_packages(wheel):
+def test_it_carries_its_types_and_the_values_of_cora_and_no_book_and_needs_four_packages(wheel):
     assert core_of(wheel) == ["numpy", "scipy", "numba", "pandas"]
-
-
-def test_it_carries_its_types_and_the_values_of_cora_and_no_book(wheel):
     names = wheel.namelist()
     assert {"crowder/py.typed", "crowder/cora/values/SHA256SUMS"} < set(names)
     assert all(name.startswith(("crowder/", "crowder-")) for name in names)
@@ -96,16 +93,12 @@ def test_the_tool_is_a_wheel_of_its_own_which_needs_the_module(tmp_path):
     assert commands.split("\n")[1] == "crowder=crowder_tool.__main__:main"
 
 
-def test_importing_it_loads_no_table_plot_or_formula(site, tmp_path):
-    run(site, LOADED, tmp_path)
-
-
-def test_the_examples_of_the_readme_and_cora_run(site, tmp_path):
+def test_importing_it_loads_no_table_plot_or_formula_and_the_examples_of_the_readme_and_cora_run(site, tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## The module")[2].partition("\n## ")[0]
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert len(blocks) == 2
     cora = "assert cr.datasets.cora().n == 1879 and len(cr.datasets.cora('jaro-winkler').sizes) == 191"
-    run(site, "\n".join([*blocks, cora]), tmp_path)
+    run(site, "\n".join([LOADED, *blocks, cora]), tmp_path)
 
 
 LEFT_OUT = """
