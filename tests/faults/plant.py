@@ -141,8 +141,8 @@ def start(folder: Path, command: list[str], plain: bool, timeout: float | None) 
     env |= {"PYTHONPATH": f"{folder / 'tree'}{os.pathsep}{HERE}", "NUMBA_CACHE_DIR": str(folder / "cache")}
     env |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"NUMBA_DISABLE_JIT": "1"} if plain else {})
     with (folder / "output.txt").open("w+", encoding="utf-8", errors="replace") as log:
-        process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder / "tree", env=env,
-                                   start_new_session=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
+        process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder / "tree", env=env, stdout=log,
+                                   stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
         code = 0
         try:
             with suppress(subprocess.TimeoutExpired):

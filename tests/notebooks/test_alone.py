@@ -45,23 +45,15 @@ def redirected(target):
     return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{target}.insteadOf", "GIT_CONFIG_VALUE_0": ADDRESS}
 
 
-def run_cell(*options, **environment):
-    """The first cell in a Python of its own."""
-    source = first_cell(CHAPTERS["01-questions"])["source"]
-    return subprocess.run(
-        [sys.executable, *options, "-c", source], env=environment, capture_output=True, text=True, timeout=60
-    )
+def test_the_cell_does_nothing_where_the_book_is_and_says_what_git_says_if_it_cannot_be_fetched(tmp_path):
+    def run(*options, **env):
+        command = [sys.executable, *options, "-c", first_cell(CHAPTERS["01-questions"])["source"]]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
 
-
-def test_where_the_book_is_the_cell_calls_nothing_and_says_nothing(tmp_path):
-    done = run_cell(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PATH="")  # no git could be found
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_if_the_book_cannot_be_fetched_the_cell_says_what_git_says(tmp_path):
+    done = run(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PATH="")  # no git could be found
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and [*tmp_path.iterdir()] == []
     away = redirected(f"{tmp_path}/gone")
-    done = run_cell("-I", "-S", HOME=str(tmp_path), PATH=os.environ["PATH"], LC_ALL="C", **away)
+    done = run("-I", "-S", HOME=str(tmp_path), PATH=os.environ["PATH"], LC_ALL="C", **away)
     assert "gone' does not appear to be a git repository" in done.stderr and "CalledProcessError" in done.stderr
 
 

@@ -38,10 +38,7 @@ def test_a_replay_counts_every_vote(four):
     # One of two matching pairs is denied by the majority: recall 1/2, precision 1.
     assert edge.iloc[-1][["recall", "precision"]].tolist() == [0.5, 1.0]
     assert edge.iloc[-1]["answers"] % 3 == 0 and edge.iloc[-1]["F1"] == pytest.approx(2 / 3, abs=1e-6)
-
-
-def test_the_kth_question_about_a_pair_gets_its_kth_vote(four):
-    """Pair (0, 2) has the votes 1, 0, 0; pair (2, 3) has two, and keeps the last of them."""
+    # The kth question about a pair gets its kth vote: (0, 2) has 1, 0, 0; (2, 3) has two, and keeps the last of them.
     single = replays.Oracle(four)
     assert [single(0, 2), single(2, 0), single(0, 2), single(0, 2)] == [True, False, False, False]
     assert [single(2, 3) for _ in range(3)] == [False] * 3 and single.paid == 7
@@ -53,14 +50,6 @@ def test_with_true_answers_every_strategy_ends_at_the_truth(twelve, strategy):
     assert run.iloc[0].tolist() == [0, 0.0, 1.0, 0.0]  # nothing paid for, nothing joined
     assert run["F1"].iloc[-1] == 1.0
     assert run["answers"].is_monotonic_increasing
-
-
-def test_f1_that_falls_again_has_not_stayed():
-    run = pd.DataFrame({"answers": [0, 5, 9, 12], "recall": 1.0, "precision": 1.0, "F1": [0.0, 0.99, 0.9, 0.96]})
-    found = replays.summary(run, 20)
-    assert found["until"] == 12
-    assert found["area"] == pytest.approx((5 * 0 + 4 * 0.99 + 3 * 0.9 + 8 * 0.96) / 20)  # 0.96 is kept to 20
-    assert np.isnan(replays.summary(run[:3], 20)["until"])
 
 
 def test_a_crowd_for_cora_errs_at_the_rates_given():
@@ -88,14 +77,6 @@ def test_the_runs_that_are_recorded_are_those_of_a_replay(real_crowds, name):
     pd.testing.assert_frame_equal(found, known, rtol=1e-5, check_dtype=False)
 
 
-def test_a_run_on_cora_that_is_recorded_is_that_of_a_replay(real_crowds):
-    rates, known = replays.kinds_of_errors(**real_crowds), measured.read("crowd_runs")
-    crowd = replays.cora_crowd("allsports", rates["allsports"], 1)
-    known = known[(known["crowd"] == crowd.name) & (known["ordering"] == "noisy") & (known["rng"] == 2)]
-    _, found = replays.runs(crowd, 1, ["noisy"], [2], crowds.BUDGET)
-    pd.testing.assert_frame_equal(found, known.reset_index(drop=True), rtol=1e-5, check_dtype=False)
-
-
 @pytest.mark.parametrize(("name", "votes"), [("gym", 1), ("gym", 5), ("allsports", 1)])
 def test_the_curves_that_are_recorded_are_those_of_a_replay(real_crowds, name, votes):
     """The means of all ten orders of ties, of the strategies that are cheap to replay."""
@@ -117,12 +98,6 @@ def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, monkey
     means = ["counted where it asked", "learned while asking"]
     found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
-
-
-@pytest.mark.nightly
-def test_what_is_recorded_of_stated_probabilities_is_what_replays_state(real_crowds):
-    found = pd.concat(map(replays.stated, real_crowds.values()), ignore_index=True)
-    pd.testing.assert_frame_equal(found, measured.read("crowd_stated"), atol=1e-4)
 
 
 def test_the_files_are_those_that_were_read_and_the_crowds_as_large(real_crowds, crowds_path):

@@ -79,16 +79,11 @@ fi
 """
 
 
-def faked(folder):
-    fake = folder / "python"
-    fake.write_text(FAKE.format(folder=folder))
-    fake.chmod(0o755)
-    return fake
-
-
 @pytest.mark.parametrize("where", ["venv", "install"])
 def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
-    root, fake, asked = project(tmp_path / "project"), faked(tmp_path), tmp_path / "asked"
+    root, fake, asked = project(tmp_path / "project"), tmp_path / "python", tmp_path / "asked"
+    fake.write_text(FAKE.format(folder=tmp_path))
+    fake.chmod(0o755)
     (tmp_path / f"stop-{where}").touch()
     command = {"args": ["make", ".venv/.installed", f"PYTHON={fake}"], "cwd": root, "env": CLEAN,
                "stdout": subprocess.DEVNULL}  # fmt: skip
@@ -106,19 +101,6 @@ def test_an_environment_whose_making_was_killed_is_made_anew(tmp_path, where):
     asked.write_text("")
     subprocess.run(**command, check=True, timeout=60)
     assert asked.read_text() == ""  # a stamp means done
-
-
-def test_jupyterlab_is_installed_once_with_hashes_and_opens_the_notebooks(tmp_path):
-    root, fake, asked = project(tmp_path / "project"), faked(tmp_path), tmp_path / "asked"
-    seen = []
-    for _ in range(2):
-        asked.write_text("")
-        subprocess.run(["make", "lab", f"PYTHON={fake}", "ARGS=--no-browser --port 8899"], cwd=root, env=CLEAN,
-                       check=True, capture_output=True, timeout=60)  # fmt: skip
-        seen.append(asked.read_text().splitlines())
-    opened = "-m jupyterlab --preferred-dir notebooks --no-browser --port 8899"
-    assert seen[0][-2:] == ["-m pip install --quiet --require-hashes -r requirements-lab.lock", opened]
-    assert seen[1] == [opened]
 
 
 def test_clean_removes_what_was_made_and_nothing_else(tmp_path):

@@ -19,14 +19,6 @@ def rows(html, figure):
     return list(csv.DictReader(path.read_text().splitlines()))
 
 
-def test_scripts_are_only_on_pages_that_have_charts(html):
-    charts = {"stepper.js": {FRONT, QUESTIONS, EXPLORER}, "slider.js": {EDGE}, "explorer.js": {EXPLORER}}
-    for script, names in charts.items():
-        found = {path.relative_to(html).with_suffix("").as_posix() for path in html.rglob("*.html")
-                 if f"/{script}" in path.read_text(encoding="utf-8")}  # fmt: skip
-        assert found == names
-
-
 # --- the stepper ----------------------------------------------------------------------------------------------------
 
 

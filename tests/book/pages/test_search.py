@@ -82,7 +82,6 @@ def online(html):
 #: A query, and what the excerpt of its first hit must have.
 EXCERPTS = {
     "table 1": "Table 1 regenerated",  # the caption of a table
-    "figure 2": "Recall (the share of matching pairs found so far)",  # that of a figure
     "cite": "Please cite the paper",  # a label before a heading, without a text of its own
     "theorem 2": "the expected number of questions of edge ordering is at most",
 }
