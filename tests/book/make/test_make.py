@@ -52,7 +52,7 @@ def test_where_the_lock_has_no_packages_make_says_so_at_once(tmp_path, system, m
     """Rather than that a package does not match its hash, which sounds like an attack."""
     root, fake = project(tmp_path / "project"), tmp_path / "python"
     fake.write_text(
-        f'#!/bin/sh\ncase "$*" in "-c import platform"*) exec {sys.executable} "$@";; *" venv"*) exit 7;; esac'
+        f'#!/bin/sh\ncase "$*" in "-c import platform"*) exec {sys.executable} "$@";; *"-m venv"*) exit 7;; esac'
     )
     fake.chmod(0o755)
     (tmp_path / "platform.py").write_text(
