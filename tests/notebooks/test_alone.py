@@ -89,7 +89,7 @@ def elsewhere(request, tmp_path_factory):
 
 @pytest.mark.timeout(1500)  # pip fetches and installs what the notebook needs
 # The last one compiles for two minutes, and waits for the night.
-@pytest.mark.parametrize("slug", ["02-models", "08-synthetic", pytest.param("16-your-data", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("slug", ["02-models", "01-questions", pytest.param("16-your-data", marks=pytest.mark.nightly)])
 def test_a_notebook_runs_alone(elsewhere, slug):
     """As Colab opens it; chapter 2 as its page offers it, which is with the commit that the page was built from."""
     home, python, call, commit, given = elsewhere

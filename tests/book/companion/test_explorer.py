@@ -118,45 +118,29 @@ def test_the_presets_are_the_models_of_the_paper(in_page):
                 assert found[density] == pytest.approx([float(height) for height in expected.heights])
 
 
-@pytest.mark.parametrize("set_to", [0, 3, 12])
-def test_a_bar_that_moves_leaves_the_mass_at_one(in_page, set_to):
-    found = in_page(f"counts.reheight([2, 0, 1, 1, 1, 1, 1, 1, 1, 1], 0, {set_to})")
-    assert found[0] == min(set_to, 10) and sum(found) == pytest.approx(10)
-    assert found[1] == 0 and found[2:] == pytest.approx([found[2]] * 8)  # the others keep their proportions
-    alone = in_page(f"counts.reheight([10, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0, {set_to})")
-    assert sum(alone) == pytest.approx(10)
+def test_a_bar_that_moves_leaves_the_mass_at_one(in_page):
+    for set_to in (0, 3, 12):
+        found = in_page(f"counts.reheight([2, 0, 1, 1, 1, 1, 1, 1, 1, 1], 0, {set_to})")
+        assert found[0] == min(set_to, 10) and sum(found) == pytest.approx(10)
+        assert found[1] == 0 and found[2:] == pytest.approx([found[2]] * 8)  # the others keep their proportions
+        alone = in_page(f"counts.reheight([10, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0, {set_to})")
+        assert sum(alone) == pytest.approx(10)
 
 
-@pytest.mark.parametrize(
-    ("text", "sizes"),
-    [
-        ("50, 30, 20", [50, 30, 20]),
-        (" 3 * 2,1 ;4 5×2", [3, 3, 1, 4, 5, 5]),
-        ("200*2, 100*4", [200] * 2 + [100] * 4),
-    ],
-)
-def test_clusters_are_read_as_they_are_typed(in_page, text, sizes):
-    assert in_page("text => counts.parseClusters(text)", text) == {"sizes": sizes}
-    again = in_page("text => counts.clustersText(counts.parseClusters(text).sizes)", text)
-    assert in_page("text => counts.parseClusters(text).sizes", again) == sorted(sizes, reverse=True)
-    assert explorer.setting(f"model=uniform&clusters={again}")[1] == sorted(sizes, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "Type the sizes"),
-        ("20*12, abc", "“abc” is neither a size"),
-        ("2.5, 3", "“2.5” is neither"),
-        ("0, 3", "start at 1"),
-        ("501", "up to 500 records"),
-        ("1*99999", "up to 5,000 clusters"),
+def test_clusters_are_read_as_they_are_typed_and_what_cannot_be_is_explained(in_page):
+    for text, sizes in (("50, 30, 20", [50, 30, 20]), (" 3 * 2,1 ;4 5×2", [3, 3, 1, 4, 5, 5]),
+                        ("200*2, 100*4", [200] * 2 + [100] * 4)):  # fmt: skip
+        assert in_page("text => counts.parseClusters(text)", text) == {"sizes": sizes}
+        again = in_page("text => counts.clustersText(counts.parseClusters(text).sizes)", text)
+        assert in_page("text => counts.parseClusters(text).sizes", again) == sorted(sizes, reverse=True)
+        assert explorer.setting(f"model=uniform&clusters={again}")[1] == sorted(sizes, reverse=True)
+    for text, said in (
+        ("", "Type the sizes"), ("20*12, abc", "“abc” is neither a size"), ("2.5, 3", "“2.5” is neither"),
+        ("0, 3", "start at 1"), ("501", "up to 500 records"), ("1*99999", "up to 5,000 clusters"),
         (", ".join(map(str, range(1, 70))), "60 different sizes"),
-    ],
-)
-def test_clusters_that_cannot_be_are_explained(in_page, text, said):
-    found = in_page("text => counts.parseClusters(text)", text)
-    assert list(found) == ["error"] and said in found["error"]
+    ):  # fmt: skip
+        found = in_page("text => counts.parseClusters(text)", text)
+        assert list(found) == ["error"] and said in found["error"]
 
 
 def test_a_state_is_a_model_and_clusters():

@@ -24,29 +24,6 @@ from book.reports.ledger import (
 
 # --- the catalogue --------------------------------------------------------------------------------------------------
 
-CHAPTERS = ("01-one", "02-two")
-
-
-def declare(**changed):
-    """The fields of a claim of this status, whose other fields suit it."""
-    status, basis = changed.get("status", "holds"), changed.get("basis", "exact")
-    made = {"place": "p", "statement": "s", "status": status, "basis": basis, "touches": [], "rests_on": []}
-    made |= {"proof": "note#thm-shown"} if basis == "proved" else {}
-    return made | ({"basis": ""} if status == "undecided" else {}) | changed
-
-
-@pytest.fixture
-def project(tmp_path):
-    """A function that declares claims in a project and reads them."""
-    (tmp_path / "book" / "data").mkdir(parents=True)
-
-    def read(claims):
-        (tmp_path / "book" / "data" / "claims.yml").write_text(yaml.safe_dump({"claims": claims}))
-        return read_declared(tmp_path)
-
-    return read
-
-
 #: What kind of statement a claim is.
 KINDS = {"result", "condition", "wording", "misprint"}
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
@@ -110,57 +87,72 @@ def found(result="holds", basis="exact", evidence=(PIECE,), chapter="01-one"):
             "chapter": chapter}  # fmt: skip
 
 
-def judged(project, record, **changed):
-    (entry,) = judge(project({"C01": declare(**changed)}), {"C01": record} if record else {}, complete=True)
-    return entry
+@pytest.fixture
+def declared(tmp_path):
+    """A function that declares claims of this status, whose other fields suit it, and reads them."""
+    (tmp_path / "book" / "data").mkdir(parents=True)
+
+    def read(*names, status="holds", basis="exact", statement="s"):
+        made = {"place": "p", "statement": statement, "status": status, "basis": basis, "touches": [], "rests_on": []}
+        made |= {"proof": "note#thm-shown"} if basis == "proved" else {}
+        text = json.dumps({"claims": dict.fromkeys(names, made)})  # which is YAML, without aliases
+        (tmp_path / "book" / "data" / "claims.yml").write_text(text)
+        return read_declared(tmp_path)
+
+    return read
 
 
-def test_a_claim_has_moved_when_status_or_basis_differ(project):
-    results = ("holds", "counterexample", "undecided", NOT_SHOWN)
+@pytest.fixture
+def judged(declared):
+    """A function that judges one declared claim by what a chapter recorded of it."""
+
+    def judge_one(record, **words):
+        (entry,) = judge(declared("C01", **words), {"C01": record} if record else {}, complete=True)
+        return entry
+
+    return judge_one
+
+
+def test_a_claim_has_moved_when_status_or_basis_differ(judged):
     for status in STATUSES:
         fits = "counterexample" if status in AMENDED else status
-        bases = ("",) if status == "undecided" else ("exact", "simulated")
-        for basis in bases:
-            for result in results:
-                entry = judged(project, found(result, basis), status=status, basis=basis)
-                assert entry["changed"] == (result != fits) and entry["status"] == (
-                    status if result == fits else NOT_SHOWN
-                )
+        for basis in ("",) if status == "undecided" else ("exact", "simulated"):
+            for result in ("holds", "counterexample", "undecided", NOT_SHOWN):
+                entry = judged(found(result, basis), status=status, basis=basis)
+                assert entry["changed"] == (result != fits)
+                assert entry["status"] == (status if result == fits else NOT_SHOWN)
             for other in {"", *BASES} - {basis, "proved"}:
-                assert judged(project, found(fits, other), status=status, basis=basis)["changed"]
-        entry = judged(project, None, status=status)
+                assert judged(found(fits, other), status=status, basis=basis)["changed"]
+        entry = judged(None, status=status, basis="" if status == "undecided" else "exact")
         assert (entry["changed"], entry["status"], entry["basis"], entry["evidence"]) == (True, NOT_CHECKED, "", [])
 
 
-def test_calculations_without_a_written_argument_are_exact(project):
-    assert judged(project, found(basis="proved"), basis="proved")["basis"] == "proved"
-    assert judged(project, found(basis="proved"), basis="exact")["basis"] == "exact"
-    assert judged(project, found(basis="exact"), basis="proved")["changed"]
+def test_calculations_without_a_written_argument_are_exact(judged):
+    assert judged(found(basis="proved"), basis="proved")["basis"] == "proved"
+    assert judged(found(basis="proved"), basis="exact")["basis"] == "exact"
+    assert judged(found(basis="exact"), basis="proved")["changed"]
 
 
-def test_a_record_belongs_to_a_claim_and_in_a_whole_book_each_claim_has_one(project):
-    known = project({"C01": declare(), "C02": declare()})
+def test_a_record_belongs_to_a_claim_and_in_a_whole_book_each_claim_has_one(declared, tmp_path):
+    known = declared("C01", "C02")
     with pytest.raises(BuildError, match=r"01-one: checks C03, which is not in claims\.yml"):
         judge(known, {"C03": found()}, complete=False)
     assert [entry["id"] for entry in judge(known, {"C01": found()}, complete=False)] == ["C01"]
     assert changes(judge(known, {"C01": found()}, complete=True)) == [
         "no chapter: C02 changed: expected holds (exact), found not checked (no evidence was recorded)"
     ]
-
-
-def test_records_are_read_once_each(tmp_path):
-    for slug in CHAPTERS:
+    chapters = ("01-one", "02-two")
+    for slug in chapters:
         (tmp_path / slug / "claims").mkdir(parents=True)
         (tmp_path / slug / "claims" / f"C{slug[:2]}.json").write_text(json.dumps(found(chapter="elsewhere")))
-    assert read_records(tmp_path, [*CHAPTERS, "03-three"]) == {"C01": found(), "C02": found(chapter="02-two")}
+    assert read_records(tmp_path, [*chapters, "03-three"]) == {"C01": found(), "C02": found(chapter="02-two")}
     (tmp_path / "02-two" / "claims" / "C01.json").write_text(json.dumps(found()))
     with pytest.raises(BuildError, match="02-two: records C01, and so does 01-one"):
-        read_records(tmp_path, list(CHAPTERS))
+        read_records(tmp_path, list(chapters))
 
 
-def test_the_file_has_one_line_for_a_claim_whatever_its_words(project):
-    text = as_csv([judged(project, found(NOT_SHOWN, "exact", [BAD]), statement='a,\n  "b"')])
-    columns, line = csv.reader(text.splitlines())
+def test_the_file_has_one_line_for_a_claim_whatever_its_words(judged):
+    columns, line = csv.reader(as_csv([judged(found(NOT_SHOWN, "exact", [BAD]), statement='a,\n  "b"')]).splitlines())
     assert columns == ("id place statement expected status basis where proof prose kind touches corrected affects "
                        "stands figure says rests_on chapter").split()  # fmt: skip
     assert line == ["C01", "p", 'a, "b"', "holds (exact)", NOT_SHOWN, "exact", *[""] * 3, "result", *[""] * 4,
