@@ -75,6 +75,8 @@ def test_workflows_run_pinned_actions_without_credentials_and_only_what_publishe
     assert len(used) > 20 and [line for line in used if not pinned.fullmatch(line)] == []
     checkouts = [step for _, step in STEPS if step.get("uses", "").startswith("actions/checkout@")]
     assert len(checkouts) >= 8 and all(step["with"]["persist-credentials"] is False for step in checkouts)
+    # What is typed into a form reaches a script as a variable, and is no part of it.
+    assert [job for job, step in STEPS if "${{" in step.get("run", "")] == []
     assert "cache" not in TEXTS["release"]  # nothing that is released comes from one
     assert all(yaml.safe_load(text)["permissions"] == {"contents": "read"} for text in TEXTS.values())
     assert {job for job, found in JOBS.items() if "permissions" in found} == {"book, publish", "release, release"}

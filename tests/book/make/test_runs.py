@@ -2,13 +2,10 @@
 
 import json
 import shutil
-import subprocess
 
 import pytest
-import yaml
-from tiny_book import ROOT, TinyBook, clean, tree
+from tiny_book import ROOT, TinyBook, tree
 
-from book.make.__main__ import _arguments
 from book.make.chapters import BuildError, Chapter, assignments, overrides
 
 CLAIMS = """
@@ -146,35 +143,6 @@ def test_an_assignment_ends_where_the_next_begins():
         (["records=/a/b=c.csv", "name=", "", " "], {"records": "/a/b=c.csv", "name": ""}),
     ):
         assert assignments(typed) == expected
-
-
-@pytest.mark.parametrize(
-    ("only", "parameters", "chapters", "expected"),
-    [
-        ("", "", [], {}),  # of a push, too, which has no inputs
-        ("08, A7", "epsilons=[0.1, 0.3]; seed=8", ["08, A7"], {"epsilons": "[0.1, 0.3]", "seed": "8"}),
-        ("$(touch ran)", "name=`touch ran` seed='; touch ran", ["$(touch ran)"],
-         {"name": "`touch ran`", "seed": "'; touch ran"}),
-    ],
-)  # fmt: skip
-def test_the_workflow_passes_on_what_is_typed_and_runs_none_of_it(only, parameters, chapters, expected, tmp_path):
-    """Its step, with a Python that tells its arguments."""
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8"))
-    (step,) = (step for step in workflow["jobs"]["book"]["steps"] if step.get("name") == "Execute and render")
-    assert set(step["env"]) == {"PROFILE", "ONLY", "PARAMETERS"} and "${{" not in step["run"]
-    (tmp_path / "Makefile").write_text(".venv/.installed:\n\ttrue\n")
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    python = tmp_path / ".venv" / "bin" / "python"
-    python.write_text("#!/bin/sh\nprintf '%s\\0' \"$@\" > words\n")
-    python.chmod(0o755)
-    given = {"PROFILE": "quick", "ONLY": only, "PARAMETERS": parameters}
-    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=tmp_path, env=clean() | given, check=True,
-                   capture_output=True, timeout=60)  # fmt: skip
-    module, name, *words = (tmp_path / "words").read_text().split("\0")[:-1]
-    args = _arguments(words)
-    assert (module, name, args.profile, args.only) == ("-m", "book.make", "quick", chapters)
-    assert assignments(args.parameters) == expected
-    assert not (tmp_path / "ran").exists()
 
 
 class Fixed(Chapter):
