@@ -36,7 +36,7 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
 LONGEST = ("tiny_pages", "build", "runs", "alone", "texts", "charts", "held", "run", "killed_builds", "failing_builds",
-           "learned_ordering", "journal", "replays", "habits", "noisy_ordering", "expected", "audit")  # fmt: skip
+           "learned_ordering", "journal", "recorded", "habits", "noisy_ordering", "expected", "audit")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
 #: Seconds for a build of the quick book.
@@ -100,31 +100,42 @@ def real_crowds(crowds_path: Path) -> dict[str, crowds.Crowd]:
 
 
 @pytest.fixture(scope="session")
-def html(tmp_path_factory):
+def once(tmp_path_factory):
+    """A function that makes a folder of this name, once for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def made(name, make):
+        done = shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first makes it
+            if not done.exists():
+                done.write_text(make(shared / name) or "")
+        if why := done.read_text():
+            pytest.fail(why)
+        return shared / name
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def html(once):
     """The folder of pages."""
     if given := os.environ.get("CROWDER_BOOK"):
         return Path(given).resolve()
     stamp = ROOT / "_build" / "html" / folders.DIGEST
     if stamp.is_file() and stamp.read_text().strip() == folders.digest(ROOT):
         return stamp.parent
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    out, failed = shared / "book", shared / "book.failed"
-    with (shared / "book.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first builds for all
-        if not (out / "html").is_dir() and not failed.exists() and (why := quick_book(out)):
-            failed.write_text(why)
-    if failed.exists():
-        pytest.fail(f"there are no pages to test, because this build failed (make quick):\n{failed.read_text()}")
-    return out / "html"
+    return once("book", quick_book) / "html"
 
 
 def quick_book(out: Path) -> str:
     """Build the quick book; why it failed, if it did."""
     command = [sys.executable, "-B", "-m", "book.make", "--profile", "quick", "--output", str(out)]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD)
-    return f"{done.stderr[-3000:]}\n(exit code {done.returncode})" if done.returncode else ""
+    why = f"there are no pages to test, because this build failed (make quick):\n{done.stderr[-3000:]}"
+    return why if done.returncode else ""
 
 
 @pytest.fixture(scope="session")
