@@ -15,7 +15,6 @@ from pathlib import Path
 
 import laws
 import numpy as np
-import reference
 from instances import (
     SEEDS,
     asked,
@@ -69,16 +68,6 @@ def test_every_pair_is_asked_or_implied_once_and_the_count_is_within_its_bounds(
             assert least == n - k + math.comb(k, 2) == cr.ideal_queries(np.unique(labels, return_counts=True)[1])
             assert np.array_equal(run.clusters[:, None] == run.clusters, labels[:, None] == labels)
             assert order is None or run.n_queries <= n * k - k * (k + 1) // 2
-
-
-@law(instances(most=9), usual=60, night=1_000)
-def test_both_heuristics_ask_what_the_reference_asks_of_a_crowd_that_errs(instance):
-    """The plainest program of all: what is implied is searched for anew, pair by pair."""
-    crowd, (w, rank, candidate) = instance.crowd, instance.squares
-    found = reference.edge_questions(w, rank, crowd, candidate)
-    assert asked(edge(instance).run(crowd)) == list(found.items())
-    found = reference.node_questions(w, rank, crowd, instance.arrivals.tolist(), candidate)
-    assert asked(node(instance).run(crowd)) == list(found.items())
 
 
 @law(instances(), SEEDS, usual=100, night=1_000)

@@ -2,28 +2,19 @@
 
 import numpy as np
 from instances import asked
-from reference import Closure, bits, edge_order, node_order
+from reference import Closure, bits, edge_questions, node_questions
 
 
 def edge_by_hand(instance, crowd):
-    """What `reference.edge_questions` asks, of an instance that may be too large for it."""
+    """What `reference.edge_questions` asks of an instance."""
     w, priority, candidate = instance.squares
-    return _ask(edge_order(w, priority, candidate), instance.n, crowd)
+    return edge_questions(w, priority, crowd, candidate)
 
 
 def node_by_hand(instance, crowd):
     """What `reference.node_questions` asks."""
     w, priority, candidate = instance.squares
-    return _ask(node_order(w, priority, instance.arrivals.tolist(), candidate), instance.n, crowd)
-
-
-def _ask(pairs, n, crowd):
-    closure, found = Closure(n), {}
-    for i, j in pairs:
-        if not closure.knows(i, j):
-            found[i, j] = bool(crowd(i, j))
-            closure.learn(i, j, found[i, j])
-    return found
+    return node_questions(w, priority, crowd, instance.arrivals.tolist(), candidate)
 
 
 def obeys(run, instance, arrivals=None):

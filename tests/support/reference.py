@@ -1,37 +1,12 @@
-"""Algorithms at their plainest, once each: what answers imply, in two ways, and the paper's two heuristics.
+"""Algorithms at their plainest, once each: what answers imply, and the paper's two heuristics.
 
 They share no code with `crowder`, which is held against them. More of the kind is in `in_fractions`;
 `naive` lists clusterings and cluster sizes.
 """
 
-from collections import deque
-
-
-def implied(n, answers, i, j):
-    """True, False, or None if the answers so far say nothing about (i, j), by a search through the graph of answers.
-
-    A path of matches is a match, a path with exactly one non-match is a non-match.
-    """
-    neighbours = {v: [] for v in range(n)}
-    for (a, b), same in answers.items():
-        neighbours[a].append((b, same))
-        neighbours[b].append((a, same))
-    seen = {(i, 0)}
-    queue = deque(seen)
-    while queue:
-        v, breaks = queue.popleft()
-        for u, same in neighbours[v]:
-            state = (u, breaks + (not same))
-            if state[1] <= 1 and state not in seen:
-                seen.add(state)
-                queue.append(state)
-    if (j, 0) in seen:
-        return True
-    return False if (j, 1) in seen else None
-
 
 class Closure:
-    """The same kept from answer to answer: for each record those known to be the same, and to be others.
+    """What answers imply: for each record those known to be the same, and to be others.
 
     Sets of records are the bits of one integer.
     """
@@ -66,10 +41,11 @@ def bits(mask):
 
 def ask_in_order(pairs, n, crowd):
     """The pairs that the answers to those before do not imply, in order: dict from pair to answer."""
-    answers = {}
+    closure, answers = Closure(n), {}
     for i, j in pairs:
-        if implied(n, answers, i, j) is None:
-            answers[i, j] = crowd(i, j)
+        if not closure.knows(i, j):
+            answers[i, j] = bool(crowd(i, j))
+            closure.learn(i, j, answers[i, j])
     return answers
 
 
