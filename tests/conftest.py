@@ -175,16 +175,17 @@ def reader(browser):
 
 @pytest.fixture
 def visit(reader, html):
-    """Open a page as a reader would; return it with everything it complained of or asked for."""
+    """Open a page as a reader would, which complains of nothing and asks no other host for anything."""
     page, trouble = reader
+    trouble.clear()
 
     def open_page(name):
         page.goto("about:blank")
         page.mouse.move(0, 0)
         page.set_viewport_size({"width": 1280, "height": 900})
         page.emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
-        trouble.clear()
         page.goto((html / f"{name}.html").as_uri())
-        return page, trouble
+        return page
 
-    return open_page
+    yield open_page
+    assert trouble == []

@@ -15,9 +15,9 @@ from needing import missing
 
 from book.make import render
 from book.make.chapters import read_chapters, read_profile
+from book.make.environment import ROOT
 from book.reports import ledger, printed
 
-ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
 ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
 #: What a chapter is run with here.

@@ -1,14 +1,13 @@
 """Statements have badges, claims have checks, and folded cells say what they do."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from book.make.chapters import read_chapters
+from book.make.environment import ROOT
 from book.reports.ledger import read_declared
 
-ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = read_chapters(ROOT)
 CLAIMS = read_declared(ROOT)
 

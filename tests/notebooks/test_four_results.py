@@ -4,7 +4,6 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb, e, exp, log
 
-import naive
 import numpy as np
 import pytest
 
@@ -107,21 +106,6 @@ def test_the_bound_with_an_error_has_no_n():
         assert cr.evidence_bound(model, [10_000] * 5, delta=0.1) == pytest.approx(allowed[2], rel=1e-9)
         assert cr.evidence_bound(model, [1000] * 5, delta=1e-6) > allowed[2]
     assert cr.evidence_bound(cr.uniform(), [9, 4], delta=0.5) == cr.evidence_bound(cr.uniform(), [9, 4])
-
-
-def for_equal_clusters(model, n, k):
-    """Theorem A for k clusters of n/k records, which need not be a whole number."""
-    h2 = model.hellinger2
-    return n - k + comb(k, 2) * (1 + (1 - h2) ** 2 * (1 - (1 - h2) ** (2 * n / k - 2)) / h2)
-
-
-def test_equal_clusters_are_the_worst_case_of_theorem_a():
-    model = cr.dist1(0.5)
-    for n in range(4, 13):
-        for sizes in naive.splits(n):
-            bound = cr.evidence_bound(model, sizes)
-            assert bound <= for_equal_clusters(model, n, len(sizes)) * (1 + 1e-12)
-    assert cr.evidence_bound(model, [5] * 4) == pytest.approx(for_equal_clusters(model, 20, 4))
 
 
 # --- B ---------------------------------------------------------------------------------------------------------------

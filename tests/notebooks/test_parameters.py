@@ -1,15 +1,13 @@
 """papermill, as it is, knows every parameter of every chapter: its type, and what it is for."""
 
 import ast
-from pathlib import Path
 
 import pytest
 from papermill.inspection import inspect_notebook
 from papermill.translators import PythonTranslator
 
 from book.make.chapters import read_chapters
-
-ROOT = Path(__file__).resolve().parents[2]
+from book.make.environment import ROOT
 
 
 def type_of(value):

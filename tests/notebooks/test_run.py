@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from book.make.chapters import read_chapters
+from book.make.environment import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "book" / "pages" / "run.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", TEXT.partition("## Other parameters")[2], re.DOTALL)
 

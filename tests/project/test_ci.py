@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
 
+from book.make.environment import ROOT
 from crowder.cora import CORA_SHA256, CORA_URL
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 JOBS = {f"{name}, {job}": found for name, text in TEXTS.items() for job, found in yaml.safe_load(text)["jobs"].items()}
 STEPS = [(job, step) for job, found in JOBS.items() for step in found["steps"]]

@@ -3,9 +3,8 @@
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from book.make.environment import ROOT
 
 SIMILARITY = """
 

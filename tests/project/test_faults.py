@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from book.make.environment import ROOT
+
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-import plant  # noqa: E402
+import plant
 
 FAULTS = plant.read(ROOT)
 

@@ -4,11 +4,11 @@ import ast
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from book.make.environment import ROOT
+
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 
 #: Two names of one sort; compiled code has the older, which every Numba knows.

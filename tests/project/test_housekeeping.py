@@ -5,14 +5,13 @@ import json
 import re
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
 
 import crowder
+from book.make.environment import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
 NOTEBOOKS = CHAPTERS + APPENDIX

@@ -5,12 +5,11 @@ import subprocess
 import sys
 import zipfile
 from importlib.metadata import distribution, distributions
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[2]
+from book.make.environment import ROOT
 
 EXAMPLES = """
 import sys

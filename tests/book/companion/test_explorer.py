@@ -1,17 +1,17 @@
 """The explorer's clusterings and numbers, and the same numbers in the page (book/static/counts.js)."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import crowder as cr
 from book.companion.charts import explorer
+from book.make.environment import ROOT
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.models import common_steps
 
-SCRIPT = Path(__file__).parents[3] / "book" / "static" / "counts.js"
+SCRIPT = ROOT / "book" / "static" / "counts.js"
 #: The names of the numbers in the page.
 IN_PAGE = {
     "edge": "edge, exact", "node": "node, exact",

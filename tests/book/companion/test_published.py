@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +9,8 @@ from needing import missing
 
 from book.companion import published
 from book.make.chapters import BuildError, read_chapters
+from book.make.environment import ROOT
 from book.reports import printed
-
-ROOT = Path(__file__).resolve().parents[3]
-
 
 # --- the file -----------------------------------------------------------------------------------------------------
 

@@ -3,12 +3,12 @@
 import inspect
 import pydoc
 import re
-from pathlib import Path
 
 import crowder
 import crowder_tool
+from book.make.environment import ROOT
 
-PAGE = Path(__file__).resolve().parents[3] / "book" / "pages" / "api.md"
+PAGE = ROOT / "book" / "pages" / "api.md"
 
 
 def public():

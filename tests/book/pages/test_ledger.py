@@ -4,13 +4,13 @@ import csv
 import json
 import re
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 import yaml
 
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
 from book.make.chapters import BuildError
+from book.make.environment import ROOT
 from book.reports.ledger import (
     AMENDED,
     FILE,
@@ -28,7 +28,7 @@ from book.reports.ledger import (
 KINDS = {"result", "condition", "wording", "misprint"}
 #: What a claim of the paper or an erratum may touch; some touch nothing of it.
 TOUCHED = {"general densities", "F_g <= F_r", "Dist-1", "Dist-2", "experiments"}
-GIVEN = yaml.safe_load((Path(__file__).resolve().parents[3] / FILE).read_text())["claims"]
+GIVEN = yaml.safe_load((ROOT / FILE).read_text())["claims"]
 PLACES = {given["place"] for name, given in GIVEN.items() if name[0] == "C"}
 
 
@@ -67,10 +67,11 @@ def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_v
 
 def test_every_status_is_explained_on_a_page_and_has_a_sign_of_its_own():
     """A reader finds there what a badge means; a status without a sign would be told by its colour alone."""
-    book = Path(__file__).resolve().parents[3] / "book"
-    table = (book / "pages" / "paper.md").read_text(encoding="utf-8").partition("| status | meaning |")[2]
+    table = (ROOT / "book" / "pages" / "paper.md").read_text(encoding="utf-8").partition("| status | meaning |")[2]
     assert re.findall(r"^\| ([a-z ]+) \|", table.partition("\n\n")[0], re.MULTILINE) == list(STATUSES)
-    signs = re.findall(r"\.status-([a-z-]+) \{[^}]*--sign: (\S+);", (book / "static" / "claims.css").read_text("utf-8"))
+    signs = re.findall(
+        r"\.status-([a-z-]+) \{[^}]*--sign: (\S+);", (ROOT / "book/static/claims.css").read_text("utf-8")
+    )
     others = {status.replace(" ", "-") for status in STATUSES} - {"holds"}  # which has the usual sign, a tick
     assert {name for name, _ in signs} >= others
     assert len({sign for _, sign in signs}) == len(signs)

@@ -1,14 +1,13 @@
 """The page that follows the paper has all of it, in its order."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from book.make.chapters import BuildError
+from book.make.environment import ROOT
 from book.reports.ledger import read_declared, read_paper
 
-ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = read_paper(ROOT)
 ROWS = [row for rows in SECTIONS.values() for row in rows]
 
