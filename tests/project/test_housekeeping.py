@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 import crowder
+from book.make.chapters import read_chapters
 from book.make.environment import ROOT
+from book.make.manifest import asked_for
 
-CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-APPENDIX = sorted((ROOT / "notebooks" / "appendix").glob("*.ipynb"))
-NOTEBOOKS = CHAPTERS + APPENDIX
+NOTEBOOKS = [ROOT / chapter.path for chapter in read_chapters(ROOT)]
 LOCK, LAB = "requirements.lock", "requirements-lab.lock"
 
 
@@ -24,22 +24,6 @@ def locked(name):
     for package, version in re.findall(r"^([a-z0-9][a-z0-9.-]*)==(\S+)", (ROOT / name).read_text(), re.MULTILINE):
         found.setdefault(package, set()).add(version)
     return found
-
-
-def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
-
-def direct(*extras):
-    """Names that pyproject.toml asks for."""
-    optional, wanted, waiting = project()["optional-dependencies"], project()["dependencies"], list(extras)
-    while waiting:
-        for dependency in optional[waiting.pop()]:
-            if inner := re.match(r"crowder\[(.*)\]", dependency):  # an extra that takes others in
-                waiting += inner[1].split(",")
-            else:
-                wanted = [*wanted, dependency]
-    return {re.match(r"[\w.-]+", dependency).group().lower() for dependency in wanted}
 
 
 def tracked():
@@ -56,7 +40,7 @@ def tracked():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_is_committed_clean(path):
+def test_a_notebook_is_committed_clean_and_imports_nothing_of_the_build(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) >= (4, 5)
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
@@ -67,7 +51,8 @@ def test_a_notebook_is_committed_clean(path):
     for cell in code:
         assert cell["outputs"] == [] and cell["execution_count"] is None, cell["id"]
         # Warnings are errors here: from Python 3.12 on, a stray backslash in a text would be a warning on the page.
-        ast.parse("".join(cell["source"]), cell["id"])
+        names = imported("".join(cell["source"]))
+        assert not [name for name in names if within(name, "book") and not within(name, "book.companion")], cell["id"]
     # Below the cell that fetches the book where it is missing is the one that a reader changes.
     assert [cell["id"] for cell in code if "parameters" in cell["metadata"].get("tags", [])] == [code[1]["id"]]
 
@@ -111,19 +96,12 @@ def test_imports_go_one_way(layer):
         assert layer == "book/companion" or not re.search(r"[\"']book(?:/[^\"']*)?[\"']", source), path
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_imports_nothing_of_the_build(path):
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    found = set().union(*(imported("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"))
-    assert not [name for name in found if within(name, "book") and not within(name, "book.companion")]
-
-
 # --- packages -----------------------------------------------------------------------------------------------------
 
 
 def test_the_locks_hold_what_the_project_asks_for_with_hashes_and_name_no_host():
     book, lab = locked(LOCK), locked(LAB)
-    assert direct("book", "test") <= book.keys() and direct("lab") <= book.keys() | lab.keys()
+    assert {*asked_for(ROOT, "book,test")} <= book.keys() and {*asked_for(ROOT, "lab")} <= book.keys() | lab.keys()
     # JupyterLab changes no package of the book. Both locks may have one, for different Pythons, but in one version.
     assert {name: lab[name] for name in book.keys() & lab.keys() if lab[name] != book[name]} == {}
     for name in (LOCK, LAB):
@@ -139,7 +117,7 @@ def test_the_conda_environment_has_the_versions_of_the_lock():
     pins = dict(re.findall(r"^ *- ([\w.-]+)==?(\S+)$", text, re.MULTILINE))
     assert pins.pop("python") in ("3.11", "3.12", "3.13") and "- -e ." in text
     lock = locked(LOCK)
-    assert pins == {name: ", ".join(lock[name]) for name in direct("book")}
+    assert pins == {name: ", ".join(lock[name]) for name in asked_for(ROOT, "book")}
 
 
 # --- files for people and machines --------------------------------------------------------------------------------
@@ -149,12 +127,13 @@ def test_who_cites_the_book_gets_the_same_from_every_file():
     """A BibTeX entry needs authors, title and year; programs take the year from the date."""
     known = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     archived = json.loads((ROOT / ".zenodo.json").read_text())
-    assert crowder.__version__ == project()["version"] == known["version"] == archived["version"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert crowder.__version__ == project["version"] == known["version"] == archived["version"]
     authors, year = [author["name"] for author in known["authors"]], str(known["date-released"].year)
     assert authors == [creator["name"] for creator in archived["creators"]] and authors
     for key in ("title", "license", "keywords"):
         assert known[key] == archived[key]
-    assert known["license"] == project()["license"]
+    assert known["license"] == project["license"]
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
     assert known["title"].startswith(f"{config['title']}: ") and year == config["copyright"]
     assert known["repository-code"] == config["repository"]["url"]
@@ -168,15 +147,7 @@ def test_who_cites_the_book_gets_the_same_from_every_file():
 def test_no_file_names_a_machine_or_a_package_host():
     # Put together here so that this file does not hold them itself.
     forbidden = re.compile("|".join(["py" + r"pi\.org", "python" + r"hosted\.org", "/" + r"work/main", "/" + r"root/"]))
-    named = []
-    for path in tracked():
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        if forbidden.search(text):
-            named.append(path.relative_to(ROOT).as_posix())
-    assert named == []
+    assert [path for path in tracked() if forbidden.search(path.read_text(encoding="utf-8", errors="replace"))] == []
 
 
 def test_no_record_of_cora_is_in_the_project(cora_path):
