@@ -34,16 +34,13 @@ PAGE = Page(HERE, PLACES)
         ("[Companion Theorem 5.1](#thm-a)", "[Companion Theorem 5.2](#thm-a)"),  # another number
         ("[the theorem](#thm-a)", "[the theorem](#thm-a)"),  # words without one are free
         ("[Chapter 6](05-edge.ipynb#thm-a)", "[Companion Theorem 5.2](#thm-a)"),  # nothing of it is right
-        ("[appendix 2](appendix/A2-more.ipynb)", "[Appendix A2](appendix/A2-more.ipynb)"),
         ("[Bounds, and 2 more](#ch-more)", "[Bounds, and 2 more](appendix/A2-more.ipynb#ch-more)"),  # a title
-        ("[Table A2.1](A2-more.ipynb#tab-a)", "[Table A2.1](appendix/A2-more.ipynb#tab-a)"),  # it has moved
         ("[this](#eq-a)", "[(5.1)](#eq-a)"),  # an equation has no other name
         ("[C09 holds](#claim-c09)", "[C09 refuted](appendix/A2-more.ipynb#claim-c09)"),
         ("[[Wang, 2014](../book/data/references.bib#wang2013)]",
          "[[Wang et al., 2013](../book/data/references.bib#wang2013)]"),
         ("`[Theorem 9](#thm-a)` is code", "`[Theorem 9](#thm-a)` is code"),
         ("$$\nx = 1\n\\tag{5.7}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),
-        ("$$\nx = 1\n\\tag{a}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),  # as in "tag"
         ("<!-- theorem thm-a -->\n**Companion Theorem 5.1 (A 2nd tree).** It",
          "<!-- theorem thm-a -->\n**Companion Theorem 5.2 (A 2nd tree).** It"),
         *[("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It",) * 2],
@@ -59,7 +56,6 @@ def test_words_and_targets_are_those_of_the_label(said, right):
 @pytest.mark.parametrize(
     ("plain", "myst"),
     [
-        ("<!-- sec-a -->\n## Title", "(sec-a)=\n## Title"),
         ("[Companion Theorem 5.2](#thm-a), [the next](#thm-a)", "{prf:ref}`thm-a`, {prf:ref}`the next <thm-a>`"),
         ("[(5.1)](#eq-a), [Table A2.1](#tab-a)", "{eq}`eq-a`, {numref}`tab-a`"),
         ("[Appendix A2](appendix/A2-more.ipynb) and [the rest](#sec-worst)",
@@ -84,17 +80,14 @@ def test_plain_markdown_becomes_what_sphinx_renders(plain, myst):
     assert " ".join(PAGE.myst(plain).split()) == " ".join(myst.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_not_understood_is_named():
+    for text, said in (
         ("[Theorem 9](#thm-z)", "05-edge: nothing has the label thm-z"),
         ("<!-- theorm thm-a -->\n**Companion Theorem 5.2.** It", "<!-- theorm thm-a --> begins nothing that is known"),
         ("Abbe [[2013](x/references.bib#wang2013)]", "stand no authors Wang et al."),
-    ],
-)
-def test_what_is_not_understood_is_named(text, said):
-    with pytest.raises(BuildError, match=".*".join(map(str, [said.replace("[", "\\[")]))):
-        PAGE.myst(text)
+    ):
+        with pytest.raises(BuildError, match=said):
+            PAGE.myst(text)
 
 
 def test_labels_are_counted_by_chapter_and_kind():
