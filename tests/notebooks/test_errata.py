@@ -3,14 +3,9 @@
 The others are shown by their chapters, whose evidence a build judges.
 """
 
-from collections import Counter
 from fractions import Fraction
-from itertools import combinations
-from math import comb
 
-import pytest
 from in_fractions import integral, node_questions, orders
-from naive import clusterings
 
 import crowder as cr
 
@@ -40,22 +35,3 @@ def test_three_records_sorted_by_expected_size():
     assert cr.expected_queries_exact(model, [2, 1], "node") == F(9, 4)
     for other in (cr.dist1(F(1, 10)), cr.dist2(THIRD)):
         assert sorted_three(other)[2] == 1 - integral(other, 1) > F(1, 2)
-
-
-def certificate(labels, known=False):
-    """The least number of true answers that leave one clustering possible, over all sets of questions."""
-    worlds = {parts for parts in clusterings(len(labels)) if not known or len({*parts}) == len({*labels})}
-    agree = [{parts for parts in worlds if (parts[u] == parts[v]) == (labels[u] == labels[v])}
-             for u, v in combinations(range(len(labels)), 2)]  # fmt: skip
-    sizes = (size for size in range(len(agree) + 1) for some in combinations(agree, size)
-             if len(worlds.intersection(*some)) == 1)  # fmt: skip
-    return next(sizes)
-
-
-@pytest.mark.parametrize("labels", ["a", "aa", "ab", "aab", "abc", "aabb", "aaab", "abcd"])
-def test_what_the_answers_alone_must_settle(labels):
-    """C07, corrected: n - k + C(k, 2) when k is not told, n - k when it is (k ≥ 2)."""
-    n, k = len(labels), len(set(labels))
-    assert certificate(labels) == n - k + comb(k, 2) == cr.ideal_queries(list(Counter(labels).values()))
-    if k > 1:
-        assert certificate(labels, known=True) == n - k

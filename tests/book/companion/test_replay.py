@@ -48,13 +48,9 @@ def test_words_say_the_step():
     # r1 = r2, r2 = r3 (so r1 = r3), r3 is not r4 (so neither are r1 and r2).
     found = replay.steps(Resolution([[0, 1], [1, 2], [2, 3]], [True, True, False], [0, 0, 0, 1]))
     names = ["r1", "r2", "r3", "r4"]
-    assert replay.words(found, 0, names) == (
-        "Before the first of 3 questions. Known to be one: none yet. Asked 0, inferred 0, open 6."
-    )
     similarity = np.full((4, 4), 0.25)
     assert replay.words(found, 3, names, similarity) == (
         "Question 3 of 3: r3 and r4, similarity 0.25? No. This settles 2 more pairs. "
         "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
     )
-    assert "settles no more pairs" in replay.words(found, 1, names)
     assert replay.words(found, 9, names).startswith("Done after question 3. ")
