@@ -118,8 +118,8 @@ def run(
         options = ["-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no_shrinking", "-o", "timeout=0"]
         options += ["-o", "addopts=--strict-markers --doctest-modules"]
         code, said = start(folder, ["pytest", *options, *sorted(tests)], plain, timeout)
-        names = re.findall(r"^(?:FAILED|ERROR) (?:\S*/)?(\w+)\.py::(\S+?)(?:\[.*|$| - )", said, re.MULTILINE)
-        failed = list(dict.fromkeys("::".join(name) for name in names))
+        names = re.findall(r"^(?:FAILED|ERROR) (?:\S*/)?(\w+)\.py(::\S+?)?(?:\[.*|$| - )", said, re.MULTILINE)
+        failed = list(dict.fromkeys(map("".join, names)))  # a whole file, where it cannot even be imported
         if code and not failed:
             failed = [f"pytest ended with {code}: {said[-300:]}"]
     if chapters:

@@ -41,62 +41,65 @@ def multiple(value, form):
     return counterexample(value, "a positive multiple of", form)
 
 
-#: Kind, evidence that holds, evidence of the same kind that just does not.
-PAIRS = [
-    ("proved", identity((x + 1) ** 2 - x**2 - 2 * x - 1), identity((x + 1) ** 2 - x**2 - x - 1)),
-    # A pair keeps the symbols that sympy cancels at once.
-    ("proved", identity((x, x), (sp.sin(t) ** 2, 1 - sp.cos(t) ** 2)), identity((x, x), (x, t))),
-    # x² - x is negative below 1; x - ln(1 + x) and its derivative are 0 at 0 and grow; 1/(1 - x) changes sign at 1.
-    ("proved", inequality(x**2 - x, over={x: (1, sp.oo)}), inequality(x**2 - x)),
-    ("proved", inequality(x - sp.log(1 + x)), inequality(sp.log(1 + x) - x)),
-    ("proved", inequality(x**2 + t**2 - 2 * x * t, t), inequality(t, x**2 + t**2 - 3 * x * t)),
-    ("proved", inequality(1 / (1 - x), over={x: (0, 1)}), inequality(1 / (1 - x))),
-    # 4/(1 + r)² - 1 + ln r falls to 0 at r = 1, as a sum; 1/x - 2 + ln(x)/(1 - x)² is -2.8 at ½ and has a pole.
-    ("proved", inequality(4 / (1 + x) ** 2 - 1 + sp.log(x), over={x: (sp.Rational(1, 3), 1)}),
-     inequality(1 / x - 2 + sp.log(x) / (1 - x) ** 2)),
-    # Neither differentiable nor real everywhere: nothing may be said of either.
-    ("proved", inequality(sp.sqrt(x)), inequality(sp.floor(x) - x / 2, over={x: (0, 3)})),
-    ("proved", inequality(sp.log(x), over={x: (1, 9)}), inequality(sp.sqrt(x - 1))),
-    ("exact", identity(sp.Rational(1, 3) - sp.Rational(2, 6)), identity(sp.Integer(1))),
-    ("exact", agreement(Fraction(1, 3), Fraction(2, 6)), agreement(0.3333, Fraction(1, 3))),
-    ("exact", agreement(1 / (1 + x), (1 - x) / (1 - x**2)), agreement(1 / (1 + x), 1 - x)),
-    ("exact", agreement([INF, sp.oo], [INF, sp.oo]), agreement(INF, 1.0, tolerance=1)),
-    # Exactly on the limit, in halves and sixteenths, which floats hold, and a little beyond.
-    ("exact", agreement(0.5, 1.0, tolerance=0.5), agreement(0.4375, 1.0, tolerance=0.5)),
-    # A share of what was expected, not of what was found: 3 is 50% off 2, 2 is a third off 3.
-    ("exact", agreement(3, 2, tolerance=0.5, relative=True), agreement(3.25, 2, tolerance=0.5, relative=True)),
-    ("exact", agreement(-3, -2, tolerance=0.5, relative=True), agreement(-3, 2, tolerance=0.5, relative=True)),
-    ("exact", bounded([1, 0.1 + 0.2], [1, 0.3]), bounded([1.0, 1 + 4e-12], 1.0)),
-    ("simulated", simulation(1277, 0, 1277, size=9), simulation(1277, 0, 1278, size=9)),
-    ("simulated", simulation(0.0, 1.0, 4.5, size=9, limit=5), simulation(0.0, 1.0, 4.5, size=9)),
-    ("simulated", simulation(4.0, 1.0, 0.0, size=9), simulation(4.0625, 1.0, 0.0, size=9)),
-    ("simulated", simulation(-4.0, 1.0, 0.0, size=9), simulation(-4.0625, 1.0, 0.0, size=9)),
-    ("simulated", exceeds([1.0, 9.0], 0.1, 0.5, size=9), exceeds([1.0, 0.8], 0.1, 0.5, size=9)),
-    ("simulated", exceeds(4.0, 1.0, size=9), exceeds(3.9375, 1.0, size=9)),
-    # The exponent is that of y in x, not the other way round, and may be off on either side.
-    ("trend", trend(DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
-     trend(DECADES, DECADES**2, exponent=1, within=0.9)),
-    ("trend", trend([1, 1000], [1, 1000], exponent=1, within=1e-9), trend(DECADES, DECADES**2, exponent=3, within=0.9)),
-    ("trend", limit(DECADES, 2 - 1 / DECADES, 2, within=1.01e-3), limit(DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
-    # From any side and in any order of x; but a value that goes away again is not on its way.
-    ("trend", limit(DECADES[::-1], -1 + np.array([1, -10, 100, -900]) / 1e4, -1, within=1e-3),
-     limit(DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
-    ("counterexample", counterexample(3, "at most", 2), counterexample(2, "at most", 2)),
-    ("counterexample", counterexample(1, "at least", 2), counterexample(2, "at least", 2)),
-    ("counterexample", counterexample(Fraction(1, 8), "equal", Fraction(1, 4)),
-     counterexample(0.25, "equal", Fraction(1, 4))),
-    ("counterexample", counterexample(3.0625, "equal", 2, margin=1), counterexample(3, "equal", 2, margin=1)),
-    ("counterexample", vanishing(1 / x, x, sp.oo), vanishing((1 + x) / (2 * x), x, sp.oo)),
-    ("counterexample", vanishing(1 - x, x, 1, direction="-"), vanishing(x, x, sp.oo)),
-    ("counterexample", multiple(0, 3), multiple(1, 3)),
-    ("counterexample", multiple(Fraction(0), 0.5), multiple(0, 0)),
-    ("readings", readings({"a": 1, "b": INF}, fits="a", unit="z"), readings({"a": 1, "b": 2}, fits="b", unit="z")),
-    ("readings", readings({"a": 1, "b": 2}, fits="a", unit="z"), readings({"a": 1, "b": 1}, fits="a", unit="z")),
-]  # fmt: skip
+def pairs():
+    """Kind, evidence that holds, evidence of the same kind that just does not."""
+    return [
+        ("proved", identity((x + 1) ** 2 - x**2 - 2 * x - 1), identity((x + 1) ** 2 - x**2 - x - 1)),
+        # A pair keeps the symbols that sympy cancels at once.
+        ("proved", identity((x, x), (sp.sin(t) ** 2, 1 - sp.cos(t) ** 2)), identity((x, x), (x, t))),
+        # x² - x is negative below 1; x - ln(1 + x) and its derivative are 0 at 0 and grow; 1/(1 - x) changes sign at 1.
+        ("proved", inequality(x**2 - x, over={x: (1, sp.oo)}), inequality(x**2 - x)),
+        ("proved", inequality(x - sp.log(1 + x)), inequality(sp.log(1 + x) - x)),
+        ("proved", inequality(x**2 + t**2 - 2 * x * t, t), inequality(t, x**2 + t**2 - 3 * x * t)),
+        ("proved", inequality(1 / (1 - x), over={x: (0, 1)}), inequality(1 / (1 - x))),
+        # 4/(1 + r)² - 1 + ln r falls to 0 at r = 1, as a sum; 1/x - 2 + ln(x)/(1 - x)² is -2.8 at ½ and has a pole.
+        ("proved", inequality(4 / (1 + x) ** 2 - 1 + sp.log(x), over={x: (sp.Rational(1, 3), 1)}),
+         inequality(1 / x - 2 + sp.log(x) / (1 - x) ** 2)),
+        # Neither differentiable nor real everywhere: nothing may be said of either.
+        ("proved", inequality(sp.sqrt(x)), inequality(sp.floor(x) - x / 2, over={x: (0, 3)})),
+        ("proved", inequality(sp.log(x), over={x: (1, 9)}), inequality(sp.sqrt(x - 1))),
+        ("exact", identity(sp.Rational(1, 3) - sp.Rational(2, 6)), identity(sp.Integer(1))),
+        ("exact", agreement(Fraction(1, 3), Fraction(2, 6)), agreement(0.3333, Fraction(1, 3))),
+        ("exact", agreement(1 / (1 + x), (1 - x) / (1 - x**2)), agreement(1 / (1 + x), 1 - x)),
+        ("exact", agreement([INF, sp.oo], [INF, sp.oo]), agreement(INF, 1.0, tolerance=1)),
+        # Exactly on the limit, in halves and sixteenths, which floats hold, and a little beyond.
+        ("exact", agreement(0.5, 1.0, tolerance=0.5), agreement(0.4375, 1.0, tolerance=0.5)),
+        # A share of what was expected, not of what was found: 3 is 50% off 2, 2 is a third off 3.
+        ("exact", agreement(3, 2, tolerance=0.5, relative=True), agreement(3.25, 2, tolerance=0.5, relative=True)),
+        ("exact", agreement(-3, -2, tolerance=0.5, relative=True), agreement(-3, 2, tolerance=0.5, relative=True)),
+        ("exact", bounded([1, 0.1 + 0.2], [1, 0.3]), bounded([1.0, 1 + 4e-12], 1.0)),
+        ("simulated", simulation(1277, 0, 1277, size=9), simulation(1277, 0, 1278, size=9)),
+        ("simulated", simulation(0.0, 1.0, 4.5, size=9, limit=5), simulation(0.0, 1.0, 4.5, size=9)),
+        ("simulated", simulation(4.0, 1.0, 0.0, size=9), simulation(4.0625, 1.0, 0.0, size=9)),
+        ("simulated", simulation(-4.0, 1.0, 0.0, size=9), simulation(-4.0625, 1.0, 0.0, size=9)),
+        ("simulated", exceeds([1.0, 9.0], 0.1, 0.5, size=9), exceeds([1.0, 0.8], 0.1, 0.5, size=9)),
+        ("simulated", exceeds(4.0, 1.0, size=9), exceeds(3.9375, 1.0, size=9)),
+        # The exponent is that of y in x, not the other way round, and may be off on either side.
+        ("trend", trend(DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
+         trend(DECADES, DECADES**2, exponent=1, within=0.9)),
+        ("trend", trend([1, 1000], [1, 1000], exponent=1, within=1e-9),
+         trend(DECADES, DECADES**2, exponent=3, within=0.9)),
+        ("trend", limit(DECADES, 2 - 1 / DECADES, 2, within=1.01e-3),
+         limit(DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
+        # From any side and in any order of x; but a value that goes away again is not on its way.
+        ("trend", limit(DECADES[::-1], -1 + np.array([1, -10, 100, -900]) / 1e4, -1, within=1e-3),
+         limit(DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
+        ("counterexample", counterexample(3, "at most", 2), counterexample(2, "at most", 2)),
+        ("counterexample", counterexample(1, "at least", 2), counterexample(2, "at least", 2)),
+        ("counterexample", counterexample(Fraction(1, 8), "equal", Fraction(1, 4)),
+         counterexample(0.25, "equal", Fraction(1, 4))),
+        ("counterexample", counterexample(3.0625, "equal", 2, margin=1), counterexample(3, "equal", 2, margin=1)),
+        ("counterexample", vanishing(1 / x, x, sp.oo), vanishing((1 + x) / (2 * x), x, sp.oo)),
+        ("counterexample", vanishing(1 - x, x, 1, direction="-"), vanishing(x, x, sp.oo)),
+        ("counterexample", multiple(0, 3), multiple(1, 3)),
+        ("counterexample", multiple(Fraction(0), 0.5), multiple(0, 0)),
+        ("readings", readings({"a": 1, "b": INF}, fits="a", unit="z"), readings({"a": 1, "b": 2}, fits="b", unit="z")),
+        ("readings", readings({"a": 1, "b": 2}, fits="a", unit="z"), readings({"a": 1, "b": 1}, fits="a", unit="z")),
+    ]  # fmt: skip
 
 
 def test_evidence_decides_by_itself():
-    for kind, good, bad in PAIRS:
+    for kind, good, bad in pairs():
         assert (good.kind, good.holds) == (kind, True)
         assert (bad.kind, bad.holds) == (kind, False)
         assert not good.corrected and not bad.corrected
@@ -104,25 +107,28 @@ def test_evidence_decides_by_itself():
         assert json.loads(json.dumps([good._asdict(), bad._asdict()]))[1]["holds"] is False
 
 
-#: Evidence with NaN or infinity, or with what cannot be compared.
-NO_NUMBERS = [
-    identity(sp.nan), inequality(x, sp.nan), agreement(NAN, NAN),
-    agreement(1.0, 2.0, tolerance=INF), agreement([0.0, 1.0], [1e-9, 0.0], tolerance=1, relative=True),
-    agreement(x, 1.0, tolerance=1), agreement([1.0, 2.0, 2.0], [1.0, 2.0], tolerance=1),
-    bounded([0.5, NAN], 1), bounded(0.5, INF), bounded(-2.0, -1.0),
-    simulation([1.0, NAN], 0.1, 1.0, size=9), simulation(1.0, -0.1, 1.0, size=9), simulation(7.0, INF, 1.0, size=9),
-    simulation(7.0, 0.1, 1.0, size=9, limit=INF), exceeds([9.0, NAN], 0.1, size=9), exceeds(9.0, INF, size=9, limit=0),
-    trend(DECADES, DECADES, exponent=1, within=INF), trend(DECADES, [1, 10, NAN, 1000], exponent=1, within=9),
-    trend(DECADES, [1, 10, 0, 1000], exponent=1, within=9),
-    limit(DECADES, [1, 1, 1, NAN], 1, within=9), limit(DECADES, [1, 1, 1, INF], INF, within=9),
-    counterexample(NAN, "at most", 1), counterexample(1, "equal", NAN), counterexample(INF, "at most", 1),
-    counterexample(2, "at most", 1, margin=NAN), multiple(NAN, 1), multiple(0, -1),
-    readings({"a": 1.0, "b": 2.0, "c": NAN}, fits="a", unit="z"), readings({"a": INF, "b": INF}, fits="a", unit="z"),
-]  # fmt: skip
+def no_numbers():
+    """Evidence with NaN or infinity, or with what cannot be compared."""
+    return [
+        identity(sp.nan), inequality(x, sp.nan), agreement(NAN, NAN),
+        agreement(1.0, 2.0, tolerance=INF), agreement([0.0, 1.0], [1e-9, 0.0], tolerance=1, relative=True),
+        agreement(x, 1.0, tolerance=1), agreement([1.0, 2.0, 2.0], [1.0, 2.0], tolerance=1),
+        bounded([0.5, NAN], 1), bounded(0.5, INF), bounded(-2.0, -1.0),
+        simulation([1.0, NAN], 0.1, 1.0, size=9), simulation(1.0, -0.1, 1.0, size=9), simulation(7.0, INF, 1.0, size=9),
+        simulation(7.0, 0.1, 1.0, size=9, limit=INF), exceeds([9.0, NAN], 0.1, size=9),
+        exceeds(9.0, INF, size=9, limit=0),
+        trend(DECADES, DECADES, exponent=1, within=INF), trend(DECADES, [1, 10, NAN, 1000], exponent=1, within=9),
+        trend(DECADES, [1, 10, 0, 1000], exponent=1, within=9),
+        limit(DECADES, [1, 1, 1, NAN], 1, within=9), limit(DECADES, [1, 1, 1, INF], INF, within=9),
+        counterexample(NAN, "at most", 1), counterexample(1, "equal", NAN), counterexample(INF, "at most", 1),
+        counterexample(2, "at most", 1, margin=NAN), multiple(NAN, 1), multiple(0, -1),
+        readings({"a": 1.0, "b": 2.0, "c": NAN}, fits="a", unit="z"),
+        readings({"a": INF, "b": INF}, fits="a", unit="z"),
+    ]  # fmt: skip
 
 
 def test_what_is_no_number_holds_for_nothing():
-    assert [piece for piece in NO_NUMBERS if piece.holds is not False or not piece.figure] == []
+    assert [piece for piece in no_numbers() if piece.holds is not False or not piece.figure] == []
 
 
 REFUSED = {
