@@ -7,13 +7,13 @@ match, `Audit` when a sample shows that few matches are left. For crowds that er
 
 from crowder.beyond.answers import Answers
 from crowder.beyond.audit import Audit, Audited
-from crowder.beyond.by_evidence import EvidenceOrdering, evidence_ordering
 from crowder.beyond.error_rates import ErrorRates
+from crowder.beyond.evidence_ordering import EvidenceOrdering
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.beyond.resolving import resolve
 from crowder.beyond.stopping import Stopped, Stopping
 
 __all__ = [
     "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Resolved", "Stopped", "Stopping",
-    "evidence_ordering", "resolve",
+    "resolve",
 ]  # fmt: skip

@@ -25,7 +25,7 @@ from scipy.special import expit
 
 from crowder import validation
 from crowder.beyond.audit import Audit
-from crowder.beyond.summed_evidence import (
+from crowder.beyond.component_evidence import (
     CERTAIN,
     SETTLED,
     UNIT,

@@ -1,4 +1,4 @@
-r"""Summed evidence for a match of two components, the next question that it suggests, and densities that are learned.
+r"""The evidence between components, kept while they merge; the question that it suggests; densities that are learned.
 
 The evidence of a pair of records with similarity w is the log-likelihood ratio :math:`\ln f_g(w)/f_r(w)`; that of two
 components is the sum over all pairs across them. Sums are kept as whole multiples of 2⁻²⁰ nat: they are exact, so

@@ -1,8 +1,8 @@
 """Evidence ordering: ask where the summed log-likelihood ratio is largest, with densities that are known or learned.
 
 Both of the paper's heuristics compare single similarities. This ordering adds up the evidence of all similarities
-across two components (see `crowder.beyond.summed_evidence`). With densities that are learned, it asks as edge ordering
-does where the sums find fewer matches. It goes beyond the paper.
+across two components (see `crowder.beyond.component_evidence`). With densities that are learned, it asks as edge
+ordering does where the sums find fewer matches. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowder import validation
-from crowder.beyond.summed_evidence import (
+from crowder.beyond.component_evidence import (
     TAU,
     UNIT,
     Lead,
@@ -30,13 +30,11 @@ from crowder.beyond.summed_evidence import (
 )
 from crowder.engine import ASKED, LOW
 from crowder.models import SimilarityModel, common_steps
-from crowder.oracles import Oracle
 from crowder.orderings import Ordering
-from crowder.resolution import Resolution
 from crowder.sorting import shuffle_ties
 from crowder.validation import Seed
 
-__all__ = ["FORMS", "EvidenceOrdering", "evidence_ordering"]
+__all__ = ["FORMS", "EvidenceOrdering"]
 
 #: For each form: the least evidence, in nats, at which a pair of components is asked about before any record is
 #: placed; and whether records are placed in order of arrival.
@@ -201,40 +199,3 @@ class EvidenceOrdering(Ordering):
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:
             rank(self._summed)  # the sums themselves stay
-
-
-def evidence_ordering(
-    similarity: ArrayLike,
-    oracle: Oracle,
-    model: SimilarityModel | None = None,
-    *,
-    form: str = "auto",
-    rng: Seed | None = None,
-) -> Resolution:
-    """Resolve all records by evidence ordering: ``EvidenceOrdering(similarity, model, ...).run(oracle)``.
-
-    Parameters
-    ----------
-    similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
-    oracle : callable
-        ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
-    model, form, rng
-        As for `EvidenceOrdering`: the densities, if they are known; what is asked first; what breaks ties.
-
-    Returns
-    -------
-    Resolution
-
-    See Also
-    --------
-    crowder.beyond.EvidenceOrdering : the same, a question at a time.
-    crowder.evidence_bound : an upper bound on its questions.
-
-    Examples
-    --------
-    >>> from crowder import Truth
-    >>> evidence_ordering([[1.0, 0.9], [0.9, 1.0]], Truth([0, 0]), rng=7).n_queries
-    1
-    """
-    return EvidenceOrdering(similarity, model, form=form, rng=rng).run(oracle)

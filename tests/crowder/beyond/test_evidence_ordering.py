@@ -9,8 +9,8 @@ import pytest
 from reference import Closure
 
 import crowder as cr
-from crowder.beyond.by_evidence import FIRST_UPDATE, FORMS, UPDATE_FACTOR
-from crowder.beyond.summed_evidence import UNIT, into_steps, learned_densities, log_ratios
+from crowder.beyond.component_evidence import UNIT, into_steps, learned_densities, log_ratios
+from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
 from crowder_tool import people
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}
@@ -45,8 +45,10 @@ def test_ties_are_broken_without_bias(form):
     runs, counts = 400, []
     for shuffle in (False, True):
         data = [cr.datasets.synthetic([8, 4, 2], cr.uniform(), rng=s, shuffle=shuffle) for s in range(runs)]
-        asked = [cr.beyond.evidence_ordering(d.similarity, cr.Truth(d.labels), cr.uniform(), form=form, rng=s).n_queries
-                 for s, d in enumerate(data)]  # fmt: skip
+        asked = []
+        for seed, drawn in enumerate(data):
+            ordering = cr.beyond.EvidenceOrdering(drawn.similarity, cr.uniform(), form=form, rng=seed)
+            asked.append(ordering.run(cr.Truth(drawn.labels)).n_queries)
         counts.append(np.array(asked))
     error = math.sqrt(sum(c.var() for c in counts) / runs)
     assert abs(counts[0].mean() - counts[1].mean()) < 5 * error
@@ -62,8 +64,8 @@ def test_without_a_model_it_asks_hardly_more_than_the_better_heuristic(mistakes)
         table = people([12] * 5 + [4] * 8 + [2] * 10 + [1] * 12, mistakes=mistakes, rng=seed)
         similarity = cr.similarity.compute(table.drop(columns=["id", "label"]), "jaccard-qgrams")
         crowd = cr.Truth(table["label"].factorize()[0])
-        for at, ask in enumerate((cr.edge_ordering, cr.node_ordering, cr.beyond.evidence_ordering)):
-            asked[at] += ask(similarity, crowd, rng=seed).n_queries
+        for at, kind in enumerate((cr.EdgeOrdering, cr.NodeOrdering, cr.beyond.EvidenceOrdering)):
+            asked[at] += kind(similarity, rng=seed).run(crowd).n_queries
     assert asked[2] <= 1.05 * asked[:2].min()
 
 
