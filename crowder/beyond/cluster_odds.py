@@ -20,45 +20,35 @@ from math import lgamma
 import numpy as np
 from numba import njit
 
-__all__ = ["certainty", "closest", "correlation", "log_odds", "most_urgent", "move", "probable", "tally"]
+__all__ = ["certainty", "correlation", "log_odds", "most_urgent", "move", "probable", "tally"]
 
 #: Values whose variance is smaller are equal but for rounding.
 SAME = 1e-12
 
 
 @njit(cache=True)
-def tally(s, e, labels):
-    """The sums of s and of e between clusters, (n, n) each, and the number of records in each cluster, (n,)."""
+def tally(values, labels):
+    """The sums of symmetric values of pairs of records between clusters, (n, n)."""
     n = len(labels)
-    answered, similar, size = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, np.int64)
+    sums = np.zeros((n, n))
     for i in range(n):
-        a = labels[i]
-        size[a] += 1
         for j in range(n):
             if j != i:
-                answered[a, labels[j]] += s[i, j]
-                similar[a, labels[j]] += e[i, j]
-    return answered, similar, size
+                sums[labels[i], labels[j]] += values[i, j]
+    return sums
 
 
 @njit(cache=True)
-def move(s, e, labels, answered, similar, size, i, to):
-    """Move record i to another cluster. O(n)."""
+def move(values, sums, labels, i, to):
+    """Update such sums before record i moves to another cluster. O(n)."""
     before = labels[i]
     for j in range(len(labels)):
         if j != i:
             b = labels[j]
-            answered[before, b] -= s[i, j]
-            similar[before, b] -= e[i, j]
-            answered[b, before] -= s[i, j]
-            similar[b, before] -= e[i, j]
-            answered[to, b] += s[i, j]
-            similar[to, b] += e[i, j]
-            answered[b, to] += s[i, j]
-            similar[b, to] += e[i, j]
-    labels[i] = to
-    size[before] -= 1
-    size[to] += 1
+            sums[before, b] -= values[i, j]
+            sums[b, before] -= values[i, j]
+            sums[to, b] += values[i, j]
+            sums[b, to] += values[i, j]
 
 
 @njit(cache=True)
@@ -68,10 +58,11 @@ def log_odds(answered, similar, size, base, rho, a, b):
 
 
 @njit(cache=True)
-def most_urgent(answered, similar, size, base, rho, penalty, fitted=False):
+def most_urgent(answered, similar, unasked, size, base, rho, fitted):
     """The pair of clusters with the most expected wrong pairs of records, and the logarithm of this number.
 
-    That is min(λ, 0) + ln |A||B|, nearly, less a penalty. (-1, -1, -inf) if none is finite. O(k²) for k clusters.
+    That is min(λ, 0) + ln |A||B|, nearly. (-1, -1, -inf) if all pairs of records have been asked about. O(k²) for k
+    clusters.
 
     With `fitted`, λ of clusters whose records are similar is without what they owe to having been fitted to the
     answers: of many splits of one entity, that with the fewest "yes" across was found. There are about
@@ -82,10 +73,12 @@ def most_urgent(answered, similar, size, base, rho, penalty, fitted=False):
     most = 2 * np.log(size.sum())  # more than any gain below
     for t, a in enumerate(alive):
         for b in alive[:t]:
+            if unasked[a, b] == 0:
+                continue
             value = log_odds(answered, similar, size, base, rho, a, b)
             if fitted and similar[a, b] > 0:
                 value += lgamma(size[a] + size[b]) - lgamma(size[a]) - lgamma(size[b])
-            value = min(value, 0.0) - penalty[a, b]
+            value = min(value, 0.0)
             if value + most > best:  # logarithms take time
                 value += np.log(size[a] * size[b])
                 if value > best:
@@ -115,18 +108,6 @@ def probable(answered, similar, size, labels, base, rho, weak, parent, order):
                 chance[x, y] = min(own, chance[parent[x], y])
             chance[y, x] = chance[x, y]
     return chance
-
-
-@njit(cache=True)
-def closest(rank, asked, votes, here, there):
-    """Of the pairs between two groups with fewer than `votes` answers: the one with the fewest answers, then the lowest
-    rank; (-1, -1) if there is none. O(|A||B|)."""
-    x, y = -1, -1
-    for i in here:
-        for j in there:
-            if asked[i, j] < votes and (x == -1 or (asked[i, j], rank[i, j]) < (asked[x, y], rank[x, y])):
-                x, y = i, j
-    return x, y
 
 
 def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from scipy.optimize import isotonic_regression
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.cluster_odds import certainty, closest, correlation, log_odds, most_urgent, move, probable, tally
+from crowder.beyond.cluster_odds import certainty, correlation, log_odds, most_urgent, move, probable, tally
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
 from crowder.beyond.error_rates import ErrorRates, informative, learn_errors
 from crowder.beyond.revising_ordering import RevisingOrdering
@@ -46,7 +46,7 @@ PARSIMONY = 0.4
 #: For no more records: 465, 1,000, 2,000 and 4,000 take 5, 28, 153 and 710 ms for a question, 4,000 take 2.2 GB.
 MOST_RECORDS = 4000
 
-#: Marks a pair that is never asked.
+#: In place of the rank of a pair that is not to be asked about.
 CLOSED = 2**30
 
 #: Rates and similarities are learned after so many answers, and again whenever their number has grown by this factor.
@@ -57,9 +57,6 @@ STARTS = 4
 
 #: `NoisyOrdering.take` ends with so many rounds at most, with so many starts each.
 ROUNDS, FINAL_STARTS = 20, 8
-
-#: Another answer about a pair tells less than one about a new pair: it must be worth this many nats more.
-REPEATED = 2.0
 
 #: Before any answer, the pair of rank r is a match with probability 1/(1 + 2r/n); this counts as so many pairs a block.
 PRIOR_PAIRS = 1.0
@@ -117,8 +114,8 @@ class NoisyOrdering(RevisingOrdering):
 
     .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
 
-    nearly the logarithm of the expected number of wrong pairs. The question is the pair across with the fewest answers,
-    of these the most similar one.
+    nearly the logarithm of the expected number of wrong pairs. The question is the most similar pair across that has no
+    answer.
 
     Parameters
     ----------
@@ -127,12 +124,9 @@ class NoisyOrdering(RevisingOrdering):
         candidates are asked about.
     errors : ErrorRates, optional
         How the crowd errs. By default learned from the answers.
-    votes : int, keyword only
-        The largest number of answers about one pair. A further answer is asked for only if it is worth
-        `REPEATED` nats more than a new pair.
     doubt : float, keyword only
         In [0, 1): stop when no decision has so many wrong pairs to be expected. It is an estimate, not a guarantee.
-        With 0, ask until every pair has `votes` answers.
+        With 0, ask until every pair has an answer.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties, and draws starts of the search for clusters.
 
@@ -195,7 +189,6 @@ class NoisyOrdering(RevisingOrdering):
         similarity: ArrayLike,
         *,
         errors: ErrorRates | None = None,
-        votes: int = 1,
         doubt: float = 1e-3,
         rng: Seed | None = None,
     ) -> None:
@@ -205,7 +198,6 @@ class NoisyOrdering(RevisingOrdering):
                              "EdgeOrdering with a MajorityVote")  # fmt: skip
         super().__init__(similarity)
         self._rng = validation.generator(rng, "ties and starts")
-        self.votes = validation.whole(votes, "votes", least=1, most=CLOSED)  # pairs with so many are never asked
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
         self.doubt = float(doubt)
@@ -219,7 +211,7 @@ class NoisyOrdering(RevisingOrdering):
         self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
         self._s = np.zeros((n, n))
-        self._asked[self._rank == len(values)] = CLOSED
+        self._asked[self._rank == len(values)] = 1  # these are no candidates
         self._table, self._votes = Answers(n), defaultdict[tuple[int, int], tuple[list, list]](lambda: ([], []))
         self._labels = np.arange(n)
         self._update_at: float = FIRST_UPDATE
@@ -266,9 +258,10 @@ class NoisyOrdering(RevisingOrdering):
         self.correlation = float(np.clip(correlation(self._e, self.clusters), *CORRELATIONS))
 
     def _tally(self) -> None:
-        self._answered, self._similar, self._size = tally(self._s, self._e, self._labels)
-        self._penalty = np.zeros((self.n, self.n))
-        self._cuts: tuple | None = None
+        self._size = np.bincount(self._labels, minlength=self.n)
+        self._answered, self._similar, self._unasked = (
+            tally(values, self._labels) for values in (self._s, self._e, self._asked == 0)
+        )
 
     @property
     def _cost(self) -> float:
@@ -310,22 +303,18 @@ class NoisyOrdering(RevisingOrdering):
     def _keep(self, i: int, j: int, same: bool | None, worker: Hashable) -> None:
         """Add an answer to the evidence, but leave the clusters as they are."""
         super()._learn(i, j, same, worker)
-        i, j = min(i, j), max(i, j)
-        a, b = self._labels[i], self._labels[j]
         self._table.add(i, j, same, worker)
-        self._penalty[a, b] = self._penalty[b, a] = 0.0
-        if same is None:
-            return
-        said, workers = self._votes[i, j]
-        said.append(same)
-        workers.append(worker)
-        change = self.errors.of_votes(said, workers) - self._s[i, j]
-        self._s[i, j] += change
-        self._s[j, i] += change
-        if a != b:
-            self._answered[a, b] += change
-            self._answered[b, a] += change
-        self._cuts = None
+        change = 0.0
+        if same is not None:
+            said, workers = self._votes[min(i, j), max(i, j)]
+            said.append(same)
+            workers.append(worker)
+            change = self.errors.of_votes(said, workers) - self._s[i, j]
+        for x, y in ((i, j), (j, i)):
+            between = self._labels[x], self._labels[y]  # what a cluster has with itself is not used
+            self._s[x, y] += change
+            self._answered[between] += change
+            self._unasked[between] -= self._asked[x, y] == 1
 
     def take(self, answers: Answers) -> None:
         """Learn from answers that exist already, in their order, until the clusters no longer change.
@@ -363,20 +352,21 @@ class NoisyOrdering(RevisingOrdering):
         improve(self._evidence(records), self._cost, labels, self._rng.permutation(len(records)))
         names = [a, b] if a != b else [a]
         names += np.flatnonzero(self._size == 0).tolist()[: labels.max() + 1]
+        sums = (self._s, self._answered), (self._e, self._similar), (self._asked == 0, self._unasked)
         for record, label in zip(records.tolist(), labels.tolist(), strict=True):
-            if self._labels[record] != names[label]:
-                for name in (self._labels[record], names[label]):
-                    self._penalty[name, :] = self._penalty[:, name] = 0.0
-                move(self._s, self._e, self._labels, self._answered, self._similar, self._size, record, names[label])
-        self._cuts = None
+            before, to = self._labels[record], names[label]
+            if before != to:
+                for values, between in sums:
+                    move(values, between, self._labels, record, to)
+                self._labels[record] = to
+                self._size[before] -= 1
+                self._size[to] += 1
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
     def _weak_cuts(self) -> tuple:
-        if self._cuts is None:
-            self._cuts = weak_cuts(self._s, self._e, self._labels, self._base, self.correlation,
-                                   self._s - 1e-9 * self._rank)  # fmt: skip
-        return self._cuts
+        order_by = self._s - 1e-9 * self._rank
+        return weak_cuts(self._s, self._e, self._labels, self._base, self.correlation, order_by)
 
     def next_question(self) -> tuple[int, int] | None:
         across, least = self._across()
@@ -399,35 +389,34 @@ class NoisyOrdering(RevisingOrdering):
 
     def _across(self, fitted: bool = False) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
-        while True:
-            a, b, urgency = most_urgent(self._answered, self._similar, self._size, self._base, self.correlation,
-                                        self._penalty, fitted)  # fmt: skip
-            if urgency <= self._least:
-                return None, self._least
-            here, there = (np.flatnonzero(self._labels == name) for name in (a, b))
-            pair = closest(self._rank, self._asked, self.votes, here, there)
-            penalty = np.inf if pair[0] == -1 else REPEATED * self._asked[pair]
-            if penalty <= self._penalty[a, b]:
-                return (int(pair[0]), int(pair[1])), urgency
-            self._penalty[a, b] = self._penalty[b, a] = penalty
+        a, b, urgency = most_urgent(self._answered, self._similar, self._unasked, self._size, self._base,
+                                    self.correlation, fitted)  # fmt: skip
+        if urgency <= self._least:
+            return None, self._least
+        return self._closest(*(np.flatnonzero(self._labels == name) for name in (a, b))), urgency
 
     def _inside(self, least: float) -> tuple[int, int] | None:
         """The question across the most urgent cut of a cluster, if it is more urgent than `least`."""
         weak, pairs, parent, order = self._weak_cuts()
         urgency = np.minimum(-weak, 0) + np.log(pairs)
-        found = None
         for top in np.argsort(-urgency, kind="stable"):
-            if not urgency[top] > least:
+            if urgency[top] <= least:
                 break
             below = np.zeros(self.n, bool)
             below[top] = True
             for x in order:
                 below[x] |= parent[x] != -1 and below[parent[x]]
             rest = np.flatnonzero((self._labels == self._labels[top]) & ~below)
-            pair = closest(self._rank, self._asked, self.votes, np.flatnonzero(below), rest)
-            if pair[0] != -1 and urgency[top] - REPEATED * self._asked[pair] > least:
-                found, least = (int(pair[0]), int(pair[1])), urgency[top] - REPEATED * self._asked[pair]
-        return found
+            if (pair := self._closest(np.flatnonzero(below), rest)) is not None:
+                return pair
+        return None
+
+    def _closest(self, here: np.ndarray, there: np.ndarray) -> tuple[int, int] | None:
+        """The most similar pair between two groups that has no answer, None if there is none."""
+        within = np.ix_(here, there)
+        rank = np.where(self._asked[within] == 0, self._rank[within], CLOSED)
+        x, y = np.unravel_index(rank.argmin(), rank.shape)
+        return (int(here[x]), int(there[y])) if rank[x, y] < CLOSED else None
 
     @property
     def _least(self) -> float:

@@ -46,8 +46,6 @@ TABLE = {
         Row(lambda: cr.beyond.NoisyOrdering(V), ValueError, "pass rng="),
         Row(lambda: cr.beyond.NoisyOrdering(sparse.coo_matrix((4001, 4001)), rng=7), ValueError,
             "NoisyOrdering is for at most 4,000 records, not 4,001"),
-        Row(lambda: cr.beyond.NoisyOrdering(V, votes=0, rng=7), ValueError, "votes must be at least 1, not 0"),
-        Row(lambda: cr.beyond.NoisyOrdering(V, votes=10**30, rng=7), ValueError, "votes must be at most"),
         Row(lambda: cr.beyond.NoisyOrdering(V, doubt=1, rng=7), ValueError, "doubt must be in [0, 1), not 1"),
         Row(lambda: cr.beyond.NoisyOrdering(V, errors=0.1, rng=7), TypeError, "errors must be ErrorRates, not 0.1"),
         Row(lambda: cr.beyond.NoisyOrdering(V, rng=7).take([(0, 1, True)]), TypeError, "answers must be Answers, not"),

@@ -190,7 +190,7 @@ def test_votes_of_a_strategy_that_keeps_them_are_resumed_with_their_workers(stop
 
 
 def noisy():
-    return cr.beyond.NoisyOrdering(np.random.default_rng(4).random(66), votes=2, rng=5)
+    return cr.beyond.NoisyOrdering(np.random.default_rng(4).random(66), rng=5)
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
