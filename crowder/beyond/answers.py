@@ -153,11 +153,7 @@ class Answers:
         TypeError
             If a record is not a whole number, or the worker is not hashable.
         """
-        if named := [record for record in (i, j) if isinstance(record, str)]:
-            raise TypeError(f"a record must be a whole number, not {named[0]!r}; number the records 0, 1, 2, ...")
-        i, j = (validation.whole(record, "a record") for record in (i, j))
-        if max(i, j) >= MOST_RECORDS:
-            raise ValueError(f"record {max(i, j)} is too large; number the records 0, 1, 2, ...")
+        i, j = (validation.whole(record, "a record", most=MOST_RECORDS - 1) for record in (i, j))
         if self._n is not None and max(i, j) >= self._n:
             known = f"there are n={self._n} records, 0 to {self._n - 1}" if self._n else "there are n=0 records"
             raise ValueError(f"record {max(i, j)} is unknown: {known}; renumber the records or correct n")

@@ -45,6 +45,7 @@ FIRST_CHECK, CHECK_FACTOR = 10, 1.2
 ROUNDING = 1e-5
 
 
+@lru_cache(maxsize=64)
 def limits(alpha: float, most: int) -> np.ndarray:
     r"""The exposures :math:`c_k` at which a number of matches is rejected after k = 0, ..., `most` - 1 discoveries.
 
@@ -59,11 +60,6 @@ def limits(alpha: float, most: int) -> np.ndarray:
     >>> limits(0.05, 3).round(3)  # the first is -ln 0.0375
     array([3.283, 6.159, 8.716])
     """
-    return _limits(float(inside(alpha, "alpha")), validation.whole(most, "most", least=1))
-
-
-@lru_cache(maxsize=64)
-def _limits(alpha: float, most: int) -> np.ndarray:
     found, at = np.zeros(most), 0.0
     n = np.arange(most)
     log_factorial = gammaln(n + 1)

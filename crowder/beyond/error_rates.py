@@ -20,7 +20,7 @@ in the paper, whose crowd errs at most independently (Section "System model").
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log, log1p
 from typing import Any, NamedTuple
@@ -147,16 +147,6 @@ class ErrorRates:
         e, f, (u, v) = self.false_yes, self.false_no, self.unclear
         return np.array([[1 - f - v, e], [f, 1 - e - u], [v, u]])
 
-    def rates_of(self, workers: Iterable[Hashable]) -> np.ndarray:
-        """The rates (a, b) of these workers, shape (number of workers, 2)."""
-        validation.kind(workers, Iterable, "workers must be a sequence")
-        return np.array([self._rates_of(worker) for worker in workers], dtype=float).reshape(-1, 2)
-
-    def _rates_of(self, worker: Hashable) -> tuple[float, float]:
-        if not isinstance(worker, Hashable):
-            raise TypeError(f"a worker must be hashable, such as text or a number, not {worker!r}")
-        return self.workers.get(worker, self.vote)
-
     def evidence(self, answers: Answers) -> np.ndarray:
         """ln P(votes | match) / P(votes | non-match) of each pair of `answers`, shape (p,), in nats. O(answers).
 
@@ -168,7 +158,8 @@ class ErrorRates:
         array([3.703, 0.   ])
         """
         check_answers(answers)
-        terms = log_votes(answers.yes, answers.worker, self.rates_of(answers.workers), self.unclear_yes)
+        rates = np.array([self.workers.get(worker, self.vote) for worker in answers.workers]).reshape(-1, 2)
+        terms = log_votes(answers.yes, answers.worker, rates, self.unclear_yes)
         sums = sum_by_pair(terms, answers.pair, len(answers.pairs))
         match, non_match = given_truth(sums, self.looks)[0]
         return match - non_match
@@ -188,15 +179,12 @@ class ErrorRates:
         >>> round(ErrorRates(0.01, 0.1, vote=(0.1, 0.1)).of_votes([True, True], ["ann", "bob"]), 3)
         3.703
         """
-        for value, what in ((yes, "yes"), (workers, "workers")):
-            if not isinstance(value, Sequence) and getattr(value, "ndim", 0) != 1:
-                raise TypeError(f"{what} must be a sequence, not {value!r}")
         if len(yes) != len(workers):
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
         same = different = unclear = 0.0  # ln P(votes | look)
         for said, worker in zip(yes, workers, strict=True):
             validation.flag(said, "a vote")  # text would count as true
-            a, b = self._rates_of(worker)
+            a, b = self.workers.get(worker, self.vote)
             same += log1p(-b) if said else log(b)
             different += log(a) if said else log1p(-a)
             unclear += log(self.unclear_yes) if said else log1p(-self.unclear_yes)
@@ -303,18 +291,20 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     (0.25, 0.0)
     """
     check_answers(answers)
-    same = check_probabilities(same, answers)
+    same = validation.numbers(same, "same, the probabilities of a match,")
+    if same.shape != (len(answers.pairs),) or not ((same >= 0) & (same <= 1)).all():
+        raise ValueError(f"same must be a probability for each of the {len(answers.pairs)} pairs, not {same}")
     (wrong_yes, right_no), (wrong_no, right_yes) = PRIOR.false_yes, PRIOR.false_no
     pairs = np.array([[right_yes, wrong_yes], [wrong_no, right_no], [PRIOR.unclear, PRIOR.unclear]])
     single = np.array([PRIOR.vote_yes, PRIOR.vote_no])
     found = _Rates(pairs / pairs.sum(axis=0), single[None, :, 0] / single.sum(axis=1), _mean(PRIOR.unclear_yes))
-    found = _learn(*_patterns(answers, same), found, pairs, single, ROUNDS)
+    found = _learn(*_patterns(answers, same), found, pairs, single)
     vote, named = found.vote[0], {}
     if len(answers.workers) > 1:
         each = np.repeat(found.vote, len(answers.workers), axis=0)
         common = PRIOR.worker * np.stack([vote, 1 - vote], axis=-1)
         data = _Votes(answers.pair, answers.yes, answers.worker, np.ones(len(answers.yes)))
-        found = _learn(data, np.array([same, 1 - same]), found._replace(vote=each), pairs, common, ROUNDS)
+        found = _learn(data, np.array([same, 1 - same]), found._replace(vote=each), pairs, common)
         # That of a worker of whom nothing is known goes with these looks, not with those of the first fit.
         if len(answers.worker):
             vote = np.average(found.vote, axis=0, weights=np.bincount(answers.worker, minlength=len(answers.workers)))
@@ -354,10 +344,6 @@ def informative(answers: Answers, clusters: np.ndarray) -> float:
     >>> round(informative(Answers.read([(0, 1, "yes")] * 4 + [(0, 2, "no")] * 4), np.array([0, 0, 1])), 2)
     0.99
     """
-    check_answers(answers)
-    clusters = validation.labels(clusters)
-    if answers.n > len(clusters):
-        raise ValueError(f"clusters must have an entry for each of the {answers.n} records, not {len(clusters)}")
     one, other = np.sort(clusters[answers.pairs][answers.pair], axis=1).T
     inside, between = (np.bincount(answers.yes[of], minlength=2) for of in (one == other, one != other))  # no, yes
     records = np.unique(answers.pairs)
@@ -406,14 +392,14 @@ def _patterns(answers: Answers, same: np.ndarray) -> tuple[_Votes, np.ndarray]:
 
 
 def _learn(
-    votes: _Votes, weight: np.ndarray, rates: _Rates, prior_looks: np.ndarray, prior_votes: np.ndarray, rounds: int
+    votes: _Votes, weight: np.ndarray, rates: _Rates, prior_looks: np.ndarray, prior_votes: np.ndarray
 ) -> _Rates:
     """EM. `weight` is the number of matches and of non-matches at each pair, shape (2, p).
 
     Pseudo-counts: of looks, shape (3, 2); of votes, (wrong, right) for a and for b, shape (2, 2).
     """
     pair, yes, worker, times = votes
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         sums = sum_by_pair(times * log_votes(yes, worker, rates.vote, rates.unclear_yes), pair, weight.shape[1])
         joint = weight * given_truth(sums, rates.looks)[1]
         counts = joint.sum(axis=2) + prior_looks
@@ -451,20 +437,6 @@ def _within(rates: np.ndarray) -> np.ndarray:
 
 def check_answers(answers: Any) -> None:
     validation.kind(answers, Answers, "answers must be Answers, such as Answers.read(rows)")
-
-
-def check_probabilities(same: ArrayLike, answers: Answers) -> np.ndarray:
-    """The probability of a match for each pair."""
-    array = validation.numbers(same, "same, the probabilities of a match,")
-    if array.shape != (len(answers.pairs),):
-        raise ValueError(
-            f"same must have one entry for each of the {len(answers.pairs)} pairs, not shape {array.shape}"
-        )
-    outside = np.flatnonzero(~((array >= 0) & (array <= 1)))
-    if len(outside):
-        at = int(outside[0])
-        raise ValueError(f"same must be in [0, 1], not {array[at]} for pair {tuple(answers.pairs[at].tolist())}")
-    return array
 
 
 def _rate(value: Any, what: str, zero: bool = False) -> float:

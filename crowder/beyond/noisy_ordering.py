@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from copy import deepcopy
 from dataclasses import dataclass
 from math import log
 
@@ -21,7 +20,7 @@ from scipy.optimize import isotonic_regression
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.cluster_odds import certainty, correlation, log_odds, most_urgent, move, probable, tally
+from crowder.beyond.cluster_odds import certainty, correlation, most_urgent, move, probable, tally
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
 from crowder.beyond.error_rates import ErrorRates, informative, learn_errors
 from crowder.beyond.revising_ordering import RevisingOrdering
@@ -200,7 +199,7 @@ class NoisyOrdering(RevisingOrdering):
         self._rng = validation.generator(rng, "ties and starts")
         if validation.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
-        self.doubt = float(doubt)
+        self._least = log(doubt) if doubt > 0 else -np.inf  # the log-odds below which nothing is asked
         if errors is not None:
             validation.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
@@ -267,12 +266,11 @@ class NoisyOrdering(RevisingOrdering):
     def _cost(self) -> float:
         return max(0.0, -PARSIMONY * self._base)
 
-    def _evidence(self, records: np.ndarray | None = None) -> np.ndarray:
+    def _evidence(self) -> np.ndarray:
         """The evidence of pairs inside one cluster: that of the answers, and a little of the similarities."""
-        within = ... if records is None else np.ix_(records, records)
         size = self._size[self._labels]
-        weight = 2 * (1 - self.correlation) / np.maximum(np.maximum(size[:, None], size)[within], INSIDE)
-        return self._s[within] + weight * self._e[within]
+        weight = 2 * (1 - self.correlation) / np.maximum(np.maximum(size[:, None], size), INSIDE)
+        return self._s + weight * self._e
 
     def _update(self, starts: int = STARTS) -> None:
         """Learn rates and similarities from all answers, and cluster all records again."""
@@ -349,7 +347,8 @@ class NoisyOrdering(RevisingOrdering):
         """Cluster the records of these two clusters again."""
         records = np.flatnonzero((self._labels == a) | (self._labels == b))
         _, labels = np.unique(self._labels[records], return_inverse=True)
-        improve(self._evidence(records), self._cost, labels, self._rng.permutation(len(records)))
+        evidence = np.ascontiguousarray(self._evidence()[np.ix_(records, records)])
+        improve(evidence, self._cost, labels, self._rng.permutation(len(records)))
         names = [a, b] if a != b else [a]
         names += np.flatnonzero(self._size == 0).tolist()[: labels.max() + 1]
         sums = (self._s, self._answered), (self._e, self._similar), (self._asked == 0, self._unasked)
@@ -371,21 +370,6 @@ class NoisyOrdering(RevisingOrdering):
     def next_question(self) -> tuple[int, int] | None:
         across, least = self._across()
         return self._inside(least) or across or self._across(fitted=True)[0]
-
-    def batch(self, size: int) -> list[tuple[int, int]]:
-        """At most so many questions to ask at once: the next ones, if each is answered as is likelier.
-
-        Give the answers to `learn`, in any order. Memory O(n²) more.
-        """
-        ahead = deepcopy(self)
-        ahead._update_at = np.inf
-        found: list[tuple[int, int]] = []
-        while len(found) < validation.whole(size, "size") and (pair := ahead.ask()) is not None:
-            a, b = ahead._labels[list(pair)]
-            odds = log_odds(ahead._answered, ahead._similar, ahead._size, ahead._base, ahead.correlation, a, b)
-            ahead.tell(pair, bool(a == b or odds > 0))
-            found.append(pair)
-        return found
 
     def _across(self, fitted: bool = False) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
@@ -417,11 +401,6 @@ class NoisyOrdering(RevisingOrdering):
         rank = np.where(self._asked[within] == 0, self._rank[within], CLOSED)
         x, y = np.unravel_index(rank.argmin(), rank.shape)
         return (int(here[x]), int(there[y])) if rank[x, y] < CLOSED else None
-
-    @property
-    def _least(self) -> float:
-        """The log-odds of a wrong decision below which nothing is asked."""
-        return log(self.doubt) if self.doubt > 0 else -np.inf
 
     # --- results ------------------------------------------------------------------------------------------------------
 

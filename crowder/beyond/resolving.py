@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike
 
 from crowder import validation
 from crowder.beyond.answers import Answers
-from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
+from crowder.beyond.noisy_ordering import MOST_RECORDS, NoisyOrdering, Resolved
 from crowder.pairs import candidates
 from crowder.validation import Seed
 
 __all__ = ["resolve"]
-
-#: Arrays of all pairs of so many records take some gigabytes.
-MOST_RESOLVED = 8_000
 
 
 def resolve(
@@ -48,7 +45,7 @@ def resolve(
     ------
     ValueError, TypeError
         As `Answers.read`; if the answers name records that there are not; if `n` is not that of the similarity;
-        or if there are more than 8,000.
+        or if there are more than 4,000.
 
     See Also
     --------
@@ -58,9 +55,9 @@ def resolve(
     Notes
     -----
     Rates and clusters are learned in turn, at most `crowder.beyond.noisy_ordering.ROUNDS` times: O(a + n²) for each
-    round, with a answers; memory O(n²). Somebody chose the pairs,
-    perhaps because they are alike: without similarities, the share of matches among them is the prior of a match, and
-    clusters that nobody compared with a record are not taken for its own.
+    round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: without similarities,
+    the share of matches among them is the prior of a match, and clusters that nobody compared with a record are not
+    taken for its own.
 
     If the answers contradict the clusters as often as if they had nothing to do with the records
     (`crowder.beyond.error_rates.informative`), the clusters are still the likeliest if they have, but ``given_others``
@@ -89,8 +86,8 @@ def resolve(
     if records < answers.n:
         what = "n" if pairs is None else "the number of records of similarity"
         raise ValueError(f"{what} must be at least {answers.n}, since the answers name record {answers.n - 1}")
-    if records > MOST_RESOLVED:
-        raise ValueError(f"answers must be about at most {MOST_RESOLVED:,} records, not {records:,}; number those that "
+    if records > MOST_RECORDS:
+        raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
     values = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, rng=rng)

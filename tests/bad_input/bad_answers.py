@@ -8,7 +8,7 @@ from bad_material import Row, V
 from scipy import sparse
 
 import crowder as cr
-from crowder.beyond.error_rates import informative, learn_errors
+from crowder.beyond.error_rates import learn_errors
 
 ONE = cr.beyond.Answers.read([(0, 1, "yes", "ann")], n=3)
 RATES = cr.beyond.ErrorRates(0.01, 0.1)
@@ -31,11 +31,11 @@ TABLE = {
         Row(lambda: cr.beyond.Answers.read([(0, -1, "yes")]),
             ValueError, "row 0, (0, -1, 'yes'): a record must be at least"),
         Row(lambda: cr.beyond.Answers.read([("0", 1, "yes")]),
-            TypeError, "row 0, ('0', 1, 'yes'): a record must be a whole number, not '0'; number the"),
+            TypeError, "row 0, ('0', 1, 'yes'): a record must be a whole number, not '0'"),
         Row(lambda: cr.beyond.Answers.read(pd.DataFrame([[0, 0, 1, 1]], columns=["left", "left", "right", "answer"])),
             ValueError, "rows must have one column left, not several"),
         Row(lambda: cr.beyond.Answers.read([(0, 10**30, "yes")]),
-            ValueError, "is too large; number the records 0, 1, 2, ..."),
+            ValueError, "a record must be at most 2,147,483,646"),
         Row(lambda: cr.beyond.Answers.read([(0, 1)]), ValueError, "row 0, (0, 1): an answer must be (i, j, said) or"),
         Row(lambda: cr.beyond.Answers.read([(0, 1, "maybe")]),
             ValueError, 'row 0, (0, 1, \'maybe\'): an answer must be "yes", "no" or "unsure"'),
@@ -52,8 +52,8 @@ TABLE = {
         Row(lambda: cr.beyond.NoisyOrdering(V, rng=7).run(cr.Truth([0, 0])), ValueError, "labels for 2 records"),
         Row(lambda: cr.beyond.resolve(ONE, n=2, rng=7),
             ValueError, "n must be at least 3, since the answers name record 2"),
-        Row(lambda: cr.beyond.resolve([(0, 8_000, "yes")], rng=7),
-            ValueError, "answers must be about at most 8,000 records"),
+        Row(lambda: cr.beyond.resolve([(0, 4_000, "yes")], rng=7),
+            ValueError, "answers must be about at most 4,000 records"),
         Row(lambda: cr.beyond.resolve(cr.beyond.Answers(4), V, rng=7),
             ValueError, "the number of records of similarity must be at"),
         Row(lambda: cr.beyond.resolve(ONE, V, n=4, rng=7),
@@ -77,14 +77,10 @@ TABLE = {
         Row(lambda: RATES.of_votes([True, False], ["ann"]), ValueError, "one worker for each vote"),
         Row(lambda: RATES.of_votes(["no"], ["ann"]), TypeError, "a vote must be True or False, not 'no'"),
         Row(lambda: RATES.of_votes([0], ["ann"]), TypeError, "a vote must be True or False, not 0"),
-        Row(lambda: RATES.of_votes(None, ["ann"]), TypeError, "yes must be a sequence, not None"),
-        Row(lambda: RATES.of_votes([True], [["ann"]]), TypeError, "a worker must be hashable, such as text or"),
-        Row(lambda: RATES.rates_of(5), TypeError, "workers must be a sequence, not 5"),
         Row(lambda: cr.beyond.ErrorRates(10**400, 0.1), ValueError, "false_yes must be a rate of errors in (0, 1/2)"),
-        Row(lambda: informative(ONE, [0, 1]), ValueError, "clusters must have an entry for each of the 3 records"),
         Row(lambda: RATES.majority(2), ValueError, "votes must be"),
-        Row(lambda: learn_errors(ONE, [0.5, 0.5]), ValueError, "same must have one entry for each of the 1 pairs"),
-        Row(lambda: learn_errors(ONE, [1.5]), ValueError, "same must be in [0, 1], not 1.5 for pair (0, 1)"),
+        Row(lambda: learn_errors(ONE, [0.5, 0.5]), ValueError, "same must be a probability for each of the 1 pairs"),
+        Row(lambda: learn_errors(ONE, [1.5]), ValueError, "same must be a probability for each of the 1 pairs"),
         Row(lambda: learn_errors(ONE, ["yes"]), TypeError, "same, the probabilities of a match, must be real numbers"),
     ],
 }  # fmt: skip

@@ -127,8 +127,9 @@ def test_every_round_of_em_increases_what_it_maximises(monkeypatch):
     data = _Votes(answers.pair, answers.yes, answers.worker, np.ones(len(answers.yes)))
     prior = np.array([[1.0, 9.0], [2.0, 8.0]])
     found = []
+    monkeypatch.setattr(error_rates, "ROUNDS", 1)
     for _ in range(30):
-        rates = _learn(data, np.array([soft, 1 - soft]), rates, LOOKS, prior, 1)
+        rates = _learn(data, np.array([soft, 1 - soft]), rates, LOOKS, prior)
         (_, e), (f, _), (v, u) = rates.looks
         workers = dict(zip(answers.workers, map(tuple, rates.vote), strict=True))
         found.append(objective(answers, soft, ErrorRates(e, f, workers, (0.1, 0.1), (u, v), rates.unclear_yes), prior))

@@ -253,19 +253,6 @@ def test_of_stored_candidates_it_asks_no_others():
         np.testing.assert_array_equal(found, by_edge)
 
 
-def test_a_batch_begins_with_the_next_question_and_may_be_answered_in_any_order():
-    data = invented([8, 6, 4, 2, 1], 3)
-    ordering, single = (cr.beyond.NoisyOrdering(data.similarity, rng=1) for _ in range(2))
-    while batch := ordering.batch(6):
-        assert batch[0] == ordering.ask() and len({frozenset(pair) for pair in batch}) == len(batch) <= 6
-        for i, j in reversed(batch):
-            ordering.learn((i, j), bool(data.labels[i] == data.labels[j]))
-    np.testing.assert_array_equal(ordering.clusters, single.run(cr.Truth(data.labels)))
-    assert f1(ordering.clusters, data.labels) == 1.0
-    # Those of a batch are chosen before its answers are known: some turn out to be needless, at most a batch's worth.
-    assert ordering.n_answers <= single.n_answers + 2 * 6
-
-
 def test_with_errors_it_does_not_lag_behind_edge_ordering():
     """On average over six crowds it is at no number of answers behind by more than 0.05. On a single crowd it may be:
     one answer that joins two large clusters changes F1 by more."""
