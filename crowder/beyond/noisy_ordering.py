@@ -228,6 +228,7 @@ class NoisyOrdering(RevisingOrdering):
         """
         i, j = self._table.pairs.T
         self.errors = self._given or learn_errors(self._table, (self._labels[i] == self._labels[j]).astype(float))
+        self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
 
     def _learn_similarities(self, chance: np.ndarray) -> None:
         """P(match) as a falling function of the rank of a pair, from the pairs that are decided so far."""
@@ -279,8 +280,6 @@ class NoisyOrdering(RevisingOrdering):
         chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
                           parent, order)  # fmt: skip
         self._learn_errors()
-        i, j = self._table.pairs.T
-        self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
         self._learn_similarities(chance)
         self._cluster(starts)
 

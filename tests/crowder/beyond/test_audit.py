@@ -232,15 +232,6 @@ def test_nothing_is_certified_by_a_crowd_that_errs():
         _ = result.certified
 
 
-def test_before_the_audit_no_more_is_missed_than_is_open():
-    """Ten answers "no" about six records leave five of 15 pairs open; without an answer, nothing is certified."""
-    run = Started(edge(similarity=[0.5] * 15), start=12, rng=1)
-    assert (run.resolution.found, run.resolution.missed, run.resolution.certified) == (0, 15, 0)
-    for _ in range(10):
-        run.tell(run.ask(), False)
-    assert run.resolution.missed == run.cost().most == 5
-
-
 def test_a_target_is_read_as_it_is_written():
     """19 of 20 matching pairs are exactly 0.95, which no float is."""
     assert audit(recall=0.95).target == Fraction(19, 20) == audit(recall=Fraction(19, 20)).target

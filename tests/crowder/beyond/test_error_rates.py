@@ -8,7 +8,7 @@ import pytest
 
 from crowder.beyond import error_rates
 from crowder.beyond.answers import Answers
-from crowder.beyond.error_rates import PRIOR, ErrorRates, _learn, _Rates, _Votes, learn_errors
+from crowder.beyond.error_rates import PRIOR, ErrorRates, learn_errors
 
 RATES = ErrorRates(0.03, 0.2, {"ann": (0.05, 0.1), "bob": (0.3, 0.25)}, (0.15, 0.02), (0.1, 0.25), 0.4)
 
@@ -83,56 +83,30 @@ def crowd(rng, p, workers, rates, votes, matches=0.3):
     looks = np.where(same, match, non_match)
     answers = Answers()
     for k in range(p):
-        for w in rng.choice(len(workers), votes, replace=False):
+        for w in rng.choice(len(workers), votes, replace=len(workers) == 1):
             answers.add(0, k + 1, bool(rng.random() < by_look(rates, workers[w])[looks[k]]), workers[w])
     return answers, same
 
 
-def objective(answers, same, rates, prior_votes):
-    """What EM maximises, from the definitions."""
+def objective(answers, same, rates):
+    """What EM maximises with one worker, from the definitions."""
     total = 0.0
     for k in range(len(same)):
-        mine = answers.pair == k
-        names = [answers.workers[w] for w in answers.worker[mine]]
-        match, non_match = enumerated(answers.yes[mine], names, rates)
+        yes = answers.yes[answers.pair == k]
+        match, non_match = enumerated(yes, [None] * len(yes), rates)
         total += same[k] * log(match) + (1 - same[k]) * log(non_match)
-    for found, (same_, different), unclear in zip(
-        chances(rates), (PRIOR.false_no[::-1], PRIOR.false_yes), [PRIOR.unclear] * 2, strict=True
-    ):
-        total += np.dot(np.log(found), [same_, different, unclear])
-    priors = [(rates.unclear_yes, PRIOR.unclear_yes)]
-    for two in rates.workers.values() if rates.workers else [rates.vote]:
-        priors += list(zip(two, prior_votes, strict=True))
+    for found, (looks_same, different) in zip(chances(rates), (PRIOR.false_no[::-1], PRIOR.false_yes), strict=True):
+        total += np.dot(np.log(found), [looks_same, different, PRIOR.unclear])
+    priors = [(rates.unclear_yes, PRIOR.unclear_yes), (rates.vote[0], PRIOR.vote_yes), (rates.vote[1], PRIOR.vote_no)]
     return total + sum(alpha * log(x) + beta * log(1 - x) for x, (alpha, beta) in priors)
 
 
-LOOKS = np.array(
-    [*np.transpose([PRIOR.false_no[::-1], PRIOR.false_yes]), [PRIOR.unclear] * 2]
-)  # pseudo-counts of matches and non-matches
-
-
 def test_every_round_of_em_increases_what_it_maximises(monkeypatch):
-    rng = np.random.default_rng(5)
-    answers, same = crowd(rng, 120, ["ann", "bob", "eve"], RATES, 3)
-    soft = np.where(same, 0.9, 0.2)
-    votes = (PRIOR.vote_yes, PRIOR.vote_no)
-    one = Answers.read([(*answers.pairs[k].tolist(), bool(y)) for k, y in zip(answers.pair, answers.yes, strict=True)])
-    found = []
+    answers, same = crowd(np.random.default_rng(5), 120, [None], RATES, 3)
+    soft, found = np.where(same, 0.9, 0.2), []
     for rounds in range(1, 30):
         monkeypatch.setattr(error_rates, "ROUNDS", rounds)
-        found.append(objective(one, soft, learn_errors(one, soft), votes))
-    assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
-    # with workers: the second fit, whose prior is the common rate
-    rates = _Rates(np.array([[0.8, 0.1], [0.1, 0.8], [0.1, 0.1]]), np.full((3, 2), 0.1), 0.5)
-    data = _Votes(answers.pair, answers.yes, answers.worker, np.ones(len(answers.yes)))
-    prior = np.array([[1.0, 9.0], [2.0, 8.0]])
-    found = []
-    monkeypatch.setattr(error_rates, "ROUNDS", 1)
-    for _ in range(30):
-        rates = _learn(data, np.array([soft, 1 - soft]), rates, LOOKS, prior)
-        (_, e), (f, _), (v, u) = rates.looks
-        workers = dict(zip(answers.workers, map(tuple, rates.vote), strict=True))
-        found.append(objective(answers, soft, ErrorRates(e, f, workers, (0.1, 0.1), (u, v), rates.unclear_yes), prior))
+        found.append(objective(answers, soft, learn_errors(answers, soft)))
     assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
 
 
@@ -227,29 +201,3 @@ def test_the_rates_of_an_unknown_worker_are_the_mean_over_votes():
 def test_without_answers_there_is_the_prior():
     assert len(ErrorRates(0.01, 0.1).evidence(Answers())) == 0
     assert learn_errors(Answers(), []).false_yes == pytest.approx(0.5 / 25.05)
-
-
-def answers_of(read, votes):
-    """The answers of a real crowd, so many votes a pair, and whether each pair is a match."""
-    i, j = np.triu_indices(len(read.labels), 1)
-    cast = read.votes[:, :votes].tolist()
-    rows = [(a, b, v) for a, b, vs in zip(i.tolist(), j.tolist(), cast, strict=True) for v in vs if v == v]
-    return Answers.read(rows, n=len(read.labels)), read.labels[i] == read.labels[j]
-
-
-def test_single_votes_of_real_crowds(real_crowds):
-    """The rates of single votes are those counted: the first votes of gym, and the answers of allsports."""
-    for name, counted in (("gym", (0.051, 0.212)), ("allsports", (0.0020, 0.048))):
-        answers, same = answers_of(real_crowds[name], 1)
-        learned = learn_errors(answers, same)
-        number = np.array([(1 - same).sum(), same.sum()])
-        wrong, right = np.array([PRIOR.false_yes, PRIOR.false_no]).T  # count like so many more pairs
-        expected = (counted * number + wrong) / (number + wrong + right)
-        assert learned.majority(1) == pytest.approx(expected, rel=0.05), name
-
-
-def test_five_votes_of_a_real_crowd(real_crowds):
-    """Counted on gym: single votes 5.2 % and 21.3 %, majorities 1.2 % and 12.5 %."""
-    learned = learn_errors(*answers_of(real_crowds["gym"], 5))
-    assert learned.majority(1) == pytest.approx((0.052, 0.213), rel=0.03)
-    assert learned.majority(5) == pytest.approx((0.012, 0.125), abs=0.01)

@@ -180,12 +180,6 @@ def test_after_answers_from_elsewhere_it_asks_what_is_least_certain():
     ordering.take(cr.beyond.Answers.read([*rows, (0, 4, "yes"), (1, 5, "no")]))
     low, high = sorted(ordering.ask())
     assert low < 4 <= high and (low, high) not in {(0, 4), (1, 5)}
-    # Nobody was asked about record 23, but similarities say where it belongs: that is the question left.
-    labels = np.append(np.repeat([0, 1, 2], 8)[:23], 2)
-    rows = [(i, j, labels[i] == labels[j]) for i, j in combinations(range(23), 2)]
-    ordering = cr.beyond.NoisyOrdering(np.where(labels[:, None] == labels, 0.9, 0.1), rng=1)
-    ordering.take(cr.beyond.Answers.read(rows, 24))
-    assert 23 in ordering.ask()
 
 
 def test_a_budget_stops_a_run_that_can_be_continued():

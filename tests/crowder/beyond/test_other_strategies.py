@@ -1,13 +1,9 @@
 """Votes of members and control queries: right with a perfect crowd, what is asked, and what it buys against errors."""
 
-from collections import Counter
-from itertools import combinations, islice
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import f1
 
 import crowder as cr
 from crowder.beyond import other_strategies
@@ -28,12 +24,6 @@ class Log:
 def drawn(n, seed):
     """A similarity that is independent of the labels."""
     return np.random.default_rng(seed).random(n * (n - 1) // 2)
-
-
-def separated(labels, seed):
-    """A similarity at which every match comes before every non-match."""
-    i, j = np.triu_indices(len(labels), 1)
-    return (np.asarray(labels)[i] == np.asarray(labels)[j]) * 0.5 + drawn(len(labels), seed) / 2
 
 
 def as_lists(clusters):
@@ -150,33 +140,3 @@ def test_at_the_end_every_record_has_the_promised_degree_and_fits_in_its_cluster
     size = size[2][size[1]]
     assert (within.sum(axis=1) >= np.minimum(size - 1, np.ceil(beta * np.log2(size) - 1e-9))).all()
     assert (within[:, 1] >= within[:, 0]).all()  # both rates are equal, so evidence is the number of yes minus no
-
-
-def test_a_control_query_is_about_any_pair_with_a_record_that_has_the_fewest_answers(monkeypatch):
-    """Two clusters of four, joined from the pairs that come first, and one answer between them, about 0 and 4. The next
-    question is about one of the other records, and any of the second cluster: each of twelve pairs in a twelfth of 600
-    runs, 50, and four standard errors are 27."""
-    first = [(0, 1), (0, 2), (0, 3), (4, 5), (4, 6), (4, 7), (0, 4)]
-    similarity = [0.9 - first.index(pair) / 10 if pair in first else 0.0 for pair in combinations(range(8), 2)]
-    monkeypatch.setattr(other_strategies, "BETA", 0.5)
-    eighth = Counter()
-    for seed in range(600):
-        log = Log([0] * 8)
-        course = control_queries(np.array(similarity), log, rng=seed)
-        assert len(list(islice(course, 8))) == 8 and log.pairs[:7] == [frozenset(pair) for pair in first]
-        eighth[log.pairs[7]] += 1
-    assert set(eighth) == {frozenset((i, j)) for i in (1, 2, 3) for j in (4, 5, 6, 7)}
-    assert all(23 <= count <= 77 for count in eighth.values())
-
-
-def test_a_wrong_join_is_undone():
-    """The first answer joins records 0 and 1 wrongly. Edge ordering never looks at it again."""
-    labels = np.array([0, 1, 0, 0, 0, 0, 1, 1])
-
-    def crowd(i, j):
-        return bool(labels[i] == labels[j]) or {i, j} == {0, 1}
-
-    similarity = separated(labels, 5)
-    similarity[0] = 1.0
-    assert f1(cr.edge_ordering(similarity, crowd, rng=1).clusters, labels) < 1
-    assert f1(at_the_end(similarity, crowd, rng=1), labels) == 1

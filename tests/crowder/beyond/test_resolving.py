@@ -34,24 +34,6 @@ def test_it_finds_the_clusters_and_who_errs():
     assert cr.beyond.resolve([*rows, (0, 1, "unsure", "ann")], rng=1).n_answers == len(rows) + 1  # it was paid for, too
 
 
-def test_records_that_fit_better_are_right_more_often():
-    # Half of the pairs, answered with 10 % errors. The probability is conditional and optimistic: of the records that
-    # are said to fit with more than 0.9, 83 % are right, that is, most of their cluster is most of their true cluster.
-    right, stated = [], []
-    for seed in range(30):
-        rows = voted(LABELS, {"ann": 0.1}, seed, share=0.5)
-        rates = cr.beyond.ErrorRates(0.1, 0.1, vote=(1e-4, 1e-4))
-        ordering = cr.beyond.NoisyOrdering(np.zeros((len(LABELS), len(LABELS))), errors=rates, rng=seed)
-        ordering.take(cr.beyond.Answers.read(rows))
-        result = ordering.resolved
-        true, found = LABELS[:, None] == LABELS, result.clusters[:, None] == result.clusters
-        right += ((true & found).sum(axis=1) / (true | found).sum(axis=1) > 0.5).tolist()
-        stated += result.given_others.tolist()
-    right, stated = np.array(right), np.array(stated)
-    assert right[stated > 0.99].mean() > 0.9
-    assert right[stated > 0.99].mean() > right[stated > 0.9].mean() > 0.8 > right[stated < 0.6].mean() + 0.2
-
-
 def candidate_rows(seed):
     """Thirty entities of two records; asked about are the matches and twice as many others. Three votes a pair.
 
