@@ -16,9 +16,8 @@ from numba import njit
 from scipy.optimize import isotonic_regression
 
 __all__ = [
-    "CERTAIN", "SETTLED", "TAU", "UNIT", "Lead", "SummedEvidence", "absorb", "credit", "dependence",
-    "into_steps", "known_pairs", "learned_densities", "log_ratios", "next_pair", "question", "rank", "reweigh",
-    "step_of", "sum_evidence",
+    "CERTAIN", "SETTLED", "TAU", "UNIT", "SummedEvidence", "absorb", "dependence", "into_steps", "known_pairs",
+    "learned_densities", "log_ratios", "question", "rank", "reweigh", "step_of", "sum_evidence",
 ]  # fmt: skip
 
 #: Evidence is counted in multiples of 1/UNIT nat; infinite evidence of one pair counts as ±CERTAIN, 65,536 nats.
@@ -49,9 +48,6 @@ NEWCOMER, LOOSE, ALIVE = 0, 1, 2
 #: In place of the best of a row that has lost it.
 STALE = -1
 
-#: At each question of edge ordering, its earlier ones keep this share of their weight: the last ten or so count.
-RECENT = 0.9
-
 #: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
 STEPS = 50
 
@@ -80,19 +76,6 @@ class SummedEvidence(NamedTuple):
     opened: np.ndarray
     dependence: np.ndarray
     at: np.ndarray
-
-
-class Lead(NamedTuple):
-    """Edge ordering beside the sums, and what share of the questions of each found a match.
-
-    ``pairs[at[0]:]`` are the pairs of records yet to be examined, packed, by decreasing similarity; `pairs` is empty if
-    the sums alone choose the questions. `found` holds the matches and the questions of edge ordering, then those of the
-    sums since the densities were last learned.
-    """
-
-    pairs: np.ndarray
-    at: np.ndarray
-    found: np.ndarray
 
 
 def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
@@ -291,43 +274,6 @@ def _newcomer(summed, by_arrival):
         if wasted < least or (wasted == least and sure > surest):
             chosen, least, surest = v, wasted, sure
     return chosen
-
-
-@njit(cache=True)
-def _by_edge(lead):
-    """Whether edge ordering asks next: unless the sums have the larger share of matches.
-
-    The shares start at 1 and ½, so edge ordering begins. Without matches the first falls to ½/10½ = 0.048 and the
-    second to 0: where matches are very rare, edge ordering goes on.
-    """
-    matches, asked, by_sum, summed = lead.found
-    return len(lead.pairs) > 0 and (matches + 0.5) / (asked + 0.5) >= (by_sum + 5.0) / (summed + 10.0)
-
-
-@njit(cache=True)
-def next_pair(summed, lead, tau, by_arrival):
-    """The next pair to ask about, packed, by edge ordering or by `question`; -1 when all are settled."""
-    if not _by_edge(lead):
-        return question(summed, tau, by_arrival)
-    total, name, pairs, at = summed.total, summed.name, lead.pairs, lead.at
-    while at[0] < len(pairs):
-        code = pairs[at[0]]
-        if total[name[code >> 32], name[code & 0xFFFFFFFF]] != SETTLED:
-            return code
-        at[0] += 1
-    return -1
-
-
-@njit(cache=True)
-def credit(lead, same):
-    """Count an answer for the rule whose turn it was."""
-    found = lead.found
-    if _by_edge(lead):
-        found[0] = RECENT * found[0] + same
-        found[1] = RECENT * found[1] + 1
-    else:
-        found[2] += same
-        found[3] += 1
 
 
 @njit(cache=True)

@@ -14,15 +14,13 @@ from crowder import validation
 from crowder.beyond.component_evidence import (
     TAU,
     UNIT,
-    Lead,
     absorb,
-    credit,
     dependence,
     into_steps,
     known_pairs,
     learned_densities,
     log_ratios,
-    next_pair,
+    question,
     rank,
     reweigh,
     step_of,
@@ -30,8 +28,7 @@ from crowder.beyond.component_evidence import (
 )
 from crowder.engine import ASKED, LOW
 from crowder.models import SimilarityModel, common_steps
-from crowder.orderings import Ordering
-from crowder.sorting import shuffle_ties
+from crowder.orderings import EdgeOrdering, Ordering
 from crowder.validation import Seed
 
 __all__ = ["FORMS", "EvidenceOrdering"]
@@ -42,6 +39,9 @@ FORMS = {"auto": (TAU, False), "pairs": (-np.inf, False), "records": (np.inf, Tr
 
 #: The number of questions before the first update of densities and correlation, and its factor between updates.
 FIRST_UPDATE, UPDATE_FACTOR = 16, 1.4
+
+#: At each question of edge ordering, its earlier ones keep this share of their weight: the last ten or so count.
+RECENT = 0.9
 
 #: Above this correlation the evidence hardly grows with the size of a cluster, so waiting for more gains nothing.
 DEPENDENT = 0.1
@@ -145,13 +145,10 @@ class EvidenceOrdering(Ordering):
         self._steps = steps[self._arrivals][:, self._arrivals]
         self._summed = sum_evidence(self._ratio[self._steps])
         self._place = np.argsort(self._arrivals, kind="stable")
-        pairs = np.empty(0, np.int64)
+        self._edge: EdgeOrdering | None = None
         if model is None and form == "auto":
-            falling, codes = self._candidates.sorted
-            codes = codes.copy()
-            shuffle_ties(falling, codes, generator.random(len(codes)))
-            pairs = self._place[codes >> 32] << 32 | self._place[codes & LOW]
-        self._lead = Lead(pairs, np.zeros(1, np.int64), np.zeros(4))
+            self._edge = EdgeOrdering(self._candidates, rng=generator)  # type: ignore[arg-type]
+        self._found = np.zeros((2, 2))  # matches and questions of edge ordering; of the sums since the last update
         self._taken = 0
 
     @property
@@ -168,30 +165,43 @@ class EvidenceOrdering(Ordering):
 
     def next_question(self) -> tuple[int, int] | None:
         self._take_in()
-        code = next_pair(self._summed, self._lead, *self._rule())
+        if (edge := self._leader()) is not None:
+            edge._knowledge = self._knowledge
+            return edge.next_question()
+        least, by_arrival = FORMS[self.form]
+        if self.form == "auto" and self.dependence > DEPENDENT:
+            least = -np.inf
+        code = question(self._summed, least, by_arrival)
         return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
 
     def _take_in(self) -> None:
         """Update the sums with the answers since the last time."""
         while self._taken < self._knowledge.count[ASKED]:
             code, same = self._knowledge.asked[self._taken], self._knowledge.answer[self._taken]
-            credit(self._lead, same)
+            if self._leader() is not None:
+                self._found[0] = RECENT * self._found[0] + (same, 1)
+            else:
+                self._found[1] += (same, 1)
             absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
             self._taken += 1
             if self._taken == self._update_at:
                 self._update()
 
-    def _rule(self) -> tuple[float, bool]:
-        """The least evidence at which pairs are asked about first, and whether records are placed by arrival."""
-        least, by_arrival = FORMS[self.form]
-        return (-np.inf if self.form == "auto" and self.dependence > DEPENDENT else least), by_arrival
+    def _leader(self) -> EdgeOrdering | None:
+        """Edge ordering if it asks next: unless the sums have the larger share of matches.
+
+        The shares start at 1 and ½, so edge ordering begins. Without matches the first falls to ½/10½ = 0.048 and the
+        second to 0: where matches are very rare, edge ordering goes on.
+        """
+        (matches, asked), (by_sum, summed) = self._found.tolist()
+        return self._edge if (matches + 0.5) / (asked + 0.5) >= (by_sum + 5) / (summed + 10) else None
 
     def _update(self) -> None:
         self._update_at = int(self._update_at * UPDATE_FACTOR)
         if self._learns:
             matches, others = known_pairs(self._summed, self._steps, len(self._mass))
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
-            self._lead.found[2:] = 0  # the sums with the densities of before
+            self._found[1] = 0  # those were of the densities of before
         before = self.dependence
         if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
             self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)

@@ -16,20 +16,16 @@ from crowder.beyond.component_evidence import (
     FAR,
     GRAIN,
     PRIOR_PAIRS,
-    RECENT,
     SETTLED,
     STEPS,
     TILT,
     UNIT,
-    Lead,
     absorb,
-    credit,
     dependence,
     into_steps,
     known_pairs,
     learned_densities,
     log_ratios,
-    next_pair,
     question,
     reweigh,
     sum_evidence,
@@ -132,43 +128,6 @@ def test_questions_are_those_of_the_naive_version(n, tau, rho, data):
     assert code == -1
     named = summed.name.tolist()
     assert [[a == b for a in named] for b in named] == [[a == b for a in labels] for b in labels]
-
-
-def lead(pairs):
-    return Lead(np.array([i << 32 | j for i, j in pairs], np.int64), np.zeros(1, np.int64), np.zeros(4))
-
-
-@given(st.integers(2, 8), st.booleans(), st.data())
-@settings(max_examples=100, deadline=None)
-def test_edge_ordering_and_the_sums_take_turns_by_their_shares_of_matches(n, relearned, data):
-    """Against shares that are counted from the list of all answers, and a walk that starts again at every question."""
-    pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i)]))
-    evidence = symmetric(data.draw(st.lists(st.integers(-3, 3), min_size=len(pairs), max_size=len(pairs))), n) * UNIT
-    labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    naive, summed, both = Naive(evidence, 1.0, False, 0.0), sum_evidence(evidence.copy()), lead(pairs)
-    of = {i: i for i in range(n)}  # the component of each record
-    by_edge, by_sum, turns = [], [], set()
-    for turn in range(len(pairs) + 1):
-        if relearned and turn % 5 == 4:
-            both.found[2:], by_sum = 0, []
-        weights = [0.9**age for age in range(len(by_edge))][::-1]
-        matches = sum(weight * same for weight, same in zip(weights, by_edge, strict=True))
-        edge = (matches + 0.5) / (sum(weights) + 0.5) >= (sum(by_sum) + 5) / (len(by_sum) + 10)
-        left = [(i, j) for i, j in pairs if naive.weight(of[i], of[j]) is not None]
-        expected = (left or [None])[0] if edge else naive.question()
-        code = next_pair(summed, both, 1.0, False)
-        if expected is None:
-            break
-        i, j = code >> 32, code & 0xFFFFFFFF
-        assert (i, j) == expected
-        same = labels[i] == labels[j]
-        turns.add(edge)
-        (by_edge if edge else by_sum).append(same)
-        credit(both, same)
-        absorb(summed, i, j, same)
-        naive.absorb(of[i], of[j], same)
-        of = {v: name for name, members in naive.components.items() for v in members}
-    assert code == -1 and True in turns and RECENT == 0.9
 
 
 def test_log_ratios_by_hand():

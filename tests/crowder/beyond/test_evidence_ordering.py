@@ -104,8 +104,34 @@ def test_what_answers_teach_is_counted_at_each_look_and_stays_until_the_next():
                 if closure.knows(i, j):
                     counts[int(closure.same[i] != closure.same[j]), steps[i, j]] += 1
             expected = log_ratios(*learned_densities(*counts, mass)) / UNIT
-            assert ordering.ask() is None or not ordering._lead.found[2:].any()  # the sums are tried anew
     assert looks >= 2 and (FIRST_UPDATE, UPDATE_FACTOR) == (16, 1.4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edge_ordering_and_the_sums_take_turns_by_their_shares_of_matches(seed):
+    """Against shares counted from the list of all answers: each of edge ordering weighs 0.9 times as much as the next,
+    those of the sums count from the last update on. Edge ordering asks about the most similar pair left."""
+    data = cr.datasets.synthetic([12, 8, 6, 4], cr.dist1(0.4), rng=seed, shuffle=True)
+    ordering, closure = cr.beyond.EvidenceOrdering(data.condensed, rng=1), Closure(data.n)
+    pairs = list(combinations(range(data.n), 2))
+    walk = [pairs[at] for at in np.argsort(-data.condensed)]
+    by_edge, by_sum, update = [], [], FIRST_UPDATE
+    while (pair := ordering.ask()) is not None:
+        weights = 0.9 ** np.arange(len(by_edge))[::-1]
+        share = (weights @ np.array(by_edge) + 0.5) / (weights.sum() + 0.5)
+        edge = share >= (sum(by_sum) + 5) / (len(by_sum) + 10)
+        if edge:
+            assert pair == next((i, j) for i, j in walk if not closure.knows(i, j))
+        else:
+            places = ordering._place[list(pair)]
+            assert ordering._summed.name[places].tolist() == places.tolist()  # the sums ask about components
+        same = bool(data.labels[pair[0]] == data.labels[pair[1]])
+        (by_edge if edge else by_sum).append(same)
+        closure.learn(*pair, same)
+        ordering.tell(pair, same)
+        if ordering.n_queries == update:
+            by_sum, update = [], int(update * UPDATE_FACTOR)
+    assert by_edge and by_sum
 
 
 def test_as_long_as_all_answers_are_matches_edge_ordering_asks():
