@@ -5,7 +5,7 @@ Repetitions run in joblib; the results do not depend on the number of processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from crowder import validation
-from crowder.datasets import synthetic
-from crowder.models import SimilarityModel
 from crowder.optional import needing
-from crowder.oracles import Truth
-from crowder.orderings import edge_ordering, node_ordering
 from crowder.validation import Seed
 
 with needing("experiments"):
     from joblib import Parallel, delayed
 
-__all__ = ["count_questions", "mean_interval", "repeat", "sweep"]
+__all__ = ["mean_interval", "repeat", "sweep"]
 
 #: Of the intervals of `mean_interval`.
 CONFIDENCE = 0.95
@@ -169,40 +165,3 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
         return mean, float("nan"), float("nan")
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
     return mean, mean - half, mean + half
-
-
-def count_questions(
-    sizes: Sequence[int], model: SimilarityModel, *, rng: Seed, discretize: str | None = None
-) -> dict[str, int]:
-    """Draw one synthetic data set, resolve it by both orderings with the perfect oracle, and count the questions.
-
-    Parameters
-    ----------
-    sizes, model, discretize
-        As in `crowder.datasets.synthetic`.
-    rng : int or numpy.random.Generator, keyword only
-        Draws the similarities, then breaks the ties of both orderings.
-
-    Returns
-    -------
-    dict
-        ``{"node": questions, "edge": questions}``.
-
-    See Also
-    --------
-    crowder.experiments.repeat : the same many times.
-    crowder.edge_ordering : a run that is counted.
-    crowder.node_ordering : another.
-
-    Examples
-    --------
-    >>> from crowder.models import dist2
-    >>> count_questions([3, 2], dist2(0.49), rng=7)  # n - k + C(k, 2) = 4 is the least
-    {'node': 4, 'edge': 4}
-    """
-    rng = validation.generator(rng, "similarities and ties")
-    data = synthetic(sizes, model, rng=rng, discretize=discretize)
-    crowd = Truth(data.labels)
-    node = node_ordering(data.similarity, crowd, rng=rng)
-    edge = edge_ordering(data.similarity, crowd, rng=rng)
-    return {"node": node.n_queries, "edge": edge.n_queries}

@@ -16,12 +16,11 @@ every vote.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 from hashlib import blake2b
-from math import comb, exp, log, log1p
+from math import comb, exp, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +30,7 @@ from crowder import validation
 from crowder.shown import Shown
 from crowder.validation import Seed
 
-__all__ = ["Faulty", "MajorityVote", "Oracle", "Truth", "expected_answers", "majority_error", "votes_needed"]
+__all__ = ["Faulty", "MajorityVote", "Oracle", "Truth", "majority_error"]
 
 #: The largest number of votes on one question.
 MOST_VOTES = 1_000_000
@@ -199,8 +198,6 @@ class MajorityVote:
         The crowd.
     votes : int
         r, odd.
-    early : bool, keyword only
-        Stop as soon as the majority is decided. This saves questions and does not change the answers.
 
     Attributes
     ----------
@@ -224,14 +221,10 @@ class MajorityVote:
     >>> crowd = MajorityVote(Faulty(Truth([0, 0, 1]), 0.1, rng=7), 5)
     >>> crowd(0, 1), crowd(1, 2), crowd.asked
     (True, False, 10)
-    >>> early = MajorityVote(Truth([0, 0, 1]), 5, early=True)
-    >>> early(0, 1), early.asked
-    (True, 3)
     """
 
-    def __init__(self, oracle: Oracle, votes: int, *, early: bool = False) -> None:
+    def __init__(self, oracle: Oracle, votes: int) -> None:
         self.votes = odd(votes)
-        self.early = validation.flag(early, "early")
         self.asked = 0
         self._oracle = callable_oracle(oracle)
 
@@ -240,19 +233,17 @@ class MajorityVote:
         begin(self._oracle, ordering)
 
     def __call__(self, i: int, j: int) -> bool:
-        count = [0, 0]
+        same = 0
         for said in answers(self._oracle, i, j, range(self.votes)):
-            count[said] += 1
+            same += said
             self.asked += 1
-            if self.early and count[said] > self.votes // 2:
-                break
-        return count[True] > count[False]
+        return same > self.votes // 2
 
 
 # --- Majority votes: each of r answers is wrong with probability p, independently ------------------------------------
 
 
-def majority_error(votes: int, error: ArrayLike) -> Any:
+def majority_error(votes: int, error: Any) -> Any:
     r"""The probability that most of r answers are wrong, :math:`\sum_{j > r/2} \binom rj p^j (1-p)^{r-j}`.
 
     For an odd number r of votes, and p, `error`, the probability that one answer is wrong, as a float, int, Fraction or
@@ -266,85 +257,19 @@ def majority_error(votes: int, error: ArrayLike) -> Any:
     >>> majority_error(3, Fraction(3, 5))  # larger than the 3/5 of a single answer
     Fraction(81, 125)
     """
-    votes, error = odd(votes), _probability(error)
-    if isinstance(error, float):
-        return exp(_log_majority_error(votes, error))
-    right = 1 - error
-    return sum(comb(votes, j) * error**j * right ** (votes - j) for j in range(votes // 2 + 1, votes + 1))
-
-
-def _log_majority_error(votes: int, error: float) -> float:
-    """The natural logarithm of `majority_error`, which itself may be too small for a float; -inf if that is zero."""
-    if error in (0.0, 1.0):
-        return 0.0 if error else -np.inf
-    wrong = np.arange(votes // 2 + 1, votes + 1)
-    from scipy.special import gammaln, logsumexp  # a tenth of the time of `import crowder`
-
-    ways = gammaln(votes + 1) - gammaln(wrong + 1) - gammaln(votes - wrong + 1)
-    return min(0.0, float(logsumexp(ways + wrong * log(error) + (votes - wrong) * np.log1p(-error))))
-
-
-def expected_answers(votes: int, error: ArrayLike) -> Any:
-    r"""The expected number of answers to a vote that stops as soon as its majority of h = (r+1)/2 is decided.
-
-    It stops at answer h + i if that is the h-th of one kind, after i of the other:
-
-    .. math:: E[N] = \sum_{i=0}^{h-1} (h + i) \binom{h+i-1}{i} \left(q^h p^i + p^h q^i\right), \qquad q = 1 - p.
-
-    At least h, at most r and, for p < ½, at most h/(1-p). Arguments, arithmetic, cost and errors are those of
-    `majority_error`; the majority is that of all r answers (`MajorityVote` with ``early=True``). Not in the paper.
-
-    Examples
-    --------
-    >>> expected_answers(3, Fraction(1, 10))  # a third answer where the first two differ, 2 · 1/10 · 9/10
-    Fraction(109, 50)
-    >>> round(expected_answers(101, 0.1), 3)  # close to 51/0.9
-    56.667
-    """
-    votes, error = odd(votes), _probability(error)
-    half = votes // 2 + 1
+    votes = odd(votes)
+    if not getattr(error, "free_symbols", None):
+        error = validation.probability(error, "error")
     if isinstance(error, float):
         if error in (0.0, 1.0):
-            return float(half)
-        split = np.arange(half)
-        from scipy.special import gammaln
+            return error
+        from scipy.special import gammaln, logsumexp  # a tenth of the time of `import crowder`
 
-        ways = gammaln(half + split) - gammaln(half) - gammaln(split + 1)
-        p, q = log(error), log1p(-error)
-        chance = np.exp(ways + half * q + split * p) + np.exp(ways + half * p + split * q)
-        return float(((half + split) * chance).sum())
-    right = 1 - error
-    return sum((half + i) * comb(half + i - 1, i) * (right**half * error**i + error**half * right**i)
-               for i in range(half))  # fmt: skip
-
-
-def votes_needed(error: float, questions: int, failure: float) -> int:
-    r"""The least odd r for which votes on Q questions are all correct, up to a probability δ of failure.
-
-    By the union bound: the least r with :math:`Q \cdot \Pr(\text{a vote errs}) \le \delta`, which grows like
-    :math:`2 \ln(Q/\delta) / \ln\frac1{4p(1-p)}`. O(r log r). A ValueError unless p is in [0, ½) (otherwise no number of
-    votes is enough), Q at least 1 and δ in (0, 1), or if more than a million votes may be needed.
-
-    Examples
-    --------
-    >>> votes_needed(0.1, 1000, 0.01)  # a thousand questions, all correct in 99 of 100 runs
-    19
-    """
-    error = float(validation.probability(error, "error"))
-    if not error < 0.5:
-        raise ValueError(f"error must be below 1/2, not {error!r}: otherwise no number of votes is enough")
-    validation.whole(questions, "questions", least=1)
-    if not 0 < validation.probability(failure, "failure") < 1:
-        raise ValueError(f"failure must be in (0, 1), not {failure!r}")
-    allowed = log(failure) - log(questions)
-    # A vote of r errs with probability at most (4pq)^(r/2), which bounds the votes needed.
-    each = log1p(-((1 - 2 * error) ** 2)) if error > 0 else -np.inf
-    most = 2 * allowed / each if each < 0 else np.inf
-    if not most <= MOST_VOTES:
-        raise ValueError(f"error must be further below 1/2 than {error!r}, which may need up to {most:.1g} votes; "
-                         f"the limit is {MOST_VOTES:,}")  # fmt: skip
-    halves = range(int(most) // 2 + 2)  # r = 2·half + 1
-    return 2 * bisect_left(halves, True, key=lambda half: _log_majority_error(2 * half + 1, error) <= allowed) + 1
+        wrong = np.arange(votes // 2 + 1, votes + 1)
+        ways = gammaln(votes + 1) - gammaln(wrong + 1) - gammaln(votes - wrong + 1)
+        return min(1.0, exp(logsumexp(ways + wrong * log(error) + (votes - wrong) * np.log1p(-error))))
+    error = Fraction(error) if isinstance(error, int) else error
+    return sum(comb(votes, j) * error**j * (1 - error) ** (votes - j) for j in range(votes // 2 + 1, votes + 1))
 
 
 def odd(votes: Any) -> int:
@@ -353,12 +278,6 @@ def odd(votes: Any) -> int:
     if not 1 <= votes <= MOST_VOTES or votes % 2 == 0:
         raise ValueError(f"votes must be an odd number from 1 to {MOST_VOTES:,}, not {votes}")
     return votes
-
-
-def _probability(error: Any) -> Any:
-    if not getattr(error, "free_symbols", None):
-        error = validation.probability(error, "error")
-    return Fraction(error) if isinstance(error, int) else error
 
 
 # --- Calls of oracles, checked ---------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ _BACK = re.compile(r'<a class="viewcode-back"[^>]*>.*?</a>')
 def mended(html: str) -> str:
     """The page, mended.
 
-    >>> mended('<span class="pre">experiments.count_questions</span>')
-    '<span class="pre">experiments.<wbr>count_<wbr>questions</span>'
+    >>> mended('<span class="pre">experiments.mean_interval</span>')
+    '<span class="pre">experiments.<wbr>mean_<wbr>interval</span>'
     >>> mended('<a class="reference internal" href="api.html">API</a><details><summary>')
     '<a class="reference internal" href="api.html">API</a><details><summary aria-label="Pages of API">'
     """

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.stats import binomtest
 
 import crowder as cr
-from crowder.oracles import answers, expected_answers, majority_error, votes_needed
+from crowder.oracles import answers, majority_error
 
 TRUTH = cr.Truth(np.zeros(200, dtype=int))  # everything matches: an answer is wrong if it is False
 PAIRS = [(i, j) for i in range(200) for j in range(i + 1, 200)]
@@ -73,17 +73,6 @@ def test_a_vote_errs_as_often_as_the_binomial_says(votes, error):
     assert crowd.asked == 6000 * votes
 
 
-def test_an_early_end_saves_votes_and_changes_no_answer():
-    patient = cr.MajorityVote(cr.Faulty(TRUTH, 0.3, rng=6), 5)
-    hasty = cr.MajorityVote(cr.Faulty(TRUTH, 0.3, rng=6), 5, early=True)
-    pairs = PAIRS[:6000]
-    assert np.array_equal(wrong(patient, pairs), wrong(hasty, pairs))
-    # Three votes with 0.3³ + 0.7³, five when the first four are split, C(4, 2) 0.3² 0.7², and otherwise four. The mean
-    # of 6,000 such numbers, whose deviation is below 1, lies within 5/sqrt(6000) of its expectation.
-    three, five = 0.3**3 + 0.7**3, 6 * 0.3**2 * 0.7**2
-    assert abs(hasty.asked / 6000 - (3 * three + 5 * five + 4 * (1 - three - five))) < 5 / np.sqrt(6000)
-
-
 def test_wrappers_tell_the_oracle_inside_which_ordering_asks():
     ordering = cr.EdgeOrdering([0.5, 0.5, 0.5], rng=1)
     for wrap in (lambda oracle: cr.Faulty(oracle, 0.1, rng=1), lambda oracle: cr.MajorityVote(oracle, 3)):
@@ -112,27 +101,3 @@ def test_every_pattern_of_answers(votes, error):
 def test_many_votes_by_the_binomial_of_scipy(error):
     for votes in (101, 301):
         assert majority_error(votes, error) == pytest.approx(stats.binom.sf(votes // 2, votes, error), rel=1e-9)
-
-
-@pytest.mark.parametrize("error", [0.0, 0.05, 0.2, 0.4])
-@pytest.mark.parametrize("questions", [1, 100, 10**6])
-def test_the_least_number_of_votes(error, questions):
-    """The definition, walked through one odd number after the other."""
-    votes = votes_needed(error, questions, 0.01)
-    assert votes % 2 == 1 and questions * majority_error(votes, error) <= 0.01
-    assert all(questions * majority_error(r, error) > 0.01 for r in range(1, votes, 2))
-
-
-def answers_by_steps(votes, p, right=0, wrong=0):
-    """From scratch: one answer after the other, until one side has more than half of all votes."""
-    if 2 * max(right, wrong) > votes:
-        return Fraction(0)
-    return (1 + (1 - p) * answers_by_steps(votes, p, right + 1, wrong)
-            + p * answers_by_steps(votes, p, right, wrong + 1))  # fmt: skip
-
-
-@pytest.mark.parametrize("votes", [1, 3, 5, 7, 9])
-@pytest.mark.parametrize("error", [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(3, 5), Fraction(1)])
-def test_answers_of_a_vote_that_stops_when_it_is_decided(votes, error):
-    assert expected_answers(votes, error) == answers_by_steps(votes, error)
-    assert expected_answers(votes, float(error)) == pytest.approx(float(expected_answers(votes, error)), rel=1e-12)
