@@ -255,15 +255,6 @@ COUNTED: Mapping[str, Callable[[Columns], tuple[np.ndarray, OneToMany]]] = Mappi
 )
 
 
-def overlaps(
-    records: Records, similarity: str, *, fields: Sequence[str] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The sizes of the records and the overlaps of all pairs, for a similarity of `COUNTED`."""
-    found = columns(records, fields)
-    sizes, common = named(COUNTED, similarity)(found)
-    return sizes, _all_pairs(found, common, np.int32)
-
-
 def ratio(similarity: str, size: np.ndarray, other: np.ndarray, common: np.ndarray) -> np.ndarray:
     """The similarities that follow from the sizes of two records and their overlap; 0 if both are empty."""
     return _quotient(common, np.maximum(size, other) if similarity == "levenshtein" else size + other - common)

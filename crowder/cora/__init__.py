@@ -8,10 +8,9 @@ title alone.
 ['jaccard-tokens-author-title', 'jaccard-qgrams-author-title']
 
 A shipped file (see README.md in `values`) holds no text, only the cluster number of each record and one whole number
-for each pair. This is either the overlap of the two (:func:`crowder.similarity.overlaps`), which determines the
-similarity exactly, or, for a function that is not a ratio of counts, the similarity in units of 10⁻⁴. Records whose
-numbers are all equal form one group, stored once, and a row of the triangle of groups is stored as its difference from
-the row above.
+for each pair. This is either the overlap of the two, which determines the similarity exactly, or, for a function that
+is not a ratio of counts, the similarity in units of 10⁻⁴. Records whose numbers are all equal form one group, stored
+once, and a row of the triangle of groups is stored as its difference from the row above.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "anonymous_labels", "checksum", "cora_records",
-    "file_of", "shipped_arrays", "shipped_values", "unpacked",
+    "file_of", "shipped_arrays", "shipped_values",
 ]  # fmt: skip
 
 
@@ -141,7 +140,7 @@ def anonymous_labels(names: Sequence) -> np.ndarray:
 
 # --- what is shipped -------------------------------------------------------------------------------------------------
 
-#: The folder with the values of cora, one file for each function; `python -m crowder.cora` makes them all.
+#: The folder with the values of cora, one file for each function; `book/data/pack_cora.py` makes them all.
 FOLDER = Path(__file__).parent / "values"
 
 #: The sha256 of each file, in the form of `sha256sum`.
@@ -163,7 +162,7 @@ def checksum(name: str) -> str:
 
 
 def shipped_arrays(name: str) -> dict[str, np.ndarray]:
-    """The arrays of a member's file, after its checksum has been verified."""
+    """The arrays of a member's file, ``labels``, ``group`` and ``steps``, after its checksum has been verified."""
     content = (FOLDER / file_of(name)).read_bytes()
     found, expected = hashlib.sha256(content).hexdigest(), checksum(name)
     if found != expected:
@@ -171,11 +170,6 @@ def shipped_arrays(name: str) -> dict[str, np.ndarray]:
             f"the checksum of {file_of(name)} does not match ({len(content)} bytes): "
             f"sha256 {found}, expected {expected}; the file is corrupt or truncated, install crowder again"
         )
-    return unpacked(content)
-
-
-def unpacked(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays in the content of a file: ``labels``, ``group`` and ``steps``."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return dict(archive)
 

@@ -2,7 +2,7 @@ r"""Bounds on the expected number of questions: from above for three orderings, 
 
 From above, those of the paper for edge and node ordering (Theorems 2 and 3), as printed and as corrected, and one for
 evidence ordering. The lower bound rests on how well similarities distinguish two clusters that a record may belong to
-without any question (`crowder.counting.evidence.product_tv`). Under Dist-2, a similarity above 1 - ε proves a match
+without any question (`crowder.counting.likelihood.product_tv`). Under Dist-2, a similarity above 1 - ε proves a match
 and one below ε a non-match, so some or all of the questions are unnecessary even if no error is allowed.
 """
 
@@ -25,7 +25,7 @@ from crowder.resolution import cluster_sizes
 
 __all__ = [
     "certain_mass", "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound", "evidence_bound",
-    "expected_undetermined", "node_bound", "prob_fully_determined", "question_bound", "three_steps",
+    "node_bound", "prob_fully_determined", "question_bound", "three_steps",
 ]  # fmt: skip
 
 
@@ -372,18 +372,18 @@ def _geometric_sum(h2: float, terms: np.ndarray) -> np.ndarray:
 # --- What every algorithm must ask, and what similarities prove ------------------------------------------------------
 
 
-def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0) -> float:
+def question_bound(model: SimilarityModel, n: int, k: int) -> float:
     r"""A lower bound on the expected questions of every algorithm, for some partition of n records into k clusters.
 
-    The algorithm knows f_g, f_r, k and all similarities, may be randomised, and may err with probability at most
-    `error`, :math:`\delta`, on each partition. With :math:`q = (1 - H^2)^4` it is the larger of
+    The algorithm knows f_g, f_r, k and all similarities, may be randomised, and never errs. With
+    :math:`q = (1 - H^2)^4` it is the larger of
 
-    .. math:: \max_{1 \le m \le n-k} \frac{m(k-2)}2 \Bigl[\tfrac12\Bigl(1 - \sqrt{1 - q^{1 + (m-1)/(k-1)}}\Bigr)
-        - \delta\Bigr] \quad\text{and}\quad \frac{(k-2)(k+1)}2\Bigl[\tfrac12\bigl(1-\sqrt{1-q}\bigr) - \delta\Bigr].
+    .. math:: \max_{1 \le m \le n-k} \frac{m(k-2)}4 \Bigl(1 - \sqrt{1 - q^{1 + (m-1)/(k-1)}}\Bigr)
+        \quad\text{and}\quad \frac{(k-2)(k+1)}4\bigl(1-\sqrt{1-q}\bigr).
 
     The first hides m records in k - 1 small clusters, the second one match among k records. It is 0 for k = n, and for
-    k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n, or `error` is not a
-    probability. O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants.
+    k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n. O(n). Replaces the sketch
+    after Theorem 1 by a bound with explicit constants.
 
     Examples
     --------
@@ -393,40 +393,19 @@ def question_bound(model: SimilarityModel, n: int, k: int, *, error: float = 0.0
     """
     n, k = validation.whole(n, "n", most=validation.MOST_RECORDS), validation.whole(k, "k")
     validation.model(model)
-    error = float(validation.probability(error, "error"))
     if not 1 <= k <= n:
         raise ValueError(f"k must be from 1 to n, but {n} records cannot form {k} clusters")
     if k <= 2 or k == n:
         return 0.0
     q = (1 - model.hellinger2) ** 4
     m = np.arange(1, n - k + 1)
-    hidden = m * (k - 2) / 2 * (_least_error(q ** (1 + (m - 1) / (k - 1))) - error)
-    return float(max(hidden.max(), (k - 2) * (k + 1) / 2 * (_least_error(q) - error), 0.0))
+    hidden = m * (k - 2) / 2 * _least_error(q ** (1 + (m - 1) / (k - 1)))
+    return float(max(hidden.max(), (k - 2) * (k + 1) / 2 * _least_error(q)))
 
 
 def _least_error(affinity_squared: Any) -> Any:
     """A lower bound on the error probability of the best test: half of 1 - sqrt(1 - affinity²)."""
     return (1 - np.sqrt(1 - affinity_squared)) / 2
-
-
-def expected_undetermined(model: SimilarityModel, sizes: ArrayLike) -> float:
-    r"""Expected number of records without a determined match among the earlier records, for clusters of these sizes.
-
-    .. math:: \sum_i \sum_{t=1}^{m_i} (1-p)^{t-1} = \sum_i \frac{1 - (1-p)^{m_i}}p
-
-    with p the probability that a match is determined. Each of them can be placed with at most one question per cluster.
-
-    Examples
-    --------
-    >>> from crowder.models import dist1, dist2
-    >>> expected_undetermined(dist1(0.3), [3, 2]), round(expected_undetermined(dist2(0.2), [1000, 1000]), 6)  # 1/p each
-    (5.0, 8.0)
-    """
-    sizes = cluster_sizes(sizes)
-    p = certain_mass(model)[0]
-    if p == 0:
-        return float(sizes.sum())
-    return float(((1 - (1 - p) ** sizes) / p).sum())
 
 
 def prob_fully_determined(model: SimilarityModel, sizes: ArrayLike) -> float:

@@ -14,9 +14,8 @@ from scipy import integrate
 from scipy.special import lambertw
 
 from crowder import validation
-from crowder.models import SimilarityModel
 
-__all__ = ["edge_limit", "giant_share", "matches_above", "node_limit"]
+__all__ = ["edge_limit", "giant_share", "node_limit"]
 
 
 def edge_limit(ratio: float, start: float = 0.0) -> float:
@@ -96,12 +95,3 @@ def _lambert(x: float) -> float:
         root = math.sqrt(2 * x)
         return -1 + root - root**2 / 3 + 11 * root**3 / 72 - 43 * root**4 / 540
     return float(lambertw(-math.exp(-1 - x)).real)
-
-
-def matches_above(model: SimilarityModel) -> float:
-    """The mass of f_g above the support of f_r: the share of matches that are more similar than any non-match."""
-    red = validation.model(model).red
-    top = max(right for right, height in zip(red._edges[1:], red._heights, strict=True) if height > 0)
-    green = model.green
-    width = np.clip(green._edges[1:] - np.maximum(green._edges[:-1], top), 0, None)
-    return float(width @ green._heights)

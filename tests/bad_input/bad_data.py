@@ -37,7 +37,6 @@ TABLE = {
         Row(lambda: cr.similarity.discretize([nan], "round"), ValueError, "values must be in [0, 1], not nan"),
         Row(lambda: cr.similarity.discretize(["a"], "round"), TypeError, "values must be real numbers, not ['a']"),
         Row(lambda: cr.similarity.discretize([0.1], "round", 10**400), ValueError, "levels must be at most"),
-        Row(lambda: cr.similarity.overlaps(["a"], "cosine"), ValueError, "similarity must be one of"),
     ],
     "Data sets": [
         Row(lambda: cr.datasets.Dataset("x", [0.1, 0.2], [0, 1]), ValueError, "2 labels need"),

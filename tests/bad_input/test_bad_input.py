@@ -59,7 +59,6 @@ def test_bad_input_is_refused_by_a_message_that_names_it(row):
         ),
         (["-m", "book.make", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
         (["-m", "book.make", "--output", "{file}"], "error: [Errno 17] File exists: "),
-        (["-m", "crowder.cora", "{absent}"], "error: [Errno 2] No such file or directory"),
     ],
 )
 def test_a_command_with_bad_input_says_so_in_a_line(words, said, tmp_path):

@@ -1,16 +1,15 @@
 """Cora: what is known of it, the shipped values against the text, and the text itself."""
 
-import io
 import re
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 from reference import Closure
 
+from book.data import pack_cora
 from crowder import Truth, cora, datasets, edge_ordering, ideal_queries, node_ordering, similarity
-from crowder.cora import CORA_VARIABLE, FAMILY, __main__, anonymous_labels
+from crowder.cora import CORA_VARIABLE, FAMILY, anonymous_labels
 
 ROUNDED = [name for name, member in FAMILY.items() if member.similarity not in similarity.COUNTED]
 
@@ -95,10 +94,10 @@ def test_shipped_values_are_the_computed_ones(name, cora_frame):
     [("jaccard-tokens-title", "tfidf-cosine-title"), pytest.param(tuple(FAMILY), marks=pytest.mark.nightly)],
     ids=["one of each kind", "all"],
 )
-def test_the_command_makes_the_same_files_again(names, cora_path, tmp_path, monkeypatch):
+def test_the_script_makes_the_same_files_again(names, cora_path, tmp_path, monkeypatch):
     """Of those that are counted and those that are rounded."""
-    monkeypatch.setattr(__main__, "FAMILY", {name: FAMILY[name] for name in names})
-    __main__.main(str(cora_path), str(tmp_path))
+    monkeypatch.setattr(pack_cora, "FAMILY", {name: FAMILY[name] for name in names})
+    pack_cora.main(str(cora_path), tmp_path)
     made = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     sums = made.pop("SHA256SUMS").decode().splitlines()
     assert made == {cora.file_of(name): (cora.FOLDER / cora.file_of(name)).read_bytes() for name in names}
@@ -132,19 +131,6 @@ def test_harmed_file_is_refused(harm, tmp_path, monkeypatch):
         ValueError, match=rf"checksum of {name} does not match \(\d+ bytes\): sha256 \w{{64}}, expected"
     ):
         datasets.cora()
-
-
-def test_packing_holds_16_bits_and_says_nothing_of_the_day():
-    """Else the same values would have another checksum on every day."""
-    most = np.iinfo(np.int16).max
-    content = __main__.packed([0, most], np.array([most, 1]), np.array([1]))
-    arrays = cora.unpacked(content)
-    assert arrays["labels"].tolist() == [0, most] and np.abs(arrays["steps"]).max() == most
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    for labels, diagonal in (([0, most + 1], [1, 1]), ([0, 1], [70_000, 1])):
-        with pytest.raises(ValueError, match="must fit 16 bits"):
-            __main__.packed(labels, np.array(diagonal), np.array([1]))
 
 
 # --- the text --------------------------------------------------------------------------------------------------------

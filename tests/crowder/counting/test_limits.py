@@ -5,8 +5,7 @@ from mpmath import mp
 
 import crowder as cr
 from crowder.counting.expected import expected_across
-from crowder.counting.limits import edge_limit, matches_above, node_limit
-from crowder.models import StepDensity
+from crowder.counting.limits import edge_limit, node_limit
 
 
 def precisely(ratio, start):
@@ -64,12 +63,3 @@ def test_exact_counts_of_dist2_are_near_the_limit():
         assert edge / m == pytest.approx(edge_limit(1, start), rel=0.02, abs=2e-3)
         node = expected_across(cr.dist2(epsilon), m, m, "node")
         assert node / m == pytest.approx(node_limit(1, start), rel=0.005)
-
-
-def test_matches_above_all_non_matches():
-    tilted = cr.SimilarityModel.from_steps([0, 0.5, 0.8, 0.9, 1], [0.2, 1, 2, 4], [1.2, 1, 1, 0])
-    assert matches_above(cr.uniform()) == matches_above(cr.dist1(0.5)) == 0
-    assert matches_above(cr.dist2(0.1)) == pytest.approx(cr.dist2(0.1).hellinger2)  # both are ε/(1-ε)
-    assert matches_above(tilted) == pytest.approx(0.4)  # 4 times the last tenth
-    apart = cr.SimilarityModel(StepDensity((0, 0.3, 1), (1, 1)), StepDensity((0, 0.6, 1), (1 / 0.6, 0)))
-    assert matches_above(apart) == pytest.approx(0.4)  # edges differ: f_g is 1 on [0.6, 1]

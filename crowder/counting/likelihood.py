@@ -1,9 +1,9 @@
-r"""Summed evidence: the likelihood ratios of several similarities, and what follows from them exactly.
+r"""The likelihood ratios of several similarities, and what follows from them exactly.
 
 Consider one record and two clusters that it may belong to. Its similarities to the right one are drawn from f_g, those
 to the other from f_r. How well they tell the two apart without any question is the total variation distance of two
-products of densities (proof of Theorem 1), and the expected count of evidence ordering (`EvidenceOrdering` in
-the form "records") depends on whether the evidence for another cluster exceeds that for its own.
+products of densities (proof of Theorem 1). The expected count of evidence ordering (`EvidenceOrdering` in the form
+"records") depends on whether the summed logarithms for another cluster, its evidence, exceed those for its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crowder import validation
 from crowder.models import SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 
-__all__ = ["evidence", "expected_evidence_queries", "prob_wrong_first", "product_tv"]
+__all__ = ["expected_evidence_queries", "log_ratios", "prob_wrong_first", "product_tv"]
 
 #: The largest number of outcomes that are listed.
 MOST_OUTCOMES = 5_000_000
@@ -27,7 +27,7 @@ MOST_OUTCOMES = 5_000_000
 EQUAL = 1e-9
 
 
-def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def log_ratios(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""The possible likelihood ratios of `size` similarities, with their probabilities.
 
     Only the number of similarities on each step matters, and steps with the same :math:`f_g/f_r` are combined. Three
@@ -39,7 +39,7 @@ def evidence(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray,
     Examples
     --------
     >>> from crowder.models import dist1
-    >>> log_ratio, green, red = evidence(dist1(0.5), 2)
+    >>> log_ratio, green, red = log_ratios(dist1(0.5), 2)
     >>> green.round(4), red.round(4)
     (array([0.0625, 0.375 , 0.5625]), array([0.5625, 0.375 , 0.0625]))
     """
@@ -95,8 +95,8 @@ def product_tv(model: SimilarityModel, a: int, b: int | None = None) -> float:
     >>> round(product_tv(dist2(0.2), 1), 6)  # 1 - (1 - ε/(1-ε))²
     0.4375
     """
-    x, g_x, r_x = evidence(model, a)
-    y, g_y, r_y = evidence(model, a if b is None else b)
+    x, g_x, r_x = log_ratios(model, a)
+    y, g_y, r_y = log_ratios(model, a if b is None else b)
     below = np.searchsorted(y, x, side="left")
     green_below, red_below = (np.append(0.0, np.cumsum(mass))[below] for mass in (g_y, r_y))
     return float(np.clip(g_x @ red_below - r_x @ green_below, 0.0, 1.0))
@@ -118,7 +118,7 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     result = np.zeros((right + 1, wrong + 1))
     result[0, 1:] = 1.0
     sizes = range(max(right, wrong), -1, -1)  # the largest first: if it has too many outcomes, nothing is computed
-    outcomes = [evidence(model, size) for size in sizes][::-1]
+    outcomes = [log_ratios(model, size) for size in sizes][::-1]
     for t in range(1, wrong + 1):
         other, _, mass = outcomes[t]
         above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)  # the mass from each value up

@@ -1,4 +1,4 @@
-"""Summed evidence: sorted outcomes against enumeration, and the count of evidence ordering against all its runs."""
+"""Likelihood ratios: sorted outcomes against enumeration, and the count of evidence ordering against all its runs."""
 
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -13,7 +13,7 @@ from scipy import stats
 from shared import step_models
 
 import crowder as cr
-from crowder.counting.evidence import evidence, expected_evidence_queries, prob_wrong_first, product_tv
+from crowder.counting.likelihood import expected_evidence_queries, log_ratios, prob_wrong_first, product_tv
 
 # --- Evidence and the distance of products -------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def test_closed_forms_for_the_two_models(epsilon):
 def test_steps_of_one_ratio_count_as_one_and_too_many_outcomes_are_refused():
     """Only ratios matter: a model cut into needless steps has as many outcomes as before."""
     cut = cr.SimilarityModel.from_steps([0, 0.1, 0.3, 0.5, 1], green=[0.75] * 3 + [1.25], red=[1.25] * 3 + [0.75])
-    assert len(evidence(cut, 5)[0]) == 6
+    assert len(log_ratios(cut, 5)[0]) == 6
     assert product_tv(cut, 3) == pytest.approx(product_tv(cr.dist1(0.25), 3), abs=1e-14)
     many = cr.SimilarityModel.from_steps(np.linspace(0, 1, 7), green=[1.2, 0.8, 1.1, 0.9, 1.3, 0.7], red=[1.0] * 6)
     with pytest.raises(ValueError, match="too many outcomes to list"):
