@@ -5,7 +5,7 @@ Python takes for a few records. So a `compiled` function first runs as plain Pyt
 which are `inner`. It gives the same either way, since both do the same operations in the same order.
 
 Numba's cache detects edits to the file of a compiled function, but not to other files that it calls. Functions that
-call each other are therefore kept in one file.
+call each other are therefore kept in one file, but for `crowder.sorting.unpack`, which will not be edited.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowder.compiling import compiled, inner
+from crowder.sorting import LOW, unpack
 
 __all__ = [
     "ASKED",
@@ -32,9 +33,6 @@ __all__ = [
     "open_pairs",
     "settled",
 ]
-
-#: A pair is packed as ``i << 32 | j``; this mask gives j back.
-LOW = (1 << 32) - 1
 
 # The index of each counter of a Knowledge in its `count`; ELSEWHERE is 1 if some answers were to no questions.
 ASKED, ENTRIES, KEYS, TOUCHED, ELSEWHERE = 0, 1, 2, 3, 4
@@ -138,7 +136,7 @@ def _grown(knowledge):
         table = np.full(2 * len(table), -1, np.int64)
         count[KEYS] = 0
         for key in knowledge.table:
-            low, high = key >> 32, key & LOW
+            low, high = unpack(key)
             # A key of a component that has been merged away will never be looked up again.
             if key != -1 and component[low] == low and component[high] == high:
                 table[_slot(table, low, high)] = key
@@ -220,7 +218,7 @@ def learned(knowledge, i, j, same):
 def apart(knowledge):
     """The pairs of components known to differ, each named as in `component`: two arrays (d,)."""
     keys = knowledge.table[knowledge.table != -1]
-    low, high = keys >> 32, keys & LOW
+    low, high = unpack(keys)
     # Other keys are of components that have been merged away.
     kept = (knowledge.component[low] == low) & (knowledge.component[high] == high)
     return low[kept], high[kept]
@@ -237,7 +235,8 @@ settled, learn = compiled(_settled), compiled(_learn)
 def edge_ask(codes, position, component, table):
     """The next pair that transitivity does not settle, packed, or -1."""
     for at in range(position[0], len(codes)):
-        if not _settled(component, table, codes[at] >> 32, codes[at] & LOW):
+        i, j = unpack(codes[at])
+        if not _settled(component, table, i, j):
             position[0] = at
             return codes[at]
     position[0] = len(codes)
@@ -250,7 +249,8 @@ def open_pairs(codes, component, table):
     kept = np.empty_like(codes)
     count = 0
     for code in codes:
-        if not _settled(component, table, code >> 32, code & LOW):
+        i, j = unpack(code)
+        if not _settled(component, table, i, j):
             kept[count] = code
             count += 1
     return kept[:count].copy()
@@ -263,7 +263,7 @@ def edge_run(walk, knowledge, labels):
     while at[0] < len(codes):
         _part_pairs(walk, knowledge, labels)
         if at[0] < len(codes):
-            i, j = codes[at[0]] >> 32, codes[at[0]] & LOW
+            i, j = unpack(codes[at[0]])
             knowledge = _learn(knowledge, i, j, labels[i] == labels[j])
             at[0] += 1
     return knowledge
@@ -285,12 +285,13 @@ def _part_pairs(walk, knowledge, labels):
         end = min(at[0] + block, len(codes))
         touched = 0
         for p in range(at[0], end):
-            a = np.int64(component[codes[p] >> 32])
-            b = np.int64(component[codes[p] & LOW])
+            i, j = unpack(codes[p])
+            a = np.int64(component[i])
+            b = np.int64(component[j])
             touched ^= table[_start(table, min(a, b), max(a, b))] ^ head[a] ^ head[b] ^ weight[a] ^ weight[b]
         count[TOUCHED] = touched  # otherwise the compiler would remove the first pass
         for p in range(at[0], end):
-            i, j = codes[p] >> 32, codes[p] & LOW
+            i, j = unpack(codes[p])
             a = np.int64(component[i])
             b = np.int64(component[j])
             if a == b:
@@ -437,7 +438,7 @@ def node_run(walk, knowledge, labels):
     """Ask all remaining questions, with every answer read from the labels."""
     code = _node_questions(walk, knowledge, labels)
     while code != -1:
-        i, j = code >> 32, code & LOW
+        i, j = unpack(code)
         knowledge = _learn(knowledge, i, j, labels[i] == labels[j])
         code = _node_questions(walk, knowledge, labels)
     return knowledge

@@ -13,6 +13,7 @@ follows by transitivity (a match of a match is a match, a match of a non-match i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from crowder import validation
 from crowder.engine import (
     ASKED,
     ELSEWHERE,
-    LOW,
     edge_ask,
     edge_run,
     learn,
@@ -37,7 +37,7 @@ from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
 from crowder.shown import Shown
-from crowder.sorting import EdgeWalk, by_arrival, edge_sort, shuffle_ties
+from crowder.sorting import EdgeWalk, by_arrival, edge_sort, shuffle_ties, unpack
 from crowder.validation import Seed
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
@@ -134,7 +134,7 @@ class Ordering(Shown, ABC):
         Three arrays of shape (m,).
         """
         values, codes = self._candidates.listed()
-        return codes >> 32, codes & LOW, values
+        return *unpack(codes), values
 
     def settled(self, i: int, j: int) -> bool:
         """Whether the answers so far already imply the answer about records i and j."""
@@ -251,10 +251,7 @@ class Ordering(Shown, ABC):
     @property
     def resolution(self) -> Resolution:
         """The clusters that follow from the answers so far."""
-        codes = self._knowledge.asked[: self.n_queries]
-        queries = np.empty((len(codes), 2), np.int64)
-        np.right_shift(codes, 32, out=queries[:, 0])
-        np.bitwise_and(codes, LOW, out=queries[:, 1])
+        queries = np.column_stack(unpack(self._knowledge.asked[: self.n_queries]))
         return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
 
 
@@ -409,7 +406,7 @@ class NodeOrdering(Ordering):
 
 def unpacked(code: int) -> tuple[int, int] | None:
     """The pair of records that compiled code has packed into one number; None for -1."""
-    return None if code == -1 else (int(code >> 32), int(code & LOW))
+    return None if code == -1 else unpack(int(code))
 
 
 #: These never return a pair that answers imply, so `Ordering.ask` need not check.
@@ -519,21 +516,11 @@ def _generator(rng: Any) -> np.random.Generator:
 
 
 def _priorities(ties: Any, m: int) -> np.ndarray:
-    try:
-        exact = validation.as_array(ties, "ties")
-        text = exact.dtype == object and any(isinstance(x, (str, bytes)) for x in exact.flat)
-        if exact.dtype.kind not in "fiubO" or text:
-            raise TypeError
-        priority = np.asarray(exact, dtype=np.float64)
-    except (TypeError, ValueError):
-        priority = np.empty(0)
-    except OverflowError:  # a whole number beyond the floats; only the order counts
-        priority = np.full(exact.shape, np.inf)
-    if priority.shape != (m,):
+    """The ranks of the priorities: only their order counts, and floats would take large whole numbers for equal."""
+    given = validation.as_array(ties, "ties")
+    real = given.dtype.kind in "fiub" or (given.dtype == object and all(isinstance(x, Real) for x in given.flat))
+    if given.shape != (m,) or not real:
         raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}")
-    if np.isnan(priority).any():
-        raise ValueError(f"ties: the priority of candidate pair {int(np.flatnonzero(np.isnan(priority))[0])} is NaN")
-    if exact.dtype.kind in "iuO" and (np.abs(priority) >= 2**53).any():
-        # Different large integers (such as hashes) may have the same float; their ranks differ.
-        return np.unique(exact, return_inverse=True)[1].astype(np.float64)
-    return priority
+    if (given != given).any():
+        raise ValueError(f"ties: the priority of candidate pair {int(np.argmax(given != given))} is NaN")
+    return np.unique(given, return_inverse=True)[1].astype(np.float64)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from crowder.compiling import compiled
-from crowder.sorting import by_record, edge_sort, square_sums, sums
+from crowder.sorting import edge_sort, square_sums, sums, unpack
 from crowder.validation import MOST_RECORDS
 
 __all__ = ["Candidates", "candidates"]
@@ -39,9 +39,9 @@ class Candidates:
 
     def listed(self) -> tuple[np.ndarray, np.ndarray]:
         """All candidate pairs: similarities (m,), and pairs packed as ``i << 32 | j``, i < j, ascending (m,)."""
-        if self._square is not None:
-            return _upper(self._square)
         codes = _condensed_codes(self.n) if self._codes is None else self._codes
+        if self._square is not None:
+            return np.concatenate([np.empty(0), *(row[i:] for i, row in enumerate(self._square, 1))]), codes
         assert self._values is not None  # listed pairs have no square form
         return self._values, codes
 
@@ -82,8 +82,8 @@ def candidates(similarity: Any) -> Candidates:
     Examples
     --------
     >>> values, codes = candidates([[1.0, 0.5], [0.5, 1.0]]).listed()
-    >>> values, [divmod(int(code), 2**32) for code in codes]
-    (array([0.5]), [(0, 1)])
+    >>> values, unpack(codes)
+    (array([0.5]), (array([0]), array([1])))
     """
     if isinstance(similarity, Candidates):
         return similarity
@@ -121,7 +121,7 @@ def _condensed_n(m: int) -> int:
 def _check_values(values: np.ndarray, n: int) -> None:
     bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))  # the negation catches NaN too
     if len(bad):
-        i, j = divmod(int(_condensed_codes(n)[bad[0]]), 1 << 32)
+        i, j = unpack(_condensed_codes(n)[bad[0]])
         raise ValueError(f"similarity of pair ({i}, {j}) is {values[bad[0]]}, not in [0, 1]")
 
 
@@ -148,39 +148,34 @@ def _from_sparse(matrix: Any) -> Candidates:
         raise ValueError(f"similarity is not a valid sparse matrix: {error}") from None
     if coo.dtype.kind not in "fiub":
         raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
-    row, col = np.ascontiguousarray(coo.row), np.ascontiguousarray(coo.col)
-    values = np.ascontiguousarray(coo.data, dtype=np.float64)
+    row, col, values = coo.row.astype(np.int64), coo.col.astype(np.int64), np.asarray(coo.data, np.float64)
     if not row.shape == col.shape == values.shape:
         raise ValueError(
             f"similarity is not a valid sparse matrix: {len(row)} rows, {len(col)} columns and {len(values)} values"
         )
-    stored, first, outside = _fault_and_size(row, col, values, n)
-    if outside >= 0:
-        raise ValueError(f"pair ({row[outside]}, {col[outside]}) must be two different records out of {n}, from 0")
-    if first >= 0:
-        raise ValueError(f"similarity of pair ({row[first]}, {col[first]}) is {values[first]}, not in [0, 1]")
-    values, codes, differ = by_record(row, col, values, n, stored, SYMMETRY_TOLERANCE)
-    if differ >= 0:
-        i, j = divmod(int(codes[differ]), 1 << 32)
+    # SciPy checks this when a matrix is created, not when it is modified.
+    outside = np.flatnonzero((np.minimum(row, col) < 0) | (np.maximum(row, col) >= n))
+    if len(outside):
+        pair = row[outside[0]], col[outside[0]]
+        raise ValueError(f"pair ({pair[0]}, {pair[1]}) must be two different records out of {n}, from 0")
+    off = row != col
+    row, col, values = row[off], col[off], values[off]
+    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))
+    if len(bad):
+        raise ValueError(f"similarity of pair ({row[bad[0]]}, {col[bad[0]]}) is {values[bad[0]]}, not in [0, 1]")
+    codes = np.minimum(row, col) << 32 | np.maximum(row, col)
+    if not (np.diff(codes) > 0).all():
+        order = np.lexsort((row > col, codes))  # of two values of a pair, that above the diagonal is first, and used
+        codes, values = codes[order], values[order]
+    again = np.diff(codes, prepend=-1) == 0
+    differ = np.flatnonzero(again & (np.abs(np.diff(values, prepend=0)) > SYMMETRY_TOLERANCE))
+    if len(differ):
+        i, j = unpack(codes[differ[0]])
         raise ValueError(
-            f"similarity is not symmetric: two values, {values[differ - 1]} and {values[differ]}, "
+            f"similarity is not symmetric: two values, {values[differ[0] - 1]} and {values[differ[0]]}, "
             f"are stored for pair ({i}, {j})"
         )
-    return Candidates(n, False, _values=values, _codes=codes)
-
-
-@compiled
-def _fault_and_size(row, col, values, n):
-    """The number of values off the diagonal; the positions of the first invalid similarity and pair, or -1."""
-    stored, fault, outside = 0, -1, -1
-    for p in range(len(row)):
-        if not (0 <= row[p] < n and 0 <= col[p] < n):
-            return stored, fault, p  # SciPy checks this when a matrix is created, not when it is modified
-        if row[p] != col[p]:
-            stored += 1
-            if fault < 0 and not 0.0 <= values[p] <= 1.0:
-                fault = p
-    return stored, fault, outside
+    return Candidates(n, False, _values=values[~again], _codes=codes[~again])
 
 
 @compiled
@@ -198,21 +193,6 @@ def _mirror(array, tolerance):
                         return i * n + j
                     array[j, i] = x  # otherwise reading (j, i) could give a different order from reading (i, j)
     return -1
-
-
-@compiled
-def _upper(array):
-    n = array.shape[0]
-    m = n * (n - 1) // 2
-    values = np.empty(m, np.float64)
-    codes = np.empty(m, np.int64)
-    p = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            values[p] = array[i, j]
-            codes[p] = (i << 32) | j
-            p += 1
-    return values, codes
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Pairs by decreasing similarity, for edge ordering; by arrival, for node ordering; by record, from a sparse matrix.
+"""Pairs by decreasing similarity, for edge ordering, and by arrival, for node ordering.
 
 Each is a counting sort and then a `_sort` within each bin. Both are stable, unlike NumPy's quicksort: the order of ties
 must not depend on the processor.
@@ -12,7 +12,16 @@ import numpy as np
 
 from crowder.compiling import compiled, inner
 
-__all__ = ["EdgeWalk", "by_arrival", "by_record", "edge_sort", "shuffle_ties", "square_sums", "sums"]
+__all__ = ["LOW", "EdgeWalk", "by_arrival", "edge_sort", "shuffle_ties", "square_sums", "sums", "unpack"]
+
+#: A pair is packed as ``i << 32 | j``; this mask gives j back.
+LOW = (1 << 32) - 1
+
+
+@inner
+def unpack(code):
+    """The two records of a packed pair, or those of an array of them."""
+    return code >> 32, code & LOW
 
 
 class EdgeWalk(NamedTuple):
@@ -140,7 +149,8 @@ def by_arrival(values, codes, arrivals, with_position):
         rank[arrivals[a]] = a
     first = np.zeros(n + 1, np.int64)
     for p in range(m):
-        first[max(rank[codes[p] >> 32], rank[codes[p] & 0xFFFFFFFF]) + 1] += 1
+        i, j = unpack(codes[p])
+        first[max(rank[i], rank[j]) + 1] += 1
     for a in range(n):
         first[a + 1] += first[a]
     fill = first[:-1].copy()
@@ -148,7 +158,8 @@ def by_arrival(values, codes, arrivals, with_position):
     value = np.empty(m, np.float64)
     position = np.empty(m if with_position else 0, np.int64)
     for p in range(m):
-        x, y = rank[codes[p] >> 32], rank[codes[p] & 0xFFFFFFFF]
+        i, j = unpack(codes[p])
+        x, y = rank[i], rank[j]
         q = fill[max(x, y)]
         fill[max(x, y)] = q + 1
         partner[q] = min(x, y)
@@ -162,50 +173,6 @@ def by_arrival(values, codes, arrivals, with_position):
     return first, partner, value, position
 
 
-@compiled
-def by_record(row, col, stored, n, m, tolerance):
-    """The m stored values off the diagonal by increasing (i, j), i < j, without duplicates; or where two duplicates
-    differ.
-
-    A counting sort by i, those above the diagonal first, then a stable sort of each row by j: of duplicates the one
-    above the diagonal comes first and is kept.
-    """
-    start = np.zeros(n + 1, np.int64)
-    for p in range(len(row)):
-        if row[p] != col[p]:
-            start[min(row[p], col[p]) + 1] += 1
-    for i in range(n):
-        start[i + 1] += start[i]
-    fill = start[:-1].copy()
-    values = np.empty(m, np.float64)
-    codes = np.empty(m, np.int64)
-    for upper in (True, False):
-        for p in range(len(row)):
-            i, j = np.int64(row[p]), np.int64(col[p])
-            if i != j and (i < j) == upper:
-                low = min(i, j)
-                codes[fill[low]] = (low << 32) | max(i, j)
-                values[fill[low]] = stored[p]
-                fill[low] += 1
-    for i in range(n):
-        _sort(codes, values, values[:0], start[i], start[i + 1])
-    kept = 0
-    for p in range(m):
-        if p == 0 or codes[p] != codes[p - 1]:
-            kept += 1
-        elif abs(values[p] - values[p - 1]) > tolerance:
-            return values, codes, p
-    if kept == m:
-        return values, codes, -1
-    one, name = np.empty(kept, np.float64), np.empty(kept, np.int64)
-    kept = 0
-    for p in range(m):
-        if p == 0 or codes[p] != codes[p - 1]:
-            one[kept], name[kept] = values[p], codes[p]
-            kept += 1
-    return one, name, -1
-
-
 # A sum of floats depends on the order of its terms, and its last bit may decide which record arrives first. Sums of
 # whole numbers do not: the upper and lower 26 bits of each similarity are summed separately.
 HALF = 1 << 26
@@ -216,13 +183,8 @@ def sums(values, codes, n):
     """Each record's sum of similarities (n,), independent of the order of pairs and records."""
     whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for p in range(len(codes)):
-        i, j = codes[p] >> 32, codes[p] & 0xFFFFFFFF
-        upper = int(values[p] * HALF)
-        lower = int((values[p] * HALF - upper) * HALF)
-        whole[i] += upper
-        whole[j] += upper
-        rest[i] += lower
-        rest[j] += lower
+        i, j = unpack(codes[p])
+        _add(whole, rest, i, j, values[p])
     return whole / HALF + rest / HALF / HALF
 
 
@@ -233,10 +195,15 @@ def square_sums(square):
     whole, rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for i in range(n):
         for j in range(i + 1, n):
-            upper = int(square[i, j] * HALF)
-            lower = int((square[i, j] * HALF - upper) * HALF)
-            whole[i] += upper
-            whole[j] += upper
-            rest[i] += lower
-            rest[j] += lower
+            _add(whole, rest, i, j, square[i, j])
     return whole / HALF + rest / HALF / HALF
+
+
+@inner
+def _add(whole, rest, i, j, value):
+    upper = int(value * HALF)
+    lower = int((value * HALF - upper) * HALF)
+    whole[i] += upper
+    whole[j] += upper
+    rest[i] += lower
+    rest[j] += lower

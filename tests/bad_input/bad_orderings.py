@@ -107,7 +107,7 @@ TABLE = {
         Row(lambda: asked(np.ma.masked_equal([[0, 2]], 2)), ValueError, "queries must not have masked values"),
         Row(lambda: cr.Resolution([[0, 1]], np.ma.masked_equal([True], True), [0, 0]), ValueError, "answers must not"),
         Row(lambda: cr.NodeOrdering(V, rng=7, order=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "order must not"),
-        Row(lambda: cr.EdgeOrdering(V, ties=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "ties must give one number"),
+        Row(lambda: cr.EdgeOrdering(V, ties=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "ties must not have"),
         Row(lambda: cr.ideal_queries(np.ma.masked_equal([3, 2], 2)), ValueError, "cluster sizes must not have masked"),
         Row(lambda: cr.Faulty(crowd, np.ma.masked, rng=7), ValueError, "error must be in [0, 1], not masked"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels must have an entry for each of the 3 records"),
