@@ -17,7 +17,7 @@ every vote.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from hashlib import blake2b
 from math import comb, exp, log
@@ -162,20 +162,11 @@ class Faulty:
 
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person asked about i and j; repeated calls return the same answer."""
-        number = validation.whole(number, "number")
-        return next(self._votes(i, j, range(number, number + 1)))
-
-    def _votes(self, i: int, j: int, numbers: range) -> Iterator[bool]:
-        """`vote` for each of these numbers in turn, with what the answers have in common computed once."""
         low, high = sorted((record_number(i), record_number(j)))
-        pair, threshold = blake2b(b"%d %d " % (low, high), key=self._key, digest_size=8), self.error * 2**64
-        fixed = answer(self._oracle, i, j, 0) if type(self._oracle) is Truth else None
-        for number in numbers:
-            asking = 0 if self.persistent else number
-            draw = pair.copy()
-            draw.update(b"%d" % asking)
-            wrong = int.from_bytes(draw.digest(), "little") < threshold
-            yield (answer(self._oracle, i, j, number) if fixed is None else fixed) != wrong
+        asking = 0 if self.persistent else validation.whole(number, "number")
+        draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
+        wrong = int.from_bytes(draw, "little") < self.error * 2**64
+        return answer(self._oracle, i, j, number) != wrong
 
     def __call__(self, i: int, j: int) -> bool:
         low, high = sorted((record_number(i), record_number(j)))
@@ -234,8 +225,8 @@ class MajorityVote:
 
     def __call__(self, i: int, j: int) -> bool:
         same = 0
-        for said in answers(self._oracle, i, j, range(self.votes)):
-            same += said
+        for number in range(self.votes):
+            same += answer(self._oracle, i, j, number)
             self.asked += 1
         return same > self.votes // 2
 
@@ -337,10 +328,3 @@ def unsure(pair: tuple[int, int]) -> TypeError:
         f"the answer to {pair} must be True or False, not None (unsure): ask somebody else, pass that answer to tell "
         "(with a journal, to Journal.record), and go on; or use a strategy that keeps contradicting answers"
     )
-
-
-def answers(oracle: Oracle, i: int, j: int, numbers: range) -> Iterator[bool]:
-    """`answer` for each of these numbers, obtained when it is needed."""
-    if type(oracle) is Faulty:  # the same, faster
-        return oracle._votes(i, j, numbers)
-    return (answer(oracle, i, j, number) for number in numbers)

@@ -304,8 +304,10 @@ class EdgeOrdering(Ordering):
             falling, codes = similarity.sorted[0], similarity.sorted[1].copy()
         else:
             values, codes = self._candidates.listed()
-            priority = NONE if isinstance(ties, str) else _priorities(ties, len(values))
-            falling, codes = edge_sort(values, codes, priority)
+            if not isinstance(ties, str):
+                first = np.argsort(_priorities(ties, len(values)), kind="stable")
+                values, codes = values[first], codes[first]
+            falling, codes = edge_sort(values, codes)
         generator = _generator(rng) if random_ties or rng is not None else None
         if generator is not None and random_ties:
             shuffle_ties(falling, codes, generator.random(len(codes)))
@@ -390,7 +392,7 @@ class NodeOrdering(Ordering):
             square, partner, value, position = pairs.square(), np.empty(0, np.int32), NONE, NONE
         else:
             square = np.empty((0, 0))
-            first, partner, value, position = by_arrival(*pairs.listed(), arrivals, not isinstance(ties, str))
+            first, partner, value, position = by_arrival(*pairs.listed(), arrivals)
         if not isinstance(ties, str):
             priority = _priorities(ties, len(value))[position]
         else:  # without priorities, ties are broken by the record's index

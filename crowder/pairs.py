@@ -60,7 +60,7 @@ class Candidates:
     @cached_property
     def sorted(self) -> tuple[np.ndarray, np.ndarray]:
         """As `crowder.sorting.edge_sort`, kept for all runs with these pairs; ties by index."""
-        return edge_sort(*self.listed(), np.empty(0))
+        return edge_sort(*self.listed())
 
     @cached_property
     def sums(self) -> np.ndarray:
@@ -76,8 +76,8 @@ def candidates(similarity: Any) -> Candidates:
     similarities check and sort them only once. A ValueError if the shape is none of these, two values of a pair differ,
     or a value is NaN or outside [0, 1].
 
-    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²). The values are copied,
-    so later changes to the caller's array do not affect a run.
+    Time and memory are proportional to the number of candidate pairs (of a dense array, to n²); a sparse matrix whose
+    pairs are not in order is sorted. The values are copied, so later changes to the caller's array do not affect a run.
 
     Examples
     --------
@@ -195,12 +195,5 @@ def _mirror(array, tolerance):
     return -1
 
 
-@compiled
-def _condensed_codes(n):
-    codes = np.empty(n * (n - 1) // 2, np.int64)
-    p = 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            codes[p] = (i << 32) | j
-            p += 1
-    return codes
+def _condensed_codes(n: int) -> np.ndarray:
+    return np.concatenate([np.empty(0, np.int64), *(i << 32 | np.arange(i + 1, n) for i in range(n))])

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.stats import binomtest
 
 import crowder as cr
-from crowder.oracles import answers, majority_error
+from crowder.oracles import majority_error
 
 TRUTH = cr.Truth(np.zeros(200, dtype=int))  # everything matches: an answer is wrong if it is False
 PAIRS = [(i, j) for i in range(200) for j in range(i + 1, 200)]
@@ -55,14 +55,6 @@ def test_errors_do_not_hang_on_the_order_of_the_questions():
     late = cr.Faulty(TRUTH, 0.3, rng=3)
     assert [late.vote(1, 0, number) for number in range(20)] == [late(0, 1) for _ in range(20)]
     assert not np.array_equal(forwards, wrong(cr.Faulty(TRUTH, 0.3, rng=4)))
-
-
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("oracle", [cr.Truth([0, 0, 1]), lambda i, j: i + j == 1, cr.Faulty(TRUTH, 0.2, rng=5)])
-def test_answers_in_turn_are_those_one_by_one(oracle, persistent):
-    crowd = cr.Faulty(oracle, 0.3, rng=4, persistent=persistent)
-    for pair in ((0, 1), (2, 0)):
-        assert list(answers(crowd, *pair, range(2, 30))) == [crowd.vote(*pair, number) for number in range(2, 30)]
 
 
 @pytest.mark.parametrize(("votes", "error"), [(3, 0.2), (5, 0.3), (7, 0.6)])
