@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from numbers import Number, Rational, Real
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -188,8 +188,6 @@ class SimilarityModel(Shown):
 
     def __post_init__(self) -> None:
         validation.kind(self.name, str, "name must be text")
-        if not (self.epsilon is None or isinstance(self.epsilon, Number) or validation.is_symbolic(self.epsilon)):
-            raise TypeError(f"epsilon must be a number or None, not {self.epsilon!r}")
         for which, density in (("green", self.green), ("red", self.red)):
             validation.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
 
@@ -262,9 +260,7 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     Raises
     ------
     ValueError
-        If no model has this name, or ε is a number outside [0, ½].
-    TypeError
-        If ε is missing, text or not real.
+        If no model has this name, or ε is neither symbolic nor a number in (0, ½].
 
     See Also
     --------
@@ -280,16 +276,9 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
         raise ValueError(f"model must be one of uniform, dist1, dist2, not {name!r}")
     if name == "uniform":
         return (0, 1), (1,), (1,)
-    if epsilon is None:
-        raise TypeError(f"epsilon must be given for {name}")
-    if isinstance(epsilon, Real) and not isinstance(epsilon, bool):
-        validation.number(epsilon, "ε", most=0.5)
-    else:
-        epsilon = validation.expression(epsilon, "ε")  # this needs sympy; a number does not
-        if getattr(epsilon, "is_real", False) is False or (epsilon.is_number and not epsilon.is_real):
-            raise TypeError(f"ε must be real, not {epsilon}")  # a matrix has no such attribute
+    epsilon = _checked(epsilon)
     if name == "dist1":
-        half = validation.expression(1, "½") / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
+        half = epsilon**0 / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
     height = 1 / (1 - epsilon)
     return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
@@ -371,6 +360,8 @@ def dist2(epsilon: Any) -> SimilarityModel:
 
 
 def _checked(epsilon: Any) -> Any:
+    if getattr(epsilon, "free_symbols", None):
+        return epsilon
     if isinstance(epsilon, np.floating):  # in low precision the densities would miss a mass of one
         epsilon = float(epsilon)
     try:

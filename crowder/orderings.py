@@ -308,7 +308,7 @@ class EdgeOrdering(Ordering):
                 first = np.argsort(_priorities(ties, len(values)), kind="stable")
                 values, codes = values[first], codes[first]
             falling, codes = edge_sort(values, codes)
-        generator = _generator(rng) if random_ties or rng is not None else None
+        generator = validation.generator(rng, "random ties") if random_ties or rng is not None else None
         if generator is not None and random_ties:
             shuffle_ties(falling, codes, generator.random(len(codes)))
         self._walk = EdgeWalk(codes, np.zeros(1, np.int64))
@@ -383,7 +383,7 @@ class NodeOrdering(Ordering):
         super().__init__(similarity)
         random_ties = _random_ties(ties)
         wanted = random_ties or (isinstance(order, str) and order == "random") or rng is not None
-        generator = _generator(rng) if wanted else None
+        generator = validation.generator(rng, "random ties") if wanted else None
         arrivals = arrival_order(self._candidates, order, generator, random_ties)
         pairs, n = self._candidates, self.n
         if pairs.complete and isinstance(ties, str):  # pairs are read from the square
@@ -490,7 +490,7 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
     if isinstance(order, str) and order == "random":
         return generator.permutation(n)
     if isinstance(order, str) and order == "expected-size":
-        sizes = np.round(expected_sizes(pairs), SIZE_DECIMALS)
+        sizes = np.round(pairs.sums, SIZE_DECIMALS)
         ties = generator.permutation(n) if random_ties else np.arange(n)
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
@@ -502,19 +502,10 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
     return listed.astype(np.int64)
 
 
-def expected_sizes(pairs: Candidates) -> np.ndarray:
-    r"""The expected cluster size of each record, :math:`\sum_{u \ne v} w_{uv}` (n,), from candidate pairs."""
-    return pairs.sums
-
-
 def _random_ties(ties: Any) -> bool:
     if isinstance(ties, str) and ties not in ("random", "index"):
         raise ValueError(f'ties must be "random", "index" or one priority for each pair, not {ties!r}')
     return isinstance(ties, str) and ties == "random"
-
-
-def _generator(rng: Any) -> np.random.Generator:
-    return validation.generator(rng, "random ties")
 
 
 def _priorities(ties: Any, m: int) -> np.ndarray:

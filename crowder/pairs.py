@@ -64,7 +64,7 @@ class Candidates:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """Each record's sum of similarities (n,), kept for all runs with these pairs."""
+        """Each record's expected cluster size (n,), the sum of its similarities, kept for all runs with these pairs."""
         return square_sums(self.square()) if self.complete else sums(*self.listed(), self.n)
 
 

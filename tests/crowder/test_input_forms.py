@@ -22,7 +22,7 @@ from instances import (
 from scipy import sparse
 
 import crowder as cr
-from crowder.orderings import SIZE_DECIMALS, expected_sizes
+from crowder.orderings import SIZE_DECIMALS
 from crowder.pairs import SYMMETRY_TOLERANCE, candidates
 
 
@@ -61,11 +61,11 @@ def test_records_arrive_by_falling_expected_size_whatever_form_it_is_summed_from
     """The sums agree to the last bit in every form, and with the exact sum as far as 52 bits of a similarity go."""
     n, whole = instance.n, complete(instance)
     forms = [instance.values, square(instance, np.nan), stored(instance.values, whole.keep, n)]
-    sizes = [expected_sizes(candidates(form)) for form in forms]
+    sizes = [candidates(form).sums for form in forms]
     assert sizes[0].tolist() == sizes[1].tolist() == sizes[2].tolist()
     new, (i, j, _) = instance.arrivals, upper(n)  # no order of summation shows, whatever the records are called
     renamed = sparse.coo_array((instance.values[instance.keep], (new[i][instance.keep], new[j][instance.keep])), (n, n))
-    assert expected_sizes(candidates(renamed))[new].tolist() == expected_sizes(candidates(instance.similarity)).tolist()
+    assert candidates(renamed).sums[new].tolist() == candidates(instance.similarity).sums.tolist()
     exact = [math.fsum(row) for row in square(instance)]
     assert sizes[0] == pytest.approx(exact, rel=0, abs=1e-14 * n)
     arrivals = node(instance, rng=seed)._walk.arrivals
@@ -73,7 +73,7 @@ def test_records_arrive_by_falling_expected_size_whatever_form_it_is_summed_from
     assert sorted(arrivals.tolist()) == list(range(n))
     falling = np.array([math.fsum(row) for row in w])[arrivals]
     assert (np.diff(falling) <= 1.01e-9).all()
-    rounded = np.round(expected_sizes(candidates(instance.similarity)), SIZE_DECIMALS).tolist()
+    rounded = np.round(candidates(instance.similarity).sums, SIZE_DECIMALS).tolist()
     by_index = node(instance, ties="index")._walk.arrivals.tolist()
     assert by_index == sorted(range(n), key=lambda v: (-rounded[v], v))  # equal to nine decimals is equal
 

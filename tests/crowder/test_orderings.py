@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from instances import asked, by_hand
 
 import crowder as cr
-from crowder.orderings import expected_sizes
 from crowder.pairs import candidates
 
 ORDERINGS = [cr.EdgeOrdering, cr.NodeOrdering]
@@ -86,7 +85,7 @@ def test_node_ordering_arrives_by_falling_expected_size():
     w = np.array([[0, 0.4, 0.9], [0.4, 0, 0.6], [0.9, 0.6, 0]])
     got = cr.node_ordering(w, cr.Truth([0, 1, 2]), rng=0)
     assert got.queries.tolist() == [[0, 2], [1, 2], [1, 0]]
-    assert expected_sizes(candidates(w)) == pytest.approx([1.3, 1.0, 1.5])
+    assert candidates(w).sums == pytest.approx([1.3, 1.0, 1.5])
 
 
 def test_expected_sizes_that_tie_up_to_rounding_are_ties():
@@ -101,7 +100,7 @@ def test_expected_sizes_that_tie_up_to_rounding_are_ties():
         return w
 
     hundredths = [(a / 100, b / 100) for a in range(11, 50) for b in range(5, a)]
-    sizes = {pair: expected_sizes(candidates(records(*pair))) for pair in hundredths}
+    sizes = {pair: candidates(records(*pair)).sums for pair in hundredths}
     apart = [pair for pair, size in sizes.items() if size[0] != size[3]]
     assert len(apart) > 20  # so it is rounding that makes these ties
     for pair in apart[:5]:
